@@ -1,0 +1,57 @@
+"""Options of the cleaner. Names and defaults are Hudi's; the two limits on a run are ours (requirement R3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hoodie.config.key import ConfigKey, boolean, choice, fraction, integer
+from hoodie.config.write_keys import LOCK_WAIT_MS
+
+POLICY = ConfigKey[str](
+    "hoodie.clean.policy",
+    choice("KEEP_LATEST_COMMITS", "KEEP_LATEST_FILE_VERSIONS", "KEEP_LATEST_BY_HOURS"),
+    "KEEP_LATEST_COMMITS",
+    "what is retained: the slices of the last commits, the last slices of each file group, or the slices of the last hours",
+    ("hoodie.cleaner.policy",),
+)
+COMMITS_RETAINED = ConfigKey[int](
+    "hoodie.clean.commits.retained", integer(1), 10, "commits whose view stays readable", ("hoodie.cleaner.commits.retained",)
+)
+FILE_VERSIONS_RETAINED = ConfigKey[int](
+    "hoodie.clean.fileversions.retained",
+    integer(1),
+    3,
+    "slices of each file group that are kept",
+    ("hoodie.cleaner.fileversions.retained",),
+)
+HOURS_RETAINED = ConfigKey[int](
+    "hoodie.clean.hours.retained",
+    integer(1),
+    24,
+    "hours for which a slice stays readable after a newer one superseded it",
+    ("hoodie.cleaner.hours.retained",),
+)
+INCREMENTAL = ConfigKey[bool](
+    "hoodie.clean.incremental.enabled",
+    boolean,
+    True,
+    "plan only partitions touched since the last clean",
+    ("hoodie.cleaner.incremental.mode",),
+)
+MAX_DELETE_FILES = ConfigKey[int](
+    "hoodie.clean.max.delete.files", integer(1), 1_000_000, "a plan that deletes more files is refused until this is raised"
+)
+MAX_DELETE_SHARE = ConfigKey[float](
+    "hoodie.clean.max.delete.share", fraction, 1.0, "a plan that deletes a greater share of the files it saw is refused"
+)
+
+CLEAN_KEYS: tuple[ConfigKey[Any], ...] = (
+    POLICY,
+    COMMITS_RETAINED,
+    FILE_VERSIONS_RETAINED,
+    HOURS_RETAINED,
+    INCREMENTAL,
+    MAX_DELETE_FILES,
+    MAX_DELETE_SHARE,
+    LOCK_WAIT_MS,
+)

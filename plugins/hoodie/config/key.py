@@ -1,0 +1,142 @@
+"""Options: each key is declared once, with its type, default, description and older names (design, section 2)."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, cast
+
+from hoodie.errors import ConfigError
+
+T = TypeVar("T")
+
+
+
+
+@dataclass(frozen=True, eq=False)
+class ConfigKey(Generic[T]):
+    """One `hoodie.*` option.
+
+    `parse` turns text into the value and raises ValueError with what it accepts. `default` is the value when the option is
+    absent; None means that it has none.
+    """
+
+    name: str
+    parse: Callable[[str], T]
+    default: T | None
+    doc: str
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name, *self.aliases)
+
+
+def text(value: str) -> str:
+    return value.strip()
+
+
+def boolean(value: str) -> bool:
+    lowered = value.strip().lower()
+    if lowered not in ("true", "false"):
+        raise ValueError("true or false")
+    return lowered == "true"
+
+
+def integer(minimum: int) -> Callable[[str], int]:
+    """A whole number not below `minimum`."""
+
+    def parse(value: str) -> int:
+        try:
+            number = int(value)
+        except ValueError:
+            raise ValueError(f"a whole number, {minimum} or more") from None
+        if number < minimum:
+            raise ValueError(f"a whole number, {minimum} or more")
+        return number
+
+    return parse
+
+
+def fraction(value: str) -> float:
+    """A number between 0 and 1."""
+    try:
+        number = float(value)
+    except ValueError:
+        raise ValueError("a number between 0 and 1") from None
+    if not 0 <= number <= 1:
+        raise ValueError("a number between 0 and 1")
+    return number
+
+
+def columns(value: str) -> tuple[str, ...]:
+    """A comma list of column names."""
+    return tuple(name.strip() for name in value.split(",") if name.strip())
+
+
+def choice(*allowed: str) -> Callable[[str], str]:
+    """One of `allowed`, whatever the case."""
+
+    def parse(value: str) -> str:
+        upper = value.strip().upper()
+        if upper not in allowed:
+            raise ValueError("one of " + ", ".join(allowed))
+        return upper
+
+    return parse
+
+
+class Options:
+    """Values of declared keys: given ones, else defaults. Immutable."""
+
+    def __init__(self, values: Mapping[ConfigKey[Any], Any]) -> None:
+        self._values = dict(values)
+
+    def __getitem__(self, key: ConfigKey[T]) -> T:
+        """The given value or the default. Raises ConfigError when there is neither."""
+        value = self.get(key)
+        if value is None:
+            raise ConfigError(f"Option {key.name} is missing", fix=f"set it: {key.doc}")
+        return value
+
+    def get(self, key: ConfigKey[T]) -> T | None:
+        """The given value, the default, or None."""
+        return cast("T | None", self._values.get(key, key.default))
+
+    def given(self, key: ConfigKey[Any]) -> bool:
+        """Whether the caller set the option (not the default)."""
+        return key in self._values
+
+
+def resolve(given: Mapping[str, object], keys: Iterable[ConfigKey[Any]]) -> Options:
+    """Check and parse `given` (names or older names -> values, text or Python values) against the declared `keys`.
+
+    Raises ConfigError for an unknown key (naming the closest one), a value that cannot be, or two names of one option that
+    contradict each other. An option that would have no effect is an error rather than silence (requirement R14).
+    """
+    by_name = {name: key for key in keys for name in key.names}
+    values: dict[ConfigKey[Any], Any] = {}
+    origin: dict[ConfigKey[Any], str] = {}
+    for name, raw in given.items():
+        key = by_name.get(name)
+        if key is None:
+            close = difflib.get_close_matches(name, by_name, n=1)
+            raise ConfigError(
+                f"Option {name!r} is not known here",
+                fix=f"did you mean {close[0]!r}?" if close else "remove it: it would have no effect",
+            )
+        shown = str(raw).lower() if isinstance(raw, bool) else ",".join(raw) if isinstance(raw, list | tuple) else str(raw)
+        try:
+            value = key.parse(shown)
+        except ValueError as error:
+            raise ConfigError(f"Option {name!r} has a value it cannot have", found=repr(shown), fix=f"give {error}") from None
+        if key in values and values[key] != value:
+            raise ConfigError(
+                f"Options {origin[key]!r} and {name!r} are one option and contradict each other",
+                found=f"{values[key]!r} and {value!r}",
+                fix=f"keep {key.name!r} alone",
+            )
+        values[key] = value
+        origin[key] = name
+    return Options(values)

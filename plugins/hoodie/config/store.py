@@ -1,0 +1,101 @@
+"""Reading and replacing `hoodie.properties` so that a crash at any step loses nothing (format notes, section 1.3)."""
+
+from __future__ import annotations
+
+from hoodie.clock import Clock
+from hoodie.config.java_properties import format_properties, parse_properties
+from hoodie.config.table import TableProperties
+from hoodie.errors import CorruptTableError, HoodieError, TableNotFoundError
+from hoodie.storage.base import Storage
+
+PROPERTIES = ".hoodie/hoodie.properties"
+BACKUP = ".hoodie/hoodie.properties.backup"
+_TRIES, _PAUSE_SECONDS = 3, 0.2  # a reader may meet the moment between the delete and the new file
+
+
+def load_properties(storage: Storage, clock: Clock) -> TableProperties:
+    """The table's properties, from the backup when the main file is missing or invalid. Changes nothing.
+
+    Raises TableNotFoundError when there is neither file, CorruptTableError when none of them is valid.
+    """
+    main: TableProperties | HoodieError | None = None
+    for attempt in range(_TRIES):
+        if attempt:
+            clock.sleep(_PAUSE_SECONDS)
+        main, backup = _read(storage, PROPERTIES), _read(storage, BACKUP)
+        if isinstance(main, TableProperties):
+            return main
+        if isinstance(backup, TableProperties):
+            return backup
+        if main is None and backup is None and not storage.list(".hoodie").files:
+            break
+    if isinstance(main, HoodieError):
+        raise main
+    raise TableNotFoundError(
+        f"{storage.base_path} is not a Hudi table",
+        found=f"no {PROPERTIES}",
+        fix="check the path, or create the table with HoodieTable.create",
+    )
+
+
+def create_properties(storage: Storage, properties: TableProperties) -> None:
+    """Write the properties of a new table. Raises FileExistsError when another has just been created here."""
+    storage.create(PROPERTIES, _encode(properties))
+
+
+def update_properties(storage: Storage, properties: TableProperties) -> None:
+    """Replace the properties: backup, delete, create, check, drop the backup. Call it under the table's lock."""
+    recover_properties(storage)
+    storage.create(BACKUP, storage.read(PROPERTIES))
+    storage.delete(PROPERTIES)
+    _drop_checksum_file(storage, PROPERTIES)
+    storage.create(PROPERTIES, _encode(properties))
+    written = _read(storage, PROPERTIES)
+    if not isinstance(written, TableProperties) or dict(written.raw) != dict(properties.raw):
+        raise CorruptTableError(
+            f"{PROPERTIES} of {storage.base_path} reads differently from what was written",
+            fix=f"another writer may have changed it; {BACKUP} holds the content before",
+        )
+    storage.delete(BACKUP)
+    _drop_checksum_file(storage, BACKUP)
+
+
+def recover_properties(storage: Storage) -> None:
+    """Finish or undo an update that a crash cut short. Call it under the table's lock."""
+    main, backup = _read(storage, PROPERTIES), _read(storage, BACKUP)
+    if backup is None:
+        return
+    if isinstance(backup, TableProperties) and not isinstance(main, TableProperties):
+        storage.delete(PROPERTIES)
+        _drop_checksum_file(storage, PROPERTIES)
+        storage.create(PROPERTIES, storage.read(BACKUP))
+    storage.delete(BACKUP)
+    _drop_checksum_file(storage, BACKUP)
+
+
+def _encode(properties: TableProperties) -> bytes:
+    return format_properties(properties.raw, "Properties saved by hoodie")
+
+
+def _read(storage: Storage, path: str) -> TableProperties | HoodieError | None:
+    try:
+        data = storage.read(path)
+    except FileNotFoundError:
+        return None
+    try:
+        properties = TableProperties(parse_properties(data))
+    except ValueError as error:
+        return CorruptTableError(f"{path} of {storage.base_path} cannot be read", found=str(error), fix="restore the file")
+    if not properties.is_valid:
+        return CorruptTableError(
+            f"{path} of {storage.base_path} is not valid",
+            found=f"{len(data)} bytes; " + ("the checksum does not match" if properties.raw.get("hoodie.table.name") else "no table name"),
+            fix=f"restore it, for instance from {BACKUP} or a copy of the table",
+        )
+    return properties
+
+
+def _drop_checksum_file(storage: Storage, path: str) -> None:
+    """Hadoop's local file system leaves `.name.crc` files; a stale one makes Java readers fail (format notes, trap 19)."""
+    folder, _, name = path.rpartition("/")
+    storage.delete(f"{folder}/.{name}.crc")

@@ -1,0 +1,221 @@
+"""`hoodie.properties` as a typed, immutable value (format notes, section 1)."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from functools import cached_property
+from types import MappingProxyType
+
+from hoodie.errors import CorruptTableError, UnsupportedTableError
+
+SUPPORTED_VERSIONS = (6, 8, 9)
+METADATA_PARTITIONS = "hoodie.table.metadata.partitions"
+METADATA_PARTITIONS_INFLIGHT = "hoodie.table.metadata.partitions.inflight"
+CHECKSUM = "hoodie.table.checksum"
+
+_EVENT_TIME_PAYLOADS = frozenset({"DefaultHoodieRecordPayload", "EventTimeAvroPayload"})
+_COMMIT_TIME_PAYLOADS = frozenset({"OverwriteWithLatestAvroPayload"})
+_KEYGEN_TYPES = {
+    "SimpleKeyGenerator": "SIMPLE",
+    "SimpleAvroKeyGenerator": "SIMPLE",
+    "ComplexKeyGenerator": "COMPLEX",
+    "ComplexAvroKeyGenerator": "COMPLEX",
+    "NonpartitionedKeyGenerator": "NON_PARTITION",
+    "NonpartitionedAvroKeyGenerator": "NON_PARTITION",
+}
+KEYGEN_CLASSES = {
+    "SIMPLE": "org.apache.hudi.keygen.SimpleKeyGenerator",
+    "COMPLEX": "org.apache.hudi.keygen.ComplexKeyGenerator",
+    "NON_PARTITION": "org.apache.hudi.keygen.NonpartitionedKeyGenerator",
+}
+
+
+@dataclass(frozen=True)
+class TableProperties:
+    """What `hoodie.properties` says. `raw` keeps every key, known or not: they are written back unchanged."""
+
+    raw: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "raw", MappingProxyType(dict(self.raw)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return TableProperties, (dict(self.raw),)
+
+    @property
+    def name(self) -> str:
+        return self._require("hoodie.table.name")
+
+    @property
+    def table_type(self) -> str:
+        """COPY_ON_WRITE or MERGE_ON_READ."""
+        return self.raw.get("hoodie.table.type", "COPY_ON_WRITE")
+
+    @property
+    def is_merge_on_read(self) -> bool:
+        return self.table_type == "MERGE_ON_READ"
+
+    @cached_property
+    def version(self) -> int:
+        """The table version. Raises UnsupportedTableError for one that this library does not know."""
+        text = self._require("hoodie.table.version")
+        if not text.isdigit() or int(text) not in SUPPORTED_VERSIONS:
+            raise UnsupportedTableError(
+                f"Table {self.name!r} has a version that is not supported",
+                found=f"hoodie.table.version={text}",
+                fix=f"supported are {', '.join(map(str, SUPPORTED_VERSIONS))}; upgrade or downgrade the table with Hudi's CLI",
+            )
+        return int(text)
+
+    @property
+    def timeline_folder(self) -> str:
+        return self.raw.get("hoodie.timeline.path", "timeline")
+
+    @property
+    def history_folder(self) -> str:
+        return self.raw.get("hoodie.timeline.history.path", "history")
+
+    @cached_property
+    def timezone(self) -> tzinfo:
+        """Zone of the instants: UTC, or the zone of this machine for LOCAL, which is Hudi's default."""
+        if self.raw.get("hoodie.table.timeline.timezone", "LOCAL").upper() == "UTC":
+            return UTC
+        return datetime.now().astimezone().tzinfo or UTC
+
+    @property
+    def record_key_fields(self) -> tuple[str, ...]:
+        return _columns(self.raw.get("hoodie.table.recordkey.fields", ""))
+
+    @property
+    def partition_fields(self) -> tuple[str, ...]:
+        """Partition columns; the types that a custom key generator adds after a colon are left out."""
+        return tuple(name.partition(":")[0] for name in _columns(self.raw.get("hoodie.table.partition.fields", "")))
+
+    @property
+    def ordering_fields(self) -> tuple[str, ...]:
+        text = self.raw.get("hoodie.table.ordering.fields") or self.raw.get("hoodie.table.precombine.field") or ""
+        return _columns(text)
+
+    @property
+    def hive_style_partitioning(self) -> bool:
+        return self._flag("hoodie.datasource.write.hive_style_partitioning", default=False)
+
+    @property
+    def url_encode_partitioning(self) -> bool:
+        return self._flag("hoodie.datasource.write.partitionpath.urlencode", default=False)
+
+    @cached_property
+    def keygen_type(self) -> str:
+        """SIMPLE, COMPLEX or NON_PARTITION. Raises UnsupportedTableError for another key generator."""
+        declared = self.raw.get("hoodie.table.keygenerator.type")
+        java_class = self.raw.get("hoodie.table.keygenerator.class", "")
+        if not declared and java_class:
+            declared = _KEYGEN_TYPES.get(java_class.rpartition(".")[2], java_class)
+        if not declared:
+            declared = infer_keygen_type(self.record_key_fields, self.partition_fields)
+        if declared not in KEYGEN_CLASSES:
+            raise UnsupportedTableError(
+                f"Table {self.name!r} has a key generator that is not supported",
+                found=declared,
+                fix="supported are SIMPLE, COMPLEX and NON_PARTITION; write to this table with Hudi",
+            )
+        return declared
+
+    @cached_property
+    def merge_mode(self) -> str:
+        """COMMIT_TIME_ORDERING or EVENT_TIME_ORDERING (format notes, section 7).
+
+        Raises UnsupportedTableError for custom mergers and payload classes.
+        """
+        mode = self.raw.get("hoodie.record.merge.mode", "").upper()
+        if mode in ("COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"):
+            return mode
+        payload = self.raw.get("hoodie.compaction.payload.class", "").rpartition(".")[2]
+        if not mode and payload in _EVENT_TIME_PAYLOADS:
+            return "EVENT_TIME_ORDERING"
+        if not mode and (not payload or payload in _COMMIT_TIME_PAYLOADS):
+            return "COMMIT_TIME_ORDERING"
+        raise UnsupportedTableError(
+            f"Table {self.name!r} merges records in a way that is not supported",
+            found=f"hoodie.record.merge.mode={mode or '(none)'}, hoodie.compaction.payload.class={payload or '(none)'}",
+            fix="write to this table with Hudi",
+        )
+
+    @property
+    def has_metadata_table(self) -> bool:
+        """Whether readers are told to trust a metadata table (format notes, section 8.4)."""
+        return bool(self.raw.get(METADATA_PARTITIONS) or self.raw.get(METADATA_PARTITIONS_INFLIGHT))
+
+    def check_writable(self) -> None:
+        """Raises UnsupportedTableError naming the first property that our writer cannot honour."""
+        _ = self.version, self.keygen_type, self.merge_mode
+        if not self.record_key_fields:
+            self._refuse("hoodie.table.recordkey.fields", "no record key (keys generated by Hudi)")
+        if not self._flag("hoodie.populate.meta.fields", default=True):
+            self._refuse("hoodie.populate.meta.fields", "virtual keys")
+        if self._flag("hoodie.table.cdc.enabled", default=False):
+            self._refuse("hoodie.table.cdc.enabled", "change data capture, whose log files we do not write")
+        if self._flag("hoodie.datasource.write.drop.partition.columns", default=False):
+            self._refuse("hoodie.datasource.write.drop.partition.columns", "data files without their partition columns")
+        if self.raw.get("hoodie.table.base.file.format", "PARQUET").upper() != "PARQUET":
+            self._refuse("hoodie.table.base.file.format", "base files that are not Parquet")
+        if self.raw.get("hoodie.table.partial.update.mode"):
+            self._refuse("hoodie.table.partial.update.mode", "partial updates")
+        if self.is_merge_on_read:
+            self._refuse("hoodie.table.type", "merge on read; copy-on-write tables can be written")
+
+    def with_values(self, values: Mapping[str, str], without: Iterable[str] = ()) -> TableProperties:
+        """A copy with some keys set and others removed."""
+        merged = {**self.raw, **values}
+        for key in without:
+            merged.pop(key, None)
+        return TableProperties(merged)
+
+    def with_checksum(self) -> TableProperties:
+        return self.with_values({CHECKSUM: str(self.checksum())})
+
+    def checksum(self) -> int:
+        """CRC32 of `<database>.<table>` (format notes, section 1.2)."""
+        return zlib.crc32(f"{self.raw.get('hoodie.database.name', '')}.{self.raw.get('hoodie.table.name', '')}".encode())
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the name is there and the checksum, if there is one, is right."""
+        stored = self.raw.get(CHECKSUM)
+        return bool(self.raw.get("hoodie.table.name")) and (stored is None or stored == str(self.checksum()))
+
+    def _refuse(self, key: str, what: str) -> None:
+        raise UnsupportedTableError(
+            f"Table {self.name!r} cannot be written by this library", found=f"{what} ({key})", fix="write to this table with Hudi"
+        )
+
+    def _flag(self, key: str, *, default: bool) -> bool:
+        value = self.raw.get(key)
+        return default if value is None or value == "" else value.strip().lower() == "true"
+
+    def _require(self, key: str) -> str:
+        value = self.raw.get(key)
+        if not value:
+            raise CorruptTableError(
+                f"hoodie.properties has no {key}", found=f"keys {', '.join(sorted(self.raw)) or '(none)'}", fix="restore the file"
+            )
+        return value
+
+
+def infer_keygen_type(record_keys: tuple[str, ...], partitions: tuple[str, ...]) -> str:
+    """Hudi's own choice when none is given: one key and one partition column SIMPLE, no partition NON_PARTITION, else COMPLEX."""
+    if not partitions:
+        return "NON_PARTITION"
+    return "SIMPLE" if len(record_keys) == 1 and len(partitions) == 1 else "COMPLEX"
+
+
+def keygen_type_of_class(java_class: str) -> str | None:
+    """The type of Hudi's key generator class, None for one that is not supported."""
+    return _KEYGEN_TYPES.get(java_class.rpartition(".")[2])
+
+
+def _columns(value: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in value.split(",") if name.strip())

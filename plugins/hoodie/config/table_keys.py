@@ -1,0 +1,85 @@
+"""The keys of `hoodie.properties` that shape a table, and the options that set them when it is created."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hoodie.config.key import ConfigKey, boolean, choice, columns, text
+
+NAME = ConfigKey[str]("hoodie.table.name", text, None, "the table's name", ("hoodie.datasource.write.table.name",))
+DATABASE = ConfigKey[str]("hoodie.database.name", text, "", "the database that the table belongs to")
+TYPE = ConfigKey[str](
+    "hoodie.table.type",
+    choice("COPY_ON_WRITE", "MERGE_ON_READ"),
+    "COPY_ON_WRITE",
+    "whether updates rewrite base files or go to logs",
+    ("hoodie.datasource.write.table.type",),
+)
+VERSION = ConfigKey[str]("hoodie.write.table.version", choice("6", "9"), "9", "version of a new table: 9, or 6 for old readers")
+RECORD_KEY_FIELDS = ConfigKey[tuple[str, ...]](
+    "hoodie.table.recordkey.fields",
+    columns,
+    None,
+    "comma list of the columns that identify a record",
+    ("hoodie.datasource.write.recordkey.field",),
+)
+PARTITION_FIELDS = ConfigKey[tuple[str, ...]](
+    "hoodie.table.partition.fields",
+    columns,
+    (),
+    "comma list of the partition columns; empty for a table without partitions",
+    ("hoodie.datasource.write.partitionpath.field",),
+)
+ORDERING_FIELDS = ConfigKey[tuple[str, ...]](
+    "hoodie.table.ordering.fields",
+    columns,
+    (),
+    "the columns whose greater value wins between records of one key",
+    ("hoodie.table.precombine.field", "hoodie.datasource.write.precombine.field"),
+)
+MERGE_MODE = ConfigKey[str](
+    "hoodie.record.merge.mode",
+    choice("COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"),
+    None,
+    "who wins between records of one key: the later write or the greater ordering value (default with ordering fields)",
+    ("hoodie.write.record.merge.mode",),
+)
+KEYGEN_TYPE = ConfigKey[str](
+    "hoodie.table.keygenerator.type",
+    choice("SIMPLE", "COMPLEX", "NON_PARTITION"),
+    None,
+    "how record keys and partition paths are made; inferred from the key and partition columns when absent",
+    ("hoodie.datasource.write.keygenerator.type",),
+)
+KEYGEN_CLASS = ConfigKey[str](
+    "hoodie.table.keygenerator.class",
+    text,
+    None,
+    "the same by Hudi's class name",
+    ("hoodie.datasource.write.keygenerator.class",),
+)
+HIVE_STYLE = ConfigKey[bool](
+    "hoodie.datasource.write.hive_style_partitioning", boolean, False, "partition folders are named column=value"
+)
+URL_ENCODE = ConfigKey[bool](
+    "hoodie.datasource.write.partitionpath.urlencode", boolean, False, "partition values are url-encoded"
+)
+TIMEZONE = ConfigKey[str](
+    "hoodie.table.timeline.timezone", choice("UTC", "LOCAL"), "UTC", "time zone of the instants on the timeline"
+)
+
+CREATE_KEYS: tuple[ConfigKey[Any], ...] = (
+    NAME,
+    DATABASE,
+    TYPE,
+    VERSION,
+    RECORD_KEY_FIELDS,
+    PARTITION_FIELDS,
+    ORDERING_FIELDS,
+    MERGE_MODE,
+    KEYGEN_TYPE,
+    KEYGEN_CLASS,
+    HIVE_STYLE,
+    URL_ENCODE,
+    TIMEZONE,
+)

@@ -1,0 +1,62 @@
+"""Options of a write. Names and defaults are Hudi's, but for the codec (docs/decisions)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hoodie.config.key import ConfigKey, boolean, choice, fraction, integer
+
+_MIB = 1024 * 1024
+
+MAX_FILE_SIZE = ConfigKey[int](
+    "hoodie.parquet.max.file.size", integer(1), 120 * _MIB, "a base file is closed at about this many bytes"
+)
+SMALL_FILE_LIMIT = ConfigKey[int](
+    "hoodie.parquet.small.file.limit", integer(0), 100 * _MIB, "inserts first go to base files below this many bytes; 0: never"
+)
+RECORD_SIZE_ESTIMATE = ConfigKey[int](
+    "hoodie.copyonwrite.record.size.estimate", integer(1), 1024, "bytes of a record while no commit tells the real size"
+)
+ROW_GROUP_SIZE = ConfigKey[int](
+    "hoodie.parquet.block.size", integer(1), 120 * _MIB, "a Parquet row group holds about this many bytes of Arrow data"
+)
+COMPRESSION = ConfigKey[str](
+    "hoodie.parquet.compression.codec",
+    choice("ZSTD", "SNAPPY", "GZIP", "LZ4_RAW", "UNCOMPRESSED"),
+    "ZSTD",
+    "codec of base files",
+)
+COMBINE_BEFORE_INSERT = ConfigKey[bool](
+    "hoodie.combine.before.insert", boolean, False, "remove duplicate keys within the batch before insert and bulk_insert"
+)
+COMBINE_BEFORE_UPSERT = ConfigKey[bool](
+    "hoodie.combine.before.upsert", boolean, True, "remove duplicate keys within the batch before upsert"
+)
+INDEX_TYPE = ConfigKey[str]("hoodie.index.type", choice("SIMPLE"), "SIMPLE", "how the files of incoming keys are found")
+BLOOM_ENTRIES = ConfigKey[int](
+    "hoodie.index.bloom.num_entries", integer(1), 60000, "keys a bloom filter is sized for", ("hoodie.bloom.index.num_entries",)
+)
+BLOOM_FPP = ConfigKey[float](
+    "hoodie.index.bloom.fpp", fraction, 1e-9, "false positive rate of the bloom filters", ("hoodie.bloom.index.fpp",)
+)
+BLOOM_MAX_ENTRIES = ConfigKey[int](
+    "hoodie.bloom.index.filter.dynamic.max.entries", integer(1), 100000, "keys up to which a bloom filter grows"
+)
+LOCK_WAIT_MS = ConfigKey[int](
+    "hoodie.write.lock.wait_time_ms", integer(0), 60_000, "how long to wait for another writer's lock, in ms"
+)
+
+WRITE_KEYS: tuple[ConfigKey[Any], ...] = (
+    MAX_FILE_SIZE,
+    SMALL_FILE_LIMIT,
+    RECORD_SIZE_ESTIMATE,
+    ROW_GROUP_SIZE,
+    COMPRESSION,
+    COMBINE_BEFORE_INSERT,
+    COMBINE_BEFORE_UPSERT,
+    INDEX_TYPE,
+    BLOOM_ENTRIES,
+    BLOOM_FPP,
+    BLOOM_MAX_ENTRIES,
+    LOCK_WAIT_MS,
+)

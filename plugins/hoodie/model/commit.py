@@ -1,0 +1,65 @@
+"""What a commit says about itself (format notes, sections 2.5 and 2.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+NO_PREVIOUS_COMMIT = "null"  # the literal string that Hudi writes for a new file group
+SCHEMA_KEY = "schema"
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class WriteStat:
+    """What a write did to one file. Sizes in bytes, `num_*` in rows, `*_ms` in milliseconds."""
+
+    file_id: str
+    path: str  # relative to the base path
+    partition: str
+    prev_commit: str = NO_PREVIOUS_COMMIT
+    prev_base_file: str | None = None
+    num_writes: int = 0
+    num_inserts: int = 0
+    num_updates: int = 0
+    num_deletes: int = 0
+    file_size: int = 0
+    create_ms: int = 0
+    upsert_ms: int = 0
+    cdc_stats: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitMetadata:
+    """The body of a completed commit, deltacommit or replacecommit."""
+
+    operation: str  # HoodieCommitMetadata.operationType: UPSERT, BULK_INSERT, CLUSTER …
+    stats: tuple[WriteStat, ...] = ()
+    extra: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
+    replaced: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: _EMPTY)  # partition -> file ids
+    compacted: bool = False
+
+    @property
+    def partitions(self) -> frozenset[str]:
+        """Every partition in which the commit wrote or replaced a file."""
+        return frozenset(stat.partition for stat in self.stats) | frozenset(self.replaced)
+
+    @property
+    def schema(self) -> str | None:
+        """The table's Avro schema (JSON, without meta columns), or None when the commit carries none."""
+        return self.extra.get(SCHEMA_KEY) or None
+
+    @property
+    def rows_written(self) -> int:
+        return sum(stat.num_writes for stat in self.stats)
+
+    @property
+    def bytes_written(self) -> int:
+        return sum(stat.file_size for stat in self.stats)
+
+    def by_partition(self) -> Iterator[tuple[str, tuple[WriteStat, ...]]]:
+        """The stats grouped by partition, partitions in order."""
+        for partition in sorted({stat.partition for stat in self.stats}):
+            yield partition, tuple(stat for stat in self.stats if stat.partition == partition)

@@ -1,0 +1,76 @@
+"""What a file group is made of (format notes, section 4.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hoodie.storage.base import FileInfo
+
+
+@dataclass(frozen=True, slots=True)
+class BaseFile:
+    """One version of a file group: a Parquet file that a commit wrote."""
+
+    partition: str  # partition path relative to the base path, "" for a table without partitions
+    file_id: str
+    instant: str  # requested time of the commit that wrote it
+    info: FileInfo
+
+    @property
+    def path(self) -> str:
+        return self.info.path
+
+    @property
+    def name(self) -> str:
+        return self.info.name
+
+    @property
+    def size(self) -> int:
+        return self.info.size
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """A log file, as found; which slice it belongs to is the view's business. CDC files are logs too."""
+
+    partition: str
+    file_id: str
+    time: str
+    version: int
+    is_cdc: bool
+    info: FileInfo
+
+    @property
+    def path(self) -> str:
+        return self.info.path
+
+
+@dataclass(frozen=True, slots=True)
+class FileSlice:
+    """A base file and the log files that came after it."""
+
+    partition: str
+    file_id: str
+    base_instant: str
+    base_file: BaseFile | None
+    log_files: tuple[LogFile, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes of the base file and all logs."""
+        base = self.base_file.size if self.base_file else 0
+        return base + sum(log.info.size for log in self.log_files)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        base = (self.base_file.path,) if self.base_file else ()
+        return base + tuple(log.path for log in self.log_files)
+
+
+@dataclass(frozen=True, slots=True)
+class FileGroup:
+    """All committed slices that share a file id in a partition, newest first."""
+
+    partition: str
+    file_id: str
+    slices: tuple[FileSlice, ...]

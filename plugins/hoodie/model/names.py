@@ -1,0 +1,52 @@
+"""Names of data files (format notes, section 4.1)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+PARTITION_METAFILE = ".hoodie_partition_metadata"
+
+_BASE = re.compile(r"^([a-zA-Z0-9-]+)_([a-zA-Z0-9-]+)_([0-9]+)\.([a-zA-Z0-9]+)$")
+_LOG = re.compile(r"^\.([^._]+)_([^.]*)\.(log|archive)\.(\d+)(?:_((\d+)-(\d+)-(\d+))(\.cdc)?)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class BaseFileName:
+    """`<fileId>_<writeToken>_<instant>.<extension>`."""
+
+    file_id: str
+    write_token: str
+    instant: str
+    extension: str = "parquet"
+
+    @staticmethod
+    def parse(name: str) -> BaseFileName | None:
+        match = _BASE.match(name)
+        return BaseFileName(*match.groups()) if match else None
+
+    def __str__(self) -> str:
+        return f"{self.file_id}_{self.write_token}_{self.instant}.{self.extension}"
+
+
+@dataclass(frozen=True, slots=True)
+class LogFileName:
+    """`.<fileId>_<time>.log.<version>_<writeToken>[.cdc]`; what `time` means depends on the table version."""
+
+    file_id: str
+    time: str
+    version: int
+    write_token: str
+    is_cdc: bool
+
+    @staticmethod
+    def parse(name: str) -> LogFileName | None:
+        match = _LOG.match(name)
+        if match is None:
+            return None
+        return LogFileName(match[1], match[2], int(match[4]), match[5] or "", match[9] is not None)
+
+
+def is_data_file(name: str) -> bool:
+    """Whether a table may hold a base, log or CDC file of this name."""
+    return BaseFileName.parse(name) is not None or LogFileName.parse(name) is not None

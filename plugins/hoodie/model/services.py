@@ -1,0 +1,71 @@
+"""Plans and results of the table services (format notes, section 2.5). Paths are relative to the base path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class CleanFile:
+    """One file that a clean plan removes, with its size in bytes (0 when it is not known) and the reason."""
+
+    path: str
+    partition: str
+    file_id: str
+    size: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CleanPlan:
+    """HoodieCleanerPlan. `files` may be empty: the watermark alone is worth keeping (requirement R8)."""
+
+    policy: str
+    files: tuple[CleanFile, ...]
+    earliest_to_retain: str | None  # requested time of the earliest retained commit
+    earliest_action: str | None
+    last_completed: str  # requested time of the last completed commit when it was planned: the next plan starts here
+    extra: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
+
+    @property
+    def bytes(self) -> int:
+        return sum(file.size for file in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class CleanResult:
+    """HoodieCleanMetadata of one finished clean. Paths of files that were gone already count as deleted (R6)."""
+
+    start: str  # instant of the clean
+    millis: int
+    policy: str
+    earliest_to_retain: str
+    last_completed: str
+    deleted: Mapping[str, tuple[str, ...]]  # partition -> file names
+    failed: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: _EMPTY)
+    extra: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackPlan:
+    """HoodieRollbackPlan of one instant: partition -> paths of the files to delete."""
+
+    instant: str
+    action: str
+    files: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackResult:
+    """HoodieRollbackMetadata of one finished rollback."""
+
+    start: str
+    millis: int
+    instant: str
+    action: str
+    deleted: Mapping[str, tuple[str, ...]]

@@ -1,0 +1,106 @@
+"""The storage protocol: the few verbs with which the library touches files.
+
+Paths are relative to the table's base path, with `/` between parts; `""` is the base path itself. A storage is picklable:
+Spark ships it to its workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+# A pyarrow.NativeFile or any Python file object that pyarrow accepts.
+File = Any
+
+
+@dataclass(frozen=True, slots=True)
+class FileInfo:
+    """One file: its path relative to the base path, its size in bytes, its modification time in ms since 1970."""
+
+    path: str
+    size: int
+    modified_ms: int
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What lies directly in a folder. Empty when the folder is not there, as on an object store."""
+
+    files: tuple[FileInfo, ...] = ()
+    folders: tuple[str, ...] = ()  # paths relative to the base path
+
+
+class Storage(Protocol):
+    """A table's base path as seen through a file system or object store."""
+
+    @property
+    def base_path(self) -> str:
+        """The URL or absolute path that Hudi's metadata files name, without a trailing slash."""
+        ...
+
+    def list(self, folder: str) -> Listing:
+        """List `folder`, not its sub folders. One storage call."""
+        ...
+
+    def info(self, path: str) -> FileInfo | None:
+        """Size and time of the file, or None when there is none."""
+        ...
+
+    def read(self, path: str) -> bytes:
+        """The whole file. Raises FileNotFoundError."""
+        ...
+
+    def open_input(self, path: str) -> File:
+        """A random-access reader. Raises FileNotFoundError."""
+        ...
+
+    def open_output(self, path: str) -> AbstractContextManager[File]:
+        """A writer to a new file; folders are made as needed. On leaving the block without an error the file is durable.
+
+        Raises FileExistsError when the file is there: data files are never overwritten (design rule 3).
+        """
+        ...
+
+    def create(self, path: str, data: bytes) -> None:
+        """Create the file with this content in one step: it is there whole or not at all (format notes, section 2.3).
+
+        Raises FileExistsError when the file is there, whoever made it.
+        """
+        ...
+
+    def delete(self, path: str) -> bool:
+        """Delete one file; False when it was not there."""
+        ...
+
+    def delete_folder(self, folder: str) -> None:
+        """Delete a folder and all in it; nothing happens when it is not there."""
+        ...
+
+
+@contextmanager
+def closing_input(storage: Storage, path: str) -> Iterator[File]:
+    """Open `path` for random-access reading and close it at the end of the block."""
+    source = storage.open_input(path)
+    try:
+        yield source
+    finally:
+        source.close()
+
+
+def walk_files(storage: Storage, folder: str) -> Iterator[FileInfo]:
+    """Every file below `folder`, one listing a folder."""
+    listing = storage.list(folder)
+    yield from listing.files
+    for sub in listing.folders:
+        yield from walk_files(storage, sub)
+
+
+def join(*parts: str) -> str:
+    """Join relative path parts, leaving out empty ones: `join("", "a.parquet") == "a.parquet"`."""
+    return "/".join(part for part in parts if part)

@@ -1,0 +1,106 @@
+"""Local (POSIX) files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+
+from hoodie.storage.base import File, FileInfo, Listing
+
+_TEMPORARY = ".tmp-"  # no name of the format begins so: readers of every implementation pass it over
+
+
+class LocalStorage:
+    """A table on the local file system. Every write is flushed to the disk before it is promised."""
+
+    def __init__(self, base_path: str) -> None:
+        path = base_path.removeprefix("file://") if base_path.startswith("file://") else base_path.removeprefix("file:")
+        self._root = Path(path).absolute()
+
+    @property
+    def base_path(self) -> str:
+        return str(self._root)
+
+    def list(self, folder: str) -> Listing:
+        try:
+            with os.scandir(self._root / folder) as entries:
+                found = sorted(entries, key=lambda entry: entry.name)
+        except (FileNotFoundError, NotADirectoryError):
+            return Listing()
+        prefix = f"{folder}/" if folder else ""
+        files, folders = [], []
+        for entry in found:
+            if entry.is_dir():
+                folders.append(prefix + entry.name)
+            elif not entry.name.startswith(_TEMPORARY):
+                try:
+                    stat = entry.stat()
+                except FileNotFoundError:  # deleted by a cleaner since the scan
+                    continue
+                files.append(FileInfo(prefix + entry.name, stat.st_size, stat.st_mtime_ns // 1_000_000))
+        return Listing(tuple(files), tuple(folders))
+
+    def info(self, path: str) -> FileInfo | None:
+        try:
+            stat = os.stat(self._root / path)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        return FileInfo(path, stat.st_size, stat.st_mtime_ns // 1_000_000)
+
+    def read(self, path: str) -> bytes:
+        return (self._root / path).read_bytes()
+
+    def open_input(self, path: str) -> File:
+        return pa.OSFile(str(self._root / path), "rb")
+
+    @contextmanager
+    def open_output(self, path: str) -> Iterator[File]:
+        target = self._root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with open(target, "xb", buffering=1 << 20) as sink:
+            yield sink
+            sink.flush()
+            os.fsync(sink.fileno())
+
+    def create(self, path: str, data: bytes) -> None:
+        target = self._root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = target.parent / f"{_TEMPORARY}{uuid.uuid4()}"
+        try:
+            with open(temporary, "xb") as sink:
+                sink.write(data)
+                sink.flush()
+                os.fsync(sink.fileno())
+            os.link(temporary, target)  # fails when the target exists: the one atomic create-with-content of POSIX
+        finally:
+            temporary.unlink(missing_ok=True)
+        _sync_folder(target.parent)
+
+    def delete(self, path: str) -> bool:
+        try:
+            os.unlink(self._root / path)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def delete_folder(self, folder: str) -> None:
+        shutil.rmtree(self._root / folder, ignore_errors=False, onerror=_ignore_absent)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _ignore_absent(_function: object, _path: object, problem: tuple[type, BaseException, object]) -> None:
+    if not isinstance(problem[1], FileNotFoundError):
+        raise problem[1]

@@ -1,0 +1,96 @@
+"""Every other URL, through fsspec: memory://, s3://, gs://, hdfs:// …"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+import fsspec
+
+from hoodie.storage.base import File, FileInfo, Listing
+
+
+class FsspecStorage:
+    """A table on any file system that fsspec knows.
+
+    `create` uses fsspec's exclusive mode, which s3fs maps to a conditional put (`If-None-Match: *`).
+    """
+
+    def __init__(self, base_path: str, storage_options: dict[str, Any] | None = None) -> None:
+        self._url = base_path.rstrip("/")
+        self._options = storage_options or {}
+        self._connect()
+
+    def _connect(self) -> None:
+        url = "s3://" + self._url.removeprefix("s3a://") if self._url.startswith("s3a://") else self._url
+        self._fs, root = fsspec.core.url_to_fs(url, **self._options)
+        self._root = root.rstrip("/")
+
+    def __getstate__(self) -> tuple[str, dict[str, Any]]:
+        return self._url, self._options
+
+    def __setstate__(self, state: tuple[str, dict[str, Any]]) -> None:
+        self._url, self._options = state
+        self._connect()
+
+    @property
+    def base_path(self) -> str:
+        return self._url
+
+    def _full(self, path: str) -> str:
+        return f"{self._root}/{path}" if path else self._root
+
+    def _info(self, entry: dict[str, Any]) -> FileInfo:
+        modified = entry.get("mtime") or entry.get("LastModified") or entry.get("created") or 0
+        seconds = modified.timestamp() if isinstance(modified, datetime) else float(modified)
+        path = entry["name"].rstrip("/").removeprefix(self._root).lstrip("/")
+        return FileInfo(path, int(entry.get("size") or 0), int(seconds * 1000))
+
+    def list(self, folder: str) -> Listing:
+        try:
+            entries = self._fs.ls(self._full(folder), detail=True, refresh=True)
+        except (FileNotFoundError, NotADirectoryError):
+            return Listing()
+        infos = sorted(((entry["type"], self._info(entry)) for entry in entries), key=lambda pair: pair[1].path)
+        files = tuple(info for kind, info in infos if kind == "file" and info.path != folder)
+        return Listing(files, tuple(info.path for kind, info in infos if kind == "directory" and info.path != folder))
+
+    def info(self, path: str) -> FileInfo | None:
+        try:
+            return self._info(self._fs.info(self._full(path), refresh=True))
+        except FileNotFoundError:
+            return None
+
+    def read(self, path: str) -> bytes:
+        content: bytes = self._fs.cat_file(self._full(path))
+        return content
+
+    def open_input(self, path: str) -> File:
+        return self._fs.open(self._full(path), "rb")
+
+    @contextmanager
+    def open_output(self, path: str) -> Iterator[File]:
+        target = self._full(path)
+        if self._fs.exists(target):
+            raise FileExistsError(path)
+        self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)
+        with self._fs.open(target, "wb") as sink:
+            yield sink
+
+    def create(self, path: str, data: bytes) -> None:
+        target = self._full(path)
+        self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)
+        self._fs.pipe_file(target, data, mode="create")
+
+    def delete(self, path: str) -> bool:
+        try:
+            self._fs.rm_file(self._full(path))
+        except FileNotFoundError:
+            return False
+        return True
+
+    def delete_folder(self, folder: str) -> None:
+        if self._fs.exists(self._full(folder)):
+            self._fs.rm(self._full(folder), recursive=True)

@@ -1,0 +1,20 @@
+"""The timeline: what happened to a table, and when."""
+
+from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, State, format_time, pad, parse_time
+from hoodie.timeline.layout import Layout, LayoutV1, LayoutV2
+from hoodie.timeline.timeline import Timeline, load_timeline
+
+__all__ = [
+    "WRITE_ACTIONS",
+    "Action",
+    "Instant",
+    "Layout",
+    "LayoutV1",
+    "LayoutV2",
+    "State",
+    "Timeline",
+    "format_time",
+    "load_timeline",
+    "pad",
+    "parse_time",
+]

@@ -1,0 +1,45 @@
+"""Avro containers of one record, as Hudi keeps its metadata (format notes, section 2.4)."""
+
+from __future__ import annotations
+
+import io
+import json
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import fastavro
+
+from hoodie.errors import CorruptTableError
+
+
+@cache
+def _schema(name: str) -> Any:
+    text = resources.files(__package__).joinpath("avsc", f"{name}.avsc").read_text()
+    return fastavro.parse_schema(json.loads(text))
+
+
+def encode(name: str, record: dict[str, Any]) -> bytes:
+    """One record as an Avro container file with the schema `avsc/<name>.avsc`, codec null."""
+    sink = io.BytesIO()
+    fastavro.writer(sink, _schema(name), [record], codec="null")
+    return sink.getvalue()
+
+
+def decode(data: bytes, where: str) -> dict[str, Any]:
+    """The one record of an Avro container, by the schema it carries.
+
+    Raises CorruptTableError naming `where` when the bytes are empty, torn or hold no record.
+    """
+    try:
+        records = list(fastavro.reader(io.BytesIO(data)))
+    except Exception as error:  # noqa: BLE001 - fastavro raises many kinds on torn input
+        raise CorruptTableError(
+            f"Cannot read {where}",
+            found=f"{len(data)} bytes that are not a whole Avro file ({type(error).__name__}: {error})",
+            fix="restore the file from a backup, or roll the instant back; the table is not read as if it were empty",
+        ) from error
+    if not records:
+        raise CorruptTableError(f"Cannot read {where}", found="an Avro file without a record", fix="restore it from a backup")
+    record: dict[str, Any] = records[0]
+    return record

@@ -1,0 +1,122 @@
+"""CommitMetadata <-> the record of HoodieCommitMetadata / HoodieReplaceCommitMetadata (format notes, section 2.6)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hoodie.errors import CorruptTableError
+from hoodie.model.commit import NO_PREVIOUS_COMMIT, CommitMetadata, WriteStat
+from hoodie.timeline import avro
+
+
+def encode_json(metadata: CommitMetadata, *, replace: bool) -> bytes:
+    """The body of a completed file in timeline layout 1."""
+    return json.dumps(_to_record(metadata, replace=replace, avro_only=False), indent=2).encode()
+
+
+def encode_avro(metadata: CommitMetadata, *, replace: bool) -> bytes:
+    """The body of a completed file in timeline layout 2."""
+    name = "HoodieReplaceCommitMetadata" if replace else "HoodieCommitMetadata"
+    return avro.encode(name, _to_record(metadata, replace=replace, avro_only=True))
+
+
+def decode_json(data: bytes, where: str) -> CommitMetadata:
+    """Raises CorruptTableError naming `where` on an empty or torn file."""
+    try:
+        record = json.loads(data)
+        if not isinstance(record, dict):
+            raise TypeError("not a JSON object")
+    except (ValueError, TypeError) as error:
+        raise CorruptTableError(
+            f"Cannot read {where}",
+            found=f"{len(data)} bytes that are not the JSON of a commit ({error})",
+            fix="restore the file from a backup, or roll the instant back; the table is not read as if it were empty",
+        ) from error
+    return _from_record(record)
+
+
+def decode_avro(data: bytes, where: str) -> CommitMetadata:
+    """Raises CorruptTableError naming `where` on an empty or torn file."""
+    return _from_record(avro.decode(data, where))
+
+
+def _to_record(metadata: CommitMetadata, *, replace: bool, avro_only: bool) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "partitionToWriteStats": {
+            partition: [_stat_to_record(stat, avro_only) for stat in stats] for partition, stats in metadata.by_partition()
+        },
+        "compacted": metadata.compacted,
+        "extraMetadata": dict(metadata.extra),
+        "operationType": metadata.operation,
+    }
+    if replace:
+        record["partitionToReplaceFileIds"] = {part: list(ids) for part, ids in sorted(metadata.replaced.items())}
+    return record
+
+
+def _stat_to_record(stat: WriteStat, avro_only: bool) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "fileId": stat.file_id,
+        "path": stat.path,
+        "cdcStats": dict(stat.cdc_stats) if stat.cdc_stats is not None else None,
+        "prevCommit": stat.prev_commit,
+        "numWrites": stat.num_writes,
+        "numDeletes": stat.num_deletes,
+        "numUpdateWrites": stat.num_updates,
+        "numInserts": stat.num_inserts,
+        "totalWriteBytes": stat.file_size,
+        "totalWriteErrors": 0,
+        "tempPath": None,
+        "partitionPath": stat.partition,
+        "totalLogRecords": 0,
+        "totalLogFilesCompacted": 0,
+        "totalLogSizeCompacted": 0,
+        "totalUpdatedRecordsCompacted": 0,
+        "totalLogBlocks": 0,
+        "totalCorruptLogBlock": 0,
+        "totalRollbackBlocks": 0,
+        "fileSizeInBytes": stat.file_size,
+        "minEventTime": None,
+        "maxEventTime": None,
+        "runtimeStats": {"totalScanTime": 0, "totalUpsertTime": stat.upsert_ms, "totalCreateTime": stat.create_ms},
+    }
+    if avro_only:  # fields that table version 6 does not know
+        record["prevBaseFile"] = stat.prev_base_file
+    return record
+
+
+def _from_record(record: dict[str, Any]) -> CommitMetadata:
+    stats = tuple(
+        _stat_from_record(partition, stat)
+        for partition, entries in (record.get("partitionToWriteStats") or {}).items()
+        for stat in entries
+    )
+    replaced = {part: tuple(ids) for part, ids in (record.get("partitionToReplaceFileIds") or {}).items()}
+    extra = {key: value for key, value in (record.get("extraMetadata") or {}).items() if value is not None}
+    return CommitMetadata(
+        operation=record.get("operationType") or "UNKNOWN",
+        stats=stats,
+        extra=extra,
+        replaced=replaced,
+        compacted=bool(record.get("compacted")),
+    )
+
+
+def _stat_from_record(partition: str, stat: dict[str, Any]) -> WriteStat:
+    runtime = stat.get("runtimeStats") or {}
+    return WriteStat(
+        file_id=stat.get("fileId") or "",
+        path=stat.get("path") or "",
+        partition=partition,
+        prev_commit=stat.get("prevCommit") or NO_PREVIOUS_COMMIT,
+        prev_base_file=stat.get("prevBaseFile"),
+        num_writes=stat.get("numWrites") or 0,
+        num_inserts=stat.get("numInserts") or 0,
+        num_updates=stat.get("numUpdateWrites") or 0,
+        num_deletes=stat.get("numDeletes") or 0,
+        file_size=stat.get("fileSizeInBytes") or 0,
+        create_ms=runtime.get("totalCreateTime") or 0,
+        upsert_ms=runtime.get("totalUpsertTime") or 0,
+        cdc_stats=stat.get("cdcStats"),
+    )

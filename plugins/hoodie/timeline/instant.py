@@ -1,0 +1,90 @@
+"""An instant: one action on a table at one time (format notes, sections 2.1 and 2.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from enum import IntEnum, StrEnum
+
+_LENGTH = 17  # yyyyMMddHHmmssSSS
+
+
+class Action(StrEnum):
+    COMMIT = "commit"
+    DELTA_COMMIT = "deltacommit"
+    REPLACE_COMMIT = "replacecommit"
+    CLUSTERING = "clustering"
+    COMPACTION = "compaction"
+    LOG_COMPACTION = "logcompaction"
+    CLEAN = "clean"
+    ROLLBACK = "rollback"
+    SAVEPOINT = "savepoint"
+    RESTORE = "restore"
+    INDEXING = "indexing"
+
+    @property
+    def completed_as(self) -> Action:
+        """The action word of the completed file: a compaction completes as a commit, and so on."""
+        return _COMPLETED_AS.get(self, self)
+
+
+_COMPLETED_AS = {
+    Action.COMPACTION: Action.COMMIT,
+    Action.LOG_COMPACTION: Action.DELTA_COMMIT,
+    Action.CLUSTERING: Action.REPLACE_COMMIT,
+}
+WRITE_ACTIONS = frozenset({Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT})
+"""Actions whose completion adds or replaces file slices (as completed)."""
+
+
+class State(IntEnum):
+    REQUESTED = 0
+    INFLIGHT = 1
+    COMPLETED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """One action at its highest state.
+
+    `time` is the requested time and the identity; `completion_time` is set for completed instants only. Both are Hudi's
+    17-digit text in the table's time zone.
+    """
+
+    time: str
+    action: Action
+    state: State
+    completion_time: str | None = None
+    file_name: str = ""  # the file that shows the state, inside the timeline folder
+
+    @property
+    def is_completed(self) -> bool:
+        return self.state is State.COMPLETED
+
+    @property
+    def key(self) -> tuple[str, Action]:
+        """What groups the state files of one instant (a savepoint shares its commit's time, so the time is not enough)."""
+        return pad(self.time), self.action.completed_as
+
+    def __str__(self) -> str:
+        return f"{self.time} {self.action} {self.state.name}"
+
+
+def pad(time: str) -> str:
+    """Legacy 14-digit instants compare as the end of their second."""
+    return time + "999" if len(time) == _LENGTH - 3 and not time.startswith("0000") else time
+
+
+def format_time(moment: datetime, zone: tzinfo) -> str:
+    """`moment` as instant text in the table's zone, with milliseconds."""
+    local = moment.astimezone(zone)
+    return local.strftime("%Y%m%d%H%M%S") + f"{local.microsecond // 1000:03d}"
+
+
+def parse_time(time: str, zone: tzinfo) -> datetime:
+    """The moment of an instant, in UTC. Raises ValueError for text that is no instant."""
+    padded = pad(time)
+    if len(padded) != _LENGTH or not padded.isdigit():
+        raise ValueError(f"{time!r} is not an instant (yyyyMMddHHmmssSSS)")
+    moment = datetime.strptime(padded[:14], "%Y%m%d%H%M%S").replace(microsecond=int(padded[14:]) * 1000, tzinfo=zone)
+    return moment.astimezone(UTC)

@@ -1,0 +1,155 @@
+"""Plans and results of the services <-> their Avro records (format notes, section 2.5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hoodie.model.names import BaseFileName, LogFileName
+from hoodie.model.services import CleanFile, CleanPlan, CleanResult, RollbackPlan, RollbackResult
+from hoodie.storage.base import join
+from hoodie.timeline import avro
+
+_VERSION = 2  # of clean plans and results: full paths in plans, file names in results
+
+
+def encode_clean_plan(plan: CleanPlan, base_path: str) -> bytes:
+    files: dict[str, list[dict[str, Any]]] = {}
+    for file in plan.files:
+        files.setdefault(file.partition, []).append({"filePath": f"{base_path}/{file.path}", "isBootstrapBaseFile": False})
+    earliest = None
+    if plan.earliest_to_retain is not None:
+        earliest = {"timestamp": plan.earliest_to_retain, "action": plan.earliest_action or "commit", "state": "COMPLETED"}
+    return avro.encode(
+        "HoodieCleanerPlan",
+        {
+            "earliestInstantToRetain": earliest,
+            "lastCompletedCommitTimestamp": plan.last_completed,
+            "policy": plan.policy,
+            "filesToBeDeletedPerPartition": {},
+            "version": _VERSION,
+            "filePathsToBeDeletedPerPartition": files,
+            "partitionsToBeDeleted": [],
+            "extraMetadata": dict(plan.extra),
+        },
+    )
+
+
+def decode_clean_plan(data: bytes, where: str, relative: Any) -> CleanPlan:
+    """`relative(path)` turns a path of the plan, absolute or with a scheme, into one relative to the base path."""
+    record = avro.decode(data, where)
+    files = []
+    for partition, entries in (record.get("filePathsToBeDeletedPerPartition") or {}).items():
+        for entry in entries:
+            if not entry.get("isBootstrapBaseFile"):
+                files.append(_planned_file(partition, relative(entry["filePath"])))
+    for partition, names in (record.get("filesToBeDeletedPerPartition") or {}).items():  # plans of version 1
+        files.extend(_planned_file(partition, join(partition, name)) for name in names)
+    earliest = record.get("earliestInstantToRetain") or {}
+    return CleanPlan(
+        policy=record["policy"],
+        files=tuple(files),
+        earliest_to_retain=earliest.get("timestamp"),
+        earliest_action=earliest.get("action"),
+        last_completed=record.get("lastCompletedCommitTimestamp") or "",
+        extra=record.get("extraMetadata") or {},
+    )
+
+
+def _planned_file(partition: str, path: str) -> CleanFile:
+    name = path.rpartition("/")[2]
+    parsed = BaseFileName.parse(name) or LogFileName.parse(name)
+    return CleanFile(path, partition, parsed.file_id if parsed else "", 0, "planned before")
+
+
+def encode_clean_result(result: CleanResult) -> bytes:
+    partitions = {
+        partition: {
+            "partitionPath": partition,
+            "policy": result.policy,
+            "deletePathPatterns": [*result.deleted.get(partition, ()), *result.failed.get(partition, ())],
+            "successDeleteFiles": list(result.deleted.get(partition, ())),
+            "failedDeleteFiles": list(result.failed.get(partition, ())),
+            "isPartitionDeleted": False,
+        }
+        for partition in sorted({*result.deleted, *result.failed})
+    }
+    return avro.encode(
+        "HoodieCleanMetadata",
+        {
+            "startCleanTime": result.start,
+            "timeTakenInMillis": result.millis,
+            "totalFilesDeleted": sum(len(names) for names in result.deleted.values()),
+            "earliestCommitToRetain": result.earliest_to_retain,
+            "lastCompletedCommitTimestamp": result.last_completed,
+            "partitionMetadata": partitions,
+            "version": _VERSION,
+            "bootstrapPartitionMetadata": {},
+            "extraMetadata": dict(result.extra),
+        },
+    )
+
+
+def decode_clean_result(data: bytes, where: str) -> CleanResult:
+    record = avro.decode(data, where)
+    partitions = record.get("partitionMetadata") or {}
+    return CleanResult(
+        start=record["startCleanTime"],
+        millis=record["timeTakenInMillis"],
+        policy=next((entry["policy"] for entry in partitions.values()), ""),
+        earliest_to_retain=record.get("earliestCommitToRetain") or "",
+        last_completed=record.get("lastCompletedCommitTimestamp") or "",
+        deleted={part: tuple(entry["successDeleteFiles"]) for part, entry in partitions.items()},
+        failed={part: tuple(entry["failedDeleteFiles"]) for part, entry in partitions.items() if entry["failedDeleteFiles"]},
+        extra=record.get("extraMetadata") or {},
+    )
+
+
+def encode_rollback_plan(plan: RollbackPlan, base_path: str) -> bytes:
+    requests = [
+        {
+            "partitionPath": partition,
+            "fileId": "",
+            "latestBaseInstant": "",
+            "filesToBeDeleted": [f"{base_path}/{path}" for path in paths],
+            "logBlocksToBeDeleted": {},
+        }
+        for partition, paths in sorted(plan.files.items())
+    ]
+    instant = {"commitTime": plan.instant, "action": plan.action}
+    return avro.encode("HoodieRollbackPlan", {"instantToRollback": instant, "RollbackRequests": requests, "version": 1})
+
+
+def decode_rollback_plan(data: bytes, where: str, relative: Any) -> RollbackPlan:
+    """`relative` as in `decode_clean_plan`. Command blocks of log files (version 6, merge on read) are not planned here."""
+    record = avro.decode(data, where)
+    files: dict[str, tuple[str, ...]] = {}
+    for request in record.get("RollbackRequests") or []:
+        paths = tuple(relative(path) for path in request["filesToBeDeleted"])
+        files[request["partitionPath"]] = files.get(request["partitionPath"], ()) + paths
+    instant = record.get("instantToRollback") or {}
+    return RollbackPlan(instant.get("commitTime", ""), instant.get("action", ""), files)
+
+
+def encode_rollback_result(result: RollbackResult, base_path: str) -> bytes:
+    partitions = {
+        partition: {
+            "partitionPath": partition,
+            "successDeleteFiles": [f"{base_path}/{path}" for path in paths],
+            "failedDeleteFiles": [],
+            "rollbackLogFiles": {},
+            "logFilesFromFailedCommit": {},
+        }
+        for partition, paths in sorted(result.deleted.items())
+    }
+    return avro.encode(
+        "HoodieRollbackMetadata",
+        {
+            "startRollbackTime": result.start,
+            "timeTakenInMillis": result.millis,
+            "totalFilesDeleted": sum(len(paths) for paths in result.deleted.values()),
+            "commitsRollback": [result.instant],
+            "partitionMetadata": partitions,
+            "version": 1,
+            "instantsRollback": [{"commitTime": result.instant, "action": result.action}],
+        },
+    )

@@ -1,0 +1,94 @@
+"""The active timeline: the instants of a table, loaded once per operation with one listing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from hoodie.storage.base import Storage
+from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, pad
+from hoodie.timeline.layout import Layout
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The instants of the active timeline at their highest state, by time. Immutable: load again to see news."""
+
+    instants: tuple[Instant, ...]
+
+    @staticmethod
+    def of(instants: Iterable[Instant]) -> Timeline:
+        """Keep the highest state of each instant and sort by requested time."""
+        highest: dict[tuple[str, Action], Instant] = {}
+        for instant in instants:
+            known = highest.get(instant.key)
+            if known is None or instant.state > known.state:
+                highest[instant.key] = instant
+        return Timeline(tuple(sorted(highest.values(), key=lambda instant: (pad(instant.time), instant.action))))
+
+    def __iter__(self) -> Iterator[Instant]:
+        return iter(self.instants)
+
+    def __len__(self) -> int:
+        return len(self.instants)
+
+    @cached_property
+    def commits(self) -> tuple[Instant, ...]:
+        """Completed commits, deltacommits and replacecommits, by requested time."""
+        return tuple(i for i in self.instants if i.is_completed and i.action.completed_as in WRITE_ACTIONS)
+
+    @cached_property
+    def pending(self) -> tuple[Instant, ...]:
+        """Requested and inflight instants of every action."""
+        return tuple(i for i in self.instants if not i.is_completed)
+
+    def completed(self, *actions: Action) -> tuple[Instant, ...]:
+        """Completed instants of these actions, by requested time."""
+        return tuple(i for i in self.instants if i.is_completed and i.action.completed_as in actions)
+
+    @cached_property
+    def commit_times(self) -> frozenset[str]:
+        """Requested times of the completed write instants."""
+        return frozenset(instant.time for instant in self.commits)
+
+    @cached_property
+    def start(self) -> str | None:
+        """Requested time of the first write instant, pending or not, that is still in the active timeline."""
+        times = [pad(i.time) for i in self.instants if i.action.completed_as in WRITE_ACTIONS]
+        return min(times, default=None)
+
+    @cached_property
+    def _pending_times(self) -> frozenset[str]:
+        return frozenset(i.time for i in self.pending if i.action.completed_as in WRITE_ACTIONS)
+
+    @cached_property
+    def _committed_start(self) -> str | None:
+        return min((pad(instant.time) for instant in self.commits), default=None)
+
+    def is_committed(self, time: str) -> bool:
+        """Whether files of this instant are visible: it completed, or it is older than the active timeline.
+
+        A file older than the first completed commit was archived as completed, unless its instant is still pending.
+        """
+        if time in self.commit_times:
+            return True
+        if time in self._pending_times or self._committed_start is None:
+            return False
+        return pad(time) < self._committed_start
+
+    @cached_property
+    def last_commit(self) -> Instant | None:
+        return self.commits[-1] if self.commits else None
+
+    @cached_property
+    def latest_time(self) -> str | None:
+        """The greatest requested or completion time of any instant: new instants must be later."""
+        times = [pad(t) for i in self.instants for t in (i.time, i.completion_time) if t]
+        return max(times, default=None)
+
+
+def load_timeline(storage: Storage, layout: Layout) -> Timeline:
+    """One listing of the timeline folder."""
+    files = storage.list(layout.folder).files
+    return Timeline.of(instant for file in files if (instant := layout.parse(file)) is not None)
