@@ -15,7 +15,11 @@ POLICY = ConfigKey[str](
     ("hoodie.cleaner.policy",),
 )
 COMMITS_RETAINED = ConfigKey[int](
-    "hoodie.clean.commits.retained", integer(1), 10, "commits whose view stays readable", ("hoodie.cleaner.commits.retained",)
+    "hoodie.clean.commits.retained",
+    integer(1),
+    10,
+    "commits whose view stays readable",
+    ("hoodie.cleaner.commits.retained",),
 )
 FILE_VERSIONS_RETAINED = ConfigKey[int](
     "hoodie.clean.fileversions.retained",
@@ -39,7 +43,10 @@ INCREMENTAL = ConfigKey[bool](
     ("hoodie.cleaner.incremental.mode",),
 )
 MAX_DELETE_FILES = ConfigKey[int](
-    "hoodie.clean.max.delete.files", integer(1), 1_000_000, "a plan that deletes more files is refused until this is raised"
+    "hoodie.clean.max.delete.files",
+    integer(1),
+    1_000_000,
+    "a plan that deletes more files is refused until this is raised",
 )
 MAX_DELETE_SHARE = ConfigKey[float](
     "hoodie.clean.max.delete.share", fraction, 1.0, "a plan that deletes a greater share of the files it saw is refused"

@@ -20,7 +20,9 @@ def new_table_properties(options: Options) -> TableProperties:
     """
     record_keys, partitions = options[keys.RECORD_KEY_FIELDS], options[keys.PARTITION_FIELDS]
     if not record_keys:
-        raise ConfigError(f"Option {keys.RECORD_KEY_FIELDS.name} is empty", fix="name the columns that identify a record")
+        raise ConfigError(
+            f"Option {keys.RECORD_KEY_FIELDS.name} is empty", fix="name the columns that identify a record"
+        )
     common = {
         "hoodie.table.name": options[keys.NAME],
         "hoodie.table.type": options[keys.TYPE],
@@ -40,7 +42,9 @@ def new_table_properties(options: Options) -> TableProperties:
     if options[keys.VERSION] == "6":
         if len(options[keys.ORDERING_FIELDS]) > 1:
             raise ConfigError(
-                "A table of version 6 has one ordering field at most", found=ordering, fix="keep one, or create version 9"
+                "A table of version 6 has one ordering field at most",
+                found=ordering,
+                fix="keep one, or create version 9",
             )
         specific = _version_6(options[keys.DATABASE], keygen, mode, ordering)
     else:
@@ -128,7 +132,8 @@ def _merge_mode(options: Options) -> str:
     mode = options.get(keys.MERGE_MODE) or (_EVENT if ordering else _COMMIT)
     if mode == _EVENT and not ordering:
         raise ConfigError(
-            "EVENT_TIME_ORDERING needs an ordering field", fix=f"set {keys.ORDERING_FIELDS.name}, or use COMMIT_TIME_ORDERING"
+            "EVENT_TIME_ORDERING needs an ordering field",
+            fix=f"set {keys.ORDERING_FIELDS.name}, or use COMMIT_TIME_ORDERING",
         )
     return mode
 
@@ -136,7 +141,9 @@ def _merge_mode(options: Options) -> str:
 def _extractor(partitions: tuple[str, ...], *, hive_style: bool) -> str:
     if hive_style:
         return _EXTRACTORS + "HiveStylePartitionValueExtractor"
-    return _EXTRACTORS + ("SinglePartPartitionValueExtractor" if len(partitions) == 1 else "MultiPartKeysValueExtractor")
+    return _EXTRACTORS + (
+        "SinglePartPartitionValueExtractor" if len(partitions) == 1 else "MultiPartKeysValueExtractor"
+    )
 
 
 def _flag(value: bool) -> str:

@@ -12,8 +12,6 @@ from hoodie.errors import ConfigError
 T = TypeVar("T")
 
 
-
-
 @dataclass(frozen=True, eq=False)
 class ConfigKey(Generic[T]):
     """One `hoodie.*` option.
@@ -126,11 +124,15 @@ def resolve(given: Mapping[str, object], keys: Iterable[ConfigKey[Any]]) -> Opti
                 f"Option {name!r} is not known here",
                 fix=f"did you mean {close[0]!r}?" if close else "remove it: it would have no effect",
             )
-        shown = str(raw).lower() if isinstance(raw, bool) else ",".join(raw) if isinstance(raw, list | tuple) else str(raw)
+        shown = (
+            str(raw).lower() if isinstance(raw, bool) else ",".join(raw) if isinstance(raw, list | tuple) else str(raw)
+        )
         try:
             value = key.parse(shown)
         except ValueError as error:
-            raise ConfigError(f"Option {name!r} has a value it cannot have", found=repr(shown), fix=f"give {error}") from None
+            raise ConfigError(
+                f"Option {name!r} has a value it cannot have", found=repr(shown), fix=f"give {error}"
+            ) from None
         if key in values and values[key] != value:
             raise ConfigError(
                 f"Options {origin[key]!r} and {name!r} are one option and contradict each other",

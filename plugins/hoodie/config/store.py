@@ -85,11 +85,14 @@ def _read(storage: Storage, path: str) -> TableProperties | HoodieError | None:
     try:
         properties = TableProperties(parse_properties(data))
     except ValueError as error:
-        return CorruptTableError(f"{path} of {storage.base_path} cannot be read", found=str(error), fix="restore the file")
+        return CorruptTableError(
+            f"{path} of {storage.base_path} cannot be read", found=str(error), fix="restore the file"
+        )
     if not properties.is_valid:
         return CorruptTableError(
             f"{path} of {storage.base_path} is not valid",
-            found=f"{len(data)} bytes; " + ("the checksum does not match" if properties.raw.get("hoodie.table.name") else "no table name"),
+            found=f"{len(data)} bytes; "
+            + ("the checksum does not match" if properties.raw.get("hoodie.table.name") else "no table name"),
             fix=f"restore it, for instance from {BACKUP} or a copy of the table",
         )
     return properties

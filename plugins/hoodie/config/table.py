@@ -179,7 +179,9 @@ class TableProperties:
 
     def checksum(self) -> int:
         """CRC32 of `<database>.<table>` (format notes, section 1.2)."""
-        return zlib.crc32(f"{self.raw.get('hoodie.database.name', '')}.{self.raw.get('hoodie.table.name', '')}".encode())
+        return zlib.crc32(
+            f"{self.raw.get('hoodie.database.name', '')}.{self.raw.get('hoodie.table.name', '')}".encode()
+        )
 
     @property
     def is_valid(self) -> bool:
@@ -189,7 +191,9 @@ class TableProperties:
 
     def _refuse(self, key: str, what: str) -> None:
         raise UnsupportedTableError(
-            f"Table {self.name!r} cannot be written by this library", found=f"{what} ({key})", fix="write to this table with Hudi"
+            f"Table {self.name!r} cannot be written by this library",
+            found=f"{what} ({key})",
+            fix="write to this table with Hudi",
         )
 
     def _flag(self, key: str, *, default: bool) -> bool:
@@ -200,7 +204,9 @@ class TableProperties:
         value = self.raw.get(key)
         if not value:
             raise CorruptTableError(
-                f"hoodie.properties has no {key}", found=f"keys {', '.join(sorted(self.raw)) or '(none)'}", fix="restore the file"
+                f"hoodie.properties has no {key}",
+                found=f"keys {', '.join(sorted(self.raw)) or '(none)'}",
+                fix="restore the file",
             )
         return value
 

@@ -15,7 +15,9 @@ TYPE = ConfigKey[str](
     "whether updates rewrite base files or go to logs",
     ("hoodie.datasource.write.table.type",),
 )
-VERSION = ConfigKey[str]("hoodie.write.table.version", choice("6", "9"), "9", "version of a new table: 9, or 6 for old readers")
+VERSION = ConfigKey[str](
+    "hoodie.write.table.version", choice("6", "9"), "9", "version of a new table: 9, or 6 for old readers"
+)
 RECORD_KEY_FIELDS = ConfigKey[tuple[str, ...]](
     "hoodie.table.recordkey.fields",
     columns,

@@ -12,7 +12,10 @@ MAX_FILE_SIZE = ConfigKey[int](
     "hoodie.parquet.max.file.size", integer(1), 120 * _MIB, "a base file is closed at about this many bytes"
 )
 SMALL_FILE_LIMIT = ConfigKey[int](
-    "hoodie.parquet.small.file.limit", integer(0), 100 * _MIB, "inserts first go to base files below this many bytes; 0: never"
+    "hoodie.parquet.small.file.limit",
+    integer(0),
+    100 * _MIB,
+    "inserts first go to base files below this many bytes; 0: never",
 )
 RECORD_SIZE_ESTIMATE = ConfigKey[int](
     "hoodie.copyonwrite.record.size.estimate", integer(1), 1024, "bytes of a record while no commit tells the real size"
@@ -27,14 +30,21 @@ COMPRESSION = ConfigKey[str](
     "codec of base files",
 )
 COMBINE_BEFORE_INSERT = ConfigKey[bool](
-    "hoodie.combine.before.insert", boolean, False, "remove duplicate keys within the batch before insert and bulk_insert"
+    "hoodie.combine.before.insert",
+    boolean,
+    False,
+    "remove duplicate keys within the batch before insert and bulk_insert",
 )
 COMBINE_BEFORE_UPSERT = ConfigKey[bool](
     "hoodie.combine.before.upsert", boolean, True, "remove duplicate keys within the batch before upsert"
 )
 INDEX_TYPE = ConfigKey[str]("hoodie.index.type", choice("SIMPLE"), "SIMPLE", "how the files of incoming keys are found")
 BLOOM_ENTRIES = ConfigKey[int](
-    "hoodie.index.bloom.num_entries", integer(1), 60000, "keys a bloom filter is sized for", ("hoodie.bloom.index.num_entries",)
+    "hoodie.index.bloom.num_entries",
+    integer(1),
+    60000,
+    "keys a bloom filter is sized for",
+    ("hoodie.bloom.index.num_entries",),
 )
 BLOOM_FPP = ConfigKey[float](
     "hoodie.index.bloom.fpp", fraction, 1e-9, "false positive rate of the bloom filters", ("hoodie.bloom.index.fpp",)

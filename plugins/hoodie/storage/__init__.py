@@ -12,4 +12,15 @@ def open_storage(base_path: str) -> Storage:
     return FsspecStorage(base_path)
 
 
-__all__ = ["File", "FileInfo", "FsspecStorage", "Listing", "LocalStorage", "Storage", "closing_input", "join", "open_storage", "walk_files"]
+__all__ = [
+    "File",
+    "FileInfo",
+    "FsspecStorage",
+    "Listing",
+    "LocalStorage",
+    "Storage",
+    "closing_input",
+    "join",
+    "open_storage",
+    "walk_files",
+]

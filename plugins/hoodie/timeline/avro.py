@@ -33,13 +33,15 @@ def decode(data: bytes, where: str) -> dict[str, Any]:
     """
     try:
         records = list(fastavro.reader(io.BytesIO(data)))
-    except Exception as error:  # noqa: BLE001 - fastavro raises many kinds on torn input
+    except Exception as error:
         raise CorruptTableError(
             f"Cannot read {where}",
             found=f"{len(data)} bytes that are not a whole Avro file ({type(error).__name__}: {error})",
             fix="restore the file from a backup, or roll the instant back; the table is not read as if it were empty",
         ) from error
     if not records:
-        raise CorruptTableError(f"Cannot read {where}", found="an Avro file without a record", fix="restore it from a backup")
+        raise CorruptTableError(
+            f"Cannot read {where}", found="an Avro file without a record", fix="restore it from a backup"
+        )
     record: dict[str, Any] = records[0]
     return record

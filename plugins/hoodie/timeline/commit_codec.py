@@ -44,7 +44,8 @@ def decode_avro(data: bytes, where: str) -> CommitMetadata:
 def _to_record(metadata: CommitMetadata, *, replace: bool, avro_only: bool) -> dict[str, Any]:
     record: dict[str, Any] = {
         "partitionToWriteStats": {
-            partition: [_stat_to_record(stat, avro_only) for stat in stats] for partition, stats in metadata.by_partition()
+            partition: [_stat_to_record(stat, avro_only) for stat in stats]
+            for partition, stats in metadata.by_partition()
         },
         "compacted": metadata.compacted,
         "extraMetadata": dict(metadata.extra),

@@ -14,6 +14,7 @@ from hoodie.storage.base import FileInfo
 from hoodie.timeline import commit_codec
 from hoodie.timeline.instant import Action, Instant, State, format_time
 
+_ACTIONS = frozenset(action.value for action in Action)
 _NAME = re.compile(r"^(\d+)(?:_(\d+))?(?:\.([a-z]+))?(?:\.(requested|inflight))?$")
 
 
@@ -52,7 +53,7 @@ def _parse(file: FileInfo) -> tuple[str, str | None, Action, State] | None:
     time, completion, action, state = match.groups()
     if action == "inflight" and state is None:  # `T.inflight`: the commit action has no word of its own
         return time, None, Action.COMMIT, State.INFLIGHT
-    if action is None or action not in Action:
+    if action not in _ACTIONS:
         return None
     if state is not None:
         return time, None, Action(action), State[state.upper()]

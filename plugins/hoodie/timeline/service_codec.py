@@ -15,10 +15,16 @@ _VERSION = 2  # of clean plans and results: full paths in plans, file names in r
 def encode_clean_plan(plan: CleanPlan, base_path: str) -> bytes:
     files: dict[str, list[dict[str, Any]]] = {}
     for file in plan.files:
-        files.setdefault(file.partition, []).append({"filePath": f"{base_path}/{file.path}", "isBootstrapBaseFile": False})
+        files.setdefault(file.partition, []).append(
+            {"filePath": f"{base_path}/{file.path}", "isBootstrapBaseFile": False}
+        )
     earliest = None
     if plan.earliest_to_retain is not None:
-        earliest = {"timestamp": plan.earliest_to_retain, "action": plan.earliest_action or "commit", "state": "COMPLETED"}
+        earliest = {
+            "timestamp": plan.earliest_to_retain,
+            "action": plan.earliest_action or "commit",
+            "state": "COMPLETED",
+        }
     return avro.encode(
         "HoodieCleanerPlan",
         {
@@ -99,7 +105,9 @@ def decode_clean_result(data: bytes, where: str) -> CleanResult:
         earliest_to_retain=record.get("earliestCommitToRetain") or "",
         last_completed=record.get("lastCompletedCommitTimestamp") or "",
         deleted={part: tuple(entry["successDeleteFiles"]) for part, entry in partitions.items()},
-        failed={part: tuple(entry["failedDeleteFiles"]) for part, entry in partitions.items() if entry["failedDeleteFiles"]},
+        failed={
+            part: tuple(entry["failedDeleteFiles"]) for part, entry in partitions.items() if entry["failedDeleteFiles"]
+        },
         extra=record.get("extraMetadata") or {},
     )
 

@@ -27,7 +27,9 @@ def delete_data_file(storage: Storage, path: str, planned: Collection[str]) -> b
         reason = "the plan does not name it"
     if reason is not None:
         raise UnsafeDeleteError(
-            f"Refused to delete {path!r} of table {storage.base_path}", found=reason, fix="nothing was deleted; report the plan"
+            f"Refused to delete {path!r} of table {storage.base_path}",
+            found=reason,
+            fix="nothing was deleted; report the plan",
         )
     return storage.delete(path)
 
@@ -41,7 +43,9 @@ def relative_path(base_path: str, path: str) -> str:
     if bare.startswith(base + "/"):
         return bare[len(base) + 1 :]
     if bare.startswith("/") or "://" in path:
-        raise UnsafeDeleteError(f"File {path!r} lies outside the table {base_path}", fix="nothing was deleted; report the plan")
+        raise UnsafeDeleteError(
+            f"File {path!r} lies outside the table {base_path}", fix="nothing was deleted; report the plan"
+        )
     return bare
 
 

@@ -1,0 +1,7 @@
+"""Where the work runs."""
+
+from hoodie.engine.base import Block, BucketFn, Buckets, Engine, InputFn, Split
+from hoodie.engine.local import LocalEngine
+from hoodie.engine.splits import ArrowSplit, arrow_splits
+
+__all__ = ["ArrowSplit", "Block", "BucketFn", "Buckets", "Engine", "InputFn", "LocalEngine", "Split", "arrow_splits"]

@@ -1,0 +1,77 @@
+"""The engine protocol: where the work runs. Two real implementations: threads here, Spark in `hoodie.spark`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar
+
+import pyarrow as pa
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+Block = tuple[int, pa.Table]
+"""Rows on their way to a bucket."""
+InputFn = Callable[[int, Iterator[pa.RecordBatch]], R]
+"""Works on one split of an input: (number of the split, its batches) -> result."""
+BucketFn = Callable[[int, Iterator[pa.Table]], R]
+"""Works on one bucket: (number of the bucket, its rows in no particular order) -> result."""
+
+
+class Split(Protocol):
+    """A piece of an input that a worker reads by itself. Picklable."""
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it holds: for the number of tasks, not for correctness."""
+        ...
+
+    def batches(self) -> Iterator[pa.RecordBatch]: ...
+
+
+class Buckets(Protocol):
+    """Rows that were exchanged into numbered buckets and rest there until they are used, any number of times."""
+
+    count: int
+
+    def map(self, function: BucketFn[R]) -> list[R]:
+        """Run `function` on every bucket; the small results come back in the order of the buckets."""
+        ...
+
+    def exchange(self, function: BucketFn[Iterable[Block]], count: int) -> Buckets:
+        """Run `function` on every bucket and move what it yields into `count` new buckets."""
+        ...
+
+    def union(self, other: Buckets) -> Buckets:
+        """The rows of both, bucket by bucket; both have the same count."""
+        ...
+
+
+class Engine(Protocol):
+    """Runs tasks. Functions and tasks are picklable; their results are small."""
+
+    @property
+    def parallelism(self) -> int:
+        """How many tasks run at once."""
+        ...
+
+    @property
+    def write_token(self) -> Callable[[int], str]:
+        """Called inside a task with the task's number: `<task>-<stage>-<attempt>`, different for every attempt."""
+        ...
+
+    def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
+        """Run `function` on each task; results in the order of the tasks."""
+        ...
+
+    def map_input(self, function: InputFn[R], rows: Any) -> list[R]:
+        """Run `function` on each split of `rows`: a sequence of Split, or what the engine reads natively (a DataFrame)."""
+        ...
+
+    def exchange_input(self, function: InputFn[Iterable[Block]], rows: Any, count: int) -> Buckets:
+        """Run `function` on each split of `rows` and move what it yields into `count` buckets."""
+        ...
+
+    def input_size(self, rows: Any) -> int:
+        """About how many bytes `rows` holds; 0 when that is not known."""
+        ...

@@ -1,0 +1,221 @@
+"""Base files: Parquet with Hudi's footer (format notes, section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from hoodie.formats.bloom import BloomFilter
+
+from hoodie.errors import CorruptFileError, MissingFileError
+from hoodie.model.meta_columns import COMMIT_SEQNO, RECORD_KEY
+from hoodie.storage.base import File, Storage
+
+_BLOOM, _BLOOM_TYPE = "org.apache.hudi.bloomfilter", "hoodie_bloom_filter_type_code"
+_MIN_KEY, _MAX_KEY = "hoodie_min_record_key", "hoodie_max_record_key"
+_SAMPLE_ROWS = 4096
+_DICTIONARY_SHARE = 0.5  # of distinct values in the sample: above it a dictionary costs more than it saves
+
+
+@dataclass(frozen=True, slots=True)
+class BaseFileOptions:
+    """How base files are written. Sizes in bytes."""
+
+    compression: str = "ZSTD"
+    row_group_bytes: int = 120 * 1024 * 1024
+    bloom_entries: int = 60000
+    bloom_fpp: float = 1e-9
+    bloom_max_entries: int = 100000
+
+
+@dataclass(frozen=True)
+class KeyIndex:
+    """What the footer says about the record keys: a bloom filter that holds all of them, and their range."""
+
+    bloom: BloomFilter
+    minimum: str
+    maximum: str
+
+    def with_keys(self, keys: pa.ChunkedArray) -> KeyIndex:
+        """The index after more keys."""
+        low, high = _range(keys)
+        return KeyIndex(self.bloom.add(keys), min(low, self.minimum), max(high, self.maximum))
+
+
+class BaseFileWriter:
+    """Streams rows into one base file: `write` any number of times, then `finish`."""
+
+    def __init__(self, sink: File, schema: pa.Schema, avro_schema: str, options: BaseFileOptions) -> None:
+        """`schema` and `avro_schema` include the meta columns."""
+        self._sink = sink
+        self._schema = schema
+        self._avro = avro_schema
+        self._options = options
+        self._writer: pq.ParquetWriter | None = None
+        self._pending: list[pa.Table] = []
+        self.pending_bytes = 0  # of rows that wait to fill a row group
+        self.rows = 0
+
+    @property
+    def bytes_written(self) -> int:
+        """Bytes that have reached the file; whole row groups only."""
+        return int(self._sink.tell())
+
+    def write(self, rows: pa.Table) -> None:
+        if not rows.num_rows:
+            return
+        self._pending.append(rows)
+        self.pending_bytes += rows.nbytes
+        self.rows += rows.num_rows
+        if self.pending_bytes >= self._options.row_group_bytes:
+            self.flush()
+
+    def finish(self, keys: KeyIndex | None) -> None:
+        """Write what is pending and the footer. `keys` is None for a file without rows."""
+        self.flush()
+        writer = self._open(self._schema.empty_table()) if self._writer is None else self._writer
+        metadata = {"parquet.avro.schema": self._avro, "writer.model.name": "avro"}
+        if keys is not None:
+            metadata |= {
+                _BLOOM: keys.bloom.to_base64(),
+                _BLOOM_TYPE: keys.bloom.type_code,
+                _MIN_KEY: keys.minimum,
+                _MAX_KEY: keys.maximum,
+            }
+        writer.add_key_value_metadata(metadata)
+        writer.close()
+
+    def flush(self) -> None:
+        """Write what is pending as a row group."""
+        if not self._pending:
+            return
+        rows = pa.concat_tables(self._pending)
+        self._pending, self.pending_bytes = [], 0
+        writer = self._open(rows) if self._writer is None else self._writer
+        writer.write_table(rows, row_group_size=rows.num_rows)
+
+    def _open(self, first: pa.Table) -> pq.ParquetWriter:
+        self._writer = pq.ParquetWriter(
+            self._sink,
+            self._schema,
+            compression=self._options.compression,
+            use_dictionary=dictionary_columns(first) or False,
+            write_statistics=True,
+            store_schema=False,
+        )
+        return self._writer
+
+
+def build_key_index(keys: pa.ChunkedArray, options: BaseFileOptions) -> KeyIndex | None:
+    """The index of `keys` (utf8, no nulls), None when there are none."""
+    if not len(keys):
+        return None
+    low, high = _range(keys)
+    bloom = BloomFilter.build(keys, options.bloom_entries, options.bloom_fpp, options.bloom_max_entries)
+    return KeyIndex(bloom, low, high)
+
+
+def dictionary_columns(sample: pa.Table) -> list[str]:
+    """Parquet paths of the leaf columns worth a dictionary, judged by the first rows."""
+    head = sample.slice(0, _SAMPLE_ROWS)
+    chosen: list[str] = []
+    for field in sample.schema:
+        if pa.types.is_nested(field.type):
+            chosen.extend(_leaves(field.name, field.type))
+        elif field.name not in (RECORD_KEY, COMMIT_SEQNO) and not pa.types.is_boolean(field.type):
+            distinct = pc.count_distinct(head[field.name]).as_py()
+            if distinct <= max(1, head.num_rows * _DICTIONARY_SHARE):
+                chosen.append(field.name)
+    return chosen
+
+
+def _leaves(path: str, kind: pa.DataType) -> Iterator[str]:
+    if pa.types.is_struct(kind):
+        for field in kind.fields:
+            yield from _leaves(f"{path}.{field.name}", field.type)
+    elif pa.types.is_map(kind):
+        yield from _leaves(f"{path}.key_value.key", kind.key_type)
+        yield from _leaves(f"{path}.key_value.value", kind.item_type)
+    elif pa.types.is_list(kind):
+        yield from _leaves(f"{path}.list.element", kind.value_type)
+    else:
+        yield path
+
+
+def _range(keys: pa.ChunkedArray) -> tuple[str, str]:
+    found = pc.min_max(keys)
+    return found["min"].as_py(), found["max"].as_py()
+
+
+class BaseFileReader:
+    """One base file, opened. Close it, or use it in a `with` block."""
+
+    def __init__(self, storage: Storage, path: str) -> None:
+        """Raises MissingFileError or CorruptFileError naming the file."""
+        self._where = f"{storage.base_path}/{path}"
+        try:
+            self._source = storage.open_input(path)
+        except FileNotFoundError as error:
+            raise MissingFileError(
+                f"Base file {self._where} is missing",
+                found="the timeline says that it is there",
+                fix="read again if a cleaner ran meanwhile; otherwise restore the file or roll the table back",
+            ) from error
+        try:
+            self._file = pq.ParquetFile(self._source, pre_buffer=False)
+        except (pa.ArrowInvalid, OSError) as error:
+            self._source.close()
+            raise self._corrupt(error) from error
+
+    def __enter__(self) -> BaseFileReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._file.close()
+        self._source.close()
+
+    @property
+    def source(self) -> File:
+        """The open file, for readers of its footer."""
+        return self._source
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self._file.schema_arrow
+
+    @property
+    def rows(self) -> int:
+        return int(self._file.metadata.num_rows)
+
+    def batches(
+        self, columns: Sequence[str] | None = None, row_groups: Sequence[int] | None = None, batch_rows: int = 1 << 17
+    ) -> Iterator[pa.Table]:
+        """The rows, a batch at a time: the named columns that the file has (None: all) of the named row groups (None: all)."""
+        present = set(self.schema.names)
+        wanted = None if columns is None else [name for name in columns if name in present]
+        groups = list(range(self._file.num_row_groups)) if row_groups is None else list(row_groups)
+        try:
+            for batch in self._file.iter_batches(batch_rows, row_groups=groups, columns=wanted, use_threads=False):
+                yield pa.Table.from_batches([batch])
+        except (pa.ArrowInvalid, OSError) as error:
+            raise self._corrupt(error) from error
+
+    def key_index(self) -> KeyIndex | None:
+        """The bloom filter and key range of the footer; None when the writer left them out."""
+        metadata = self._file.metadata.metadata or {}
+        bloom, low, high = (metadata.get(name.encode()) for name in (_BLOOM, _MIN_KEY, _MAX_KEY))
+        if bloom is None or low is None or high is None:
+            return None
+        code = metadata.get(_BLOOM_TYPE.encode(), b"SIMPLE").decode()
+        return KeyIndex(BloomFilter.parse(bloom.decode(), code), low.decode(), high.decode())
+
+    def _corrupt(self, error: Exception) -> CorruptFileError:
+        return CorruptFileError(
+            f"Base file {self._where} cannot be read", found=str(error), fix="restore the file, or roll the table back"
+        )

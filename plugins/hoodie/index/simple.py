@@ -1,0 +1,100 @@
+"""The SIMPLE index: incoming keys are found by reading the key columns of the base files of their partitions.
+
+Both sides are spread over buckets by a hash of the key and joined there, so no task ever sees all keys of a large partition
+(`hoodie.index.type=SIMPLE`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.formats.base_file import BaseFileReader
+from hoodie.model.files import FileSlice
+from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
+from hoodie.storage.base import Storage
+
+GROUP = "__group"
+"""int32 column: number of the file group (its place in the list of slices) that holds a key."""
+
+
+@dataclass(frozen=True)
+class KeySplit:
+    """The record keys of one base file, as an input of the engine."""
+
+    storage: Storage
+    path: str
+    size: int
+    group: int
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        with BaseFileReader(self.storage, self.path) as reader:
+            for batch in reader.batches([RECORD_KEY], batch_rows=1 << 20):
+                group = pa.repeat(pa.scalar(self.group, pa.int32()), batch.num_rows)
+                yield from batch.append_column(GROUP, group).to_batches()
+
+
+def key_splits(storage: Storage, slices: Sequence[FileSlice]) -> list[KeySplit]:
+    """One split for each slice that has a base file; the group number is the slice's place in `slices`."""
+    return [
+        KeySplit(storage, file_slice.base_file.path, file_slice.base_file.size, number)
+        for number, file_slice in enumerate(slices)
+        if file_slice.base_file is not None
+    ]
+
+
+@dataclass(frozen=True)
+class Located:
+    """Where incoming rows live: `rows[i]` (index into the incoming rows) is in file group `groups[i]`; `new` are nowhere.
+
+    A key that is stored in several file groups appears once for each.
+    """
+
+    rows: np.ndarray
+    groups: np.ndarray
+    new: np.ndarray
+
+
+def locate(incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Located:
+    """Join incoming rows (`_hoodie_record_key`, `_hoodie_partition_path`, at most one row for both) with stored keys.
+
+    `stored` has `_hoodie_record_key` and `__group`; None when there are none.
+    """
+    everything = np.arange(incoming.num_rows, dtype=np.int64)
+    if stored is None or not stored.num_rows or not incoming.num_rows:
+        nothing = np.zeros(0, dtype=np.int64)
+        return Located(nothing, nothing, everything)
+    keys = incoming[RECORD_KEY]
+    if pc.count_distinct(keys).as_py() < incoming.num_rows:  # one key in two partitions: compare both
+        partitions = pa.array(list(partition_of_group), pa.string()).take(stored[GROUP].combine_chunks())
+        stored = stored.set_column(0, RECORD_KEY, pc.binary_join_element_wise(partitions, stored[RECORD_KEY], "\0"))
+        keys = pc.binary_join_element_wise(incoming[PARTITION_PATH], keys, "\0")
+    found = pc.index_in(stored[RECORD_KEY], value_set=keys.combine_chunks())
+    hits = pc.is_valid(found)
+    rows = _numpy(found.filter(hits)).astype(np.int64)
+    groups = _numpy(stored[GROUP].filter(hits)).astype(np.int64)
+    same = _partition_numbers(incoming, partition_of_group)[rows] == _group_numbers(partition_of_group)[groups]
+    pairs = np.unique(np.stack([rows[same], groups[same]]), axis=1)
+    fresh = np.ones(incoming.num_rows, dtype=bool)
+    fresh[pairs[0]] = False
+    return Located(pairs[0], pairs[1], everything[fresh])
+
+
+def _partition_numbers(incoming: pa.Table, partition_of_group: Sequence[str]) -> np.ndarray:
+    distinct = pa.array(sorted(set(partition_of_group)), pa.string())
+    return _numpy(pc.fill_null(pc.index_in(incoming[PARTITION_PATH], value_set=distinct), -1))
+
+
+def _group_numbers(partition_of_group: Sequence[str]) -> np.ndarray:
+    number = {partition: place for place, partition in enumerate(sorted(set(partition_of_group)))}
+    return np.array([number[partition] for partition in partition_of_group], dtype=np.int64)
+
+
+def _numpy(values: pa.ChunkedArray | pa.Array) -> np.ndarray:
+    array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    result: np.ndarray = array.to_numpy(zero_copy_only=False)
+    return result

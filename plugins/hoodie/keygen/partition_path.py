@@ -1,0 +1,68 @@
+"""Partition paths from partition columns, vectorised (format notes, section 1.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.errors import RecordKeyError
+from hoodie.keygen.text import key_text
+
+DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+
+# What Hudi's PartitionPathEncodeUtils (after Hive's FileUtils) escapes as %XX.
+_ESCAPED = frozenset(map(chr, range(1, 32))) | frozenset("\"#%'*/:=?\\{[]^\x7f")
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionPaths:
+    """How a table names the folder of a row."""
+
+    fields: tuple[str, ...]
+    hive_style: bool
+    url_encode: bool
+
+    def of(self, table: pa.Table) -> pa.ChunkedArray:
+        """The partition path of each row (utf8, never null; empty for a table without partitions).
+
+        A null or empty value becomes `__HIVE_DEFAULT_PARTITION__`. Raises RecordKeyError for a column that is missing, and
+        for a value that would leave its folder (`..`).
+        """
+        if not self.fields:
+            return pa.chunked_array([pa.repeat("", table.num_rows)])
+        parts = [self._part(table, field) for field in self.fields]
+        return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, "/")
+
+    def _part(self, table: pa.Table, field: str) -> pa.ChunkedArray:
+        if field not in table.schema.names:
+            raise RecordKeyError(
+                f"Partition column {field!r} is missing",
+                found=f"columns {', '.join(table.schema.names)}",
+                fix="add the column",
+            )
+        # Partitions are few: the text of each distinct value is made once.
+        encoded = pc.dictionary_encode(key_text(table[field], field), null_encoding="encode")
+        chunks = []
+        for chunk in encoded.chunks:
+            folders = pa.array([self._folder(field, value) for value in chunk.dictionary.to_pylist()], pa.string())
+            chunks.append(folders.take(chunk.indices))
+        return pa.chunked_array(chunks, pa.string())
+
+    def _folder(self, field: str, value: str | None) -> str:
+        text = value or DEFAULT_PARTITION
+        if self.url_encode:
+            text = escape_path_name(text)
+        if text in (".", "..") or ".." in text.split("/"):
+            raise RecordKeyError(
+                f"Partition column {field!r} has a value that is no folder name",
+                found=repr(value),
+                fix="correct the value, or create the table with hoodie.datasource.write.partitionpath.urlencode=true",
+            )
+        return f"{field}={text}" if self.hive_style else text
+
+
+def escape_path_name(text: str) -> str:
+    """Percent-encode what cannot stand in a folder name, as Hive and Hudi do."""
+    return "".join(f"%{ord(char):02X}" if char in _ESCAPED else char for char in text)

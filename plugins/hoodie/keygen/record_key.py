@@ -1,0 +1,69 @@
+"""Record keys from key columns, vectorised (format notes, section 1.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.errors import RecordKeyError
+from hoodie.keygen.text import key_text
+
+NULL_PART, EMPTY_PART = "__null__", "__empty__"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordKeys:
+    """How a table names its rows.
+
+    With one plain field the key is the value's text; otherwise `field:value` pairs joined by commas.
+    """
+
+    fields: tuple[str, ...]
+    with_names: bool
+
+    def of(self, table: pa.Table) -> pa.ChunkedArray:
+        """The record key of each row (utf8, never null).
+
+        Raises RecordKeyError for a column that is missing, and for rows whose key is null or empty.
+        """
+        for field in self.fields:
+            if field not in table.schema.names:
+                raise RecordKeyError(
+                    f"Record key column {field!r} is missing",
+                    found=f"columns {', '.join(table.schema.names)}",
+                    fix="add the column, or correct hoodie.table.recordkey.fields before the table is created",
+                )
+        bad = self.unusable(table)
+        count = pc.sum(bad).as_py() or 0
+        if count:
+            raise RecordKeyError(
+                f"Record key {', '.join(self.fields)} is null or empty",
+                found=f"{count} of {table.num_rows} rows",
+                fix="repair or drop these rows; ingestion can quarantine them",
+            )
+        texts = [key_text(table[field], field) for field in self.fields]
+        if not self.with_names:
+            return texts[0]
+        parts = [
+            pc.binary_join_element_wise(f"{field}:", _marked(text), "")
+            for field, text in zip(self.fields, texts, strict=True)
+        ]
+        return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, ",")
+
+    def unusable(self, table: pa.Table) -> pa.ChunkedArray:
+        """Boolean, true where no key can be made: every part of it is null or empty."""
+        blanks = []
+        for field in self.fields:
+            text = key_text(table[field], field)
+            blanks.append(pc.fill_null(pc.equal(pc.binary_length(text), 0), True))
+        result = blanks[0]
+        for blank in blanks[1:]:
+            result = pc.and_(result, blank)
+        return result
+
+
+def _marked(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    filled = pc.fill_null(text, NULL_PART)
+    return pc.if_else(pc.equal(pc.binary_length(filled), 0), EMPTY_PART, filled)

@@ -1,0 +1,107 @@
+"""Merging incoming rows into the rows of a base file, batch by batch. Pure Arrow in, Arrow out.
+
+A base file is streamed: memory holds one batch of it and the incoming rows of its file group, whatever its size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.merge.ordering import incoming_wins
+from hoodie.model.meta_columns import RECORD_KEY
+
+DELETE = "__delete"
+"""Boolean column of incoming rows: the row removes its key instead of replacing it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergedBatch:
+    """What became of one batch: the rows to write, and how many were updated and deleted."""
+
+    rows: pa.Table
+    updated: int
+    deleted: int
+
+
+class BaseMerger:
+    """Applies incoming rows (at most one a key) to the batches of one base file, then tells which are left to insert."""
+
+    def __init__(self, incoming: pa.Table, columns: Sequence[str], ordering: Sequence[str]) -> None:
+        """`incoming` has `columns` and `__delete`; with only deletes, the record key is enough of `columns`.
+
+        `ordering` is empty when the incoming row always wins (COMMIT_TIME_ORDERING, delete by key).
+        """
+        self._incoming = incoming.combine_chunks()
+        self._columns = list(columns)
+        self._ordering = tuple(ordering)
+        self._keys = _one_chunk(self._incoming[RECORD_KEY])
+        self._deletes = _one_chunk(self._incoming[DELETE])
+        self._matched = np.zeros(self._incoming.num_rows, dtype=bool)
+
+    def merge(self, batch: pa.Table) -> MergedBatch:
+        """The rows of `batch` (columns as `columns`, in its order) after the incoming ones; updated rows keep their place."""
+        found = pc.index_in(_one_chunk(batch[RECORD_KEY]), value_set=self._keys)
+        positions = pc.drop_null(found)
+        if len(positions) == 0:
+            return MergedBatch(batch, 0, 0)
+        self._matched[positions.to_numpy()] = True
+        hit = pc.is_valid(found)
+        deletes = self._deletes.take(positions)
+        if self._ordering:
+            new = self._incoming.select(self._ordering).take(positions)
+            old = batch.select(self._ordering).filter(hit)
+            wins = _one_chunk(incoming_wins(new, old, self._ordering))
+        else:
+            wins = pa.repeat(True, len(positions))
+        replaces, removes = pc.and_not(wins, deletes), pc.and_(wins, deletes)
+        updated, deleted = pc.sum(replaces).as_py() or 0, pc.sum(removes).as_py() or 0
+        result = batch
+        if updated:
+            replacement = self._incoming.select(self._columns).take(positions.filter(replaces))
+            result = _replace_rows(batch.select(self._columns), _scatter(hit, replaces), replacement)
+        if deleted:
+            result = result.filter(pc.invert(_scatter(hit, removes)))
+        return MergedBatch(result, updated, deleted)
+
+    def inserts(self) -> pa.Table:
+        """The incoming rows that met no stored row and are not deletes, with `columns`; call it after the last batch."""
+        fresh = pa.array(~self._matched)
+        return self._incoming.select(self._columns).filter(pc.and_not(fresh, self._deletes))
+
+
+def _scatter(hit: pa.BooleanArray, values: pa.BooleanArray) -> pa.BooleanArray:
+    """`values`, one for each true of `hit`, at the places of these trues; false elsewhere."""
+    return _one_chunk(pc.replace_with_mask(pa.repeat(False, len(hit)), hit, _one_chunk(values)))
+
+
+def _replace_rows(batch: pa.Table, mask: pa.BooleanArray, replacement: pa.Table) -> pa.Table:
+    columns = []
+    order: pa.Array | None = None
+    for name in batch.schema.names:
+        old, new = _one_chunk(batch[name]), _one_chunk(replacement[name])
+        if pa.types.is_nested(old.type):  # the kernel knows no nested types
+            if order is None:
+                order = _replacement_order(mask)
+            columns.append(pa.concat_arrays([old, new]).take(order))
+        else:
+            columns.append(pc.replace_with_mask(old, mask, new))
+    return pa.table(columns, schema=batch.schema)
+
+
+def _replacement_order(mask: pa.BooleanArray) -> pa.Array:
+    """Indices into old rows followed by replacements that put each replacement at its place."""
+    flags = mask.to_numpy(zero_copy_only=False)
+    order = np.arange(len(flags), dtype=np.int64)
+    order[flags] = len(flags) + np.arange(int(flags.sum()), dtype=np.int64)
+    return pa.array(order)
+
+
+def _one_chunk(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    if isinstance(column, pa.Array):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

@@ -1,0 +1,107 @@
+"""Which files, columns and row groups answer a snapshot query (design rule 4). Effects: listings only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.errors import ConfigError, UnsupportedTableError
+from hoodie.model.files import FileSlice
+from hoodie.read.times import check_not_cleaned, resolve_as_of
+from hoodie.schema import with_meta_columns
+from hoodie.view import (
+    TableState,
+    file_groups,
+    latest_slices,
+    list_partition_files,
+    list_partitions,
+    replaced_groups,
+)
+from hoodie.view.table_schema import table_schema
+
+
+@dataclass(frozen=True)
+class ReadPlan:
+    """A snapshot query, ready to run."""
+
+    slices: tuple[FileSlice, ...]
+    schema: pa.Schema  # of the result
+    scanned: pa.Schema  # of what is read: the result's columns and those of the filter
+    filter: pc.Expression | None
+
+    @property
+    def bytes(self) -> int:
+        """Size of the files, before columns and row groups are left out."""
+        return sum(file_slice.size for file_slice in self.slices)
+
+
+def plan_read(
+    state: TableState,
+    columns: Sequence[str] | None = None,
+    filter: pc.Expression | None = None,
+    as_of: str | datetime | None = None,
+    partitions: Sequence[str] | None = None,
+    read_optimized: bool = False,
+) -> ReadPlan:
+    """Plan a snapshot read. `columns` may name meta columns; None is all data columns.
+
+    Raises ConfigError for an unknown column, TimeTravelError, UnsupportedTableError for logs (merge on read).
+    """
+    if state.properties.is_merge_on_read and not read_optimized:
+        raise UnsupportedTableError(
+            f"Table {state.properties.name!r} is MERGE_ON_READ, whose logs are not merged here",
+            fix="read it with read_optimized=True (base files only: what the last compaction left), or with Hudi",
+        )
+    time = resolve_as_of(state, as_of) if as_of is not None else None
+    data = table_schema(state, time) or pa.schema([])
+    known = with_meta_columns(data)
+    wanted = list(data.names if columns is None else columns)
+    filter_columns = _columns_of(filter, known)
+    for name in wanted:
+        if name not in known.names:
+            raise ConfigError(f"Table {state.properties.name!r} has no column {name!r}", found=f"columns {', '.join(known.names)}")
+    scanned = list(dict.fromkeys([*wanted, *filter_columns]))
+    slices = current_slices(state, time, partitions)
+    return ReadPlan(
+        tuple(slices),
+        pa.schema([known.field(name) for name in wanted]),
+        pa.schema([known.field(name) for name in scanned]),
+        filter,
+    )
+
+
+def current_slices(
+    state: TableState, as_of: str | None = None, partitions: Sequence[str] | None = None
+) -> list[FileSlice]:
+    """The slices that make up the table, now or at the instant `as_of`, of all or the named partitions."""
+    listed = list_partition_files(state.storage, list_partitions(state.storage) if partitions is None else partitions)
+    groups = file_groups(listed, state.timeline)
+    if as_of is not None:
+        check_not_cleaned(state, as_of, groups)
+    return latest_slices(groups, replaced_groups(state, as_of), as_of)
+
+
+def _columns_of(expression: pc.Expression | None, known: pa.Schema) -> list[str]:
+    """The columns that a filter mentions. Arrow does not tell, so each is tried: without it the filter fails to bind."""
+    if expression is None:
+        return []
+    empty = known.empty_table()
+    try:
+        empty.filter(expression)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+        raise ConfigError(
+            "The filter does not fit the table", found=str(error), fix=f"columns are {', '.join(known.names)}"
+        ) from error
+    needed = []
+    for name in known.names:
+        try:
+            empty.drop_columns([name]).filter(expression)
+        except pa.ArrowInvalid:
+            needed.append(name)
+    return needed
+
+

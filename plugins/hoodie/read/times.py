@@ -1,0 +1,58 @@
+"""What `as_of` may be, and whether the table can still be read there."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from hoodie.errors import TimeTravelError
+from hoodie.model.files import FileGroup
+from hoodie.model.names import BaseFileName
+from hoodie.timeline import Action, format_time, pad
+from hoodie.timeline.service_codec import decode_clean_result
+from hoodie.view.slices import GroupId
+from hoodie.view.state import TableState
+
+
+def resolve_as_of(state: TableState, as_of: str | datetime) -> str:
+    """`as_of` as instant text: an instant (14 or 17 digits), ISO date or time, or datetime (naive ones are UTC).
+
+    Raises TimeTravelError when it is none of these or earlier than the table's first commit.
+    """
+    text = as_of if isinstance(as_of, str) else None
+    if text is not None and text.isdigit() and len(text) in (14, 17):
+        time = pad(text)
+    else:
+        try:
+            moment = datetime.fromisoformat(text) if text is not None else as_of
+        except ValueError:
+            raise TimeTravelError(
+                f"Cannot read as of {as_of!r}", fix="give an instant (yyyyMMddHHmmssSSS) or an ISO date or time"
+            ) from None
+        assert isinstance(moment, datetime)
+        time = format_time(moment if moment.tzinfo else moment.replace(tzinfo=UTC), state.zone)
+    first = next((instant.time for instant in state.timeline.commits), None)
+    if first is None or time < pad(first):
+        raise TimeTravelError(
+            f"Table {state.storage.base_path} cannot be read as of {time}",
+            found=f"the first commit on the active timeline is {first or '(none)'}",
+            fix="ask for a later time; what lies before it was archived",
+        )
+    return time
+
+
+def check_not_cleaned(state: TableState, as_of: str, groups: list[FileGroup]) -> None:
+    """Raises TimeTravelError when a clean removed a slice that was current at `as_of` (requirement R31)."""
+    oldest: dict[GroupId, str] = {(g.partition, g.file_id): pad(g.slices[-1].base_instant) for g in groups}
+    for clean in reversed(state.timeline.completed(Action.CLEAN)):
+        result = decode_clean_result(state.body(clean), state.where(clean))
+        for partition, names in result.deleted.items():
+            for name in names:
+                base = BaseFileName.parse(name)
+                if base is None or pad(base.instant) > as_of:
+                    continue
+                if oldest.get((partition, base.file_id), "~") > as_of:
+                    raise TimeTravelError(
+                        f"Table {state.storage.base_path} cannot be read as of {as_of}",
+                        found=f"clean {clean.time} removed {name} of partition {partition!r}, which was current then",
+                        fix="ask for a later time, or retain more commits (hoodie.clean.commits.retained)",
+                    )

@@ -1,0 +1,162 @@
+"""HoodieTable: open, create, and the facade that the rest of the world uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.clock import Clock, SystemClock
+from hoodie.config.table import TableProperties
+from hoodie.engine import Engine, LocalEngine, arrow_splits
+from hoodie.errors import SchemaConflictError
+from hoodie.model.files import FileSlice
+from hoodie.model.services import CleanPlan, CleanResult
+from hoodie.read.execute import execute_read
+from hoodie.read.plan import ReadPlan, current_slices, plan_read
+from hoodie.read.times import resolve_as_of
+from hoodie.services import clean
+from hoodie.storage import Storage, open_storage
+from hoodie.timeline import Timeline
+from hoodie.transaction.create import create_table
+from hoodie.view import TableState, load_state
+from hoodie.view.table_schema import table_schema
+from hoodie.write.execute import WriteResult, execute_write
+
+
+class HoodieTable:
+    """A Hudi table at a base path. Every operation loads the table's state anew: what others committed is seen."""
+
+    def __init__(self, storage: Storage, engine: Engine | None = None, clock: Clock | None = None) -> None:
+        """Use `open` or `create`."""
+        self.storage = storage
+        self.engine: Engine = engine or LocalEngine()
+        self.clock: Clock = clock or SystemClock()
+
+    @classmethod
+    def open(cls, base_path: str | Storage, *, engine: Engine | None = None, clock: Clock | None = None) -> HoodieTable:
+        """The table at `base_path` (a path, a URL, or a storage).
+
+        Raises TableNotFoundError, CorruptTableError, or UnsupportedTableError for a table version that is not known.
+        """
+        table = cls(_storage(base_path), engine, clock)
+        table.state()
+        return table
+
+    @classmethod
+    def create(
+        cls,
+        base_path: str | Storage,
+        options: Mapping[str, object],
+        schema: pa.Schema | None = None,
+        *,
+        engine: Engine | None = None,
+        clock: Clock | None = None,
+    ) -> HoodieTable:
+        """Create an empty table. `options` are the `hoodie.*` keys of `hoodie.config.table_keys`.
+
+        With a `schema` the table knows its columns at once; without, the first write decides. Raises TableExistsError,
+        ConfigError or SchemaConflictError, and then nothing was created.
+        """
+        storage = _storage(base_path)
+        create_table(storage, options, schema)
+        return cls(storage, engine, clock)
+
+    def state(self) -> TableState:
+        """Properties and timeline as they are now."""
+        return load_state(self.storage, self.clock)
+
+    @property
+    def base_path(self) -> str:
+        return self.storage.base_path
+
+    @property
+    def properties(self) -> TableProperties:
+        return self.state().properties
+
+    @property
+    def version(self) -> int:
+        """6, 8 or 9."""
+        return self.properties.version
+
+    @property
+    def timeline(self) -> Timeline:
+        """The active timeline: an iterable of Instant."""
+        return self.state().timeline
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The data columns. Raises SchemaConflictError for a table that was created without a schema and never written."""
+        found = table_schema(self.state())
+        if found is None:
+            raise SchemaConflictError(
+                f"Table {self.base_path} has no schema yet", fix="write rows to it, or create it with a schema"
+            )
+        return found
+
+    def write(
+        self,
+        rows: Any,
+        operation: str = "upsert",
+        options: Mapping[str, object] | None = None,
+        *,
+        schema: pa.Schema | None = None,
+        extra_metadata: Mapping[str, str] | None = None,
+    ) -> WriteResult:
+        """Write rows in one commit: `insert`, `bulk_insert`, `upsert` or `delete`.
+
+        `rows` is an Arrow table, or anything that the engine takes as input together with its Arrow `schema`. For a delete
+        the key and partition columns are enough. `options` are the keys of `hoodie.config.write_keys`. Raises HoodieError of
+        many kinds; whatever it is, nothing of the write is visible and the next write starts clean.
+        """
+        if isinstance(rows, pa.Table):
+            schema, rows = rows.schema, arrow_splits(rows, self.engine.parallelism)
+        if schema is None:
+            raise TypeError("rows that are not an Arrow table need their schema")
+        return execute_write(
+            self.storage, self.clock, self.engine, rows, schema, operation, options or {}, extra_metadata or {}
+        )
+
+    def plan_read(
+        self,
+        columns: Sequence[str] | None = None,
+        filter: pc.Expression | None = None,
+        as_of: str | datetime | None = None,
+        read_optimized: bool = False,
+    ) -> ReadPlan:
+        """The files and columns that `read` would scan."""
+        return plan_read(self.state(), columns, filter, as_of, read_optimized=read_optimized)
+
+    def read(
+        self,
+        columns: Sequence[str] | None = None,
+        filter: pc.Expression | None = None,
+        as_of: str | datetime | None = None,
+        read_optimized: bool = False,
+    ) -> pa.Table:
+        """A snapshot: the data columns, or the named ones (meta columns may be named), of the rows that pass `filter`.
+
+        `as_of` is an instant, an ISO time or a datetime. Raises TimeTravelError, ConfigError, MissingFileError …
+        """
+        plan = self.plan_read(columns, filter, as_of, read_optimized)
+        return execute_read(plan, self.storage, self.engine)
+
+    def file_slices(self, as_of: str | datetime | None = None) -> list[FileSlice]:
+        """The slices that make up the table now, or at `as_of`."""
+        state = self.state()
+        return current_slices(state, resolve_as_of(state, as_of) if as_of is not None else None)
+
+    def plan_clean(self, options: Mapping[str, object] | None = None) -> CleanPlan | None:
+        """What the cleaner would remove now, and why; None when not even its watermark would move. Changes nothing."""
+        return clean.plan_clean(self.state(), options or {}, self.clock)
+
+    def clean(self, options: Mapping[str, object] | None = None) -> list[CleanResult]:
+        """Finish interrupted cleans, then plan and run a new one. Empty when there was nothing to do."""
+        return clean.run_clean(self.storage, self.clock, self.engine, options or {})
+
+
+def _storage(base_path: str | Storage) -> Storage:
+    return open_storage(base_path) if isinstance(base_path, str) else base_path

@@ -1,0 +1,50 @@
+"""Creating a table: checks first, then one visible step (format notes, section 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from hoodie.config.create import new_table_properties
+from hoodie.config.key import resolve
+from hoodie.config.store import PROPERTIES, create_properties
+from hoodie.config.table_keys import CREATE_KEYS
+from hoodie.errors import RecordKeyError, TableExistsError
+from hoodie.schema import arrow_to_avro, normalise
+from hoodie.storage.base import Storage
+from hoodie.view.table_schema import CREATE_SCHEMA
+
+
+def create_table(storage: Storage, options: Mapping[str, object], schema: pa.Schema | None) -> None:
+    """Create an empty table at the storage's base path.
+
+    Raises ConfigError, SchemaConflictError, RecordKeyError (a key column is not in `schema`) or TableExistsError: for a table
+    that is there, and for a folder with other files in it.
+    """
+    properties = new_table_properties(resolve(options, CREATE_KEYS))
+    if schema is not None:
+        columns = normalise(schema)
+        named = (*properties.record_key_fields, *properties.partition_fields, *properties.ordering_fields)
+        for name in named:
+            if name not in columns.names:
+                raise RecordKeyError(
+                    f"Column {name!r} of the table's keys is not in its schema",
+                    found=f"columns {', '.join(columns.names)}",
+                    fix="correct the options or the schema",
+                )
+        properties = properties.with_values({CREATE_SCHEMA: arrow_to_avro(columns, properties.name)})
+    present = storage.list("")
+    if ".hoodie" in present.folders and storage.info(PROPERTIES) is not None:
+        raise TableExistsError(f"There is a Hudi table at {storage.base_path}", fix="open it, or choose another path")
+    others = [*(file.path for file in present.files), *(folder for folder in present.folders if folder != ".hoodie")]
+    if others:
+        raise TableExistsError(
+            f"Cannot create a table at {storage.base_path}",
+            found=f"it is not empty: {', '.join(others[:5])}",
+            fix="choose an empty path; existing Parquet data is taken over by a bootstrap, not by create",
+        )
+    try:
+        create_properties(storage, properties)
+    except FileExistsError:
+        raise TableExistsError(f"Another process has just created {storage.base_path}", fix="open it") from None

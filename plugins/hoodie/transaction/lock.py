@@ -1,0 +1,134 @@
+"""The table's lock: the file `.hoodie/lock`, as Hudi's FileSystemBasedLockProvider has it (format notes, section 13).
+
+One writer at a time. The file is created exclusively, so Hudi's writers that use the same provider wait for us and we for
+them. It tells who took it; a lock whose process is provably dead is taken over, any other is broken only by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+from hoodie.clock import Clock
+from hoodie.errors import LockHeldError
+from hoodie.storage.base import Storage
+
+LOCK = ".hoodie/lock"
+_POLL_SECONDS = 0.5
+_held: set[str] = set()  # tokens of the locks that this process holds now
+
+
+@dataclass(frozen=True)
+class LockOwner:
+    """Who holds the lock. `boot` and `started` tell a process from a later one with the same number."""
+
+    host: str
+    boot: str
+    pid: int
+    started: str
+    token: str
+    purpose: str
+
+    def is_dead(self) -> bool:
+        """Whether the owner certainly runs no more. Unknown (another machine) is not dead."""
+        if (self.host, self.boot) != (socket.gethostname(), _boot_id()):
+            # The same machine, started again: whatever ran before is gone.
+            return self.host == socket.gethostname() and bool(self.boot) and bool(_boot_id())
+        if self.pid == os.getpid() and self.started == _started(self.pid):
+            return self.token not in _held
+        return _started(self.pid) != self.started
+
+
+@contextmanager
+def table_lock(storage: Storage, clock: Clock, purpose: str, wait_ms: int) -> Iterator[None]:
+    """Hold the table's lock for the block.
+
+    Waits up to `wait_ms` for another owner, then raises LockHeldError that shows the owner and the lock's age.
+    """
+    owner = LockOwner(socket.gethostname(), _boot_id(), os.getpid(), _started(os.getpid()), str(clock.uuid()), purpose)
+    _held.add(owner.token)
+    try:
+        _acquire(storage, clock, owner, wait_ms)
+        try:
+            yield
+        finally:
+            storage.delete(LOCK)
+    finally:
+        _held.discard(owner.token)
+
+
+def break_lock(storage: Storage) -> str | None:
+    """Remove the lock whoever holds it: for an operator who knows that the owner is gone. Returns what it said."""
+    try:
+        content = storage.read(LOCK).decode(errors="replace")
+    except FileNotFoundError:
+        return None
+    storage.delete(LOCK)
+    return content
+
+
+def _acquire(storage: Storage, clock: Clock, owner: LockOwner, wait_ms: int) -> None:
+    content = json.dumps(
+        {"lockCreateTime": clock.now().isoformat(), "lockThreadName": owner.purpose, **asdict(owner)}, indent=2
+    ).encode()
+    waited = 0.0
+    while True:
+        with suppress(FileExistsError):
+            storage.create(LOCK, content)
+            return
+        if _take_over(storage):
+            continue
+        if waited * 1000 >= wait_ms:
+            raise _held_error(storage, clock, waited)
+        clock.sleep(_POLL_SECONDS)
+        waited += _POLL_SECONDS
+
+
+def _take_over(storage: Storage) -> bool:
+    """Remove the lock when its owner is certainly dead; True when it is worth trying again at once."""
+    try:
+        content = storage.read(LOCK)
+    except FileNotFoundError:
+        return True
+    try:
+        entry = json.loads(content)
+        owner = LockOwner(**{name: entry[name] for name in LockOwner.__dataclass_fields__})
+    except (ValueError, KeyError, TypeError):  # another program's lock: nothing is known about its owner
+        return False
+    return owner.is_dead() and storage.delete(LOCK)
+
+
+def _held_error(storage: Storage, clock: Clock, waited: float) -> LockHeldError:
+    info = storage.info(LOCK)
+    age = f"{clock.now().timestamp() - info.modified_ms / 1000:.0f} s old" if info else "released just now"
+    try:
+        content = " ".join(storage.read(LOCK).decode(errors="replace").split())
+    except FileNotFoundError:
+        content = ""
+    return LockHeldError(
+        f"Table {storage.base_path} is locked by another writer, waited {waited:.0f} s",
+        found=f"lock {LOCK}, {age}: {content[:500] or '(empty)'}",
+        fix="wait for that writer; if it is certainly gone, remove the lock with `hudi-services unlock`",
+    )
+
+
+@cache
+def _boot_id() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+def _started(pid: int) -> str:
+    """When the process was started, in the kernel's ticks; empty when there is no such process (or no /proc)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except OSError:
+        return ""

@@ -1,0 +1,32 @@
+"""Switching off a metadata table that we do not maintain (format notes, section 8.4)."""
+
+from __future__ import annotations
+
+from hoodie.config.store import update_properties
+from hoodie.config.table import METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT
+from hoodie.storage.base import Storage
+from hoodie.view.state import TableState
+
+_FOLDER = ".hoodie/metadata"
+
+
+def switch_off_metadata_table(state: TableState) -> bool:
+    """Tell readers not to trust the metadata table, then delete it; True when there was something to do.
+
+    A reader lists files only from the metadata table while the properties name it: a commit that it misses would be
+    invisible. So the properties change first. A crash after that leaves a folder that nobody reads and that the next call
+    deletes. Call it under the lock, before the first own change. Hudi's next writer builds it anew.
+    """
+    named = state.properties.has_metadata_table
+    if named:
+        without = (METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT)
+        update_properties(state.storage, state.properties.with_values({}, without=without))
+    if named or _exists(state.storage):
+        state.storage.delete_folder(_FOLDER)
+        return True
+    return False
+
+
+def _exists(storage: Storage) -> bool:
+    listing = storage.list(_FOLDER)
+    return bool(listing.files or listing.folders)

@@ -1,0 +1,123 @@
+"""Undoing a write that did not complete (format notes, section 11): plan from markers and listing, then act.
+
+Rolls back base files of commits and replacecommits, and the log files of delta commits of table versions 8 and 9.
+"""
+
+from __future__ import annotations
+
+from hoodie.clock import Clock
+from hoodie.errors import CorruptTableError, UnsupportedTableError
+from hoodie.markers import delete_markers, read_markers
+from hoodie.model.services import RollbackPlan, RollbackResult
+from hoodie.timeline import Action, Instant, State
+from hoodie.timeline.service_codec import (
+    decode_rollback_plan,
+    encode_rollback_plan,
+    encode_rollback_result,
+)
+from hoodie.transaction import instants
+from hoodie.transaction.guard import delete_data_file, relative_path
+from hoodie.transaction.times import new_time
+from hoodie.view.partitions import list_partition_files, list_partitions
+from hoodie.view.state import TableState
+
+
+def plan_rollback(state: TableState, failed: Instant) -> RollbackPlan:
+    """Every data file of the failed instant: those that its markers name and those that a listing finds (requirement R19).
+
+    Raises UnsupportedTableError for a delta commit of table version 6, whose rollback appends to logs.
+    """
+    if failed.action is Action.DELTA_COMMIT and state.properties.version == 6:
+        raise UnsupportedTableError(
+            f"Cannot roll back {state.where(failed)}",
+            found="a delta commit of table version 6",
+            fix="roll it back with Hudi",
+        )
+    files: dict[str, set[str]] = {}
+    for path in read_markers(state.storage, failed.time):
+        files.setdefault(path.rpartition("/")[0], set()).add(path)
+    for partition in list_partition_files(state.storage, list_partitions(state.storage)):
+        paths = {file.path for file in partition.base_files if file.instant == failed.time}
+        paths |= {log.path for log in partition.log_files if log.time == failed.time}
+        if paths:
+            files.setdefault(partition.partition, set()).update(paths)
+    planned = {partition: tuple(sorted(paths)) for partition, paths in sorted(files.items())}
+    return RollbackPlan(failed.time, str(failed.action), planned)
+
+
+def execute_rollback(state: TableState, rollback: Instant, plan: RollbackPlan, clock: Clock) -> None:
+    """Carry out a requested rollback. Safe to repeat after a crash at any point. Call it under the lock."""
+    begun = clock.now()
+    instants.start(state, rollback)
+    for done in state.timeline.completed(Action(plan.action).completed_as):
+        if done.time == plan.instant:  # first invisible, then gone
+            state.storage.delete(f"{state.layout.folder}/{done.file_name}")
+    allowed = {path for paths in plan.files.values() for path in paths}
+    for path in sorted(allowed):
+        delete_data_file(state.storage, path, allowed)
+    millis = int((clock.now() - begun).total_seconds() * 1000)
+    result = RollbackResult(rollback.time, millis, plan.instant, plan.action, plan.files)
+    instants.complete(state, rollback, encode_rollback_result(result, state.storage.base_path), clock)
+    _forget(state, plan.instant, Action(plan.action))
+
+
+def rollback_failed_writes(state: TableState, clock: Clock) -> list[RollbackPlan]:
+    """Finish pending rollbacks, then roll back every pending commit, delta commit and replacecommit that is no service's.
+
+    Pending compactions and clusterings are plans that wait to be executed: they stay. Call it under the lock.
+    """
+    done: list[RollbackPlan] = []
+    finished: set[str] = set()
+    for rollback in (i for i in state.timeline.pending if i.action is Action.ROLLBACK):
+        plan = _requested_plan(state, rollback)
+        if plan is None:  # torn before it could act: nothing was deleted by it
+            _drop(state, rollback.time, Action.ROLLBACK)
+            continue
+        execute_rollback(state, rollback, plan, clock)
+        finished.add(plan.instant)
+        done.append(plan)
+    for failed in state.timeline.pending:
+        if failed.time in finished or not _is_failed_write(state, failed):
+            continue
+        plan = plan_rollback(state, failed)
+        time = new_time(state, clock, after=max((entry.instant for entry in done), default=None))
+        body = encode_rollback_plan(plan, state.storage.base_path)
+        execute_rollback(state, instants.request(state, time, Action.ROLLBACK, body), plan, clock)
+        done.append(plan)
+    return done
+
+
+def _is_failed_write(state: TableState, instant: Instant) -> bool:
+    if instant.action in (Action.COMMIT, Action.DELTA_COMMIT):
+        return True
+    if instant.action is not Action.REPLACE_COMMIT:
+        return False
+    if state.properties.version != 6:
+        return True
+    # In version 6 a clustering is a replacecommit too; its request carries the plan.
+    try:
+        return not state.storage.read(f"{state.layout.folder}/{instant.time}.replacecommit.requested")
+    except FileNotFoundError:
+        return True
+
+
+def _requested_plan(state: TableState, rollback: Instant) -> RollbackPlan | None:
+    path = f"{state.layout.folder}/{rollback.time}.rollback.requested"
+    try:
+        data = state.storage.read(path)
+        return decode_rollback_plan(data, path, lambda file: relative_path(state.storage.base_path, file))
+    except (FileNotFoundError, CorruptTableError):
+        return None
+
+
+def _forget(state: TableState, time: str, action: Action) -> None:
+    """Remove markers, heartbeat and state files of an undone instant; the requested file last, as the others point to it."""
+    delete_markers(state.storage, time)
+    state.storage.delete(f".hoodie/.heartbeat/{time}")
+    _drop(state, time, action)
+
+
+def _drop(state: TableState, time: str, action: Action) -> None:
+    for pending in (State.INFLIGHT, State.REQUESTED):
+        name = state.layout.pending_name(Instant(time, action, pending))
+        state.storage.delete(f"{state.layout.folder}/{name}")

@@ -1,0 +1,20 @@
+"""Which files make up the table."""
+
+from hoodie.view.partitions import PartitionFiles, list_partition_files, list_partitions
+from hoodie.view.replaced import pending_clustering_groups, replaced_groups
+from hoodie.view.slices import GroupId, file_groups, latest_slices
+from hoodie.view.state import TableState, layout_of, load_state
+
+__all__ = [
+    "GroupId",
+    "PartitionFiles",
+    "TableState",
+    "file_groups",
+    "latest_slices",
+    "layout_of",
+    "list_partition_files",
+    "list_partitions",
+    "load_state",
+    "pending_clustering_groups",
+    "replaced_groups",
+]

@@ -1,0 +1,69 @@
+"""Finding partitions and the data files in them, by listing (format notes, sections 4.1 to 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+from hoodie.model.files import BaseFile, LogFile
+from hoodie.model.names import PARTITION_METAFILE, BaseFileName, LogFileName
+from hoodie.storage.base import FileInfo, Storage
+
+_LISTERS = 16  # listings wait for the store, not for this machine
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionFiles:
+    """The data files of one partition, committed or not."""
+
+    partition: str
+    base_files: tuple[BaseFile, ...]
+    log_files: tuple[LogFile, ...]
+    has_metafile: bool
+
+
+def list_partitions(storage: Storage) -> list[str]:
+    """Relative paths of all partitions, sorted: the folders that hold a partition metafile. `""` is a table without partitions."""
+    found: list[str] = []
+    level = [""]
+    while level:
+        below: list[str] = []
+        for folder, listing in zip(level, _parallel(storage.list, level), strict=True):
+            if any(file.name.startswith(PARTITION_METAFILE) for file in listing.files):
+                found.append(folder)
+            else:
+                below.extend(sub for sub in listing.folders if sub != ".hoodie")
+        level = below
+    return sorted(found)
+
+
+def list_partition_files(storage: Storage, partitions: Sequence[str]) -> list[PartitionFiles]:
+    """The data files of each partition, one listing a partition."""
+    listings = _parallel(storage.list, partitions)
+    return [parse_partition(partition, listing.files) for partition, listing in zip(partitions, listings, strict=True)]
+
+
+def parse_partition(partition: str, files: Iterable[FileInfo]) -> PartitionFiles:
+    """Sort the files of a partition's folder into base and log files; anything else is passed over."""
+    base_files: list[BaseFile] = []
+    log_files: list[LogFile] = []
+    has_metafile = False
+    for info in files:
+        if (base := BaseFileName.parse(info.name)) is not None:
+            base_files.append(BaseFile(partition, base.file_id, base.instant, info))
+        elif (log := LogFileName.parse(info.name)) is not None:
+            log_files.append(LogFile(partition, log.file_id, log.time, log.version, log.is_cdc, info))
+        elif info.name.startswith(PARTITION_METAFILE):
+            has_metafile = True
+    return PartitionFiles(partition, tuple(base_files), tuple(log_files), has_metafile)
+
+
+def _parallel(function: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    if len(items) <= 1:
+        return [function(item) for item in items]
+    with ThreadPoolExecutor(min(_LISTERS, len(items))) as pool:
+        return list(pool.map(function, items))

@@ -1,0 +1,39 @@
+"""File groups that a completed replacecommit replaced, and those that a pending clustering is about to replace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hoodie.timeline import Action, Instant, avro, pad
+from hoodie.view.slices import GroupId
+from hoodie.view.state import TableState
+
+
+def replaced_groups(state: TableState, as_of: str | None = None) -> dict[GroupId, Instant]:
+    """Groups replaced not later than `as_of` -> the replacecommit that did it."""
+    result: dict[GroupId, Instant] = {}
+    for instant in state.timeline.completed(Action.REPLACE_COMMIT):
+        if as_of is None or pad(instant.time) <= pad(as_of):
+            for partition, file_ids in state.commit_metadata(instant).replaced.items():
+                result.update({(partition, file_id): instant for file_id in file_ids})
+    return result
+
+
+def pending_clustering_groups(state: TableState) -> Mapping[GroupId, Instant]:
+    """Groups named by the plan of a pending clustering (a plan of version 6 is a replacecommit)."""
+    result: dict[GroupId, Instant] = {}
+    for instant in state.timeline.pending:
+        if instant.action not in (Action.CLUSTERING, Action.REPLACE_COMMIT):
+            continue
+        path = f"{state.layout.folder}/{instant.time}.{instant.action}.requested"
+        try:
+            data = state.storage.read(path)
+        except FileNotFoundError:
+            continue
+        if not data:  # insert_overwrite of Hudi leaves it empty: there is no plan
+            continue
+        plan = avro.decode(data, path).get("clusteringPlan") or {}
+        for group in plan.get("inputGroups") or []:
+            for file_slice in group.get("slices") or []:
+                result[(file_slice["partitionPath"] or "", file_slice["fileId"])] = instant
+    return result

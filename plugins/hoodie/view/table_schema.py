@@ -1,0 +1,42 @@
+"""The schema of a table at an instant (format notes, section 2.6)."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from hoodie.formats.base_file import BaseFileReader
+from hoodie.model.meta_columns import META_COLUMNS
+from hoodie.schema import avro_to_arrow
+from hoodie.timeline import pad
+from hoodie.view.partitions import list_partition_files, list_partitions
+from hoodie.view.slices import file_groups, latest_slices
+from hoodie.view.state import TableState
+
+CREATE_SCHEMA = "hoodie.table.create.schema"
+
+
+def table_schema(state: TableState, as_of: str | None = None) -> pa.Schema | None:
+    """The data columns as the last commit not later than `as_of` declares them; None for a table that never had any.
+
+    Commits that carry no schema (some of Hudi's services) are passed over. Without any, the schema with which the table was
+    created counts, then that of a base file.
+    """
+    for instant in reversed(state.timeline.commits):
+        if as_of is None or pad(instant.time) <= pad(as_of):
+            text = state.commit_metadata(instant).schema
+            if text:
+                return data_columns(avro_to_arrow(text))
+    created = state.properties.raw.get(CREATE_SCHEMA)
+    if created:
+        return data_columns(avro_to_arrow(created))
+    for partition in list_partitions(state.storage):
+        for file_slice in latest_slices(file_groups(list_partition_files(state.storage, [partition]), state.timeline)):
+            if file_slice.base_file is not None:
+                with BaseFileReader(state.storage, file_slice.base_file.path) as reader:
+                    return data_columns(reader.schema)
+    return None
+
+
+def data_columns(schema: pa.Schema) -> pa.Schema:
+    """The schema without meta columns and Arrow metadata."""
+    return pa.schema([field for field in schema if field.name not in META_COLUMNS])

@@ -1,0 +1,119 @@
+"""Which file every incoming row goes to: a pure plan from counts, sizes and options.
+
+Updates go to the file group that holds their key. Inserts first fill small files, then new file groups
+(`hoodie.parquet.small.file.limit`, `hoodie.parquet.max.file.size`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hoodie.model.commit import CommitMetadata
+from hoodie.model.files import FileSlice
+
+_HASH_SPACE = 1 << 32
+_MIN_RECORD, _MAX_RECORD = 8, 1 << 20  # bytes: one odd commit must not turn every file into crumbs or into a giant
+
+
+@dataclass(frozen=True, slots=True)
+class SizingOptions:
+    """Bytes; `record_bytes` is the guess while no commit tells the real size."""
+
+    max_file_bytes: int
+    small_file_bytes: int
+    record_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileTask:
+    """One file to write: a new version of `slice`, or a new file group when it has none."""
+
+    partition: str
+    file_id: str
+    slice: FileSlice | None
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The files to write, and how rows find theirs (by place in `tasks`)."""
+
+    tasks: tuple[FileTask, ...]
+    task_of_group: Mapping[int, int]  # number of a touched file group -> task
+    inserts: Mapping[str, tuple[np.ndarray, np.ndarray]]  # partition -> upper bounds in the hash space, tasks
+
+    def insert_tasks(self, partition: str, hashes: np.ndarray) -> np.ndarray:
+        """The task of each row to insert into `partition`, from the 32-bit hash of its key."""
+        bounds, tasks = self.inserts[partition]
+        return tasks[np.searchsorted(bounds, hashes.astype(np.uint64), side="right")]
+
+
+def average_record_bytes(commits: Iterable[CommitMetadata], options: SizingOptions) -> int:
+    """Bytes of a record in base files: from the newest commit that wrote more than a small file, else the configured guess.
+
+    `commits` come newest first. The result is clamped (requirement R17).
+    """
+    for commit in commits:
+        written, rows = commit.bytes_written, commit.rows_written
+        if rows and written > options.small_file_bytes:
+            return min(max(written // rows, _MIN_RECORD), _MAX_RECORD)
+    return options.record_bytes
+
+
+def assign(
+    updates: Mapping[int, int],
+    inserts: Mapping[str, int],
+    slices: Sequence[FileSlice],
+    no_inserts: Callable[[FileSlice], bool],
+    record_bytes: int,
+    options: SizingOptions,
+    new_file_id: Callable[[], str],
+) -> Assignment:
+    """Plan the files of a write.
+
+    `updates`: number of a file group (its place in `slices`) -> rows that touch it. `inserts`: partition -> rows to insert.
+    `no_inserts` tells slices that must not grow (they wait for clustering).
+    """
+    tasks: list[FileTask] = []
+    task_of_group: dict[int, int] = {}
+
+    def task_for(number: int) -> int:
+        if number not in task_of_group:
+            task_of_group[number] = len(tasks)
+            tasks.append(FileTask(slices[number].partition, slices[number].file_id, slices[number]))
+        return task_of_group[number]
+
+    for number in sorted(updates):
+        task_for(number)
+    routes: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+    rows_per_file = max(1, options.max_file_bytes // record_bytes)
+    small: dict[str, list[int]] = {}  # partition -> numbers of its slices that may grow, smallest first
+    for number in sorted(range(len(slices)), key=lambda n: (slices[n].size, slices[n].file_id)):
+        if 0 < slices[number].size < options.small_file_bytes and not no_inserts(slices[number]):
+            small.setdefault(slices[number].partition, []).append(number)
+    for partition in sorted(inserts):
+        shares: list[tuple[int, int]] = []  # task, rows
+        left = inserts[partition]
+        for number in small.get(partition, ()):
+            room = (options.max_file_bytes - slices[number].size) // record_bytes
+            if left > 0 and room > 0:
+                taken = min(room, left)
+                shares.append((task_for(number), taken))
+                left -= taken
+        while left > 0:
+            new_files = -(-left // rows_per_file)
+            taken = -(-left // new_files)
+            shares.append((len(tasks), taken))
+            tasks.append(FileTask(partition, new_file_id(), None))
+            left -= taken
+        routes[partition] = _route(shares)
+    return Assignment(tuple(tasks), task_of_group, routes)
+
+
+def _route(shares: Sequence[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+    rows = np.array([count for _, count in shares], dtype=np.float64)
+    bounds = (np.cumsum(rows) / rows.sum() * _HASH_SPACE).astype(np.uint64)
+    bounds[-1] = _HASH_SPACE  # rounding must not leave a row without a file
+    return bounds, np.array([task for task, _ in shares], dtype=np.int64)

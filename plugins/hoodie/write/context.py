@@ -1,0 +1,32 @@
+"""What every task of a write knows. Frozen and picklable: it travels to the workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from hoodie.formats.base_file import BaseFileOptions
+from hoodie.keygen import PartitionPaths, RecordKeys
+from hoodie.storage.base import Storage
+
+
+@dataclass(frozen=True)
+class WriteContext:
+    """One write. `schema` holds the data columns as the table will have them, `file_schema` the meta columns before them."""
+
+    storage: Storage
+    instant: str
+    table_name: str
+    schema: pa.Schema
+    file_schema: pa.Schema
+    avro_schema: str  # of file_schema
+    keys: RecordKeys
+    paths: PartitionPaths
+    ordering: tuple[str, ...]  # against stored rows; empty when the later write always wins
+    precombine: tuple[str, ...]  # ordering within the batch
+    deletes_by_key: bool  # the operation is a delete: every incoming row removes its key
+    max_file_bytes: int
+    base_file: BaseFileOptions
+    write_token: Callable[[int], str]

@@ -1,0 +1,176 @@
+"""Carrying out a write: requested, inflight, files, completed (format notes, section 11)."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from hoodie.clock import Clock
+from hoodie.config import write_keys as keys
+from hoodie.engine.base import Engine
+from hoodie.errors import PendingInstantError
+from hoodie.index.simple import key_splits
+from hoodie.markers import delete_markers, read_markers
+from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
+from hoodie.model.files import FileSlice
+from hoodie.storage.base import Storage
+from hoodie.timeline import Action, Instant
+from hoodie.transaction import instants
+from hoodie.transaction.begin import begin
+from hoodie.transaction.guard import delete_data_file
+from hoodie.transaction.rollback import rollback_failed_writes
+from hoodie.transaction.times import new_time
+from hoodie.view import (
+    GroupId,
+    TableState,
+    file_groups,
+    latest_slices,
+    list_partition_files,
+    load_state,
+    pending_clustering_groups,
+    replaced_groups,
+)
+from hoodie.write.assign import assign, average_record_bytes
+from hoodie.write.bulk import BulkInsert
+from hoodie.write.context import WriteContext
+from hoodie.write.plan import WritePlan, plan_write, write_context
+from hoodie.write.stages import (
+    CountPartitions,
+    KeyRows,
+    KeyStored,
+    Locate,
+    Route,
+    WriteFiles,
+    merge_profiles,
+)
+
+_ROWS_PER_BUCKET_BYTES = 128 * 1024 * 1024  # of input: what one task holds while it locates and sorts
+
+
+@dataclass(frozen=True)
+class WriteResult:
+    """What a write did. Rows and bytes are those of the files written, kept rows included."""
+
+    instant: Instant
+    metadata: CommitMetadata = field(repr=False)
+
+    @property
+    def rows_inserted(self) -> int:
+        return sum(stat.num_inserts for stat in self.metadata.stats)
+
+    @property
+    def rows_updated(self) -> int:
+        return sum(stat.num_updates for stat in self.metadata.stats)
+
+    @property
+    def rows_deleted(self) -> int:
+        return sum(stat.num_deletes for stat in self.metadata.stats)
+
+    @property
+    def files_written(self) -> int:
+        return len(self.metadata.stats)
+
+    @property
+    def bytes_written(self) -> int:
+        return self.metadata.bytes_written
+
+
+def execute_write(
+    storage: Storage,
+    clock: Clock,
+    engine: Engine,
+    rows: Any,
+    schema: pa.Schema,
+    operation: str,
+    options: Mapping[str, object],
+    extra: Mapping[str, str],
+) -> WriteResult:
+    """Write `rows` (anything that the engine takes as input, with the Arrow schema `schema`) in one commit.
+
+    `extra` goes into the commit's extra metadata. The commit is visible whole or not at all; a write that fails is rolled
+    back at once, one that is killed at the start of the next.
+    """
+    plan = plan_write(load_state(storage, clock), schema, operation, options)  # refuse before taking the lock
+    with begin(storage, clock, operation, plan.options[keys.LOCK_WAIT_MS]) as state:
+        plan = plan_write(state, schema, operation, options)
+        time = new_time(state, clock)
+        instant = instants.start(state, instants.request(state, time, Action.COMMIT))
+        try:
+            context = write_context(state, plan, time, engine.write_token)
+            stats = _write_files(state, plan, context, engine, rows)
+            _remove_leftovers(storage, time, stats)
+            metadata = CommitMetadata(operation.upper(), tuple(stats), {**extra, SCHEMA_KEY: plan.commit_schema})
+            body = state.layout.encode_commit(metadata, replace=False)
+        except Exception:
+            rollback_failed_writes(load_state(storage, clock), clock)
+            raise
+        done = instants.complete(state, instant, body, clock)
+        delete_markers(storage, time)
+        return WriteResult(done, metadata)
+
+
+def _write_files(
+    state: TableState, plan: WritePlan, context: WriteContext, engine: Engine, rows: Any
+) -> Sequence[WriteStat]:
+    if plan.operation == "bulk_insert" and not plan.combines:
+        results = engine.map_input(BulkInsert(context, new_file_id), rows)
+        return [stat for stats in results for stat in stats]
+    buckets = max(engine.parallelism, -(-engine.input_size(rows) // _ROWS_PER_BUCKET_BYTES))
+    keyed = engine.exchange_input(KeyRows(context, buckets), rows, buckets)
+    partitions = sorted(set().union(*keyed.map(CountPartitions())))
+    slices = _latest(state, partitions)
+    if plan.operation in ("upsert", "delete"):
+        stored = key_splits(state.storage, slices)
+        if stored:
+            keyed = keyed.union(engine.exchange_input(KeyStored(buckets), stored, buckets))
+    located = Locate(context, tuple(file_slice.partition for file_slice in slices), plan.combines)
+    updates, inserts = merge_profiles(keyed.map(located))
+    clustering = pending_clustering_groups(state)
+    _refuse_clustered(state, [slices[number] for number in updates], clustering)
+    commits = (state.commit_metadata(instant) for instant in reversed(state.timeline.commits))
+    assignment = assign(
+        updates,
+        inserts,
+        () if plan.operation == "bulk_insert" else slices,
+        lambda file_slice: (file_slice.partition, file_slice.file_id) in clustering,
+        average_record_bytes(commits, plan.sizing),
+        plan.sizing,
+        new_file_id,
+    )
+    if not assignment.tasks:
+        return []
+    routed = keyed.exchange(Route(located, assignment), len(assignment.tasks))
+    return [stat for stat in routed.map(WriteFiles(context, assignment.tasks)) if stat is not None]
+
+
+def _latest(state: TableState, partitions: Sequence[str]) -> list[FileSlice]:
+    groups = file_groups(list_partition_files(state.storage, partitions), state.timeline)
+    return latest_slices(groups, replaced_groups(state))
+
+
+def _refuse_clustered(state: TableState, touched: Sequence[FileSlice], clustering: Mapping[GroupId, Instant]) -> None:
+    for file_slice in touched:
+        instant = clustering.get((file_slice.partition, file_slice.file_id))
+        if instant is not None:
+            raise PendingInstantError(
+                f"File group {file_slice.file_id} of partition {file_slice.partition!r} waits for clustering",
+                found=f"pending {state.where(instant)}",
+                fix="run or roll back that clustering, then write again; nothing was written",
+            )
+
+
+def _remove_leftovers(storage: Storage, time: str, stats: Sequence[WriteStat]) -> None:
+    """Files of task attempts that were lost and done again: noted by a marker, absent from the result."""
+    kept = {stat.path for stat in stats}
+    leftovers = read_markers(storage, time) - kept
+    for path in sorted(leftovers):
+        delete_data_file(storage, path, leftovers)
+
+
+def new_file_id() -> str:
+    """A fresh file id, `<uuid>-0`."""
+    return f"{uuid.uuid4()}-0"

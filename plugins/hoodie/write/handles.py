@@ -1,0 +1,166 @@
+"""Writing one base file: a new file group, or a new version of one. Runs in the workers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.formats.base_file import BaseFileReader, BaseFileWriter, KeyIndex, build_key_index
+from hoodie.markers import MarkerType, create_marker
+from hoodie.merge import DELETE, SEQUENCE, BaseMerger
+from hoodie.model.commit import WriteStat
+from hoodie.model.files import BaseFile
+from hoodie.model.meta_columns import COMMIT_SEQNO, COMMIT_TIME, FILE_NAME, PARTITION_PATH, RECORD_KEY
+from hoodie.model.names import PARTITION_METAFILE, BaseFileName
+from hoodie.schema import conform
+from hoodie.storage.base import join
+from hoodie.write.assign import FileTask
+from hoodie.write.context import WriteContext
+
+
+class FileHandle:
+    """A base file being written: marker first, then rows, then the footer."""
+
+    def __init__(self, context: WriteContext, task: FileTask, number: int) -> None:
+        """`number` is the task's place in the write: part of the write token and of the sequence numbers."""
+        self._context = context
+        self._task = task
+        self._number = number
+        self._begun = time.monotonic()
+        self.name = str(BaseFileName(task.file_id, context.write_token(number), context.instant))
+        self.path = join(task.partition, self.name)
+        self._counter = 0
+
+    @contextmanager
+    def open(self) -> Iterator[BaseFileWriter]:
+        """The Parquet writer of the file. The caller finishes it inside the block."""
+        context, partition = self._context, self._task.partition
+        kind = MarkerType.MERGE if self._task.slice is not None else MarkerType.CREATE
+        create_marker(context.storage, context.instant, self.path, kind)
+        if self._task.slice is None:
+            write_partition_metafile(context, partition)
+        with context.storage.open_output(self.path) as sink:
+            yield BaseFileWriter(sink, context.file_schema, context.avro_schema, context.base_file)
+
+    def stamp(self, rows: pa.Table) -> pa.Table:
+        """Rows of this write with their five meta columns, in the file's schema."""
+        count = rows.num_rows
+        numbers = pc.cast(pa.array(np.arange(self._counter, self._counter + count)), pa.string())
+        self._counter += count
+        seqno = pc.binary_join_element_wise(f"{self._context.instant}_{self._number}", numbers, "_")
+        meta = {
+            COMMIT_TIME: pa.repeat(self._context.instant, count),
+            COMMIT_SEQNO: seqno,
+            RECORD_KEY: rows[RECORD_KEY],
+            PARTITION_PATH: rows[PARTITION_PATH],
+            FILE_NAME: pa.repeat(self.name, count),
+        }
+        columns = [meta[name] if name in meta else rows[name] for name in self._context.file_schema.names]
+        return pa.table(columns, schema=self._context.file_schema)
+
+    def stat(self, *, writes: int, inserts: int, updates: int, deletes: int) -> WriteStat:
+        """What the commit will say of this file."""
+        info = self._context.storage.info(self.path)
+        previous = self._task.slice
+        millis = int((time.monotonic() - self._begun) * 1000)
+        stat = WriteStat(
+            self._task.file_id,
+            self.path,
+            self._task.partition,
+            num_writes=writes,
+            num_inserts=inserts,
+            num_updates=updates,
+            num_deletes=deletes,
+            file_size=info.size if info else 0,
+        )
+        if previous is None:
+            return replace(stat, create_ms=millis)
+        base = previous.base_file
+        return replace(
+            stat, upsert_ms=millis, prev_commit=previous.base_instant, prev_base_file=base.name if base else None
+        )
+
+
+def write_file(context: WriteContext, task: FileTask, number: int, tables: Iterable[pa.Table]) -> WriteStat | None:
+    """Write the file of one task from the rows that were sent to it; None when nothing has to change.
+
+    The rows come in no order; they are put into that of the input, so every engine writes the same file.
+    """
+    held = [table for table in tables if table.num_rows]
+    if not held:
+        return None
+    rows = pa.concat_tables(held)
+    rows = rows.take(pc.sort_indices(rows[SEQUENCE]))
+    if task.slice is None or task.slice.base_file is None:
+        return _create(context, task, number, rows)
+    return _merge(context, task, number, rows, task.slice.base_file)
+
+
+def _create(context: WriteContext, task: FileTask, number: int, rows: pa.Table) -> WriteStat | None:
+    fresh = rows.filter(pc.invert(rows[DELETE]))
+    if not fresh.num_rows:
+        return None
+    handle = FileHandle(context, task, number)
+    with handle.open() as writer:
+        for start in range(0, fresh.num_rows, 1 << 17):
+            writer.write(handle.stamp(fresh.slice(start, 1 << 17)))
+        writer.finish(build_key_index(fresh[RECORD_KEY], context.base_file))
+    return handle.stat(writes=fresh.num_rows, inserts=fresh.num_rows, updates=0, deletes=0)
+
+
+def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, base: BaseFile) -> WriteStat:
+    handle = FileHandle(context, task, number)
+    if context.deletes_by_key:
+        incoming = rows.select([RECORD_KEY, DELETE])
+    else:
+        incoming = handle.stamp(rows).append_column(DELETE, rows[DELETE])
+    merger = BaseMerger(incoming, context.file_schema.names, context.ordering)
+    updates = deletes = 0
+    kept_keys: list[pa.ChunkedArray] = []
+    with BaseFileReader(context.storage, base.path) as reader, handle.open() as writer:
+        known = reader.key_index()
+        for stored in reader.batches():
+            batch = conform(stored, context.file_schema)
+            merged = merger.merge(_renamed(batch, handle.name))
+            updates, deletes = updates + merged.updated, deletes + merged.deleted
+            if known is None:
+                kept_keys.append(merged.rows[RECORD_KEY])
+            writer.write(merged.rows)
+        inserts = context.file_schema.empty_table() if context.deletes_by_key else merger.inserts()
+        writer.write(inserts)
+        written = writer.rows
+        writer.finish(_key_index(context, known, kept_keys, inserts))
+    return handle.stat(writes=written, inserts=inserts.num_rows, updates=updates, deletes=deletes)
+
+
+def _key_index(
+    context: WriteContext, known: KeyIndex | None, kept: list[pa.ChunkedArray], inserts: pa.Table
+) -> KeyIndex | None:
+    """The old file's index with the new keys: keys that were deleted stay in it, which costs a look-up and is not wrong."""
+    fresh = inserts[RECORD_KEY]
+    if known is not None:
+        return known.with_keys(fresh) if len(fresh) else known
+    chunks = [chunk for column in [*kept, fresh] for chunk in column.chunks]
+    return build_key_index(pa.chunked_array(chunks, pa.string()), context.base_file)
+
+
+def _renamed(batch: pa.Table, name: str) -> pa.Table:
+    """Rows that move keep their commit time and sequence number, but name their new file (format notes, section 5.1)."""
+    position = batch.schema.get_field_index(FILE_NAME)
+    return batch.set_column(position, batch.schema.field(position), pa.repeat(name, batch.num_rows))
+
+
+def write_partition_metafile(context: WriteContext, partition: str) -> None:
+    """Mark a folder as a partition, before its first data file (format notes, section 4.3)."""
+    depth = partition.count("/") + 1 if partition else 0
+    body = f"#partition metadata\ncommitTime={context.instant}\npartitionDepth={depth}\n"
+    path = join(partition, PARTITION_METAFILE)
+    if context.storage.info(path) is None:
+        with suppress(FileExistsError):  # another task was faster
+            context.storage.create(path, body.encode())

@@ -1,0 +1,124 @@
+"""What a write needs before it may start: options, schema, context. Pure but for the state already read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from hoodie.config import write_keys as keys
+from hoodie.config.key import Options, resolve
+from hoodie.errors import ConfigError, RecordKeyError
+from hoodie.formats.base_file import BaseFileOptions
+from hoodie.keygen import key_generator
+from hoodie.schema import arrow_to_avro, normalise, reconcile, with_meta_columns
+from hoodie.view.state import TableState
+from hoodie.view.table_schema import table_schema
+from hoodie.write.assign import SizingOptions
+from hoodie.write.context import WriteContext
+
+OPERATIONS = ("insert", "bulk_insert", "upsert", "delete")
+
+
+@dataclass(frozen=True)
+class WritePlan:
+    """A checked write that has not begun."""
+
+    operation: str
+    options: Options
+    schema: pa.Schema  # data columns of the table after the write
+    commit_schema: str  # their Avro JSON, for the commit
+    row_schema: pa.Schema  # columns that the rows are brought to: for a delete, only what finds them
+    precombine: tuple[str, ...]
+    ordering: tuple[str, ...]
+
+    @property
+    def combines(self) -> bool:
+        """Whether duplicates within the batch are reduced to one row."""
+        if self.operation in ("insert", "bulk_insert"):
+            return self.options[keys.COMBINE_BEFORE_INSERT]
+        return self.operation == "delete" or self.options[keys.COMBINE_BEFORE_UPSERT]
+
+    @property
+    def sizing(self) -> SizingOptions:
+        options = self.options
+        return SizingOptions(
+            options[keys.MAX_FILE_SIZE], options[keys.SMALL_FILE_LIMIT], options[keys.RECORD_SIZE_ESTIMATE]
+        )
+
+
+def plan_write(state: TableState, incoming: pa.Schema, operation: str, given: Mapping[str, object]) -> WritePlan:
+    """Check a write of rows with the schema `incoming` before anything is touched.
+
+    Raises ConfigError (operation or option), UnsupportedTableError (a table that we cannot write), RecordKeyError (a key,
+    partition or ordering column is missing), SchemaConflictError.
+    """
+    if operation not in OPERATIONS:
+        raise ConfigError(f"Operation {operation!r} is not known", fix=f"use one of {', '.join(OPERATIONS)}")
+    options = resolve(given, keys.WRITE_KEYS)
+    properties = state.properties
+    properties.check_writable()
+    record_keys, partition_paths = key_generator(properties)
+    needed = (*record_keys.fields, *partition_paths.fields)
+    for name in needed:
+        if name not in incoming.names:
+            raise RecordKeyError(
+                f"Column {name!r}, which the table's keys or partitions are made of, is missing",
+                found=f"columns {', '.join(incoming.names)}",
+                fix=f"add the column to the rows written to {state.storage.base_path}",
+            )
+    existing = table_schema(state)
+    deletes = operation == "delete"
+    if deletes and existing is not None:
+        schema = existing
+    else:
+        schema = normalise(incoming) if existing is None else reconcile(existing, normalise(incoming))
+    ordering = tuple(name for name in properties.ordering_fields if name in schema.names)
+    missing = [name for name in properties.ordering_fields if name not in incoming.names]
+    if missing and not deletes:
+        raise RecordKeyError(
+            f"Ordering column {missing[0]!r} is missing",
+            found=f"columns {', '.join(incoming.names)}",
+            fix="add the column: without it nobody knows which of two rows is newer",
+        )
+    event_time = properties.merge_mode == "EVENT_TIME_ORDERING"
+    row_schema = pa.schema([schema.field(name) for name in dict.fromkeys(needed)]) if deletes else schema
+    return WritePlan(
+        operation,
+        options,
+        schema,
+        arrow_to_avro(schema, properties.name),
+        row_schema,
+        precombine=() if deletes else ordering,
+        ordering=ordering if event_time and not deletes else (),
+    )
+
+
+def write_context(state: TableState, plan: WritePlan, instant: str, write_token: Callable[[int], str]) -> WriteContext:
+    """What the tasks of the write will know."""
+    properties, options = state.properties, plan.options
+    record_keys, partition_paths = key_generator(properties)
+    file_schema = with_meta_columns(plan.schema)
+    return WriteContext(
+        storage=state.storage,
+        instant=instant,
+        table_name=properties.name,
+        schema=plan.row_schema,
+        file_schema=file_schema,
+        avro_schema=arrow_to_avro(file_schema, properties.name),
+        keys=record_keys,
+        paths=partition_paths,
+        ordering=plan.ordering,
+        precombine=plan.precombine,
+        deletes_by_key=plan.operation == "delete",
+        max_file_bytes=options[keys.MAX_FILE_SIZE],
+        base_file=BaseFileOptions(
+            compression=options[keys.COMPRESSION],
+            row_group_bytes=options[keys.ROW_GROUP_SIZE],
+            bloom_entries=options[keys.BLOOM_ENTRIES],
+            bloom_fpp=options[keys.BLOOM_FPP],
+            bloom_max_entries=options[keys.BLOOM_MAX_ENTRIES],
+        ),
+        write_token=write_token,
+    )

@@ -1,0 +1,80 @@
+"""From a caller's batches to keyed rows of the table's schema. Runs in the workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from hoodie.formats.murmur import murmur2
+
+from hoodie.engine.base import Block
+from hoodie.merge import DELETE, SEQUENCE
+from hoodie.model.meta_columns import IS_DELETED, PARTITION_PATH, RECORD_KEY
+from hoodie.schema import conform
+from hoodie.write.context import WriteContext
+
+_CHUNK_BYTES = 64 * 1024 * 1024  # enough rows for the kernels to be worth their call
+_SPLIT_BITS = 40  # of a sequence number: rows of one split; the split's number is above them
+
+
+def chunks(batches: Iterable[pa.RecordBatch], max_bytes: int = _CHUNK_BYTES) -> Iterator[pa.Table]:
+    """Batches joined to tables of about `max_bytes`."""
+    held: list[pa.RecordBatch] = []
+    size = 0
+    for batch in batches:
+        held.append(batch)
+        size += batch.nbytes
+        if size >= max_bytes:
+            yield pa.Table.from_batches(held)
+            held, size = [], 0
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+def keyed_rows(context: WriteContext, number: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Rows in the table's schema with `_hoodie_record_key`, `_hoodie_partition_path`, `__sequence` and `__delete` after them.
+
+    Raises SchemaConflictError, or RecordKeyError for rows whose key is null.
+    """
+    start = number << _SPLIT_BITS
+    for chunk in chunks(batches):
+        if not chunk.num_rows:
+            continue
+        rows = conform(chunk, context.schema)
+        sequence = pa.array(np.arange(start, start + rows.num_rows, dtype=np.int64))
+        start += rows.num_rows
+        yield (
+            rows.append_column(RECORD_KEY, context.keys.of(rows))
+            .append_column(PARTITION_PATH, context.paths.of(rows))
+            .append_column(SEQUENCE, sequence)
+            .append_column(DELETE, _deletes(context, rows))
+        )
+
+
+def _deletes(context: WriteContext, rows: pa.Table) -> pa.ChunkedArray | pa.Array:
+    if context.deletes_by_key:
+        return pa.repeat(True, rows.num_rows)
+    if IS_DELETED in rows.schema.names:
+        return pc.fill_null(rows[IS_DELETED], False)
+    return pa.repeat(False, rows.num_rows)
+
+
+def by_key_hash(rows: pa.Table, buckets: int) -> Iterator[Block]:
+    """Spread rows over `buckets` by their record key: equal keys meet in one bucket, whatever stage they come from."""
+    if buckets == 1:
+        yield 0, rows
+        return
+    yield from split_by(rows, murmur2(rows[RECORD_KEY], 0) % np.uint32(buckets), buckets)
+
+
+def split_by(rows: pa.Table, bucket_of_row: np.ndarray, buckets: int) -> Iterator[Block]:
+    """The rows of each bucket that has some."""
+    order = np.argsort(bucket_of_row, kind="stable")
+    ordered = rows.take(pa.array(order))
+    bounds = np.searchsorted(bucket_of_row[order], np.arange(buckets + 1))
+    for bucket in range(buckets):
+        low, high = int(bounds[bucket]), int(bounds[bucket + 1])
+        if high > low:
+            yield bucket, ordered.slice(low, high - low)

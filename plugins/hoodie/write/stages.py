@@ -1,0 +1,155 @@
+"""The stages of insert, upsert and delete: functions that run in the workers, each a frozen value that can be pickled.
+
+    input -> keyed rows, by hash of the key -> located -> by file -> files
+
+Locating runs twice, once to count and once to route: joining is cheap next to keeping the joined rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from hoodie.formats.murmur import murmur2
+
+from hoodie.engine.base import Block
+from hoodie.index.simple import GROUP, Located, locate
+from hoodie.merge import DELETE, latest_per_key
+from hoodie.model.commit import WriteStat
+from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
+from hoodie.write.assign import Assignment, FileTask
+from hoodie.write.context import WriteContext
+from hoodie.write.handles import write_file
+from hoodie.write.rows import by_key_hash, keyed_rows, split_by
+
+
+@dataclass(frozen=True)
+class KeyRows:
+    """Input split -> keyed rows, bucketed by the hash of their key."""
+
+    context: WriteContext
+    buckets: int
+
+    def __call__(self, number: int, batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
+        for rows in keyed_rows(self.context, number, batches):
+            yield from by_key_hash(rows, self.buckets)
+
+
+@dataclass(frozen=True)
+class KeyStored:
+    """Keys of a base file -> the same, bucketed like the incoming rows."""
+
+    buckets: int
+
+    def __call__(self, number: int, batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
+        for batch in batches:
+            yield from by_key_hash(pa.Table.from_batches([batch]), self.buckets)
+
+
+@dataclass(frozen=True)
+class CountPartitions:
+    """Bucket -> its partition paths and their rows."""
+
+    def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> Counter[str]:
+        counts: Counter[str] = Counter()
+        for table in tables:
+            for entry in pc.value_counts(table[PARTITION_PATH]).to_pylist():  # one a distinct partition
+                counts[entry["values"]] += entry["counts"]
+        return counts
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What one bucket holds: rows that touch each file group, rows to insert into each partition."""
+
+    updates: Counter[int]
+    inserts: Counter[str]
+
+
+@dataclass(frozen=True)
+class Locate:
+    """Bucket of incoming rows and stored keys -> its profile."""
+
+    context: WriteContext
+    partition_of_group: tuple[str, ...]
+    combine: bool
+
+    def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> Profile:
+        rows, located = self.rows(tables)
+        groups, counts = np.unique(located.groups, return_counts=True)
+        updates = Counter(dict(zip(groups.tolist(), counts.tolist(), strict=True)))
+        fresh = rows[PARTITION_PATH].take(pa.array(located.new))
+        inserts = {entry["values"]: entry["counts"] for entry in pc.value_counts(fresh).to_pylist()}
+        return Profile(updates, Counter(inserts))
+
+    def rows(self, tables: Iterator[pa.Table]) -> tuple[pa.Table, Located]:
+        """The incoming rows of the bucket, one a key when they are combined, and where they live. New deletes are dropped."""
+        incoming: list[pa.Table] = []
+        stored: list[pa.Table] = []
+        for table in tables:
+            (stored if GROUP in table.schema.names else incoming).append(table)
+        if not incoming:
+            nothing = np.zeros(0, dtype=np.int64)
+            return _no_rows(self.context), Located(nothing, nothing, nothing)
+        rows = pa.concat_tables(incoming)
+        if self.combine:
+            rows = latest_per_key(rows, self.context.precombine)
+        located = locate(rows, pa.concat_tables(stored) if stored else None, self.partition_of_group)
+        lives = ~rows[DELETE].combine_chunks().to_numpy(zero_copy_only=False)
+        return rows, Located(located.rows, located.groups, located.new[lives[located.new]])
+
+
+@dataclass(frozen=True)
+class Route:
+    """Bucket of incoming rows and stored keys -> rows by the task that writes their file."""
+
+    locate: Locate
+    assignment: Assignment
+
+    def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> Iterator[Block]:
+        rows, located = self.locate.rows(tables)
+        task_of_group = self.assignment.task_of_group
+        update_tasks = np.array([task_of_group[group] for group in np.unique(located.groups).tolist()], dtype=np.int64)
+        places = np.searchsorted(np.unique(located.groups), located.groups)
+        tasks = [update_tasks[places]] if len(located.groups) else []
+        order = [located.rows]
+        fresh = rows.select([PARTITION_PATH, RECORD_KEY]).take(pa.array(located.new))
+        partitions = fresh[PARTITION_PATH].combine_chunks()
+        hashes = murmur2(fresh[RECORD_KEY], 0)
+        for partition in pc.unique(partitions).to_pylist():
+            here = np.flatnonzero(pc.equal(partitions, partition).to_numpy(zero_copy_only=False))
+            order.append(located.new[here])
+            tasks.append(self.assignment.insert_tasks(partition, hashes[here]))
+        if tasks:
+            routed = rows.take(pa.array(np.concatenate(order)))
+            yield from split_by(routed, np.concatenate(tasks), len(self.assignment.tasks))
+
+
+@dataclass(frozen=True)
+class WriteFiles:
+    """Rows of one file -> its stat, None when nothing changed."""
+
+    context: WriteContext
+    tasks: tuple[FileTask, ...]
+
+    def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> WriteStat | None:
+        return write_file(self.context, self.tasks[bucket], bucket, tables)
+
+
+def merge_profiles(profiles: Iterable[Profile]) -> tuple[Mapping[int, int], Mapping[str, int]]:
+    """Rows that touch each file group, and rows to insert into each partition, over all buckets."""
+    updates: Counter[int] = Counter()
+    inserts: Counter[str] = Counter()
+    for profile in profiles:
+        updates.update(profile.updates)
+        inserts.update(profile.inserts)
+    return updates, inserts
+
+
+def _no_rows(context: WriteContext) -> pa.Table:
+    fields = [*context.schema, pa.field(RECORD_KEY, pa.string()), pa.field(PARTITION_PATH, pa.string())]
+    return pa.schema([*fields, pa.field(DELETE, pa.bool_())]).empty_table()
