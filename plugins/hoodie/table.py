@@ -14,11 +14,12 @@ from hoodie.config.table import TableProperties
 from hoodie.engine import Engine, LocalEngine, arrow_splits
 from hoodie.errors import SchemaConflictError
 from hoodie.model.files import FileSlice
-from hoodie.model.services import CleanPlan, CleanResult
+from hoodie.model.services import CleanPlan
 from hoodie.read.execute import execute_read
 from hoodie.read.plan import ReadPlan, current_slices, plan_read
 from hoodie.read.times import resolve_as_of
-from hoodie.services import clean
+from hoodie.services.clean import CleanRun, run_clean
+from hoodie.services.clean_plan import CleanDecision, decide_clean
 from hoodie.storage import Storage, open_storage
 from hoodie.timeline import Timeline
 from hoodie.transaction.create import create_table
@@ -150,12 +151,16 @@ class HoodieTable:
         return current_slices(state, resolve_as_of(state, as_of) if as_of is not None else None)
 
     def plan_clean(self, options: Mapping[str, object] | None = None) -> CleanPlan | None:
-        """What the cleaner would remove now, and why; None when not even its watermark would move. Changes nothing."""
-        return clean.plan_clean(self.state(), options or {}, self.clock)
+        """What the cleaner would remove now, and why; None when there is nothing to do. Changes nothing."""
+        return self.explain_clean(options).plan
 
-    def clean(self, options: Mapping[str, object] | None = None) -> list[CleanResult]:
-        """Finish interrupted cleans, then plan and run a new one. Empty when there was nothing to do."""
-        return clean.run_clean(self.storage, self.clock, self.engine, options or {})
+    def explain_clean(self, options: Mapping[str, object] | None = None) -> CleanDecision:
+        """The same with the reason in words, and what was looked at."""
+        return decide_clean(self.state(), options or {}, self.clock)
+
+    def clean(self, options: Mapping[str, object] | None = None) -> CleanRun:
+        """Finish interrupted cleans, then plan and run a new one."""
+        return run_clean(self.storage, self.clock, self.engine, options or {})
 
 
 def _storage(base_path: str | Storage) -> Storage:

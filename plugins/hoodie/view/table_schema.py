@@ -5,8 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from hoodie.formats.base_file import BaseFileReader
-from hoodie.model.meta_columns import META_COLUMNS
-from hoodie.schema import avro_to_arrow
+from hoodie.schema import avro_to_arrow, data_columns
 from hoodie.timeline import pad
 from hoodie.view.partitions import list_partition_files, list_partitions
 from hoodie.view.slices import file_groups, latest_slices
@@ -36,7 +35,3 @@ def table_schema(state: TableState, as_of: str | None = None) -> pa.Schema | Non
                     return data_columns(reader.schema)
     return None
 
-
-def data_columns(schema: pa.Schema) -> pa.Schema:
-    """The schema without meta columns and Arrow metadata."""
-    return pa.schema([field for field in schema if field.name not in META_COLUMNS])

@@ -1,0 +1,18 @@
+"""Schemas: Avro <-> Arrow, evolution."""
+
+from hoodie.schema.avro import arrow_to_avro, avro_to_arrow
+from hoodie.schema.conform import conform
+from hoodie.schema.evolution import reconcile
+from hoodie.schema.meta import META_FIELDS, data_columns, with_meta_columns
+from hoodie.schema.normalise import normalise
+
+__all__ = [
+    "META_FIELDS",
+    "arrow_to_avro",
+    "avro_to_arrow",
+    "conform",
+    "data_columns",
+    "normalise",
+    "reconcile",
+    "with_meta_columns",
+]

@@ -1,0 +1,151 @@
+"""Avro <-> Arrow schemas, in the forms that Hudi's Spark writer uses (format notes, section 5.4)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+
+from hoodie.errors import SchemaConflictError
+
+_PRIMITIVES: dict[str, pa.DataType] = {
+    "null": pa.null(),
+    "boolean": pa.bool_(),
+    "int": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "bytes": pa.binary(),
+    "string": pa.string(),
+    "enum": pa.string(),
+}
+_LOGICAL: dict[str, pa.DataType] = {
+    "date": pa.date32(),
+    "timestamp-millis": pa.timestamp("ms", "UTC"),
+    "timestamp-micros": pa.timestamp("us", "UTC"),
+    "local-timestamp-millis": pa.timestamp("ms"),
+    "local-timestamp-micros": pa.timestamp("us"),
+    "time-millis": pa.time32("ms"),
+    "time-micros": pa.time64("us"),
+    "uuid": pa.string(),
+}
+
+
+def arrow_to_avro(schema: pa.Schema, table_name: str) -> str:
+    """The Avro JSON of a normalised Arrow schema: record `<table>_record` in namespace `hoodie.<table>`."""
+    name = f"{table_name}_record"
+    return json.dumps(_record(schema, name, f"hoodie.{table_name}"), separators=(",", ":"))
+
+
+def avro_to_arrow(text: str) -> pa.Schema:
+    """The Arrow schema of an Avro record schema (JSON). Raises SchemaConflictError for types that have no column form."""
+    return pa.schema(_fields(json.loads(text), {}))
+
+
+def _record(fields: Any, name: str, namespace: str) -> dict[str, Any]:
+    inner = f"{namespace}.{name}"
+    return {
+        "type": "record",
+        "name": name,
+        "namespace": namespace,
+        "fields": [_field(field, inner) for field in fields],
+    }
+
+
+def _field(field: pa.Field, namespace: str) -> dict[str, Any]:
+    kind = _avro_type(field.type, field.name, namespace)
+    if field.nullable:
+        return {"name": field.name, "type": ["null", kind], "default": None}
+    return {"name": field.name, "type": kind}
+
+
+def _nullable(field: pa.Field, name: str, namespace: str) -> Any:
+    kind = _avro_type(field.type, name, namespace)
+    return ["null", kind] if field.nullable else kind
+
+
+def _avro_type(kind: pa.DataType, name: str, namespace: str) -> Any:
+    """`name` and `namespace` are those that a named type made here takes, as in Spark's SchemaConverters."""
+    for avro, arrow in _PRIMITIVES.items():
+        if kind == arrow and avro != "enum":
+            return avro
+    if pa.types.is_date32(kind):
+        return {"type": "int", "logicalType": "date"}
+    if pa.types.is_timestamp(kind):
+        unit = {"us": "micros", "ms": "millis"}[kind.unit]
+        return {"type": "long", "logicalType": f"{'' if kind.tz else 'local-'}timestamp-{unit}"}
+    if pa.types.is_time(kind):
+        millis = kind.unit == "ms"
+        return {"type": "int" if millis else "long", "logicalType": "time-millis" if millis else "time-micros"}
+    if pa.types.is_decimal(kind):
+        return {
+            "type": "fixed",
+            "name": "fixed",
+            "namespace": f"{namespace}.{name}",
+            "size": decimal_bytes(kind.precision),
+            "logicalType": "decimal",
+            "precision": kind.precision,
+            "scale": kind.scale,
+        }
+    if pa.types.is_fixed_size_binary(kind):
+        return {"type": "fixed", "name": "fixed", "namespace": f"{namespace}.{name}", "size": kind.byte_width}
+    if pa.types.is_struct(kind):
+        return _record(kind.fields, name, namespace)
+    if pa.types.is_list(kind):
+        return {"type": "array", "items": _nullable(kind.value_field, name, namespace)}
+    if pa.types.is_map(kind):
+        return {"type": "map", "values": _nullable(kind.item_field, name, namespace)}
+    raise SchemaConflictError(f"Column {name!r} has a type that Avro cannot hold", found=str(kind), fix="cast it")
+
+
+def decimal_bytes(precision: int) -> int:
+    """The fewest bytes whose signed integers hold `precision` digits."""
+    size = 1
+    while 2 ** (8 * size - 1) - 1 < 10**precision - 1:
+        size += 1
+    return size
+
+
+def _fields(record: dict[str, Any], named: dict[str, pa.DataType]) -> list[pa.Field]:
+    return [_arrow_field(entry["name"], entry["type"], named) for entry in record["fields"]]
+
+
+def _arrow_field(name: str, avro: Any, named: dict[str, pa.DataType]) -> pa.Field:
+    if isinstance(avro, list):
+        branches = [branch for branch in avro if branch != "null"]
+        if len(branches) != 1:
+            raise SchemaConflictError(
+                f"Column {name!r} is an Avro union of several types", found=json.dumps(avro), fix="rewrite it with one type"
+            )
+        return pa.field(name, _arrow_type(name, branches[0], named), nullable=len(branches) < len(avro))
+    return pa.field(name, _arrow_type(name, avro, named), nullable=avro == "null")
+
+
+def _arrow_type(name: str, avro: Any, named: dict[str, pa.DataType]) -> pa.DataType:
+    if isinstance(avro, str):
+        found = _PRIMITIVES.get(avro) or named.get(avro) or named.get(avro.rpartition(".")[2])
+        if found is None:
+            raise SchemaConflictError(f"Column {name!r} has an Avro type that is not known", found=avro, fix="check the schema")
+        return found
+    kind = avro["type"]
+    logical = avro.get("logicalType")
+    if isinstance(kind, list | dict):
+        return _arrow_field(name, kind, named).type
+    if kind == "record":
+        result: pa.DataType = pa.struct(_fields(avro, named))
+    elif kind == "array":
+        result = pa.list_(_arrow_field("element", avro["items"], named))
+    elif kind == "map":
+        result = pa.map_(pa.string(), _arrow_field("value", avro["values"], named))
+    elif logical == "decimal":
+        result = pa.decimal128(avro["precision"], avro.get("scale", 0))
+    elif logical in _LOGICAL:
+        result = _LOGICAL[logical]
+    elif kind == "fixed":
+        result = pa.binary(avro["size"])
+    else:
+        result = _arrow_type(name, kind, named)
+    if "name" in avro:
+        named[avro["name"]] = named[f"{avro.get('namespace', '')}.{avro['name']}"] = result
+    return result

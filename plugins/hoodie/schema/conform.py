@@ -1,0 +1,83 @@
+"""Bringing rows to a schema: order, types, missing columns. Vectorised, nested types too."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.errors import SchemaConflictError
+
+
+def conform(rows: pa.Table, target: pa.Schema) -> pa.Table:
+    """`rows` with exactly the columns, order and types of `target`; absent columns are null, further ones are dropped.
+
+    Raises SchemaConflictError naming the column when a value does not fit its type, or a null meets a required column.
+    """
+    if rows.schema.equals(target):
+        return rows
+    columns = []
+    for field in target:
+        position = rows.schema.get_field_index(field.name)
+        if position < 0:
+            column = pa.chunked_array([pa.nulls(rows.num_rows, field.type)])
+        else:
+            column = rows.column(position)
+            if column.type != field.type:
+                chunks = [_convert(chunk, field.type, field.name) for chunk in column.chunks]
+                column = pa.chunked_array(chunks, field.type)
+        if not field.nullable and column.null_count:
+            raise SchemaConflictError(
+                f"Column {field.name!r} may not be null", found=f"{column.null_count} nulls in {rows.num_rows} rows", fix="fill them"
+            )
+        columns.append(column)
+    return pa.table(columns, schema=target)
+
+
+def _convert(array: pa.Array, kind: pa.DataType, path: str) -> pa.Array:
+    if array.type == kind:
+        return array
+    if pa.types.is_dictionary(array.type):
+        return _convert(array.dictionary_decode(), kind, path)
+    if pa.types.is_struct(kind) and pa.types.is_struct(array.type):
+        return _struct(array, kind, path)
+    if pa.types.is_map(kind) and pa.types.is_map(array.type):
+        # `keys` and `items` ignore the array's offset; a fresh array has none.
+        plain = _without_offset(array)
+        keys = _convert(plain.keys, kind.key_type, path + ".key")
+        items = _convert(plain.items, kind.item_type, path + ".value")
+        return pa.MapArray.from_arrays(plain.offsets, keys, items, type=kind, mask=_mask(plain))
+    if pa.types.is_list(kind) and _is_list(array.type):
+        plain = _without_offset(array.cast(pa.list_(array.type.value_field)))
+        values = _convert(plain.values, kind.value_type, path + ".element")
+        return pa.ListArray.from_arrays(plain.offsets, values, type=kind, mask=_mask(plain))
+    try:
+        return pc.cast(array, kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise SchemaConflictError(
+            f"Column {path!r} has values that do not fit the table", found=f"{array.type} to {kind}: {error}", fix="correct them"
+        ) from error
+
+
+def _struct(array: pa.StructArray, kind: pa.StructType, path: str) -> pa.Array:
+    children = []
+    for field in kind.fields:
+        position = array.type.get_field_index(field.name)
+        if position < 0:
+            children.append(pa.nulls(len(array), field.type))
+        else:
+            children.append(_convert(array.field(position), field.type, f"{path}.{field.name}"))
+    return pa.StructArray.from_arrays(children, fields=kind.fields, mask=_mask(array))
+
+
+def _without_offset(array: pa.Array) -> pa.Array:
+    if array.offset == 0:
+        return array
+    return pa.concat_arrays([array, array.slice(0, 0)]) if array.offset else array
+
+
+def _mask(array: pa.Array) -> pa.Array | None:
+    return pc.is_null(array) if array.null_count else None
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))

@@ -1,0 +1,73 @@
+"""How a table's schema may change with a write: added nullable columns and widened types; all else is refused."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from hoodie.errors import SchemaConflictError
+
+_WIDTHS = {pa.int32(): 0, pa.int64(): 1, pa.float32(): 2, pa.float64(): 3}  # Avro's numeric promotions
+
+
+def reconcile(table: pa.Schema, incoming: pa.Schema) -> pa.Schema:
+    """The table's schema after rows with the (normalised) `incoming` schema.
+
+    The table's columns keep their order; new ones, which must be nullable, come after them, also inside structs. Of two
+    numeric types the wider one counts. A column that is absent from the rows must be nullable: it is written as null. Raises
+    SchemaConflictError naming the column.
+    """
+    return pa.schema(_merge(list(table), list(incoming), ""))
+
+
+def _merge(table: list[pa.Field], incoming: list[pa.Field], prefix: str) -> list[pa.Field]:
+    new = {field.name: field for field in incoming}
+    lowered = {name.lower(): name for name in new}
+    result = []
+    for field in table:
+        path = prefix + field.name
+        given = new.pop(field.name, None)
+        if given is None:
+            other = lowered.get(field.name.lower())
+            if other is not None:
+                raise SchemaConflictError(
+                    f"Column {other!r} differs from the table's column {path!r} only in case", fix="rename it in the rows"
+                )
+            if not field.nullable:
+                raise SchemaConflictError(
+                    f"Column {path!r} is missing from the rows", found="it may not be null in the table", fix="add the column"
+                )
+            result.append(field)
+        else:
+            nullable = field.nullable  # a nullable column may meet non-null rows; nulls for a required one fail in the data
+            result.append(pa.field(field.name, _widen(field.type, given.type, path), nullable=nullable))
+    for field in new.values():
+        if not field.nullable:
+            field = field.with_nullable(True)  # rows written before have no value for it
+        result.append(field)
+    return result
+
+
+def _widen(table: pa.DataType, incoming: pa.DataType, path: str) -> pa.DataType:
+    if table == incoming:
+        return table
+    if table in _WIDTHS and incoming in _WIDTHS:
+        return table if _WIDTHS[table] >= _WIDTHS[incoming] else incoming
+    if pa.types.is_decimal(table) and pa.types.is_decimal(incoming) and table.scale == incoming.scale:
+        return table if table.precision >= incoming.precision else incoming
+    if pa.types.is_timestamp(table) and pa.types.is_timestamp(incoming) and bool(table.tz) == bool(incoming.tz):
+        return table
+    if pa.types.is_fixed_size_binary(table) and pa.types.is_binary(incoming):
+        return table
+    if pa.types.is_struct(table) and pa.types.is_struct(incoming):
+        return pa.struct(_merge(list(table.fields), list(incoming.fields), path + "."))
+    if pa.types.is_list(table) and pa.types.is_list(incoming):
+        value = _widen(table.value_type, incoming.value_type, path + ".element")
+        return pa.list_(pa.field("element", value, nullable=table.value_field.nullable))
+    if pa.types.is_map(table) and pa.types.is_map(incoming):
+        value = _widen(table.item_type, incoming.item_type, path + ".value")
+        return pa.map_(pa.string(), pa.field("value", value, nullable=table.item_field.nullable))
+    raise SchemaConflictError(
+        f"Column {path!r} does not fit the table",
+        found=f"the table has {table}, the rows have {incoming}",
+        fix=f"cast the column to {table} before the write, or write it under a new name",
+    )

@@ -1,0 +1,136 @@
+"""The cleaner: removes file slices that no retained view of the table needs."""
+
+from __future__ import annotations
+
+import getpass
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hoodie.clock import Clock
+from hoodie.config import clean_keys as keys
+from hoodie.config.key import resolve
+from hoodie.engine.base import Engine
+from hoodie.errors import CorruptTableError, HoodieError, MissingFileError
+from hoodie.model.services import CleanPlan, CleanResult
+from hoodie.services.clean_plan import CleanDecision, decide_clean
+from hoodie.storage.base import Storage
+from hoodie.timeline import Action, Instant, State
+from hoodie.timeline.service_codec import decode_clean_plan, encode_clean_plan, encode_clean_result
+from hoodie.transaction import instants
+from hoodie.transaction.begin import begin
+from hoodie.transaction.guard import delete_data_file, relative_path
+from hoodie.transaction.times import new_time
+from hoodie.view import TableState, load_state
+
+_BATCH = 256  # files that one task deletes
+
+
+@dataclass(frozen=True)
+class CleanRun:
+    """What a call of the cleaner did: interrupted cleans that were finished, and the new one."""
+
+    decision: CleanDecision
+    results: tuple[CleanResult, ...]
+
+    @property
+    def files_deleted(self) -> int:
+        return sum(len(names) for result in self.results for names in result.deleted.values())
+
+
+def run_clean(storage: Storage, clock: Clock, engine: Engine, options: Mapping[str, object]) -> CleanRun:
+    """Finish cleans that were interrupted, then plan and run a new one.
+
+    Safe to kill at any point: the plan is on the timeline before the first delete, and the next run carries it out. A file
+    that is gone already counts as deleted (requirement R6). Raises what `decide_clean` raises, LockHeldError, and HoodieError
+    when files cannot be deleted; the clean then stays pending.
+    """
+    wait = resolve(options, keys.CLEAN_KEYS)[keys.LOCK_WAIT_MS]
+    load_state(storage, clock)
+    with begin(storage, clock, "clean", wait) as state:
+        finished = [_finish(state, pending, clock, engine) for pending in _pending(state)]
+        results = [result for result in finished if result is not None]
+        if finished:
+            state = load_state(storage, clock)
+        decision = decide_clean(state, options, clock)
+        if decision.plan is not None:
+            body = encode_clean_plan(decision.plan, storage.base_path)
+            requested = instants.request(state, new_time(state, clock), Action.CLEAN, body)
+            results.append(execute_clean(state, requested, decision.plan, clock, engine))
+        return CleanRun(decision, tuple(results))
+
+
+def execute_clean(state: TableState, instant: Instant, plan: CleanPlan, clock: Clock, engine: Engine) -> CleanResult:
+    """Carry out a requested clean. Safe to repeat. Call it under the lock."""
+    begun = clock.now()
+    inflight = state.layout.clean_inflight_body(encode_clean_plan(plan, state.storage.base_path))
+    instants.start(state, instant, inflight)
+    paths = [file.path for file in plan.files]
+    allowed = frozenset(paths)
+    batches = [paths[start : start + _BATCH] for start in range(0, len(paths), _BATCH)]
+    problems = [problem for found in engine.map(DeleteFiles(state.storage, allowed), batches) for problem in found]
+    if problems:
+        raise HoodieError(
+            f"Clean {instant.time} of table {state.storage.base_path} could not delete {len(problems)} of {len(paths)} files",
+            found=problems[0],
+            fix="remove the cause; the next clean goes on where this one stopped",
+        )
+    result = clean_result(instant.time, plan, int((clock.now() - begun).total_seconds() * 1000))
+    instants.complete(state, instant, encode_clean_result(result), clock)
+    return result
+
+
+@dataclass(frozen=True)
+class DeleteFiles:
+    """Task function: deletes planned files; returns what went wrong, one line a file."""
+
+    storage: Storage
+    allowed: frozenset[str]
+
+    def __call__(self, paths: Sequence[str]) -> list[str]:
+        problems = []
+        for path in paths:
+            try:
+                delete_data_file(self.storage, path, self.allowed)
+            except OSError as error:
+                problems.append(f"{path}: {error}")
+        return problems
+
+
+def clean_result(time: str, plan: CleanPlan, millis: int) -> CleanResult:
+    """The audit of a clean (requirement R7): which files, how many bytes, by whom."""
+    deleted: dict[str, list[str]] = {}
+    for file in plan.files:
+        deleted.setdefault(file.partition, []).append(file.path.rpartition("/")[2])
+    audit = {"bytes_deleted": str(plan.bytes), "cleaned_by": f"{getpass.getuser()}@{socket.gethostname()}"}
+    return CleanResult(
+        start=time,
+        millis=millis,
+        policy=plan.policy,
+        earliest_to_retain=plan.earliest_to_retain or "",
+        last_completed=plan.last_completed,
+        deleted={partition: tuple(names) for partition, names in sorted(deleted.items())},
+        extra={**plan.extra, **audit},
+    )
+
+
+def _pending(state: TableState) -> list[Instant]:
+    return [instant for instant in state.timeline.pending if instant.action is Action.CLEAN]
+
+
+def _finish(state: TableState, pending: Instant, clock: Clock, engine: Engine) -> CleanResult | None:
+    """Carry out the plan of an interrupted clean; one whose plan cannot be read never acted and is dropped."""
+    name = state.layout.pending_name(Instant(pending.time, Action.CLEAN, State.REQUESTED))
+    path = f"{state.layout.folder}/{name}"
+    try:
+        plan = decode_clean_plan(state.storage.read(path), path, lambda file: relative_path(state.storage.base_path, file))
+    except (FileNotFoundError, CorruptTableError) as error:
+        if pending.state is State.INFLIGHT:
+            raise MissingFileError(
+                f"The plan of the interrupted clean {pending.time} cannot be read",
+                found=f"{path}: {error}",
+                fix="restore the file; what that clean deleted is not known without it",
+            ) from error
+        state.storage.delete(path)
+        return None
+    return execute_clean(state, pending, plan, clock, engine)

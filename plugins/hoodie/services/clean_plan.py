@@ -1,0 +1,187 @@
+"""Planning a clean: which partitions to look at, what to remove, and why (requirement R8: only what changed is listed)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hoodie.clock import Clock
+from hoodie.config import clean_keys as keys
+from hoodie.config.key import Options, resolve
+from hoodie.errors import ConfigError, UnsupportedTableError
+from hoodie.model.services import CleanPlan, CleanResult
+from hoodie.services.clean_retention import (
+    KEEP_COMMITS,
+    KEEP_VERSIONS,
+    Retention,
+    earliest_by_commits,
+    earliest_by_hours,
+    planned_files,
+    superseded,
+)
+from hoodie.storage.base import join
+from hoodie.timeline import Action, Instant, avro, pad
+from hoodie.timeline.service_codec import decode_clean_result
+from hoodie.view import (
+    TableState,
+    file_groups,
+    list_partition_files,
+    list_partitions,
+    pending_clustering_groups,
+    replaced_groups,
+)
+
+SAVEPOINTS = "savepointed_timestamps"  # Hudi's own key of a clean's extra metadata
+
+
+@dataclass(frozen=True)
+class CleanDecision:
+    """The plan, or None with the reason why nothing is to be done (requirement R16)."""
+
+    plan: CleanPlan | None
+    reason: str
+    partitions_listed: int = 0
+    files_seen: int = 0
+    bytes_seen: int = 0
+
+
+def decide_clean(state: TableState, given: Mapping[str, object], clock: Clock) -> CleanDecision:
+    """Plan a clean with the options of `hoodie.config.clean_keys`. Lists partitions, changes nothing.
+
+    Raises ConfigError for options, and for a plan that is past the limits of a run (requirement R3).
+    """
+    options = resolve(given, keys.CLEAN_KEYS)
+    if state.properties.is_merge_on_read:
+        raise UnsupportedTableError(
+            f"Table {state.properties.name!r} is MERGE_ON_READ", fix="clean it with Hudi; copy-on-write tables can be cleaned"
+        )
+    last_commit = state.timeline.last_commit
+    if last_commit is None:
+        return CleanDecision(None, "the table has no commits")
+    policy = options[keys.POLICY]
+    retention = _retention(state, options, clock)
+    if policy != KEEP_VERSIONS and retention.earliest is None:
+        return CleanDecision(None, retention.reason)
+    last = last_clean(state)
+    savepoints = _savepoints(state)
+    partitions, reason = _partitions(state, options, retention, last, savepoints)
+    if not partitions:
+        return CleanDecision(None, reason)
+    return _plan(state, options, retention, partitions, reason, last_commit, savepoints)
+
+
+def last_clean(state: TableState) -> CleanResult | None:
+    """What the last completed clean left as its watermark."""
+    cleans = state.timeline.completed(Action.CLEAN)
+    return decode_clean_result(state.body(cleans[-1]), state.where(cleans[-1])) if cleans else None
+
+
+def _retention(state: TableState, options: Options, clock: Clock) -> Retention:
+    policy = options[keys.POLICY]
+    if policy == KEEP_VERSIONS:
+        # Replaced groups have no newer versions; they keep the grace that versions would have given them.
+        grace = earliest_by_commits(state.timeline, options[keys.FILE_VERSIONS_RETAINED])
+        return Retention(grace.earliest, f"{options[keys.FILE_VERSIONS_RETAINED]} versions of each file group are retained")
+    if policy == KEEP_COMMITS:
+        return earliest_by_commits(state.timeline, options[keys.COMMITS_RETAINED])
+    return earliest_by_hours(state.timeline, options[keys.HOURS_RETAINED], clock.now(), state.zone)
+
+
+def _partitions(
+    state: TableState,
+    options: Options,
+    retention: Retention,
+    last: CleanResult | None,
+    savepoints: Mapping[str, Instant],
+) -> tuple[list[str], str]:
+    """The partitions to look at, and why: all, or those in which something may have become removable since the last clean."""
+    if not options[keys.INCREMENTAL]:
+        return list_partitions(state.storage), "incremental planning is off: every partition is looked at"
+    if last is None:
+        return list_partitions(state.storage), "first clean on this timeline: every partition is looked at"
+    start = state.timeline.start or ""
+    versions = options[keys.POLICY] == KEEP_VERSIONS
+    watermark = last.last_completed if versions else last.earliest_to_retain
+    if not watermark or pad(watermark) < start:
+        return list_partitions(state.storage), "the last clean's watermark was archived: every partition is looked at"
+    gone = set(filter(None, last.extra.get(SAVEPOINTS, "").split(","))) - set(savepoints)
+    if gone:
+        return list_partitions(state.storage), f"savepoint {min(gone)} was deleted: every partition is looked at"
+    changed: list[Instant] = []
+    for instant in state.timeline.commits:
+        time = pad(instant.time)
+        if versions:
+            # A commit may complete after the clean although it was requested before the last one that the clean saw.
+            if time > pad(watermark) or (instant.completion_time or "") > last.start:
+                changed.append(instant)
+        elif retention.earliest is not None and pad(watermark) <= time < pad(retention.earliest.time):
+            changed.append(instant)
+    if versions and retention.earliest is not None:  # groups that were replaced earlier and whose grace ends now
+        changed.extend(i for i in state.timeline.completed(Action.REPLACE_COMMIT) if pad(i.time) < pad(retention.earliest.time))
+    if not changed:
+        return [], f"nothing became removable since the last clean ({last.start}); {retention.reason}"
+    partitions = sorted(set().union(*(state.commit_metadata(instant).partitions for instant in changed)))
+    return partitions, f"{len(partitions)} partitions were changed by {len(changed)} commits since the last clean ({last.start})"
+
+
+def _plan(
+    state: TableState,
+    options: Options,
+    retention: Retention,
+    partitions: list[str],
+    reason: str,
+    last_commit: Instant,
+    savepoints: Mapping[str, Instant],
+) -> CleanDecision:
+    listed = list_partition_files(state.storage, partitions)
+    groups = file_groups(listed, state.timeline)
+    clustering = pending_clustering_groups(state)
+    kept = _savepointed_files(state, savepoints)
+    kept |= {path for g in groups if (g.partition, g.file_id) in clustering for s in g.slices for path in s.paths}
+    earliest = retention.earliest
+    policy = options[keys.POLICY]
+    removable = superseded(
+        groups,
+        replaced_groups(state),
+        policy,
+        earliest.time if earliest else None,
+        options[keys.FILE_VERSIONS_RETAINED],
+        earliest.time if earliest else None,
+    )
+    files = planned_files(removable, (log for p in listed for log in p.log_files), kept)
+    sizes = [file.size for p in listed for file in p.base_files] + [log.info.size for p in listed for log in p.log_files]
+    if policy == KEEP_VERSIONS:
+        earliest = None  # Hudi records none for this policy
+    plan = CleanPlan(
+        policy,
+        tuple(files),
+        earliest.time if earliest else None,
+        str(earliest.action.completed_as) if earliest else None,
+        last_commit.time,
+        {SAVEPOINTS: ",".join(sorted(savepoints))} if savepoints else {},
+    )
+    _check_limits(plan, len(sizes), options)
+    return CleanDecision(plan, f"{reason}; {retention.reason}", len(partitions), len(sizes), sum(sizes))
+
+
+def _check_limits(plan: CleanPlan, seen: int, options: Options) -> None:
+    share = len(plan.files) / seen if seen else 0.0
+    if len(plan.files) > options[keys.MAX_DELETE_FILES] or share > options[keys.MAX_DELETE_SHARE]:
+        raise ConfigError(
+            "The clean would remove more than one run may",
+            found=f"{len(plan.files)} of {seen} files ({share:.0%}), {plan.bytes} bytes",
+            fix=f"look at it with --explain, then raise {keys.MAX_DELETE_FILES.name} or {keys.MAX_DELETE_SHARE.name}",
+        )
+
+
+def _savepoints(state: TableState) -> dict[str, Instant]:
+    return {instant.time: instant for instant in state.timeline.completed(Action.SAVEPOINT)}
+
+
+def _savepointed_files(state: TableState, savepoints: Mapping[str, Instant]) -> set[str]:
+    kept: set[str] = set()
+    for instant in savepoints.values():
+        record = avro.decode(state.body(instant), state.where(instant))
+        for partition, entry in record["partitionMetadata"].items():
+            kept.update(join(partition, name) for name in entry["savepointDataFile"])
+    return kept
