@@ -1,0 +1,187 @@
+"""The engine of a Spark cluster. Rows travel as Arrow blocks: Spark shuffles opaque bytes, the JVM never sees a record.
+
+Everything is an RDD of (bucket, Arrow IPC bytes); a DataFrame enters through `mapInArrow`. Spark keeps the files of a shuffle
+and uses them again, so buckets can be mapped any number of times without a cache.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import pyarrow as pa
+from pyspark import RDD, TaskContext
+from pyspark.sql import DataFrame, SparkSession
+
+from hoodie.engine.base import Block, BucketFn, Buckets, InputFn
+from hoodie.spark.blocks import from_bytes, to_bytes
+from hoodie.spark.failures import carrying_errors, raised_errors
+
+T = TypeVar("T")
+R = TypeVar("R")
+Pair = tuple[int, bytes]
+
+_UNKNOWN_SIZE = 1 << 50  # Spark's guess for a plan without statistics is near 2**63
+
+
+class SparkEngine:
+    """Runs tasks on Spark's executors."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._context = spark.sparkContext
+
+    @property
+    def parallelism(self) -> int:
+        return int(self._context.defaultParallelism)
+
+    @property
+    def write_token(self) -> Callable[[int], str]:
+        return _write_token
+
+    def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
+        return self._run(self._rdd(tasks).map(_Second(function))) if tasks else []
+
+    def map_input(self, function: InputFn[R], rows: Any) -> list[R]:
+        if isinstance(rows, DataFrame):
+            frame = rows.mapInArrow(_InputResult(function), "result binary")
+            with raised_errors():
+                return [pickle.loads(row[0]) for row in frame.collect()]
+        return self._run(self._rdd(rows).map(_SplitResult(function)))
+
+    def exchange_input(self, function: InputFn[Iterable[Block]], rows: Any, count: int) -> Buckets:
+        if isinstance(rows, DataFrame):
+            frame = rows.mapInArrow(_InputBlocks(function), "bucket int, block binary")
+            pairs: RDD[Pair] = frame.rdd.map(_pair)
+        else:
+            pairs = self._rdd(rows).flatMap(_SplitBlocks(function))
+        return _SparkBuckets(self, pairs.partitionBy(count, _identity), count)
+
+    def input_size(self, rows: Any) -> int:
+        if isinstance(rows, DataFrame):
+            size = int(rows._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())
+            return size if size < _UNKNOWN_SIZE else 0
+        return sum(split.size for split in rows)
+
+    def _rdd(self, tasks: Sequence[Any]) -> RDD[tuple[int, Any]]:
+        numbered = list(enumerate(tasks))
+        return self._context.parallelize(numbered, max(1, len(numbered)))
+
+    def _run(self, rdd: RDD[R]) -> list[R]:
+        with raised_errors():
+            return rdd.collect()
+
+
+class _SparkBuckets:
+    def __init__(self, engine: SparkEngine, rdd: RDD[Pair], count: int) -> None:
+        self._engine = engine
+        self._rdd = rdd
+        self.count = count
+
+    def map(self, function: BucketFn[R]) -> list[R]:
+        return self._engine._run(self._rdd.mapPartitionsWithIndex(_BucketResult(function)))
+
+    def exchange(self, function: BucketFn[Iterable[Block]], count: int) -> Buckets:
+        pairs = self._rdd.mapPartitionsWithIndex(_BucketBlocks(function))
+        return _SparkBuckets(self._engine, pairs.partitionBy(count, _identity), count)
+
+    def union(self, other: Any) -> Buckets:
+        # PySpark forgets that both have one partitioner, so the union is shuffled again.
+        return _SparkBuckets(self._engine, self._rdd.union(other._rdd).partitionBy(self.count, _identity), self.count)
+
+
+# What runs in the workers: picklable callables around the library's functions.
+
+
+@dataclass(frozen=True)
+class _Second:
+    function: Callable[[Any], Any]
+
+    def __call__(self, task: tuple[int, Any]) -> Any:
+        with carrying_errors():
+            return self.function(task[1])
+
+
+@dataclass(frozen=True)
+class _SplitResult:
+    function: InputFn[Any]
+
+    def __call__(self, task: tuple[int, Any]) -> Any:
+        with carrying_errors():
+            return self.function(task[0], task[1].batches())
+
+
+@dataclass(frozen=True)
+class _SplitBlocks:
+    function: InputFn[Iterable[Block]]
+
+    def __call__(self, task: tuple[int, Any]) -> Iterator[Pair]:
+        with carrying_errors():
+            yield from _pairs(self.function(task[0], task[1].batches()))
+
+
+@dataclass(frozen=True)
+class _InputResult:
+    function: InputFn[Any]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with carrying_errors():
+            result = pickle.dumps(self.function(_task().partitionId(), batches))
+            yield pa.record_batch({"result": pa.array([result], pa.binary())})
+
+
+@dataclass(frozen=True)
+class _InputBlocks:
+    function: InputFn[Iterable[Block]]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with carrying_errors():
+            for bucket, block in _pairs(self.function(_task().partitionId(), batches)):
+                yield pa.record_batch(
+                    {"bucket": pa.array([bucket], pa.int32()), "block": pa.array([block], pa.binary())}
+                )
+
+
+@dataclass(frozen=True)
+class _BucketResult:
+    function: BucketFn[Any]
+
+    def __call__(self, bucket: int, pairs: Iterator[Pair]) -> Iterator[Any]:
+        with carrying_errors():
+            yield self.function(bucket, (from_bytes(block) for _, block in pairs))
+
+
+@dataclass(frozen=True)
+class _BucketBlocks:
+    function: BucketFn[Iterable[Block]]
+
+    def __call__(self, bucket: int, pairs: Iterator[Pair]) -> Iterator[Pair]:
+        with carrying_errors():
+            yield from _pairs(self.function(bucket, (from_bytes(block) for _, block in pairs)))
+
+
+def _pairs(blocks: Iterable[Block]) -> Iterator[Pair]:
+    for bucket, table in blocks:
+        for block in to_bytes(table):
+            yield bucket, block
+
+
+def _pair(row: Any) -> Pair:
+    return row[0], bytes(row[1])
+
+
+def _identity(bucket: int) -> int:
+    return bucket
+
+
+def _task() -> TaskContext:
+    context = TaskContext.get()
+    assert context is not None
+    return context
+
+
+def _write_token(task: int) -> str:
+    """Spark's own attempt number is unique in the application, so a task that is run again writes another file."""
+    context = _task()
+    return f"{task}-{context.stageId()}-{context.taskAttemptId()}"
