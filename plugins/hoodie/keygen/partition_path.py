@@ -54,7 +54,7 @@ class PartitionPaths:
         text = value or DEFAULT_PARTITION
         if self.url_encode:
             text = escape_path_name(text)
-        if text in (".", "..") or ".." in text.split("/"):
+        if ":" in text or ".." in text.split("/") or text == ".":  # Hadoop's paths can hold none of these
             raise RecordKeyError(
                 f"Partition column {field!r} has a value that is no folder name",
                 found=repr(value),

@@ -1,0 +1,51 @@
+"""Peers, started when a test first asks; one alive at a time, as each holds gigabytes."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from tests.interop import peer_env
+from tests.interop.peer import HudiPeer
+
+_alive: list[HudiPeer] = []
+
+
+def _peer(version: str) -> HudiPeer:
+    if _alive and _alive[0].version == version:
+        return _alive[0]
+    while _alive:
+        _alive.pop().stop()
+    peer_env.ensure()
+    _alive.append(HudiPeer(version))
+    return _alive[0]
+
+
+@pytest.fixture
+def hudi12() -> HudiPeer:
+    """Apache Hudi 1.2.0: reads and writes table versions 6, 8 and 9."""
+    return _peer("1.2.0")
+
+
+@pytest.fixture
+def hudi15() -> HudiPeer:
+    """Apache Hudi 0.15.0: table version 6."""
+    return _peer("0.15.0")
+
+
+def pytest_sessionfinish() -> None:
+    while _alive:
+        _alive.pop().stop()
+
+
+@pytest.fixture
+def hudi_rs_read():
+    """Reads a snapshot with hudi-rs: path -> Arrow table, meta columns included."""
+
+    def read(path: object) -> pa.Table:
+        from hudi import HudiTableBuilder
+
+        batches = HudiTableBuilder.from_base_uri(str(path)).build().read()
+        return pa.Table.from_batches(batches)
+
+    return read

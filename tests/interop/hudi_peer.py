@@ -1,0 +1,87 @@
+"""Apache Hudi as a server: runs in the peer's environment, reads one JSON command a line, answers one JSON line each.
+
+Commands: read, write, clean, stop. Rows travel as Parquet files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+
+
+def session(jar: str, warehouse: str):
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2]").appName("hudi-peer")
+    options = {
+        "spark.jars": jar,
+        "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+        "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+        "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": os.environ.get("PEER_MEMORY", "2g"),
+        "spark.sql.shuffle.partitions": "2",
+        "spark.default.parallelism": "2",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+        "spark.sql.warehouse.dir": warehouse,
+        "spark.hadoop.parquet.avro.write-old-list-structure": "false",
+        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+    }
+    for key, value in options.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+def handle(spark, command):
+    kind = command["command"]
+    if kind == "read":
+        reader = spark.read.format("hudi")
+        for key, value in command.get("options", {}).items():
+            reader = reader.option(key, value)
+        reader.load(command["path"]).coalesce(1).write.mode("overwrite").parquet(command["output"])
+        return {}
+    if kind == "write":
+        writer = spark.read.parquet(command["input"]).write.format("hudi")
+        for key, value in command["options"].items():
+            writer = writer.option(key, value)
+        writer.mode(command.get("mode", "append")).save(command["path"])
+        return {}
+    if kind == "clean":
+        options = ",".join(f"{key}={value}" for key, value in command["options"].items())
+        name = command["path"].replace("/", "_").replace("-", "_").strip("_")
+        spark.sql(f"create table if not exists {name} using hudi location '{command['path']}'")
+        rows = spark.sql(f"call run_clean(table => '{name}', options => '{options}')").collect()
+        return {"rows": [row.asDict() for row in rows]}
+    if kind == "sql":
+        return {"rows": [row.asDict() for row in spark.sql(command["sql"]).collect()]}
+    raise ValueError(kind)
+
+
+def main() -> None:
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what Spark prints must not get between the answers
+    spark = session(sys.argv[1], sys.argv[2])
+    print(json.dumps({"ready": True}), file=answers, flush=True)
+    for line in sys.stdin:
+        command = json.loads(line)
+        if command["command"] == "stop":
+            break
+        try:
+            answer = handle(spark, command)
+        except Exception as error:
+            text = str(error)
+            answer = {"error": text[:4000], "trace": traceback.format_exc()[-4000:]}
+        print(json.dumps(answer, default=str), file=answers, flush=True)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()

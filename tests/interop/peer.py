@@ -1,0 +1,86 @@
+"""The tests' side of the peer: starts it, sends commands, moves rows as Parquet."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tests.interop.peer_env import BUNDLES, PYTHON
+
+
+class HudiPeer:
+    """Apache Hudi of one version in a process of its own."""
+
+    def __init__(self, version: str) -> None:
+        self.version = version
+        self._folder = Path(tempfile.mkdtemp(prefix="hudi-peer-"))
+        self._log = open(self._folder / "peer.log", "w")  # noqa: SIM115 - open as long as the peer
+        environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": str(PYTHON)}
+        for name in ("SPARK_HOME", "PYTHONPATH", "SPARK_CONF_DIR", "PYSPARK_DRIVER_PYTHON"):
+            environment.pop(name, None)
+        script = Path(__file__).with_name("hudi_peer.py")
+        self._process = subprocess.Popen(
+            [PYTHON, script, BUNDLES[version], self._folder / "warehouse"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+            env=environment,
+            cwd=self._folder,
+        )
+        self._answer()
+
+    def _answer(self) -> dict:
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the peer ended: {(self._folder / 'peer.log').read_text()[-3000:]}")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise PeerError(answer["error"] + "\n" + answer["trace"])
+        return answer
+
+    def _call(self, command: str, **arguments: object) -> dict:
+        self._process.stdin.write(json.dumps({"command": command, **arguments}) + "\n")
+        self._process.stdin.flush()
+        return self._answer()
+
+    def read(self, path: object, **options: object) -> pa.Table:
+        """A snapshot as Hudi sees it, meta columns included."""
+        output = self._folder / "out"
+        shutil.rmtree(output, ignore_errors=True)
+        self._call("read", path=str(path), output=str(output), options=options)
+        files = sorted(output.glob("*.parquet"))
+        return pa.concat_tables([pq.ParquetFile(file).read() for file in files])
+
+    def write(self, path: object, rows: pa.Table, options: dict[str, object], mode: str = "append") -> None:
+        source = self._folder / "in.parquet"
+        pq.write_table(rows, source)
+        self._call("write", path=str(path), input=str(source), options=options, mode=mode)
+
+    def clean(self, path: object, **options: object) -> list[dict]:
+        return self._call("clean", path=str(path), options=options)["rows"]
+
+    def sql(self, sql: str) -> list[dict]:
+        return self._call("sql", sql=sql)["rows"]
+
+    def stop(self) -> None:
+        if self._process.poll() is None:
+            try:
+                self._process.stdin.write('{"command": "stop"}\n')
+                self._process.stdin.flush()
+                self._process.wait(30)
+            except (OSError, subprocess.TimeoutExpired):
+                self._process.kill()
+        self._log.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class PeerError(RuntimeError):
+    """What Hudi answered instead of a result."""
