@@ -100,6 +100,16 @@ class TableProperties:
         return _columns(text)
 
     @property
+    def precombine_fields(self) -> tuple[str, ...]:
+        """The columns that decide between rows of one key within a batch; without any the last row wins.
+
+        Version 6 always looks at its ordering field there; later versions only in EVENT_TIME_ORDERING.
+        """
+        if self.version == 6 or self.merge_mode == "EVENT_TIME_ORDERING":
+            return self.ordering_fields
+        return ()
+
+    @property
     def hive_style_partitioning(self) -> bool:
         return self._flag("hoodie.datasource.write.hive_style_partitioning", default=False)
 

@@ -21,8 +21,8 @@ def latest_per_key(rows: pa.Table, ordering: Sequence[str]) -> pa.Table:
     """
     if not has_duplicates(rows):
         return rows
-    sort_keys = [(name, "ascending") for name in ordering] + [(SEQUENCE, "ascending")]
-    order = pc.sort_indices(rows.select([name for name, _ in sort_keys]), sort_keys, null_placement="at_start")
+    sort_keys = [*((name, "ascending", "at_start") for name in ordering), (SEQUENCE, "ascending", "at_start")]
+    order = pc.sort_indices(rows.select([*ordering, SEQUENCE]), sort_keys)
     keys = rows.select([PARTITION_PATH, RECORD_KEY]).take(order).append_column("row", order)
     last = keys.group_by([PARTITION_PATH, RECORD_KEY], use_threads=False).aggregate([("row", "last")])["row_last"]
     return rows.take(last.take(pc.sort_indices(rows[SEQUENCE].take(last))))

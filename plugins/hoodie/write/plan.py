@@ -74,8 +74,8 @@ def plan_write(state: TableState, incoming: pa.Schema, operation: str, given: Ma
         schema = existing
     else:
         schema = normalise(incoming) if existing is None else reconcile(existing, normalise(incoming))
-    ordering = tuple(name for name in properties.ordering_fields if name in schema.names)
-    missing = [name for name in properties.ordering_fields if name not in incoming.names]
+    ordering = properties.ordering_fields
+    missing = [name for name in ordering if name not in incoming.names]
     if missing and not deletes:
         raise RecordKeyError(
             f"Ordering column {missing[0]!r} is missing",
@@ -90,7 +90,7 @@ def plan_write(state: TableState, incoming: pa.Schema, operation: str, given: Ma
         schema,
         arrow_to_avro(schema, properties.name),
         row_schema,
-        precombine=() if deletes else ordering,
+        precombine=() if deletes else properties.precombine_fields,
         ordering=ordering if event_time and not deletes else (),
     )
 

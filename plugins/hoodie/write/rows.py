@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from hoodie.formats.murmur import murmur2
 
 from hoodie.engine.base import Block
+from hoodie.errors import RecordKeyError
 from hoodie.merge import DELETE, SEQUENCE
 from hoodie.model.meta_columns import IS_DELETED, PARTITION_PATH, RECORD_KEY
 from hoodie.schema import conform
@@ -36,13 +37,14 @@ def chunks(batches: Iterable[pa.RecordBatch], max_bytes: int = _CHUNK_BYTES) -> 
 def keyed_rows(context: WriteContext, number: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Rows in the table's schema with `_hoodie_record_key`, `_hoodie_partition_path`, `__sequence` and `__delete` after them.
 
-    Raises SchemaConflictError, or RecordKeyError for rows whose key is null.
+    Raises SchemaConflictError, or RecordKeyError for rows whose key or ordering value is null.
     """
     start = number << _SPLIT_BITS
     for chunk in chunks(batches):
         if not chunk.num_rows:
             continue
         rows = conform(chunk, context.schema)
+        _check_ordering(context, rows)
         sequence = pa.array(np.arange(start, start + rows.num_rows, dtype=np.int64))
         start += rows.num_rows
         yield (
@@ -51,6 +53,17 @@ def keyed_rows(context: WriteContext, number: int, batches: Iterable[pa.RecordBa
             .append_column(SEQUENCE, sequence)
             .append_column(DELETE, _deletes(context, rows))
         )
+
+
+def _check_ordering(context: WriteContext, rows: pa.Table) -> None:
+    """Hudi's writers refuse null ordering values, as nobody can tell whether such a row is newer."""
+    for name in context.precombine:
+        if rows[name].null_count:
+            raise RecordKeyError(
+                f"Ordering column {name!r} is null",
+                found=f"{rows[name].null_count} of {rows.num_rows} rows",
+                fix="fill it or drop these rows; ingestion can quarantine them",
+            )
 
 
 def _deletes(context: WriteContext, rows: pa.Table) -> pa.ChunkedArray | pa.Array:
