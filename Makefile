@@ -1,0 +1,54 @@
+# The commands of this project. Each sets up what it needs first; `make help` lists them.
+PYTHON ?= python3
+VENV := .venv/bin
+export PYTHONPATH := $(CURDIR)/plugins:$(CURDIR)
+export PYTHONDONTWRITEBYTECODE ?= 1
+PYTEST := $(VENV)/python -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo airflow test lint unit golden interop e2e bench lock peer clean
+
+help: ## list the commands
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
+
+setup: ## make .venv from the hashed lock file (every other command does this itself)
+	@$(PYTHON) bootstrap.py
+
+demo: setup ## load 5 days of real flights with Airflow and Spark into a Hudi table, update and clean it (DAYS=5)
+	@$(VENV)/python -m hudi_services.demo run --days $(or $(DAYS),5)
+
+airflow: setup ## the same Airflow, left running: prints the address and the login of its pages; Ctrl-C stops it
+	@$(VENV)/python -m hudi_services.demo serve
+
+test: lint unit golden interop e2e ## everything that CI checks
+
+lint: setup ## style, types and import rules
+	$(VENV)/ruff check
+	$(VENV)/ruff format --check
+	$(VENV)/mypy plugins/hoodie plugins/hoodie_airflow hudi_services
+	$(VENV)/lint-imports
+
+unit: setup ## tests of single parts, without Spark and Airflow processes
+	$(PYTEST) tests/unit
+
+golden: setup ## tables that Apache Hudi wrote are read right
+	$(PYTEST) tests/golden
+
+peer: setup ## Apache Hudi's own Spark bundle in .peer/, which interop and bench compare with
+	@$(VENV)/python -m tests.interop.peer_env
+
+interop: peer ## Apache Hudi and hudi-rs read and write what we write
+	$(PYTEST) tests/interop
+
+e2e: setup ## a real Airflow scheduler, spark-submit and the command line
+	$(PYTEST) tests/e2e
+
+bench: peer ## the same work here and on Apache Hudi's bundle, as ratios (ROWS=2000000)
+	@$(VENV)/python -m benchmarks.run $(if $(ROWS),--rows $(ROWS))
+
+lock: setup ## compile requirements/*.in into hashed lock files
+	@for name in dev peer; do $(VENV)/uv pip compile requirements/$$name.in --universal --python-version 3.11 \
+		--generate-hashes --no-header --no-emit-index-url -q -o requirements/$$name.lock; done
+
+clean: ## remove what the commands made, but not .venv and .peer
+	rm -rf .demo .airflow build spark-warehouse metastore_db derby.log
