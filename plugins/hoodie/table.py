@@ -25,7 +25,7 @@ from hoodie.timeline import Timeline
 from hoodie.transaction.create import create_table
 from hoodie.view import TableState, load_state
 from hoodie.view.table_schema import table_schema
-from hoodie.write.execute import WriteResult, execute_write
+from hoodie.write.execute import WriteHooks, WriteResult, execute_write
 
 
 class HoodieTable:
@@ -106,6 +106,7 @@ class HoodieTable:
         *,
         schema: pa.Schema | None = None,
         extra_metadata: Mapping[str, str] | None = None,
+        hooks: WriteHooks | None = None,
     ) -> WriteResult:
         """Write rows in one commit: `insert`, `bulk_insert`, `upsert` or `delete`.
 
@@ -118,7 +119,15 @@ class HoodieTable:
         if schema is None:
             raise TypeError("rows that are not an Arrow table need their schema")
         return execute_write(
-            self.storage, self.clock, self.engine, rows, schema, operation, options or {}, extra_metadata or {}
+            self.storage,
+            self.clock,
+            self.engine,
+            rows,
+            schema,
+            operation,
+            options or {},
+            extra_metadata or {},
+            hooks or WriteHooks(),
         )
 
     def plan_read(

@@ -12,9 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PEER = ROOT / ".peer"
 PYTHON = PEER / "venv" / "bin" / "python"
-BUNDLES = {
-    version: PEER / "jars" / f"hudi-spark3.5-bundle_2.12-{version}.jar" for version in ("1.2.0", "0.15.0")
-}
+BUNDLES = {version: PEER / "jars" / f"hudi-spark3.5-bundle_2.12-{version}.jar" for version in ("1.2.0", "0.15.0")}
 
 
 def ensure() -> None:

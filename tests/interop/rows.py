@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-META = ("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name")
+META = (
+    "_hoodie_commit_time",
+    "_hoodie_commit_seqno",
+    "_hoodie_record_key",
+    "_hoodie_partition_path",
+    "_hoodie_file_name",
+)
 
 
 def rows(table: pa.Table, columns: list[str] | None = None) -> list[tuple]:

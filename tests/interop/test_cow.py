@@ -58,7 +58,11 @@ def write_history(path, version, layout, ordering, table):
 
 def hudi_options(ours, ordering):
     properties = ours.properties
-    keygen = {"SIMPLE": "SimpleKeyGenerator", "COMPLEX": "ComplexKeyGenerator", "NON_PARTITION": "NonpartitionedKeyGenerator"}
+    keygen = {
+        "SIMPLE": "SimpleKeyGenerator",
+        "COMPLEX": "ComplexKeyGenerator",
+        "NON_PARTITION": "NonpartitionedKeyGenerator",
+    }
     options = {
         "hoodie.table.name": "trips",
         "hoodie.datasource.write.recordkey.field": ",".join(properties.record_key_fields),
@@ -159,7 +163,11 @@ def all_types():
 @pytest.mark.parametrize("version", ["9", "6"])
 def test_every_type_survives_both_writers(tmp_path, hudi12, hudi_rs_read, version):
     data = all_types()
-    options = {"hoodie.table.name": "trips", "hoodie.table.recordkey.fields": "id", "hoodie.write.table.version": version}
+    options = {
+        "hoodie.table.name": "trips",
+        "hoodie.table.recordkey.fields": "id",
+        "hoodie.write.table.version": version,
+    }
     ours = HoodieTable.create(str(tmp_path / "t"), options)
     ours.write(data, "bulk_insert")
     expected = rows(ours.read())
@@ -167,7 +175,9 @@ def test_every_type_survives_both_writers(tmp_path, hudi12, hudi_rs_read, versio
     assert rows(hudi12.read(ours.base_path)) == expected
     assert rows(hudi_rs_read(ours.base_path)) == expected
     # Hudi rewrites the file with its own writer, then we rewrite Hudi's file.
-    hudi12.write(ours.base_path, data.slice(0, 1), {**hudi_options(ours, False), "hoodie.datasource.write.operation": "upsert"})
+    hudi12.write(
+        ours.base_path, data.slice(0, 1), {**hudi_options(ours, False), "hoodie.datasource.write.operation": "upsert"}
+    )
     assert rows(ours.read()) == expected
     ours.write(data.slice(1, 1), "upsert")
     assert rows(ours.read()) == expected

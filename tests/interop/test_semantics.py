@@ -10,15 +10,26 @@ from tests.interop.rows import rows
 
 pytestmark = pytest.mark.interop
 
-BASE = [("a", 10, "base"), ("b", 10, "base"), ("c", 10, "base"), ("d", 10, "base"), ("e", 10, "base"), ("n", None, "base")]
+BASE = [
+    ("a", 10, "base"),
+    ("b", 10, "base"),
+    ("c", 10, "base"),
+    ("d", 10, "base"),
+    ("e", 10, "base"),
+    ("n", None, "base"),
+]
 # name -> list of (operation, rows of (id, ts, note[, deleted]))
 SCENARIOS = {
     "older, tie, newer": [("upsert", [("a", 5, "older"), ("b", 10, "tie"), ("c", 15, "newer"), ("z", 1, "new")])],
-    "duplicates in a batch": [("upsert", [("a", 20, "first"), ("a", 30, "greatest"), ("a", 25, "last"), ("y", 2, "y2"), ("y", 1, "y1")])],
+    "duplicates in a batch": [
+        ("upsert", [("a", 20, "first"), ("a", 30, "greatest"), ("a", 25, "last"), ("y", 2, "y2"), ("y", 1, "y1")])
+    ],
     "delete by key, lower ordering": [("delete", [("a", 1, ""), ("b", 99, ""), ("unknown", 5, "")])],
     "soft deletes": [("upsert", [("a", 5, "", True), ("b", 10, "", True), ("c", 15, "", True), ("w", 1, "", True)])],
     "insert after delete": [("delete", [("a", 99, "")]), ("upsert", [("a", 1, "again")])],
-    "delete and insert in a batch": [("upsert", [("a", 20, "", True), ("a", 30, "back"), ("b", 30, "", True), ("b", 20, "gone")])],
+    "delete and insert in a batch": [
+        ("upsert", [("a", 20, "", True), ("a", 30, "back"), ("b", 30, "", True), ("b", 20, "gone")])
+    ],
     "null against value": [("upsert", [("a", None, "null"), ("n", 5, "value")])],
 }
 MODES = {
@@ -66,7 +77,7 @@ def outcome(run):
     """Rows after a run, or that it failed: what one writer refuses the other must not let through silently."""
     try:
         return run()
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a refusal is an outcome too
         return f"refused: {str(error)[:200]}"
 
 

@@ -38,9 +38,10 @@ def new_table_properties(options: Options) -> TableProperties:
         "hoodie.table.cdc.enabled": "false",
     }
     keygen, mode = _keygen_type(options), _merge_mode(options)
-    ordering = ",".join(options[keys.ORDERING_FIELDS])
+    ordering_fields = options[keys.ORDERING_FIELDS]
+    ordering = ",".join(ordering_fields)
     if options[keys.VERSION] == "6":
-        if len(options[keys.ORDERING_FIELDS]) > 1:
+        if len(ordering_fields) > 1:
             raise ConfigError(
                 "A table of version 6 has one ordering field at most",
                 found=ordering,

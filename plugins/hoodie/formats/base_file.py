@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from hoodie.formats.bloom import BloomFilter
 
 from hoodie.errors import CorruptFileError, MissingFileError
+from hoodie.formats.bloom import BloomFilter
 from hoodie.model.meta_columns import COMMIT_SEQNO, RECORD_KEY
 from hoodie.storage.base import File, Storage
 

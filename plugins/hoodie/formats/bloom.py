@@ -121,6 +121,8 @@ class BloomFilter:
                 offset += size + _HEADER.size
         except (ValueError, struct.error, binascii.Error) as error:
             raise CorruptFileError(
-                "A bloom filter in a Parquet footer cannot be read", found=str(error), fix="rewrite the file (clustering)"
+                "A bloom filter in a Parquet footer cannot be read",
+                found=str(error),
+                fix="rewrite the file (clustering)",
             ) from error
         return BloomFilter(type_code, hashes, bits, tuple(rows), entries, current, max_entries)

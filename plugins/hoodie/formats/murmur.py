@@ -57,7 +57,9 @@ def murmur2(keys: pa.ChunkedArray | pa.Array, seed: int) -> np.ndarray:
 
 def _mix_chunk(chunk: pa.Array, start: int) -> Iterator[MixedKeys]:
     _, offset_buffer, data_buffer = chunk.buffers()
-    offsets = np.frombuffer(offset_buffer, dtype=np.int32)[chunk.offset : chunk.offset + len(chunk) + 1].astype(np.int64)
+    offsets = np.frombuffer(offset_buffer, dtype=np.int32)[chunk.offset : chunk.offset + len(chunk) + 1].astype(
+        np.int64
+    )
     data = np.frombuffer(data_buffer, dtype=np.uint8) if data_buffer is not None else np.zeros(0, dtype=np.uint8)
     lengths = np.diff(offsets)
     if (lengths == lengths[0]).all():

@@ -63,7 +63,9 @@ def plan_read(
     filter_columns = _columns_of(filter, known)
     for name in wanted:
         if name not in known.names:
-            raise ConfigError(f"Table {state.properties.name!r} has no column {name!r}", found=f"columns {', '.join(known.names)}")
+            raise ConfigError(
+                f"Table {state.properties.name!r} has no column {name!r}", found=f"columns {', '.join(known.names)}"
+            )
     scanned = list(dict.fromkeys([*wanted, *filter_columns]))
     slices = current_slices(state, time, partitions)
     return ReadPlan(
@@ -103,5 +105,3 @@ def _columns_of(expression: pc.Expression | None, known: pa.Schema) -> list[str]
         except pa.ArrowInvalid:
             needed.append(name)
     return needed
-
-

@@ -116,7 +116,9 @@ def _arrow_field(name: str, avro: Any, named: dict[str, pa.DataType]) -> pa.Fiel
         branches = [branch for branch in avro if branch != "null"]
         if len(branches) != 1:
             raise SchemaConflictError(
-                f"Column {name!r} is an Avro union of several types", found=json.dumps(avro), fix="rewrite it with one type"
+                f"Column {name!r} is an Avro union of several types",
+                found=json.dumps(avro),
+                fix="rewrite it with one type",
             )
         return pa.field(name, _arrow_type(name, branches[0], named), nullable=len(branches) < len(avro))
     return pa.field(name, _arrow_type(name, avro, named), nullable=avro == "null")
@@ -126,7 +128,9 @@ def _arrow_type(name: str, avro: Any, named: dict[str, pa.DataType]) -> pa.DataT
     if isinstance(avro, str):
         found = _PRIMITIVES.get(avro) or named.get(avro) or named.get(avro.rpartition(".")[2])
         if found is None:
-            raise SchemaConflictError(f"Column {name!r} has an Avro type that is not known", found=avro, fix="check the schema")
+            raise SchemaConflictError(
+                f"Column {name!r} has an Avro type that is not known", found=avro, fix="check the schema"
+            )
         return found
     kind = avro["type"]
     logical = avro.get("logicalType")

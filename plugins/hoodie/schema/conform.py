@@ -27,7 +27,9 @@ def conform(rows: pa.Table, target: pa.Schema) -> pa.Table:
                 column = pa.chunked_array(chunks, field.type)
         if not field.nullable and column.null_count:
             raise SchemaConflictError(
-                f"Column {field.name!r} may not be null", found=f"{column.null_count} nulls in {rows.num_rows} rows", fix="fill them"
+                f"Column {field.name!r} may not be null",
+                found=f"{column.null_count} nulls in {rows.num_rows} rows",
+                fix="fill them",
             )
         columns.append(column)
     return pa.table(columns, schema=target)
@@ -54,7 +56,9 @@ def _convert(array: pa.Array, kind: pa.DataType, path: str) -> pa.Array:
         return pc.cast(array, kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise SchemaConflictError(
-            f"Column {path!r} has values that do not fit the table", found=f"{array.type} to {kind}: {error}", fix="correct them"
+            f"Column {path!r} has values that do not fit the table",
+            found=f"{array.type} to {kind}: {error}",
+            fix="correct them",
         ) from error
 
 

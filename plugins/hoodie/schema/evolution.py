@@ -30,15 +30,20 @@ def _merge(table: list[pa.Field], incoming: list[pa.Field], prefix: str) -> list
             other = lowered.get(field.name.lower())
             if other is not None:
                 raise SchemaConflictError(
-                    f"Column {other!r} differs from the table's column {path!r} only in case", fix="rename it in the rows"
+                    f"Column {other!r} differs from the table's column {path!r} only in case",
+                    fix="rename it in the rows",
                 )
             if not field.nullable:
                 raise SchemaConflictError(
-                    f"Column {path!r} is missing from the rows", found="it may not be null in the table", fix="add the column"
+                    f"Column {path!r} is missing from the rows",
+                    found="it may not be null in the table",
+                    fix="add the column",
                 )
             result.append(field)
         else:
-            nullable = field.nullable  # a nullable column may meet non-null rows; nulls for a required one fail in the data
+            nullable = (
+                field.nullable
+            )  # a nullable column may meet non-null rows; nulls for a required one fail in the data
             result.append(pa.field(field.name, _widen(field.type, given.type, path), nullable=nullable))
     for field in new.values():
         if not field.nullable:

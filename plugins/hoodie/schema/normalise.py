@@ -41,7 +41,9 @@ def normalise(schema: pa.Schema) -> pa.Schema:
     for name in schema.names:
         if counts[name.lower()] > 1:
             raise SchemaConflictError(
-                f"Column {name!r} stands more than once", found=", ".join(schema.names), fix="names must differ in more than case"
+                f"Column {name!r} stands more than once",
+                found=", ".join(schema.names),
+                fix="names must differ in more than case",
             )
         if name.startswith("_hoodie_") and name not in _ALLOWED_META:
             raise SchemaConflictError(f"Column {name!r} has a name that Hudi reserves", fix="rename or drop the column")
@@ -51,7 +53,8 @@ def normalise(schema: pa.Schema) -> pa.Schema:
 def _field(field: pa.Field, path: str) -> pa.Field:
     if not _NAME.match(field.name):
         raise SchemaConflictError(
-            f"Column {path!r} has a name that Avro cannot hold", fix="use letters, digits and underscores, no digit first"
+            f"Column {path!r} has a name that Avro cannot hold",
+            fix="use letters, digits and underscores, no digit first",
         )
     return pa.field(field.name, _type(field.type, path), nullable=field.nullable)
 
@@ -77,5 +80,7 @@ def _type(kind: pa.DataType, path: str) -> pa.DataType:
         value = kind.value_field
         return pa.list_(pa.field("element", _type(value.type, f"{path}.element"), nullable=value.nullable))
     raise SchemaConflictError(
-        f"Column {path!r} has a type that a Hudi table cannot hold", found=str(kind), fix="cast it before the write, or drop it"
+        f"Column {path!r} has a type that a Hudi table cannot hold",
+        found=str(kind),
+        fix="cast it before the write, or drop it",
     )

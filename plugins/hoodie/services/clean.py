@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hoodie.clock import Clock
-from hoodie.config import clean_keys as keys
+from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.key import resolve
+from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.engine.base import Engine
 from hoodie.errors import CorruptTableError, HoodieError, MissingFileError
 from hoodie.model.services import CleanPlan, CleanResult
@@ -45,7 +46,7 @@ def run_clean(storage: Storage, clock: Clock, engine: Engine, options: Mapping[s
     that is gone already counts as deleted (requirement R6). Raises what `decide_clean` raises, LockHeldError, and HoodieError
     when files cannot be deleted; the clean then stays pending.
     """
-    wait = resolve(options, keys.CLEAN_KEYS)[keys.LOCK_WAIT_MS]
+    wait = resolve(options, CLEAN_KEYS)[LOCK_WAIT_MS]
     load_state(storage, clock)
     with begin(storage, clock, "clean", wait) as state:
         finished = [_finish(state, pending, clock, engine) for pending in _pending(state)]
@@ -123,7 +124,9 @@ def _finish(state: TableState, pending: Instant, clock: Clock, engine: Engine) -
     name = state.layout.pending_name(Instant(pending.time, Action.CLEAN, State.REQUESTED))
     path = f"{state.layout.folder}/{name}"
     try:
-        plan = decode_clean_plan(state.storage.read(path), path, lambda file: relative_path(state.storage.base_path, file))
+        plan = decode_clean_plan(
+            state.storage.read(path), path, lambda file: relative_path(state.storage.base_path, file)
+        )
     except (FileNotFoundError, CorruptTableError) as error:
         if pending.state is State.INFLIGHT:
             raise MissingFileError(

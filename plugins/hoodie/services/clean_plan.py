@@ -53,7 +53,8 @@ def decide_clean(state: TableState, given: Mapping[str, object], clock: Clock) -
     options = resolve(given, keys.CLEAN_KEYS)
     if state.properties.is_merge_on_read:
         raise UnsupportedTableError(
-            f"Table {state.properties.name!r} is MERGE_ON_READ", fix="clean it with Hudi; copy-on-write tables can be cleaned"
+            f"Table {state.properties.name!r} is MERGE_ON_READ",
+            fix="clean it with Hudi; copy-on-write tables can be cleaned",
         )
     last_commit = state.timeline.last_commit
     if last_commit is None:
@@ -81,7 +82,9 @@ def _retention(state: TableState, options: Options, clock: Clock) -> Retention:
     if policy == KEEP_VERSIONS:
         # Replaced groups have no newer versions; they keep the grace that versions would have given them.
         grace = earliest_by_commits(state.timeline, options[keys.FILE_VERSIONS_RETAINED])
-        return Retention(grace.earliest, f"{options[keys.FILE_VERSIONS_RETAINED]} versions of each file group are retained")
+        return Retention(
+            grace.earliest, f"{options[keys.FILE_VERSIONS_RETAINED]} versions of each file group are retained"
+        )
     if policy == KEEP_COMMITS:
         return earliest_by_commits(state.timeline, options[keys.COMMITS_RETAINED])
     return earliest_by_hours(state.timeline, options[keys.HOURS_RETAINED], clock.now(), state.zone)
@@ -117,11 +120,16 @@ def _partitions(
         elif retention.earliest is not None and pad(watermark) <= time < pad(retention.earliest.time):
             changed.append(instant)
     if versions and retention.earliest is not None:  # groups that were replaced earlier and whose grace ends now
-        changed.extend(i for i in state.timeline.completed(Action.REPLACE_COMMIT) if pad(i.time) < pad(retention.earliest.time))
+        changed.extend(
+            i for i in state.timeline.completed(Action.REPLACE_COMMIT) if pad(i.time) < pad(retention.earliest.time)
+        )
     if not changed:
         return [], f"nothing became removable since the last clean ({last.start}); {retention.reason}"
     partitions = sorted(set().union(*(state.commit_metadata(instant).partitions for instant in changed)))
-    return partitions, f"{len(partitions)} partitions were changed by {len(changed)} commits since the last clean ({last.start})"
+    return (
+        partitions,
+        f"{len(partitions)} partitions were changed by {len(changed)} commits since the last clean ({last.start})",
+    )
 
 
 def _plan(
@@ -149,7 +157,9 @@ def _plan(
         earliest.time if earliest else None,
     )
     files = planned_files(removable, (log for p in listed for log in p.log_files), kept)
-    sizes = [file.size for p in listed for file in p.base_files] + [log.info.size for p in listed for log in p.log_files]
+    sizes = [file.size for p in listed for file in p.base_files] + [
+        log.info.size for p in listed for log in p.log_files
+    ]
     if policy == KEEP_VERSIONS:
         earliest = None  # Hudi records none for this policy
     plan = CleanPlan(

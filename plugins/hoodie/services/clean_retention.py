@@ -94,7 +94,10 @@ def planned_files(
         if base.path in kept:
             continue
         result.append(CleanFile(base.path, base.partition, base.file_id, base.size, reason))
-        for log in by_slice.get((base.partition, base.file_id, base.instant), ()):
-            if log.path not in kept:
-                result.append(CleanFile(log.path, log.partition, log.file_id, log.info.size, reason))
+        logs_of_slice = by_slice.get((base.partition, base.file_id, base.instant), ())
+        result.extend(
+            CleanFile(log.path, log.partition, log.file_id, log.info.size, reason)
+            for log in logs_of_slice
+            if log.path not in kept
+        )
     return result

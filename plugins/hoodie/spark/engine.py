@@ -70,7 +70,8 @@ class SparkEngine:
 
     def _run(self, rdd: RDD[R]) -> list[R]:
         with raised_errors():
-            return rdd.collect()
+            results: list[R] = rdd.collect()
+            return results
 
 
 class _SparkBuckets:

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 
 from hoodie.errors import HoodieError
 
-_MARK = re.compile(r"HoodieErrorCarrier: \[([A-Za-z0-9+/=]+)\]")
+_MARK = re.compile(r"CarriedError: \[([A-Za-z0-9+/=]+)\]")
 
 
-class HoodieErrorCarrier(RuntimeError):
+class CarriedError(RuntimeError):
     """Wraps a HoodieError on its way through Spark."""
 
 
@@ -27,7 +27,7 @@ def carrying_errors() -> Iterator[None]:
         yield
     except HoodieError as error:
         packed = base64.b64encode(pickle.dumps(error)).decode()
-        raise HoodieErrorCarrier(f"[{packed}] {error}") from error
+        raise CarriedError(f"[{packed}] {error}") from error
 
 
 @contextmanager

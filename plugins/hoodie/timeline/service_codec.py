@@ -43,11 +43,10 @@ def encode_clean_plan(plan: CleanPlan, base_path: str) -> bytes:
 def decode_clean_plan(data: bytes, where: str, relative: Any) -> CleanPlan:
     """`relative(path)` turns a path of the plan, absolute or with a scheme, into one relative to the base path."""
     record = avro.decode(data, where)
-    files = []
+    files: list[CleanFile] = []
     for partition, entries in (record.get("filePathsToBeDeletedPerPartition") or {}).items():
-        for entry in entries:
-            if not entry.get("isBootstrapBaseFile"):
-                files.append(_planned_file(partition, relative(entry["filePath"])))
+        paths = [entry["filePath"] for entry in entries if not entry.get("isBootstrapBaseFile")]
+        files.extend(_planned_file(partition, relative(path)) for path in paths)
     for partition, names in (record.get("filesToBeDeletedPerPartition") or {}).items():  # plans of version 1
         files.extend(_planned_file(partition, join(partition, name)) for name in names)
     earliest = record.get("earliestInstantToRetain") or {}

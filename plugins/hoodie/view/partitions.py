@@ -27,7 +27,7 @@ class PartitionFiles:
 
 
 def list_partitions(storage: Storage) -> list[str]:
-    """Relative paths of all partitions, sorted: the folders that hold a partition metafile. `""` is a table without partitions."""
+    """Relative paths of all partitions, sorted: the folders with a partition metafile. `""` is a table without partitions."""
     found: list[str] = []
     level = [""]
     while level:

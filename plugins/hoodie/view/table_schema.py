@@ -34,4 +34,3 @@ def table_schema(state: TableState, as_of: str | None = None) -> pa.Schema | Non
                 with BaseFileReader(state.storage, file_slice.base_file.path) as reader:
                     return data_columns(reader.schema)
     return None
-

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,6 +79,18 @@ class WriteResult:
         return self.metadata.bytes_written
 
 
+@dataclass(frozen=True)
+class WriteHooks:
+    """What a caller may add to a write's transaction.
+
+    `on_begin` gets the state under the lock, before anything is written; `before_commit` is asked for more extra metadata when
+    all files are written. Either may raise: then the write leaves nothing behind.
+    """
+
+    on_begin: Callable[[TableState], None] = lambda state: None
+    before_commit: Callable[[], Mapping[str, str]] = dict
+
+
 def execute_write(
     storage: Storage,
     clock: Clock,
@@ -88,6 +100,7 @@ def execute_write(
     operation: str,
     options: Mapping[str, object],
     extra: Mapping[str, str],
+    hooks: WriteHooks,
 ) -> WriteResult:
     """Write `rows` (anything that the engine takes as input, with the Arrow schema `schema`) in one commit.
 
@@ -96,6 +109,7 @@ def execute_write(
     """
     plan = plan_write(load_state(storage, clock), schema, operation, options)  # refuse before taking the lock
     with begin(storage, clock, operation, plan.options[keys.LOCK_WAIT_MS]) as state:
+        hooks.on_begin(state)
         plan = plan_write(state, schema, operation, options)
         time = new_time(state, clock)
         instant = instants.start(state, instants.request(state, time, Action.COMMIT))
@@ -103,7 +117,8 @@ def execute_write(
             context = write_context(state, plan, time, engine.write_token)
             stats = _write_files(state, plan, context, engine, rows)
             _remove_leftovers(storage, time, stats)
-            metadata = CommitMetadata(operation.upper(), tuple(stats), {**extra, SCHEMA_KEY: plan.commit_schema})
+            more = {**extra, **hooks.before_commit(), SCHEMA_KEY: plan.commit_schema}
+            metadata = CommitMetadata(operation.upper(), tuple(stats), more)
             body = state.layout.encode_commit(metadata, replace=False)
         except Exception:
             rollback_failed_writes(load_state(storage, clock), clock)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from hoodie.formats.murmur import murmur2
 
 from hoodie.engine.base import Block
 from hoodie.errors import RecordKeyError
+from hoodie.formats.murmur import murmur2
 from hoodie.merge import DELETE, SEQUENCE
 from hoodie.model.meta_columns import IS_DELETED, PARTITION_PATH, RECORD_KEY
 from hoodie.schema import conform

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from hoodie.formats.murmur import murmur2
 
 from hoodie.engine.base import Block
+from hoodie.formats.murmur import murmur2
 from hoodie.index.simple import GROUP, Located, locate
 from hoodie.merge import DELETE, latest_per_key
 from hoodie.model.commit import WriteStat

@@ -1,0 +1,1 @@
+"""What runs as a process: the services behind the command line and the Spark applications."""

@@ -1,0 +1,186 @@
+"""One program with a subcommand a service. Exit codes: 0 done, 1 failed, 2 wrong usage."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+
+import click
+
+from hoodie.config import CLEAN_KEYS, check_keys, select_keys
+from hoodie.errors import ConfigError, HoodieError
+from hoodie.table import HoodieTable
+from hoodie.transaction.lock import break_lock
+from hudi_services.explain import as_text, clean_as_dict, ingest_as_dict
+from hudi_services.ingest import IngestRequest, Window, prepare, run_ingest
+from hudi_services.options import common_options, merged_options, open_engine
+from hudi_services.result import ServiceResult
+from hudi_services.show import show
+
+_DAY = click.DateTime(formats=["%Y-%m-%d"])
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+def cli() -> None:
+    """Table services for Apache Hudi tables."""
+
+
+@cli.command()
+@common_options
+@click.option("--source-path", required=True, help="Folder of files to load; sub folders are searched too.")
+@click.option("--source-format", type=click.Choice(["parquet", "csv", "json"]), default="parquet", show_default=True)
+@click.option("--source-date-pattern", help="Where paths carry their date, for instance dt=%Y-%m-%d.")
+@click.option("--from", "start", type=_DAY, help="First date to load.")
+@click.option("--to", "end", type=_DAY, help="First date not to load.")
+@click.option(
+    "--operation", type=click.Choice(["upsert", "insert", "bulk_insert", "delete"]), default="upsert", show_default=True
+)
+@click.option("--reload", is_flag=True, help="Load files of the range again although they were loaded before.")
+@click.option("--start-fresh", is_flag=True, help="Do without a checkpoint: every file counts as new.")
+@click.option("--quarantine-path", help="Folder for rows that cannot be loaded. [default: <table>.quarantine]")
+@click.option(
+    "--max-bad-share", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Tolerated share of bad rows."
+)
+@click.option("--create-table-version", type=click.Choice(["6", "9"]), help="Version of the table if it is created.")
+def ingest(
+    target_base_path: str,
+    props: str | None,
+    conf: Sequence[str],
+    explain: bool,
+    as_json: bool,
+    result_path: str | None,
+    engine: str,
+    spark_master: str | None,
+    source_path: str,
+    source_format: str,
+    source_date_pattern: str | None,
+    start: datetime | None,
+    end: datetime | None,
+    operation: str,
+    reload: bool,
+    start_fresh: bool,
+    quarantine_path: str | None,
+    max_bad_share: float,
+    create_table_version: str | None,
+) -> None:
+    """Load new files of a folder into a table, exactly once; the table is created when it is not there."""
+    options: dict[str, object] = {**merged_options(props, conf)}
+    if create_table_version is not None:
+        options["hoodie.write.table.version"] = create_table_version
+    if start is not None and end is not None and start >= end:
+        raise ConfigError(
+            "The date range is empty", found=f"--from {start:%Y-%m-%d} --to {end:%Y-%m-%d}", fix="--to is exclusive"
+        )
+    request = IngestRequest(
+        base_path=target_base_path,
+        source_path=source_path,
+        source_format=source_format,
+        operation=operation,
+        date_pattern=source_date_pattern,
+        window=Window(start.date() if start else None, end.date() if end else None),
+        reload=reload,
+        start_fresh=start_fresh,
+        quarantine_path=quarantine_path,
+        max_bad_share=max_bad_share,
+        options=options,
+    )
+    runner = open_engine("local" if explain else engine, spark_master, "hudi ingest")
+    if explain:
+        _print_plan(ingest_as_dict(prepare(request, runner)), as_json)
+    else:
+        _finish(run_ingest(request, runner), as_json, result_path)
+
+
+@cli.command()
+@common_options
+def clean(
+    target_base_path: str,
+    props: str | None,
+    conf: Sequence[str],
+    explain: bool,
+    as_json: bool,
+    result_path: str | None,
+    engine: str,
+    spark_master: str | None,
+) -> None:
+    """Remove file slices that no retained view of the table needs."""
+    begun = time.monotonic()
+    options = merged_options(props, conf)
+    check_keys(options)
+    chosen = select_keys(options, CLEAN_KEYS)
+    table = HoodieTable.open(
+        target_base_path, engine=open_engine("local" if explain else engine, spark_master, "hudi clean")
+    )
+    if explain:
+        _print_plan(clean_as_dict(table.explain_clean(chosen)), as_json)
+        return
+    run = table.clean(chosen)
+    planned = run.decision.plan
+    deleted = f"{run.files_deleted} files removed; " if run.results else "nothing to do: "
+    result = ServiceResult(
+        "clean",
+        message=deleted + run.decision.reason,
+        instant=run.results[-1].start if run.results else None,
+        files_deleted=run.files_deleted,
+        bytes_deleted=planned.bytes if planned else 0,
+        seconds=time.monotonic() - begun,
+    )
+    _finish(result, as_json, result_path)
+
+
+@cli.command()
+@click.option("--target-base-path", required=True, help="Path or URL of the table.")
+@click.confirmation_option(prompt="Is the writer that holds the lock certainly gone?")
+def unlock(target_base_path: str) -> None:
+    """Remove a lock that a dead writer on another machine has left."""
+    content = break_lock(HoodieTable.open(target_base_path).storage)
+    click.echo("the table was not locked" if content is None else f"removed the lock: {' '.join(content.split())}")
+
+
+cli.add_command(show)
+
+
+def _print_plan(plan: dict[str, object], as_json: bool) -> None:
+    click.echo(json.dumps(plan, indent=2) if as_json else as_text(plan))
+
+
+def _finish(result: ServiceResult, as_json: bool, result_path: str | None) -> None:
+    if result_path is not None:
+        result.write(result_path)
+    click.echo(
+        json.dumps(asdict(result), indent=2)
+        if as_json
+        else f"{result.service}: {result.message} ({result.seconds:.1f} s)"
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program and return its exit code. Errors go to standard error in one line that says what to do."""
+    try:
+        cli.main(
+            args=list(arguments) if arguments is not None else None, prog_name="hudi-services", standalone_mode=False
+        )
+    except click.exceptions.Abort:
+        click.echo("hudi-services: stopped; nothing was changed", err=True)
+        return 1
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except ConfigError as error:
+        click.echo(f"hudi-services: {error}", err=True)
+        return 2
+    except HoodieError as error:
+        click.echo(f"hudi-services: {type(error).__name__}: {error}", err=True)
+        return 1
+    except OSError as error:
+        click.echo(f"hudi-services: the storage failed: {error}; the table stands as before", err=True)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""Plans as text and as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hoodie.services.clean_plan import CleanDecision
+from hudi_services.ingest import Prepared
+
+_SHOWN = 200  # lines of files: a plan of millions must not flood a terminal; JSON has all
+
+
+def ingest_as_dict(prepared: Prepared) -> dict[str, Any]:
+    """The files of an ingestion plan, in order."""
+    plan = prepared.plan
+    return {
+        "service": "ingest",
+        "table": prepared.properties.name,
+        "creates_table": prepared.table is None,
+        "reason": plan.reason,
+        "bytes": plan.bytes,
+        "files": [{"path": file.path, "bytes": file.size} for file in plan.files],
+        "changed_after_load": [file.path for file in plan.changed],
+    }
+
+
+def clean_as_dict(decision: CleanDecision) -> dict[str, Any]:
+    """The files that a clean would remove, with the reason of each."""
+    plan = decision.plan
+    return {
+        "service": "clean",
+        "reason": decision.reason,
+        "partitions_listed": decision.partitions_listed,
+        "files_seen": decision.files_seen,
+        "bytes_seen": decision.bytes_seen,
+        "policy": plan.policy if plan else None,
+        "earliest_to_retain": plan.earliest_to_retain if plan else None,
+        "bytes": plan.bytes if plan else 0,
+        "files": [
+            {"path": file.path, "file_group": file.file_id, "bytes": file.size, "reason": file.reason}
+            for file in (plan.files if plan else ())
+        ],
+    }
+
+
+def as_text(plan: dict[str, Any]) -> str:
+    """A plan for a person: the reason first, then a line a file, then the sum."""
+    lines = [f"{plan['service']}: {plan['reason']}"]
+    if plan.get("creates_table"):
+        lines.append(f"would create table {plan['table']}")
+    if plan.get("earliest_to_retain"):
+        lines.append(f"policy {plan['policy']}, earliest commit to retain {plan['earliest_to_retain']}")
+    for file in plan["files"][:_SHOWN]:
+        reason = f"  {file['reason']}" if "reason" in file else ""
+        lines.append(f"  {file['bytes']:>14,} bytes  {file['path']}{reason}")
+    if len(plan["files"]) > _SHOWN:
+        lines.append(f"  … and {len(plan['files']) - _SHOWN} more (--json shows all)")
+    verb = "remove" if plan["service"] == "clean" else "load"
+    lines.append(f"would {verb} {len(plan['files'])} files, {plan['bytes']:,} bytes; nothing was changed")
+    return "\n".join(lines)

@@ -1,0 +1,6 @@
+"""Ingestion of files into a table, exactly once."""
+
+from hudi_services.ingest.plan import Window
+from hudi_services.ingest.run import IngestRequest, Prepared, prepare, run_ingest
+
+__all__ = ["IngestRequest", "Prepared", "Window", "prepare", "run_ingest"]

@@ -1,0 +1,45 @@
+"""Giving text columns their types, row by row only where something does not fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def typed(rows: pa.Table, schema: pa.Schema) -> tuple[pa.Table, np.ndarray, list[str]]:
+    """Cast `rows` to `schema` (absent columns are null).
+
+    Returns the cast rows (null where a value does not fit), a mask of the rows with such values, and for each of these rows,
+    in order, the reason.
+    """
+    bad = np.zeros(rows.num_rows, dtype=bool)
+    reasons: dict[int, str] = {}
+    columns = []
+    for field in schema:
+        position = rows.schema.get_field_index(field.name)
+        if position < 0:
+            columns.append(pa.nulls(rows.num_rows, field.type))
+            continue
+        column = rows.column(position).combine_chunks()
+        pieces: list[pa.Array] = []
+        _cast(column, field, 0, pieces, bad, reasons)
+        columns.append(pa.concat_arrays(pieces) if pieces else pa.nulls(0, field.type))
+    return pa.table(columns, schema=schema), bad, [reasons[place] for place in sorted(reasons)]
+
+
+def _cast(
+    column: pa.Array, field: pa.Field, start: int, pieces: list[pa.Array], bad: np.ndarray, reasons: dict[int, str]
+) -> None:
+    """Append the cast of `column` to `pieces`; where it fails, halve it until the misfits stand alone."""
+    try:
+        pieces.append(pc.cast(column, field.type))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        if len(column) == 1:
+            bad[start] = True
+            reasons.setdefault(start, f"column {field.name}: {error}")
+            pieces.append(pa.nulls(1, field.type))
+            return
+        half = len(column) // 2
+        _cast(column.slice(0, half), field, start, pieces, bad, reasons)
+        _cast(column.slice(half), field, start + half, pieces, bad, reasons)

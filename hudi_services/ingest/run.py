@@ -1,0 +1,209 @@
+"""The ingestion: new files of a folder, in one commit that also remembers them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from hoodie.config import CREATE_KEYS, WRITE_KEYS, check_keys, select_keys
+from hoodie.config.create import new_table_properties
+from hoodie.config.key import resolve
+from hoodie.config.table import TableProperties
+from hoodie.engine import Engine
+from hoodie.errors import ConfigError, PendingInstantError, SourceError, TableNotFoundError
+from hoodie.storage import open_storage
+from hoodie.table import HoodieTable
+from hoodie.view import TableState
+from hoodie.view.table_schema import table_schema
+from hoodie.write.execute import WriteHooks, WriteResult
+from hudi_services.ingest.checkpoint import KEY, Checkpoint, find_checkpoint
+from hudi_services.ingest.plan import IngestPlan, Window, plan_ingest
+from hudi_services.ingest.quarantine import QuarantineWriter
+from hudi_services.ingest.readers import file_splits
+from hudi_services.ingest.schema import FileSchema, unify
+from hudi_services.ingest.source import list_source
+from hudi_services.result import ServiceResult
+
+
+@dataclass(frozen=True)
+class IngestRequest:
+    """What to load, and how. `max_bad_share` is the greatest tolerated share of rows that go to the quarantine."""
+
+    base_path: str
+    source_path: str
+    source_format: str
+    operation: str = "upsert"
+    date_pattern: str | None = None
+    window: Window = field(default_factory=Window)
+    reload: bool = False
+    start_fresh: bool = False
+    quarantine_path: str | None = None
+    max_bad_share: float = 0.0
+    options: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The table as it is, or as it will be created, and what the run would load."""
+
+    table: HoodieTable | None
+    properties: TableProperties
+    checkpoint: Checkpoint
+    plan: IngestPlan
+
+
+def prepare(request: IngestRequest, engine: Engine) -> Prepared:
+    """Look at the table and the source; changes nothing. Raises HoodieError for whatever does not fit."""
+    check_keys(request.options)
+    if not request.window.is_open and request.date_pattern is None:
+        raise ConfigError(
+            "A date range needs a date pattern", fix="pass --source-date-pattern, for instance dt=%Y-%m-%d"
+        )
+    files = list_source(request.source_path, request.source_format, request.date_pattern)
+    created = select_keys(request.options, CREATE_KEYS)
+    try:
+        table = HoodieTable.open(request.base_path, engine=engine)
+    except TableNotFoundError:
+        properties = new_table_properties(resolve(created, CREATE_KEYS))
+        checkpoint = Checkpoint()
+        table = None
+    else:
+        state = table.state()
+        properties = state.properties
+        _check_same(properties, created)
+        checkpoint = find_checkpoint(state, start_fresh=request.start_fresh)
+    loaded = checkpoint.loaded(_source_key(request))
+    return Prepared(table, properties, checkpoint, plan_ingest(files, loaded, request.window, reload=request.reload))
+
+
+def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
+    """Load the new files. Exactly once: a run that is killed has loaded nothing, and the next one loads the same files.
+
+    Raises HoodieError; the table then stands as before.
+    """
+    begun = time.monotonic()
+    prepared = prepare(request, engine)
+    if not prepared.plan.files:
+        return ServiceResult(
+            "ingest", message=f"nothing to do: {prepared.plan.reason}", seconds=time.monotonic() - begun
+        )
+    known = table_schema(prepared.table.state()) if prepared.table is not None else None
+    storage = open_storage(request.source_path)
+    paths = [file.path for file in prepared.plan.files]
+    schemas = engine.map(FileSchema(storage, request.source_format), paths)
+    schema = _incoming_schema(schemas, known, request, prepared.properties)
+    table = prepared.table
+    if table is None:
+        table = HoodieTable.create(request.base_path, select_keys(request.options, CREATE_KEYS), engine=engine)
+    folder = request.quarantine_path or f"{request.base_path.rstrip('/')}.quarantine"
+    quarantine = QuarantineWriter(folder, f"run-{table.clock.now():%Y%m%d%H%M%S}-{table.clock.uuid().hex[:8]}")
+    properties = prepared.properties
+    required = tuple(
+        dict.fromkeys(
+            (*properties.record_key_fields, *(() if request.operation == "delete" else properties.precombine_fields))
+        )
+    )
+    files = [(file.path, file.size) for file in prepared.plan.files]
+    splits = file_splits(storage, request.source_format, files, schema, required, quarantine, engine.parallelism)
+    after = prepared.checkpoint.with_files(_source_key(request), prepared.plan.files)
+    counts: list[int] = []
+
+    def unchanged(state: TableState) -> None:
+        now = find_checkpoint(state, start_fresh=request.start_fresh)
+        if now != prepared.checkpoint:
+            raise PendingInstantError(
+                f"Another ingestion committed to {request.base_path} meanwhile",
+                fix="run again: what is still new is then loaded",
+            )
+
+    def counted() -> Mapping[str, str]:
+        read, bad = quarantine.totals()
+        if bad > request.max_bad_share * read:
+            raise SourceError(
+                f"{bad} of {read} rows from {request.source_path} cannot be loaded",
+                found=f"more than the allowed share of {request.max_bad_share:.2%}; rows and reasons are in {quarantine.path}",
+                fix="repair the source, or allow more with --max-bad-share; nothing was loaded",
+            )
+        counts.extend((read, bad))
+        return {KEY: after.encode(), **({"hudi_services.quarantine": quarantine.path} if bad else {})}
+
+    try:
+        result = table.write(
+            splits,
+            request.operation,
+            select_keys(request.options, WRITE_KEYS),
+            schema=schema,
+            hooks=WriteHooks(unchanged, counted),
+        )
+    finally:
+        quarantine.tidy(keep_rows=True)
+    return _service_result(result, prepared.plan, counts, quarantine, time.monotonic() - begun)
+
+
+def _service_result(
+    result: WriteResult, plan: IngestPlan, counts: list[int], quarantine: QuarantineWriter, seconds: float
+) -> ServiceResult:
+    read, bad = counts
+    message = f"{result.rows_inserted} rows inserted, {result.rows_updated} updated, {result.rows_deleted} deleted; {plan.reason}"
+    if bad:
+        message += f"; {bad} rows quarantined in {quarantine.path}"
+    return ServiceResult(
+        "ingest",
+        instant=result.instant.time,
+        rows_read=read,
+        rows_written=result.rows_inserted + result.rows_updated + result.rows_deleted,
+        rows_inserted=result.rows_inserted,
+        rows_updated=result.rows_updated,
+        rows_deleted=result.rows_deleted,
+        rows_quarantined=bad,
+        files_read=len(plan.files),
+        bytes_read=plan.bytes,
+        files_written=result.files_written,
+        bytes_written=result.bytes_written,
+        seconds=seconds,
+        message=message,
+    )
+
+
+def _incoming_schema(
+    schemas: list[pa.Schema], known: pa.Schema | None, request: IngestRequest, properties: TableProperties
+) -> pa.Schema:
+    schema = unify(schemas, None if request.source_format == "parquet" else known)
+    for name in properties.record_key_fields:
+        if name not in schema.names:
+            raise SourceError(
+                f"Record key column {name!r} is in none of the source files",
+                found=f"columns {', '.join(schema.names)}",
+                fix="correct the key columns or the source; nothing was loaded",
+            )
+    return schema
+
+
+def _check_same(properties: TableProperties, given: Mapping[str, object]) -> None:
+    """Options that shape a table cannot change it later. Raises ConfigError naming the first that differs."""
+    wanted = resolve(given, CREATE_KEYS)
+    current = {
+        "hoodie.table.name": properties.name,
+        "hoodie.table.type": properties.table_type,
+        "hoodie.table.recordkey.fields": properties.record_key_fields,
+        "hoodie.table.partition.fields": properties.partition_fields,
+        "hoodie.table.ordering.fields": properties.ordering_fields,
+        "hoodie.record.merge.mode": properties.merge_mode,
+        "hoodie.write.table.version": str(properties.version),
+        "hoodie.datasource.write.hive_style_partitioning": properties.hive_style_partitioning,
+        "hoodie.datasource.write.partitionpath.urlencode": properties.url_encode_partitioning,
+    }
+    for key in CREATE_KEYS:
+        if wanted.given(key) and key.name in current and wanted[key] != current[key.name]:
+            raise ConfigError(
+                f"Option {key.name} contradicts the table",
+                found=f"{wanted[key]!r} is asked for, the table has {current[key.name]!r}",
+                fix="correct the option, or load into a new table",
+            )
+
+
+def _source_key(request: IngestRequest) -> str:
+    return open_storage(request.source_path).base_path

@@ -1,0 +1,79 @@
+"""The columns of source files: from footers (Parquet) or a look at the first rows (CSV, JSON)."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.csv as pc_csv
+import pyarrow.json as pa_json
+import pyarrow.parquet as pq
+
+from hoodie.errors import SchemaConflictError, SourceError
+from hoodie.storage import Storage, closing_input
+
+_SAMPLE_BYTES = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class FileSchema:
+    """Task function: path of a source file -> its schema. Raises SourceError naming a file that cannot be read."""
+
+    storage: Storage
+    file_format: str
+
+    def __call__(self, path: str) -> pa.Schema:
+        try:
+            if self.file_format == "parquet":
+                with closing_input(self.storage, path) as source:
+                    return pq.read_schema(source).remove_metadata()
+            sample = self._sample(path)
+            if self.file_format == "csv":
+                return pc_csv.read_csv(
+                    io.BytesIO(sample), parse_options=pc_csv.ParseOptions(invalid_row_handler=_skip)
+                ).schema
+            return pa_json.read_json(io.BytesIO(sample)).schema
+        except (pa.ArrowException, OSError, EOFError) as error:
+            raise SourceError(
+                f"Source file {self.storage.base_path}/{path} cannot be read",
+                found=str(error),
+                fix="deliver it again, or move it out of the folder; nothing was loaded",
+            ) from error
+
+    def _sample(self, path: str) -> bytes:
+        with closing_input(self.storage, path) as source:
+            raw = gzip.GzipFile(fileobj=source) if path.endswith(".gz") else source
+            data: bytes = raw.read(_SAMPLE_BYTES)
+        # Not half a row, unless it is the only one.
+        return data[: data.rfind(b"\n") + 1] if len(data) == _SAMPLE_BYTES and b"\n" in data else data
+
+
+def unify(schemas: Iterable[pa.Schema], known: pa.Schema | None) -> pa.Schema:
+    """One schema for all files. Columns that the table `known` has keep its type where text files only guess.
+
+    Raises SchemaConflictError when the files contradict each other.
+    """
+    try:
+        found = pa.unify_schemas(list(schemas), promote_options="permissive")
+    except pa.ArrowException as error:
+        raise SchemaConflictError(
+            "The source files have columns of types that do not go together",
+            found=str(error),
+            fix="deliver one type a column",
+        ) from error
+    fields = []
+    for field in found:
+        if known is not None and field.name in known.names:
+            fields.append(known.field(field.name).with_nullable(True))
+        elif not pa.types.is_null(field.type):
+            fields.append(field)
+        else:  # nothing but nulls so far: text holds whatever comes
+            fields.append(pa.field(field.name, pa.string()))
+    return pa.schema(fields)
+
+
+def _skip(_row: object) -> str:
+    return "skip"

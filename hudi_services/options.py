@@ -1,0 +1,86 @@
+"""What every subcommand takes: the table, options from files and flags, explain, result."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hoodie.config.java_properties import parse_properties
+from hoodie.engine import Engine, LocalEngine
+from hoodie.errors import ConfigError
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Flags that all services share (design, section 4)."""
+    flags: list[Decorator] = [
+        click.option("--target-base-path", required=True, help="Path or URL of the table."),
+        click.option(
+            "--props",
+            "props",
+            type=click.Path(exists=True, dir_okay=False),
+            help="Properties file of hoodie.* options.",
+        ),
+        click.option(
+            "--hoodie-conf",
+            "conf",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="One option; wins over --props. Repeatable.",
+        ),
+        click.option("--explain", is_flag=True, help="Print the plan and change nothing."),
+        click.option("--json", "as_json", is_flag=True, help="Print the plan or the result as JSON."),
+        click.option("--result-path", type=click.Path(dir_okay=False), help="Also write the result there as JSON."),
+        click.option(
+            "--engine",
+            type=click.Choice(["local", "spark"]),
+            default="local",
+            show_default=True,
+            help="Threads, or Spark.",
+        ),
+        click.option("--spark-master", help="Spark master, when spark-submit does not give it; for instance local[2]."),
+    ]
+    for flag in reversed(flags):
+        command = flag(command)
+    return command
+
+
+def merged_options(props: str | None, conf: Sequence[str]) -> dict[str, str]:
+    """Options of the properties file, then those of the flags. Raises ConfigError for a flag that is no KEY=VALUE."""
+    options: dict[str, str] = {}
+    if props is not None:
+        try:
+            options.update(parse_properties(Path(props).read_bytes()))
+        except ValueError as error:
+            raise ConfigError(
+                f"Properties file {props} cannot be read", found=str(error), fix="correct the escape"
+            ) from None
+    for entry in conf:
+        key, separator, value = entry.partition("=")
+        if not separator or not key.strip():
+            raise ConfigError(f"--hoodie-conf {entry!r} is no KEY=VALUE", fix="write it as hoodie.some.key=value")
+        options[key.strip()] = value.strip()
+    return options
+
+
+def open_engine(name: str, master: str | None, application: str) -> Engine:
+    """The engine that the flags ask for. Spark is imported only when it is wanted."""
+    if name == "local":
+        return LocalEngine()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # executors run the interpreter of the driver
+    from pyspark.sql import SparkSession
+
+    from hoodie.spark import SparkEngine, session_options
+
+    builder = SparkSession.builder.appName(application)
+    if master:
+        builder = builder.master(master)
+    for key, value in session_options().items():
+        builder = builder.config(key, value)
+    return SparkEngine(builder.getOrCreate())

@@ -1,0 +1,23 @@
+"""The registry: which tables there are, where their data comes from, and which services run on them when."""
+
+from hudi_services.registry.arguments import DateRange, clean_arguments, ingest_arguments
+from hudi_services.registry.load import Reading, Registry, load_registry, read_registry
+from hudi_services.registry.mistakes import Mistake
+from hudi_services.registry.model import Clean, Ingest, Keys, Quarantine, Source, Table
+
+__all__ = [
+    "Clean",
+    "DateRange",
+    "Ingest",
+    "Keys",
+    "Mistake",
+    "Quarantine",
+    "Reading",
+    "Registry",
+    "Source",
+    "Table",
+    "clean_arguments",
+    "ingest_arguments",
+    "load_registry",
+    "read_registry",
+]

@@ -1,0 +1,212 @@
+"""Reads the registry file: defaults laid under each table, everything checked, all mistakes reported together."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path as FilePath
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from hudi_services.registry.marks import Marked, Path, read_marked
+from hudi_services.registry.mistakes import Mistake, as_error
+from hudi_services.registry.model import Pools, Table, known_names
+from hudi_services.registry.options import wrong_options
+from hudi_services.registry.places import PATH_KEYS, expand, same_place
+
+_SECTIONS = ("defaults", "pools", "tables")
+_POOLS = TypeAdapter(Pools)
+
+
+@dataclass(frozen=True)
+class Registry:
+    """The tables that can be used, and the pools (name -> slots) that limit how many services run at once."""
+
+    file: str
+    tables: tuple[Table, ...] = ()
+    pools: Mapping[str, int] = field(default_factory=dict)
+
+    def table(self, name: str) -> Table | None:
+        return next((table for table in self.tables if table.name == name), None)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a registry file holds: the good tables, and the mistakes that keep others out."""
+
+    registry: Registry
+    mistakes: tuple[Mistake, ...]
+
+
+def load_registry(file: str | PathLike[str], environ: Mapping[str, str] = os.environ) -> Registry:
+    """The whole registry. Raises RegistryError that lists every mistake with file, line and key."""
+    reading = read_registry(file, environ)
+    if reading.mistakes:
+        raise as_error(str(file), reading.mistakes)
+    return reading.registry
+
+
+def read_registry(
+    file: str | PathLike[str], environ: Mapping[str, str] = os.environ, only: str | None = None
+) -> Reading:
+    """The tables that are right, and the mistakes of the others; one bad table does not stop the rest.
+
+    With `only`, the name of a table, no other table is looked at: that is quick also in a registry of thousands.
+    """
+    shown = str(file)
+    try:
+        text = FilePath(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        return Reading(Registry(shown), (Mistake(shown, 1, "file", f"cannot be read: {error}"),))
+    return _Checker(shown, read_marked(text), environ, only).reading()
+
+
+class _Checker:
+    def __init__(self, file: str, marked: Marked, environ: Mapping[str, str], only: str | None) -> None:
+        self._file = file
+        self._marked = marked
+        self._environ = environ
+        self._only = only
+        self._mistakes: set[Mistake] = set()
+        self._bad: set[int] = set()
+        self._taken: dict[tuple[str, str], int] = {}
+
+    def reading(self) -> Reading:
+        for problem in self._marked.problems:
+            self._add(problem.path, problem.message, problem.line)
+        data = self._marked.data if self._marked.data is not None else {}
+        if not isinstance(data, dict):
+            self._add((), "must be a mapping with the sections " + ", ".join(_SECTIONS))
+            data = {}
+        for name in data.keys() - set(_SECTIONS):
+            self._add((name,), _unknown(name, _SECTIONS))
+        pools = self._pools(data.get("pools"))
+        defaults = self._section(data, "defaults", dict)
+        tables: list[Table] = []
+        for position, entry in enumerate(self._section(data, "tables", list)):
+            if self._only is None or (isinstance(entry, dict) and entry.get("name") == self._only):
+                table = self._table(position, entry, defaults, pools)
+                if table is not None and position not in self._bad:
+                    tables.append(table)
+        return Reading(Registry(self._file, tuple(tables), pools), tuple(sorted(self._mistakes, key=_order)))
+
+    def _section(self, data: dict[str, Any], name: str, kind: type[Any]) -> Any:
+        value = data.get(name)
+        if value is not None and not isinstance(value, kind):
+            self._add((name,), "must be a list of tables" if kind is list else "must be a mapping")
+            value = None
+        return kind() if value is None else value
+
+    def _pools(self, value: Any) -> dict[str, int]:
+        try:
+            return _POOLS.validate_python(value or {})
+        except ValidationError as error:
+            for problem in error.errors():
+                self._add(("pools", *problem["loc"]), _words(problem))
+            return {}
+
+    def _table(self, position: int, entry: Any, defaults: dict[str, Any], pools: Mapping[str, int]) -> Table | None:
+        here: Path = ("tables", position)
+        if not isinstance(entry, dict):
+            self._add(here, "must be a mapping")
+            return None
+        merged = _laid_over(entry, defaults)
+        for path, message in self._expand_paths(merged):
+            self._add((*here, *path), message)
+        self._claim(position, "name", merged.get("name"))
+        self._claim(position, "base_path", merged.get("base_path"))
+        try:
+            table = Table.model_validate(merged)
+        except ValidationError as error:
+            for problem in error.errors():
+                self._add((*here, *problem["loc"]), _words(problem))
+            return None
+        for path, message in (*wrong_options(table), *_contradictions(table, pools)):
+            self._add((*here, *path), message)
+        return table
+
+    def _expand_paths(self, entry: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Puts the values of environment variables into the entry's paths."""
+        for path in PATH_KEYS:
+            inner: Any = entry
+            for step in path[:-1]:
+                inner = inner.get(step) if isinstance(inner, dict) else None
+            if isinstance(inner, dict) and isinstance(text := inner.get(path[-1]), str):
+                try:
+                    inner[path[-1]] = expand(text, self._environ)
+                except ValueError as error:
+                    yield path, str(error)
+
+    def _claim(self, position: int, key: str, value: object) -> None:
+        """A name or a place that an earlier table has is the later one's mistake."""
+        if not isinstance(value, str):
+            return
+        other = self._taken.setdefault((key, same_place(value)), position)
+        if other != position:
+            line = self._marked.line(("tables", other, key))
+            self._add(("tables", position, key), f"{value!r} is also the {key} of {self._name(other)!r} on line {line}")
+
+    def _name(self, position: int) -> str:
+        entry = self._marked.data["tables"][position]
+        name = entry.get("name") if isinstance(entry, dict) else None
+        return name if isinstance(name, str) else f"tables[{position}]"
+
+    def _add(self, path: Path, message: str, line: int | None = None) -> None:
+        """A mistake in a table's entry is shown under the table's name, on the defaults' line if it comes from there."""
+        where, shown, table = path, path, None
+        if len(path) > 1 and path[0] == "tables":
+            position, inside = int(path[1]), path[2:]
+            table = self._name(position)
+            shown = (table, *inside)
+            self._bad.add(position)
+            if path not in self._marked.lines and ("defaults", *inside) in self._marked.lines:
+                where = ("defaults", *inside)
+        key = ".".join(map(str, shown)) or "file"
+        self._mistakes.add(Mistake(self._file, line or self._marked.line(where), key, message, table))
+
+
+def _order(mistake: Mistake) -> tuple[int, str, str]:
+    return mistake.line, mistake.key, mistake.message
+
+
+def _laid_over(entry: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    """The entry, with the defaults where it is silent; mappings key by key, lists and values as a whole."""
+    merged = {key: _laid_over({}, value) if isinstance(value, dict) else value for key, value in defaults.items()}
+    for key, value in entry.items():
+        below = merged.get(key)
+        if isinstance(value, dict):
+            merged[key] = _laid_over(value, below if isinstance(below, dict) else {})
+        else:
+            merged[key] = value
+    return merged
+
+
+def _contradictions(table: Table, pools: Mapping[str, int]) -> Iterator[tuple[tuple[str, ...], str]]:
+    if table.source is not None and table.keys is None:
+        yield ("keys",), "is missing; a table with a source needs the columns of its record key"
+    if table.source is None and table.ingest.schedule is not None:
+        yield ("ingest", "schedule"), "has no effect without a source"
+    if table.pool != "default_pool" and table.pool not in pools:
+        yield ("pool",), f"the pool {table.pool!r} is not declared; add it to the section pools with its slots"
+
+
+def _words(problem: Any) -> str:
+    """A validation problem in this file's words."""
+    path = problem["loc"]
+    if problem["type"] == "extra_forbidden":
+        return _unknown(str(path[-1]), known_names(path[:-1]))
+    if problem["type"] == "missing":
+        return "is missing"
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    if problem["type"] == "value_error":
+        return message
+    return f"{message[:1].lower()}{message[1:]} (found {problem['input']!r})"
+
+
+def _unknown(name: str, known: tuple[str, ...]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"is not an option; did you mean {close[0]!r}?" if close else f"is not an option; known: {', '.join(known)}"

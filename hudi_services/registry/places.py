@@ -1,0 +1,29 @@
+"""Environment variables in paths: `${HUDI_LAKE}/flights`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+
+# The keys of a table's entry that hold a path.
+PATH_KEYS = (("base_path",), ("source", "path"), ("source", "quarantine", "path"))
+
+
+def expand(text: str, environ: Mapping[str, str]) -> str:
+    """`text` with each `${NAME}` replaced. Raises ValueError that names the variable that is not set."""
+
+    def value(match: re.Match[str]) -> str:
+        name = match.group(1)
+        if not environ.get(name):
+            raise ValueError(f"the environment variable {name} is not set; it is needed for {text!r}")
+        return environ[name]
+
+    return _VARIABLE.sub(value, text)
+
+
+def same_place(path: str) -> str:
+    """A form of a path in which two spellings of one place are equal."""
+    scheme, mark, rest = path.rpartition("://")
+    return scheme + mark + re.sub(r"/+", "/", rest).rstrip("/")
