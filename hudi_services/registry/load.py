@@ -119,13 +119,15 @@ class _Checker:
             self._add((*here, *path), message)
         self._claim(position, "name", merged.get("name"))
         self._claim(position, "base_path", merged.get("base_path"))
+        for path, message in wrong_options(merged):
+            self._add((*here, *path), message)
         try:
             table = Table.model_validate(merged)
         except ValidationError as error:
             for problem in error.errors():
                 self._add((*here, *problem["loc"]), _words(problem))
             return None
-        for path, message in (*wrong_options(table), *_contradictions(table, pools)):
+        for path, message in _contradictions(table, pools):
             self._add((*here, *path), message)
         return table
 

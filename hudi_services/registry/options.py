@@ -18,9 +18,6 @@ from hoodie.config.table_keys import (
 )
 from hoodie.config.write_keys import WRITE_KEYS
 from hoodie.errors import ConfigError
-from hudi_services.registry.model import Table
-
-Path = tuple[str, ...]
 
 # These have a key of their own in the registry: saying them twice would let the two contradict each other.
 _OWN: dict[ConfigKey[Any], str] = {
@@ -31,27 +28,30 @@ _OWN: dict[ConfigKey[Any], str] = {
     TYPE: "type",
     VERSION: "version",
 }
+_OWN_NAMES = {name: where for key, where in _OWN.items() for name in key.names}
+_SECTIONS: tuple[tuple[tuple[str, ...], tuple[ConfigKey[Any], ...]], ...] = (
+    (("hoodie",), CREATE_KEYS),
+    (("ingest", "hoodie"), WRITE_KEYS),
+    (("clean", "hoodie"), CLEAN_KEYS),
+)
 
 
-def wrong_options(table: Table) -> Iterator[tuple[Path, str]]:
-    """The path of each option that is unknown or has a value it cannot have, and what is wrong with it."""
-    sections = (
-        (("hoodie",), table.hoodie, CREATE_KEYS),
-        (("ingest", "hoodie"), table.ingest.hoodie, WRITE_KEYS),
-        (("clean", "hoodie"), table.clean.hoodie, CLEAN_KEYS),
-    )
-    for path, options, keys in sections:
-        for name, message in _wrong(options, keys):
-            yield (*path, name), message
+def wrong_options(entry: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The path of each option of a table's entry that is unknown or has a value it cannot have, and what is wrong with it."""
+    for path, keys in _SECTIONS:
+        options: Any = entry
+        for step in path:
+            options = options.get(step) if isinstance(options, dict) else None
+        for name, value in options.items() if isinstance(options, dict) else ():
+            if (message := _wrong(name, value, keys)) is not None:
+                yield (*path, name), message
 
 
-def _wrong(options: Mapping[str, str], keys: tuple[ConfigKey[Any], ...]) -> Iterator[tuple[str, str]]:
-    own = {name: where for key, where in _OWN.items() for name in key.names}
-    for name, value in options.items():
-        if name in own:
-            yield name, f"is set by {own[name]!r}; remove it here"
-            continue
-        try:
-            resolve({name: value}, keys)
-        except ConfigError as error:
-            yield name, str(error)
+def _wrong(name: str, value: object, keys: tuple[ConfigKey[Any], ...]) -> str | None:
+    if name in _OWN_NAMES:
+        return f"is set by the key {_OWN_NAMES[name]!r}; remove it here"
+    try:
+        resolve({name: value}, keys)
+    except ConfigError as error:
+        return str(error)
+    return None

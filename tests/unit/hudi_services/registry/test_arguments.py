@@ -1,0 +1,76 @@
+"""A table's entry as flags."""
+
+from __future__ import annotations
+
+from datetime import date
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from hoodie.errors import RegistryError
+from hudi_services.registry import DateRange, Table, clean_arguments, ingest_arguments
+
+ENTRY: dict[str, Any] = {
+    "name": "flights",
+    "base_path": "/lake/flights",
+    "keys": {"record_key": ["carrier", "flight"], "partition_by": "month"},
+    "source": {"path": "/land", "format": "csv", "date_pattern": "dt=%Y-%m-%d"},
+    "ingest": {"hoodie": {"hoodie.parquet.max.file.size": 1000}},
+    "clean": {"hoodie": {"hoodie.clean.commits.retained": 3}},
+}
+RANGE = DateRange(date(2013, 1, 5), date(2013, 1, 8))
+
+
+def options(flags: list[str]) -> list[str]:
+    return [value for flag, value in pairwise(flags) if flag == "--hoodie-conf"]
+
+
+def test_ingest_without_dates_takes_all_unseen_files() -> None:
+    flags = ingest_arguments(Table.model_validate(ENTRY), None)
+    assert flags[:6] == ["--target-base-path", "/lake/flights", "--source-path", "/land", "--source-format", "csv"]
+    assert "--from" not in flags
+    assert options(flags) == [
+        "hoodie.table.name=flights",
+        "hoodie.table.type=COPY_ON_WRITE",
+        "hoodie.datasource.write.recordkey.field=carrier,flight",
+        "hoodie.datasource.write.partitionpath.field=month",
+        "hoodie.parquet.max.file.size=1000",
+    ]
+
+
+def test_ingest_of_dates() -> None:
+    flags = ingest_arguments(Table.model_validate(ENTRY), RANGE)
+    place = flags.index("--source-date-pattern")
+    assert flags[place : place + 6] == [
+        "--source-date-pattern",
+        "dt=%Y-%m-%d",
+        "--from",
+        "2013-01-05",
+        "--to",
+        "2013-01-08",
+    ]
+
+
+def test_dates_need_a_date_pattern() -> None:
+    table = Table.model_validate({**ENTRY, "source": {"path": "/land", "format": "csv"}})
+    with pytest.raises(RegistryError, match="cannot be loaded by dates"):
+        ingest_arguments(table, RANGE)
+
+
+def test_a_table_of_others_is_not_ingested() -> None:
+    with pytest.raises(RegistryError, match="no source"):
+        ingest_arguments(Table(name="t", base_path="/t"), None)
+
+
+def test_clean_overrides_go_before_the_tables_options() -> None:
+    table = Table.model_validate(ENTRY)
+    assert clean_arguments(table) == [
+        "--target-base-path",
+        "/lake/flights",
+        "--hoodie-conf",
+        "hoodie.clean.commits.retained=3",
+    ]
+    assert options(clean_arguments(table, {"hoodie.clean.commits.retained": "1"})) == [
+        "hoodie.clean.commits.retained=1"
+    ]
