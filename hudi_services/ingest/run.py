@@ -64,14 +64,15 @@ def prepare(request: IngestRequest, engine: Engine) -> Prepared:
         )
     files = list_source(request.source_path, request.source_format, request.date_pattern)
     created = select_keys(request.options, CREATE_KEYS)
+    table: HoodieTable | None = None
     try:
-        table = HoodieTable.open(request.base_path, engine=engine)
+        opened = HoodieTable.open(request.base_path, engine=engine)
     except TableNotFoundError:
         properties = new_table_properties(resolve(created, CREATE_KEYS))
         checkpoint = Checkpoint()
-        table = None
     else:
-        state = table.state()
+        table = opened
+        state = opened.state()
         properties = state.properties
         _check_same(properties, created)
         checkpoint = find_checkpoint(state, start_fresh=request.start_fresh)

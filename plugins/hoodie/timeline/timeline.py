@@ -83,8 +83,11 @@ class Timeline:
 
     @cached_property
     def latest_time(self) -> str | None:
-        """The greatest requested or completion time of any instant: new instants must be later."""
-        times = [pad(t) for i in self.instants for t in (i.time, i.completion_time) if t]
+        """The greatest time that any instant carries in its name: new instants must be later.
+
+        Completion times that come from a file's modification time do not count: they are of another clock.
+        """
+        times = [pad(time) for i in self.instants for time in (i.time, i.completion_time) if time and time in i.file_name]
         return max(times, default=None)
 
 

@@ -1,0 +1,157 @@
+"""Killed at any storage call, a table reads as before or as after, and the next run finishes the job."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from hoodie import HoodieTable
+from hoodie.engine import LocalEngine
+from hoodie.errors import HoodieError
+from hoodie.storage import LocalStorage, walk_files
+from tests.support.clock import FakeClock
+from tests.support.faulty import FaultyStorage, Killed
+from tests.support.tables import SMALL_BLOOM, batch, content, create
+
+FIRST = batch([("a", "p", 1, 1), ("b", "p", 1, 1), ("c", "q", 1, 1)])
+SECOND = batch([("a", "p", 2, 2), ("d", "p", 2, 2), ("e", "r", 2, 2)])
+RETAIN_ONE = {"hoodie.clean.commits.retained": 1}
+
+
+@pytest.fixture(params=["9", "6"])
+def version(request):
+    return request.param
+
+
+def reopen(storage, clock):
+    return HoodieTable.open(storage, clock=clock, engine=LocalEngine(1))
+
+
+def run_to_failure(tmp_path, prepare, action, kind, half):
+    """Run `action` on copies of one table, failing at the first call, the second …, until it gets through.
+
+    Yields (copy, clock, call that failed) for each.
+    """
+    origin = tmp_path / "origin"
+    prepare(origin)
+    for fail_at in range(1, 1000):
+        path = tmp_path / "run"
+        shutil.rmtree(path, ignore_errors=True)
+        shutil.copytree(origin, path)
+        clock = FakeClock(FakeClock().time.replace(month=2))
+        storage = FaultyStorage(path, fail_at, kind, half)
+        try:
+            action(HoodieTable(storage, LocalEngine(1), clock))
+        except (Killed, OSError, HoodieError) as error:
+            yield LocalStorage(str(path)), clock, f"{fail_at}: {error}"
+        else:
+            assert fail_at > 10, "the action made too few storage calls to be true"
+            return
+
+
+def uncommitted(table):
+    """Data files of instants that are not on the timeline."""
+    times = {instant.time for instant in table.timeline.commits}
+    files = [file.name for file in walk_files(table.storage, "") if file.name.endswith(".parquet")]
+    return [name for name in files if name.rpartition("_")[2].removesuffix(".parquet") not in times]
+
+
+@pytest.mark.parametrize(("kind", "half"), [("kill", False), ("kill", True), ("full", False)])
+@pytest.mark.parametrize("operation", ["upsert", "bulk_insert", "delete"])
+def test_a_write_that_dies_at_any_call(tmp_path, version, operation, kind, half):
+    def prepare(path):
+        create(path, FakeClock(), **{"hoodie.write.table.version": version}).write(FIRST, "insert", SMALL_BLOOM)
+
+    rows = SECOND.filter([False, False, True]) if operation == "bulk_insert" else SECOND
+    prepare(tmp_path / "before")
+    before = content(reopen(LocalStorage(str(tmp_path / "before")), FakeClock()))
+    done = reopen(LocalStorage(str(tmp_path / "before")), FakeClock(FakeClock().time.replace(month=2)))
+    done.write(rows, operation, SMALL_BLOOM)
+    after = content(done)
+    assert before != after
+
+    completed = 0
+    for storage, clock, call in run_to_failure(tmp_path, prepare, lambda t: t.write(rows, operation, SMALL_BLOOM), kind, half):
+        table = reopen(storage, clock)
+        now = content(table)
+        assert now in (before, after), call
+        completed += now == after
+        # The next run finishes the job; doing it again after it was visible changes nothing for upserts and deletes.
+        if not (operation == "bulk_insert" and now == after):
+            table.write(rows, operation, SMALL_BLOOM)
+        else:
+            table.write(batch([]), "upsert", SMALL_BLOOM)
+        assert content(table) == after, call
+        assert uncommitted(table) == [], call
+        assert table.timeline.pending == (), call
+        assert not table.storage.list(".hoodie/.temp").folders or now == after, call
+        assert table.storage.info(".hoodie/lock") is None
+    if kind == "kill":
+        assert completed, "no crash after the commit became visible was tried"
+
+
+@pytest.mark.parametrize(("kind", "half"), [("kill", False), ("kill", True), ("full", False)])
+def test_a_clean_that_dies_at_any_call(tmp_path, version, kind, half):
+    def prepare(path):
+        table = create(path, FakeClock(), **{"hoodie.write.table.version": version})
+        for step in range(4):
+            table.write(batch([("a", "p", step, step), ("c", "q", step, step)]), "upsert", SMALL_BLOOM)
+
+    prepare(tmp_path / "done")
+    done = reopen(LocalStorage(str(tmp_path / "done")), FakeClock(FakeClock().time.replace(month=2)))
+    expected = content(done)
+    done.clean(RETAIN_ONE)
+    left = sorted(file.name.rpartition("_")[2] for file in walk_files(done.storage, "") if file.name.endswith(".parquet"))
+    assert len(left) == 4
+
+    for storage, clock, call in run_to_failure(tmp_path, prepare, lambda table: table.clean(RETAIN_ONE), kind, half):
+        table = reopen(storage, clock)
+        assert content(table) == expected, call
+        table.clean(RETAIN_ONE)
+        assert content(table) == expected, call
+        names = sorted(file.name.rpartition("_")[2] for file in walk_files(storage, "") if file.name.endswith(".parquet"))
+        assert names == left, call
+        assert table.timeline.pending == (), call
+        cleans = [instant for instant in table.timeline if instant.action == "clean"]
+        assert len(cleans) >= 1, call
+
+
+def test_creating_a_table_that_dies(tmp_path):
+    for fail_at in range(1, 20):
+        path = tmp_path / f"t{fail_at}"
+        try:
+            create(FaultyStorage(path, fail_at, half=True))
+        except Killed:
+            try:
+                create(path)
+            except HoodieError:
+                assert content(HoodieTable.open(str(path))) == {}
+        else:
+            return
+    pytest.fail("creating a table makes more calls than it should")
+
+
+def test_switching_off_the_metadata_table_that_dies(tmp_path, version):
+    from hoodie.config.store import load_properties, update_properties
+
+    def prepare(path):
+        table = create(path, FakeClock(), **{"hoodie.write.table.version": version})
+        table.write(FIRST, "insert", SMALL_BLOOM)
+        properties = table.properties.with_values({"hoodie.table.metadata.partitions": "files"})
+        update_properties(table.storage, properties)
+        table.storage.create(".hoodie/metadata/files/stale", b"x")
+
+    def action(table):
+        table.write(SECOND, "upsert", SMALL_BLOOM)
+
+    for storage, clock, call in run_to_failure(tmp_path, prepare, action, "kill", True):
+        properties = load_properties(storage, clock)
+        stale = bool(storage.list(".hoodie/metadata").folders)
+        committed = len(reopen(storage, clock).timeline.commits) == 2
+        # No reader may be told to trust the stale table once a commit is visible that it misses.
+        assert not (committed and properties.has_metadata_table), call
+        assert not (committed and stale), call
+        reopen(storage, clock).write(SECOND, "upsert", SMALL_BLOOM)
+        assert not reopen(storage, clock).properties.has_metadata_table
+        assert storage.list(".hoodie/metadata").folders == ()
