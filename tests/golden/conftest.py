@@ -1,0 +1,37 @@
+"""Tables that Apache Hudi wrote. Their metadata holds absolute paths below the folder where they were made."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+ARCHIVES = Path(__file__).parent / "tables"
+
+
+@pytest.fixture(scope="session")
+def golden(tmp_path_factory):
+    """Unpacks an archive once: name (`12v9`: Hudi 1.2.0 version 9, `15v6`: 0.15.0 version 6) -> folder of tables."""
+    made: dict[str, Path] = {}
+
+    def unpack(name: str) -> Path:
+        if name not in made:
+            folder = tmp_path_factory.mktemp("golden")
+            with tarfile.open(ARCHIVES / f"hudi-{name}.tar.xz") as archive:
+                archive.extractall(folder, filter="data")
+            made[name] = folder / name
+        return made[name]
+
+    return unpack
+
+
+@pytest.fixture(scope="session")
+def expected(golden):
+    """(archive, table) -> {id: [name, price, ts]}, as Hudi's own snapshot read gave it."""
+
+    def load(name: str, table: str) -> dict[str, list]:
+        return json.loads((golden(name) / "_expected.json").read_text())[table]
+
+    return load

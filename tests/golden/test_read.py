@@ -1,0 +1,124 @@
+"""Every copy-on-write table of Hudi is read right, whatever its history."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from hoodie import HoodieTable
+from hoodie.errors import MissingFileError, TimeTravelError, UnsupportedTableError
+from hoodie.schema import arrow_to_avro, avro_to_arrow, data_columns, normalise, with_meta_columns
+
+ARCHIVES = ["12v9", "15v6"]
+COW = ["cow_np", "cow_hive", "cow_clust", "cow_clean", "cow_cdc_data_before", "boot_full", "fail_cow_tls"]
+
+
+def snapshot(table, **read):
+    return {row["id"]: [row["name"], row["price"], row["ts"]] for row in table.read(**read).to_pylist()}
+
+
+@pytest.mark.parametrize("archive", ARCHIVES)
+@pytest.mark.parametrize("name", COW)
+def test_snapshot(golden, expected, archive, name):
+    table = HoodieTable.open(str(golden(archive) / name))
+    assert snapshot(table) == expected(archive, name)
+
+
+@pytest.mark.parametrize("archive", ARCHIVES)
+@pytest.mark.parametrize("name", [name for name in COW if name != "cow_cdc_data_before"])
+def test_write_on(golden, expected, archive, name, tmp_path):
+    """Our upsert, delete and clean on a table of Hudi: its failed writes are rolled back, its metadata table goes."""
+    shutil.copytree(golden(archive) / name, tmp_path / name)
+    table = HoodieTable.open(str(tmp_path / name))
+    rows = table.read()
+    keys = sorted(expected(archive, name))
+    one = rows.filter(pc.equal(rows["id"], keys[0]))
+    newer = one.set_column(one.schema.get_field_index("price"), "price", pc.add(one["price"], 100.0))
+    result = table.write(newer, "upsert")
+    assert (result.rows_updated, result.rows_inserted) == (1, 0)
+    table.write(rows.filter(pc.equal(rows["id"], keys[1])), "delete")
+    wanted = dict(expected(archive, name))
+    wanted[keys[0]] = [wanted[keys[0]][0], wanted[keys[0]][1] + 100.0, wanted[keys[0]][2]]
+    del wanted[keys[1]]
+    assert snapshot(table) == wanted
+    assert not table.properties.has_metadata_table
+    assert not table.storage.list(".hoodie/metadata").folders
+    assert table.timeline.pending == ()
+    run = table.clean({"hoodie.clean.commits.retained": 1})
+    assert run.files_deleted
+    assert snapshot(table) == wanted
+
+
+@pytest.mark.parametrize("archive", ARCHIVES)
+def test_every_state_of_the_past(golden, archive):
+    table = HoodieTable.open(str(golden(archive) / "cow_hive"))
+    states = [snapshot(table, as_of=instant.time) for instant in table.timeline.commits]
+    assert states[-1] == snapshot(table)
+    assert len({json.dumps(state, sort_keys=True) for state in states}) == 3
+    assert sorted(len(state) for state in states) == [4, 4, 5]
+
+
+@pytest.mark.parametrize("archive", ARCHIVES)
+def test_a_cleaned_past_is_refused(golden, archive):
+    table = HoodieTable.open(str(golden(archive) / "cow_clean"))
+    with pytest.raises(TimeTravelError):
+        table.read(as_of=table.timeline.commits[0].time)
+    with pytest.raises(TimeTravelError, match="first commit on the active timeline"):
+        table.read(as_of="2020-01-01")
+
+
+@pytest.mark.parametrize("archive", ARCHIVES)
+def test_cdc_tables_are_read_and_not_written(golden, archive):
+    table = HoodieTable.open(str(golden(archive) / "cow_cdc_data_before"))
+    with pytest.raises(UnsupportedTableError, match="change data capture"):
+        table.write(table.read(), "upsert")
+
+
+@pytest.mark.parametrize("archive", ARCHIVES)
+def test_merge_on_read_is_refused_by_name(golden, archive):
+    table = HoodieTable.open(str(golden(archive) / "mor_avro"))
+    with pytest.raises(UnsupportedTableError, match="MERGE_ON_READ"):
+        table.read()
+    with pytest.raises(UnsupportedTableError, match="MERGE_ON_READ"):
+        table.clean()
+    assert table.read(read_optimized=True).num_rows
+
+
+@pytest.mark.parametrize("archive", ARCHIVES)
+def test_a_missing_base_file_is_named(golden, archive, tmp_path):
+    shutil.copytree(golden(archive) / "cow_np", tmp_path / "t")
+    table = HoodieTable.open(str(tmp_path / "t"))
+    plan = table.plan_read()
+    victim = plan.slices[0].base_file.path
+    (tmp_path / "t" / victim).unlink()
+    from hoodie.read.execute import execute_read
+
+    with pytest.raises(MissingFileError, match=victim):
+        execute_read(plan, table.storage, table.engine)
+
+
+@pytest.mark.parametrize("archive", ARCHIVES)
+def test_schemas_are_spelled_as_hudi_spells_them(golden, archive):
+    def without_doc(node):
+        if isinstance(node, dict):
+            return {key: without_doc(value) for key, value in node.items() if key != "doc"}
+        return [without_doc(item) for item in node] if isinstance(node, list) else node
+
+    seen = 0
+    for folder in sorted(golden(archive).glob("cow_*")):
+        for path in folder.rglob("*_*_2*.parquet"):
+            if ".hoodie" in path.parts:
+                continue
+            footer = pq.ParquetFile(path)
+            if b"parquet.avro.schema" not in footer.metadata.metadata:  # Spark's row writer leaves it out
+                continue
+            theirs = json.loads(footer.metadata.metadata[b"parquet.avro.schema"])
+            columns = with_meta_columns(normalise(data_columns(footer.schema_arrow)))
+            assert json.loads(arrow_to_avro(columns, folder.name)) == without_doc(theirs)
+            assert avro_to_arrow(json.dumps(theirs)) == columns
+            seen += 1
+    assert seen > 10
