@@ -5,17 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
+from hoodie.config import select_keys
+from hoodie.config.clean_keys import COMMITS_RETAINED, FILE_VERSIONS_RETAINED, HOURS_RETAINED, POLICY
+from hoodie.config.key import ConfigKey, resolve
 from hoodie.errors import RegistryError
 from hudi_services.registry.model import Table
+
+_RETAINED: dict[str, ConfigKey[int]] = {
+    "KEEP_LATEST_COMMITS": COMMITS_RETAINED,
+    "KEEP_LATEST_FILE_VERSIONS": FILE_VERSIONS_RETAINED,
+    "KEEP_LATEST_BY_HOURS": HOURS_RETAINED,
+}
 
 
 @dataclass(frozen=True)
 class DateRange:
-    """Days from `start` up to, but without, `stop`, of the dates that file paths carry."""
+    """Days from `start` up to, but without, `stop`, of the dates that file paths carry; None leaves that side open."""
 
-    start: date
-    stop: date
+    start: date | None = None
+    stop: date | None = None
 
 
 def ingest_arguments(table: Table, dates: DateRange | None) -> list[str]:
@@ -34,8 +44,12 @@ def ingest_arguments(table: Table, dates: DateRange | None) -> list[str]:
                 fix="give `source.date_pattern`, or run without dates",
             )
         flags += ["--source-date-pattern", source.date_pattern]
-        flags += ["--from", dates.start.isoformat(), "--to", dates.stop.isoformat()]
+        flags += ["--from", dates.start.isoformat()] if dates.start else []
+        flags += ["--to", dates.stop.isoformat()] if dates.stop else []
     flags += ["--operation", source.operation, "--create-table-version", str(table.version)]
+    if source.quarantine.path is not None:
+        flags += ["--quarantine-path", source.quarantine.path]
+    flags += ["--max-bad-share", str(source.quarantine.max_share)]
     options = {
         "hoodie.table.name": table.name,
         "hoodie.table.type": table.type,
@@ -47,9 +61,20 @@ def ingest_arguments(table: Table, dates: DateRange | None) -> list[str]:
     return flags + _options({**given, **table.hoodie, **table.ingest.hoodie})
 
 
-def clean_arguments(table: Table, overrides: Mapping[str, str] | None = None) -> list[str]:
-    """Flags of the cleaner; `overrides` are options that go before the table's own."""
-    return ["--target-base-path", table.base_path, *_options({**table.clean.hoodie, **(overrides or {})})]
+def clean_arguments(table: Table, policy: str | None = None, retained: int | None = None) -> list[str]:
+    """Flags of the cleaner. `policy` and `retained` (commits, file versions or hours) go before the table's own options."""
+    options = dict(table.clean.hoodie)
+    if policy is not None:
+        options = _replaced(options, POLICY, policy)
+    if retained is not None:
+        key = _RETAINED[resolve(select_keys(options, [POLICY]), [POLICY])[POLICY]]
+        options = _replaced(options, key, str(retained))
+    return ["--target-base-path", table.base_path, *_options(options)]
+
+
+def _replaced(options: Mapping[str, str], key: ConfigKey[Any], value: str) -> dict[str, str]:
+    """`options` with one value for `key`, under whichever of its names it stood."""
+    return {name: given for name, given in options.items() if name not in key.names} | {key.name: value}
 
 
 def _options(options: Mapping[str, str]) -> list[str]:

@@ -63,14 +63,37 @@ def test_a_table_of_others_is_not_ingested() -> None:
         ingest_arguments(Table(name="t", base_path="/t"), None)
 
 
-def test_clean_overrides_go_before_the_tables_options() -> None:
+def test_a_range_may_be_open_to_the_past() -> None:
+    flags = ingest_arguments(Table.model_validate(ENTRY), DateRange(stop=date(2013, 1, 8)))
+    assert "--from" not in flags
+    assert flags[flags.index("--to") + 1] == "2013-01-08"
+
+
+def test_quarantine() -> None:
+    source = {**ENTRY["source"], "quarantine": {"path": "/bad", "max_share": 0.05}}
+    flags = ingest_arguments(Table.model_validate({**ENTRY, "source": source}), None)
+    assert flags[flags.index("--quarantine-path") + 1] == "/bad"
+    assert flags[flags.index("--max-bad-share") + 1] == "0.05"
+
+
+def test_clean_choices_go_before_the_tables_options() -> None:
     table = Table.model_validate(ENTRY)
-    assert clean_arguments(table) == [
-        "--target-base-path",
-        "/lake/flights",
-        "--hoodie-conf",
+    own = ["--target-base-path", "/lake/flights", "--hoodie-conf", "hoodie.clean.commits.retained=3"]
+    assert clean_arguments(table) == own
+    assert options(clean_arguments(table, retained=1)) == ["hoodie.clean.commits.retained=1"]
+    assert options(clean_arguments(table, "KEEP_LATEST_BY_HOURS", 5)) == [
         "hoodie.clean.commits.retained=3",
+        "hoodie.clean.policy=KEEP_LATEST_BY_HOURS",
+        "hoodie.clean.hours.retained=5",
     ]
-    assert options(clean_arguments(table, {"hoodie.clean.commits.retained": "1"})) == [
-        "hoodie.clean.commits.retained=1"
+
+
+def test_a_clean_choice_replaces_the_option_under_its_older_name() -> None:
+    clean = {
+        "hoodie": {"hoodie.cleaner.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.cleaner.fileversions.retained": 9}
+    }
+    table = Table.model_validate({**ENTRY, "clean": clean})
+    assert options(clean_arguments(table, retained=2)) == [
+        "hoodie.cleaner.policy=KEEP_LATEST_FILE_VERSIONS",
+        "hoodie.clean.fileversions.retained=2",
     ]

@@ -1,0 +1,1 @@
+"""Airflow runs the table services: the registry becomes DAGs of spark-submit tasks."""

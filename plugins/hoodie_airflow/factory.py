@@ -1,0 +1,106 @@
+"""The registry as DAGs: one per table and service, so that each table is scheduled, paused and backfilled on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from airflow.sdk import DAG, AssetOrTimeSchedule, CronDataIntervalTimetable, get_parsing_context
+
+from hoodie_airflow.assets import table_asset
+from hoodie_airflow.due import clean_is_due
+from hoodie_airflow.forms import clean_form, ingest_form
+from hoodie_airflow.operator import HudiServiceOperator
+from hoodie_airflow.places import registry_file
+from hoodie_airflow.problems import errors_dag
+from hudi_services.registry import Reading, Table, read_registry
+
+_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def ingest_dags(file: Path | None = None) -> Iterator[DAG]:
+    """A DAG for each table with a source, and one that shows the registry's mistakes if there are any."""
+    reading = _read("ingest", file)
+    for table in reading.registry.tables:
+        if table.source is not None:
+            yield _ingest_dag(table)
+    if reading.mistakes:
+        yield errors_dag(reading.mistakes)
+
+
+def clean_dags(file: Path | None = None) -> Iterator[DAG]:
+    """A DAG for each table."""
+    for table in _read("clean", file).registry.tables:
+        yield _clean_dag(table)
+
+
+def dag_id(service: str, table_name: str) -> str:
+    return f"hudi_{service}__{table_name}"
+
+
+def _read(service: str, file: Path | None) -> Reading:
+    """The registry; at the start of a task, which parses the DAG's file again, only the entry of the task's table."""
+    place, prefix, wanted = file or registry_file(), dag_id(service, ""), get_parsing_context().dag_id
+    if wanted is None or not wanted.startswith(prefix):
+        return read_registry(place)
+    return read_registry(place, only=wanted.removeprefix(prefix))
+
+
+def _ingest_dag(table: Table) -> DAG:
+    cron = table.ingest.schedule
+    start = datetime.combine(table.ingest.start, datetime.min.time(), UTC)
+    # A plain cron schedule would give runs without an interval in Airflow 3: nothing to load by.
+    schedule = CronDataIntervalTimetable(cron, timezone="UTC") if cron else None
+    with _dag(table, "ingest", schedule, start, ingest_form(table)) as dag:
+        HudiServiceOperator(task_id="ingest", table=table, service="ingest")
+    return dag
+
+
+def _clean_dag(table: Table) -> DAG:
+    with _dag(table, "clean", _clean_schedule(table), _EPOCH, clean_form()) as dag:
+        clean = HudiServiceOperator(task_id="clean", table=table, service="clean")
+        if (after := table.clean.after_ingests) is not None:
+            clean_is_due(table.base_path, after, "{{ dag_run.run_type.value }}") >> clean
+    return dag
+
+
+def _clean_schedule(table: Table) -> Any:
+    cron, after = table.clean.schedule, table.clean.after_ingests
+    timetable = CronDataIntervalTimetable(cron, timezone="UTC") if cron else None
+    if after is None:
+        return timetable
+    ingested = [table_asset(table, "ingest")]
+    return AssetOrTimeSchedule(timetable=timetable, assets=ingested) if timetable else ingested
+
+
+def _dag(table: Table, service: str, schedule: Any, start: datetime, form: dict[str, Any]) -> DAG:
+    return DAG(
+        dag_id=dag_id(service, table.name),
+        schedule=schedule,
+        start_date=start,
+        catchup=False,
+        # A table has one writer at a time: more runs would only wait for its lock.
+        max_active_runs=1,
+        params=form,
+        tags=sorted({"hudi", service, *table.tags}),
+        description=table.description or f"{service} of the Hudi table {table.name}",
+        doc_md=_document(table, service),
+        default_args={
+            "owner": table.owner,
+            "retries": table.retries,
+            "retry_delay": timedelta(seconds=30),
+            "retry_exponential_backoff": 2.0,
+            "max_retry_delay": timedelta(minutes=30),
+        },
+    )
+
+
+def _document(table: Table, service: str) -> str:
+    options = table.ingest.hoodie if service == "ingest" else table.clean.hoodie
+    lines = [f"**{service}** of the Hudi table `{table.name}` at `{table.base_path}`", ""]
+    if service == "ingest" and table.source is not None:
+        lines += [f"- source: `{table.source.path}` ({table.source.format}), {table.source.operation}"]
+    lines += [f"- `{name}` = `{value}`" for name, value in sorted(options.items())]
+    return "\n".join(lines)

@@ -1,0 +1,131 @@
+"""The task that runs a table service by spark-submit."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from airflow.exceptions import AirflowException
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.sdk import BaseHook
+from airflow.sdk.exceptions import AirflowFailException, AirflowNotFoundException
+
+from hoodie.errors import HoodieError
+from hoodie_airflow.assets import outlet, table_asset
+from hoodie_airflow.dates import Late, chosen_dates, dates_to_load
+from hoodie_airflow.forms import policy_choice
+from hoodie_airflow.places import PLUGINS, PROJECT, SPARK_APPS
+from hudi_services.java import spark_environment
+from hudi_services.registry import Table, clean_arguments, ingest_arguments
+from hudi_services.result import ServiceResult
+
+_APPLICATIONS = {"ingest": "ingest.py", "clean": "cleaner.py"}
+_WRONG_USAGE = re.compile(r"Error code is: 2\b")
+
+
+class HudiServiceOperator(SparkSubmitOperator):
+    """Runs `service` (`ingest` or `clean`) on `table` through the table's Spark connection.
+
+    What the run has to do comes from its data interval and the `params` of its form. The service's result is the task's XCom
+    and the extra of the table's asset event. A run that was told something impossible fails without a retry.
+    """
+
+    def __init__(self, *, table: Table, service: str, **kwargs: Any) -> None:
+        options = table.ingest if service == "ingest" else table.clean
+        kwargs.setdefault("application", str(SPARK_APPS / _APPLICATIONS[service]))
+        super().__init__(
+            conn_id=table.connection,
+            conf=dict(sorted(options.spark.items())),
+            name=f"hudi-{service}-{table.name}",
+            pool=table.pool,
+            outlets=[outlet(table, service)],
+            **kwargs,
+        )
+        self.table = table
+        self.service = service
+
+    def execute(self, context: Any) -> dict[str, Any] | None:
+        """Submit and wait. Returns the service's result; None for an explained plan."""
+        self._check_connection()
+        explain = context["params"].get("operation") == "explain"
+        with tempfile.TemporaryDirectory(prefix="hudi-") as folder:
+            result_file = Path(folder) / "result.json"
+            try:
+                self.application_args = [*self._arguments(context), *_mode(explain, result_file)]
+                self.env_vars = service_environment(os.environ)
+            except (HoodieError, ValueError) as error:
+                raise AirflowFailException(str(error)) from error
+            self._submit(context)
+            if explain:
+                return None
+            result = _read(result_file)
+        self._tell(result, context)
+        return asdict(result)
+
+    def _arguments(self, context: Any) -> list[str]:
+        params = context["params"]
+        if self.service == "clean":
+            return clean_arguments(self.table, policy_choice(params.get("policy")), params.get("retained"))
+        run = context["dag_run"]
+        interval = (run.data_interval_start, run.data_interval_end) if run.data_interval_start else None
+        chosen = chosen_dates(params.get("from"), params.get("to"))
+        source = self.table.source
+        if source is None or source.date_pattern is None:
+            return ingest_arguments(self.table, None)
+        late = Late(params.get("catch_up_late", Late.AUTO))
+        return ingest_arguments(self.table, dates_to_load(run.run_type.value, interval, chosen, late))
+
+    def _check_connection(self) -> None:
+        # Without this a connection that is not there would silently mean `--master yarn`.
+        try:
+            connection = BaseHook.get_connection(self.table.connection)
+        except AirflowNotFoundException as error:
+            raise AirflowFailException(
+                f"The Spark connection {self.table.connection!r} of table {self.table.name} is not defined. To do: add it under "
+                f"Admin > Connections, or set AIRFLOW_CONN_{self.table.connection.upper()}."
+            ) from error
+        if connection.extra_dejson.get("deploy-mode") == "cluster":
+            raise AirflowFailException(
+                f"The Spark connection {self.table.connection!r} has deploy-mode cluster: the driver could not hand its result "
+                "back to this task. To do: use client mode."
+            )
+
+    def _submit(self, context: Any) -> None:
+        try:
+            super().execute(context)
+        except AirflowException as error:
+            if _WRONG_USAGE.search(str(error)):
+                raise AirflowFailException(
+                    f"{error}\nThe service was told something impossible: not tried again."
+                ) from error
+            raise
+
+    def _tell(self, result: ServiceResult, context: Any) -> None:
+        self.log.info("%s of table %s: %s (%.1f s)", result.service, self.table.name, result.message, result.seconds)
+        if result.instant is not None:
+            events = context["outlet_events"][outlet(self.table, self.service)]
+            events.add(table_asset(self.table, self.service), extra={"table": self.table.name, **asdict(result)})
+
+
+def service_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """What spark-submit needs: Java, this interpreter, and the project's code. Raises MachineError without a Java."""
+    own = [str(PLUGINS), str(PROJECT)]
+    given = [part for part in environ.get("PYTHONPATH", "").split(os.pathsep) if part and part not in own]
+    return {**spark_environment(environ), "PYTHONPATH": os.pathsep.join([*own, *given])}
+
+
+def _mode(explain: bool, result_file: Path) -> list[str]:
+    return ["--explain"] if explain else ["--result-path", str(result_file)]
+
+
+def _read(file: Path) -> ServiceResult:
+    try:
+        return ServiceResult(**json.loads(file.read_text()))
+    except (OSError, ValueError, TypeError) as error:
+        raise AirflowException(f"The service ended well but left no result that can be read: {error}") from error
