@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
-from hoodie.errors import SchemaConflictError
+from hoodie.errors import CorruptTableError, SchemaConflictError
 
 _PRIMITIVES: dict[str, pa.DataType] = {
     "null": pa.null(),
@@ -18,7 +20,6 @@ _PRIMITIVES: dict[str, pa.DataType] = {
     "double": pa.float64(),
     "bytes": pa.binary(),
     "string": pa.string(),
-    "enum": pa.string(),
 }
 _LOGICAL: dict[str, pa.DataType] = {
     "date": pa.date32(),
@@ -30,17 +31,31 @@ _LOGICAL: dict[str, pa.DataType] = {
     "time-micros": pa.time64("us"),
     "uuid": pa.string(),
 }
+_MAX_PRECISION = 38
 
 
 def arrow_to_avro(schema: pa.Schema, table_name: str) -> str:
-    """The Avro JSON of a normalised Arrow schema: record `<table>_record` in namespace `hoodie.<table>`."""
-    name = f"{table_name}_record"
-    return json.dumps(_record(schema, name, f"hoodie.{table_name}"), separators=(",", ":"))
+    """The Avro JSON of a normalised Arrow schema: record `<table>_record` in namespace `hoodie.<table>`.
+
+    Characters of the table's name that Avro cannot hold become two underscores, as in Hudi.
+    """
+    table = re.sub(r"^[^A-Za-z_]|[^A-Za-z0-9_]", "__", table_name)
+    return json.dumps(_record(schema, f"{table}_record", f"hoodie.{table}"), separators=(",", ":"))
 
 
 def avro_to_arrow(text: str) -> pa.Schema:
-    """The Arrow schema of an Avro record schema (JSON). Raises SchemaConflictError for types that have no column form."""
-    return pa.schema(_fields(json.loads(text), {}))
+    """The Arrow schema of an Avro record schema (JSON).
+
+    Raises SchemaConflictError for types that have no column form, CorruptTableError for what is no Avro record schema.
+    """
+    try:
+        return pa.schema(_fields(json.loads(text), _Scope("", {})))
+    except (ValueError, TypeError, KeyError) as error:
+        raise CorruptTableError(
+            "A schema of the table is not an Avro record schema",
+            found=f"{text[:200]} ({error!r})",
+            fix="restore the commit or the file that holds it, or roll the commit back",
+        ) from error
 
 
 def _record(fields: Any, name: str, namespace: str) -> dict[str, Any]:
@@ -68,7 +83,7 @@ def _nullable(field: pa.Field, name: str, namespace: str) -> Any:
 def _avro_type(kind: pa.DataType, name: str, namespace: str) -> Any:
     """`name` and `namespace` are those that a named type made here takes, as in Spark's SchemaConverters."""
     for avro, arrow in _PRIMITIVES.items():
-        if kind == arrow and avro != "enum":
+        if kind == arrow:
             return avro
     if pa.types.is_date32(kind):
         return {"type": "int", "logicalType": "date"}
@@ -107,11 +122,27 @@ def decimal_bytes(precision: int) -> int:
     return size
 
 
-def _fields(record: dict[str, Any], named: dict[str, pa.DataType]) -> list[pa.Field]:
-    return [_arrow_field(entry["name"], entry["type"], named) for entry in record["fields"]]
+@dataclass(frozen=True)
+class _Scope:
+    """Where a part of an Avro schema stands: the namespace around it, and the named types before it by full name."""
+
+    namespace: str
+    named: dict[str, pa.DataType]
+
+    def full_name(self, avro: dict[str, Any]) -> str:
+        if "." in avro["name"]:
+            return str(avro["name"])
+        return f"{avro.get('namespace', self.namespace)}.{avro['name']}".lstrip(".")
+
+    def find(self, name: str) -> pa.DataType | None:
+        return self.named.get(name) or self.named.get(f"{self.namespace}.{name}")
 
 
-def _arrow_field(name: str, avro: Any, named: dict[str, pa.DataType]) -> pa.Field:
+def _fields(record: dict[str, Any], scope: _Scope) -> list[pa.Field]:
+    return [_arrow_field(entry["name"], entry["type"], scope) for entry in record["fields"]]
+
+
+def _arrow_field(name: str, avro: Any, scope: _Scope) -> pa.Field:
     if isinstance(avro, list):
         branches = [branch for branch in avro if branch != "null"]
         if len(branches) != 1:
@@ -120,36 +151,47 @@ def _arrow_field(name: str, avro: Any, named: dict[str, pa.DataType]) -> pa.Fiel
                 found=json.dumps(avro),
                 fix="rewrite it with one type",
             )
-        return pa.field(name, _arrow_type(name, branches[0], named), nullable=len(branches) < len(avro))
-    return pa.field(name, _arrow_type(name, avro, named), nullable=avro == "null")
+        return pa.field(name, _arrow_type(name, branches[0], scope), nullable=len(branches) < len(avro))
+    return pa.field(name, _arrow_type(name, avro, scope), nullable=avro == "null")
 
 
-def _arrow_type(name: str, avro: Any, named: dict[str, pa.DataType]) -> pa.DataType:
+def _arrow_type(name: str, avro: Any, scope: _Scope) -> pa.DataType:
     if isinstance(avro, str):
-        found = _PRIMITIVES.get(avro) or named.get(avro) or named.get(avro.rpartition(".")[2])
+        found = _PRIMITIVES.get(avro) or scope.find(avro)
         if found is None:
             raise SchemaConflictError(
                 f"Column {name!r} has an Avro type that is not known", found=avro, fix="check the schema"
             )
         return found
     kind = avro["type"]
-    logical = avro.get("logicalType")
     if isinstance(kind, list | dict):
-        return _arrow_field(name, kind, named).type
+        return _arrow_field(name, kind, scope).type
+    if kind == "array":
+        return pa.list_(_arrow_field("element", avro["items"], scope))
+    if kind == "map":
+        return pa.map_(pa.string(), _arrow_field("value", avro["values"], scope))
+    if kind not in ("record", "fixed", "enum"):
+        return _logical(name, avro) or _arrow_type(name, kind, scope)
+    full_name = scope.full_name(avro)
     if kind == "record":
-        result: pa.DataType = pa.struct(_fields(avro, named))
-    elif kind == "array":
-        result = pa.list_(_arrow_field("element", avro["items"], named))
-    elif kind == "map":
-        result = pa.map_(pa.string(), _arrow_field("value", avro["values"], named))
-    elif logical == "decimal":
-        result = pa.decimal128(avro["precision"], avro.get("scale", 0))
-    elif logical in _LOGICAL:
-        result = _LOGICAL[logical]
+        result: pa.DataType = pa.struct(_fields(avro, _Scope(full_name.rpartition(".")[0], scope.named)))
     elif kind == "fixed":
-        result = pa.binary(avro["size"])
+        result = _logical(name, avro) or pa.binary(avro["size"])
     else:
-        result = _arrow_type(name, kind, named)
-    if "name" in avro:
-        named[avro["name"]] = named[f"{avro.get('namespace', '')}.{avro['name']}"] = result
+        result = pa.string()
+    scope.named[full_name] = result
     return result
+
+
+def _logical(name: str, avro: dict[str, Any]) -> pa.DataType | None:
+    """The type that an annotation gives; None without one, or with one that is not known, which Avro says to ignore."""
+    logical = avro.get("logicalType")
+    if logical == "decimal":
+        if avro["precision"] > _MAX_PRECISION:
+            raise SchemaConflictError(
+                f"Column {name!r} is a decimal of more than {_MAX_PRECISION} digits",
+                found=json.dumps(avro),
+                fix="rewrite it with fewer",
+            )
+        return pa.decimal128(avro["precision"], avro.get("scale", 0))
+    return None if avro["type"] == "fixed" else _LOGICAL.get(str(logical))

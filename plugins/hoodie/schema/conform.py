@@ -6,15 +6,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.errors import SchemaConflictError
+from hoodie.schema.required import refuse_nulls
 
 
 def conform(rows: pa.Table, target: pa.Schema) -> pa.Table:
     """`rows` with exactly the columns, order and types of `target`; absent columns are null, further ones are dropped.
 
-    Raises SchemaConflictError naming the column when a value does not fit its type, or a null meets a required column.
+    Integers in a column that became float or double are rounded to it, as Hudi does; nothing else may lose anything. Raises
+    SchemaConflictError naming the column when a value does not fit its type, or a null meets a required column.
     """
-    if rows.schema.equals(target):
-        return rows
     columns = []
     for field in target:
         position = rows.schema.get_field_index(field.name)
@@ -25,19 +25,25 @@ def conform(rows: pa.Table, target: pa.Schema) -> pa.Table:
             if column.type != field.type:
                 chunks = [_convert(chunk, field.type, field.name) for chunk in column.chunks]
                 column = pa.chunked_array(chunks, field.type)
-        if not field.nullable and column.null_count:
-            raise SchemaConflictError(
-                f"Column {field.name!r} may not be null",
-                found=f"{column.null_count} nulls in {rows.num_rows} rows",
-                fix="fill them",
-            )
+        refuse_nulls(column.chunks, field, field.name)
         columns.append(column)
-    return pa.table(columns, schema=target)
+    return rows if rows.schema.equals(target) else pa.table(columns, schema=target)
 
 
 def _convert(array: pa.Array, kind: pa.DataType, path: str) -> pa.Array:
     if array.type == kind:
         return array
+    try:
+        return _cast(array, kind, path)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise SchemaConflictError(
+            f"Column {path!r} has values that do not fit the table",
+            found=f"{array.type} to {kind}: {error}",
+            fix="correct, round or cast them before the write",
+        ) from error
+
+
+def _cast(array: pa.Array, kind: pa.DataType, path: str) -> pa.Array:
     if pa.types.is_dictionary(array.type):
         return _convert(array.dictionary_decode(), kind, path)
     if pa.types.is_struct(kind) and pa.types.is_struct(array.type):
@@ -52,14 +58,9 @@ def _convert(array: pa.Array, kind: pa.DataType, path: str) -> pa.Array:
         plain = _without_offset(array.cast(pa.list_(array.type.value_field)))
         values = _convert(plain.values, kind.value_type, path + ".element")
         return pa.ListArray.from_arrays(plain.offsets, values, type=kind, mask=_mask(plain))
-    try:
-        return pc.cast(array, kind)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise SchemaConflictError(
-            f"Column {path!r} has values that do not fit the table",
-            found=f"{array.type} to {kind}: {error}",
-            fix="correct them",
-        ) from error
+    # An older file's integers must stay readable after the column became float or double: those are the only casts that round.
+    rounds = pa.types.is_integer(array.type) and pa.types.is_floating(kind)
+    return pc.cast(array, options=pc.CastOptions(kind, allow_float_truncate=rounds))
 
 
 def _struct(array: pa.StructArray, kind: pa.StructType, path: str) -> pa.Array:
@@ -74,8 +75,6 @@ def _struct(array: pa.StructArray, kind: pa.StructType, path: str) -> pa.Array:
 
 
 def _without_offset(array: pa.Array) -> pa.Array:
-    if array.offset == 0:
-        return array
     return pa.concat_arrays([array, array.slice(0, 0)]) if array.offset else array
 
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import pyarrow as pa
 
 from hoodie.errors import SchemaConflictError
+from hoodie.schema.normalise import column_type, normalise
 
 _WIDTHS = {pa.int32(): 0, pa.int64(): 1, pa.float32(): 2, pa.float64(): 3}  # Avro's numeric promotions
 
 
 def reconcile(table: pa.Schema, incoming: pa.Schema) -> pa.Schema:
-    """The table's schema after rows with the (normalised) `incoming` schema.
+    """The table's schema after rows with the schema `incoming`, which is normalised first.
 
-    The table's columns keep their order; new ones, which must be nullable, come after them, also inside structs. Of two
-    numeric types the wider one counts. A column that is absent from the rows must be nullable: it is written as null. Raises
-    SchemaConflictError naming the column.
+    The table's columns keep their order; new ones come after them as nullable, also inside structs. Of two numeric types the
+    wider one counts, and so does the greater precision of decimals of one scale. A column that is absent from the rows must be
+    nullable: it is written as null; so is one without a type, for its values are all null. Raises SchemaConflictError naming
+    the column, dotted.
     """
-    return pa.schema(_merge(list(table), list(incoming), ""))
+    return pa.schema(_merge(list(table), list(normalise(incoming, nulls=True)), ""))
 
 
 def _merge(table: list[pa.Field], incoming: list[pa.Field], prefix: str) -> list[pa.Field]:
@@ -40,20 +42,14 @@ def _merge(table: list[pa.Field], incoming: list[pa.Field], prefix: str) -> list
                     fix="add the column",
                 )
             result.append(field)
-        else:
-            nullable = (
-                field.nullable
-            )  # a nullable column may meet non-null rows; nulls for a required one fail in the data
-            result.append(pa.field(field.name, _widen(field.type, given.type, path), nullable=nullable))
-    for field in new.values():
-        if not field.nullable:
-            field = field.with_nullable(True)  # rows written before have no value for it
-        result.append(field)
-    return result
+        else:  # the table says what may be null; nulls in a required column are refused with the data
+            result.append(pa.field(field.name, _widen(field.type, given.type, path), nullable=field.nullable))
+    # New columns: rows written before have no value for them.
+    return result + [pa.field(name, column_type(field.type, prefix + name)) for name, field in new.items()]
 
 
 def _widen(table: pa.DataType, incoming: pa.DataType, path: str) -> pa.DataType:
-    if table == incoming:
+    if table == incoming or pa.types.is_null(incoming):
         return table
     if table in _WIDTHS and incoming in _WIDTHS:
         return table if _WIDTHS[table] >= _WIDTHS[incoming] else incoming

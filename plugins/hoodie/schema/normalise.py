@@ -10,7 +10,7 @@ import pyarrow as pa
 from hoodie.errors import SchemaConflictError
 from hoodie.model.meta_columns import IS_DELETED
 
-_NAME = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ALLOWED_META = frozenset({IS_DELETED, "_hoodie_operation"})
 _WIDENED = {
     pa.int8(): pa.int32(),
@@ -30,55 +30,68 @@ _PLAIN = frozenset(
 )
 
 
-def normalise(schema: pa.Schema) -> pa.Schema:
+def normalise(schema: pa.Schema, *, nulls: bool = False) -> pa.Schema:
     """The columns as a table holds them.
 
     Dictionaries are decoded, large and view types become plain, small integers int32, uint32 int64, timestamps microseconds
-    (with a zone: UTC; without: local). Raises SchemaConflictError naming the column for a type that a Hudi table cannot hold,
-    for names that Avro cannot hold, for names that differ only in case, and for Hudi's own column names.
+    (with a zone: UTC; without: local), fixed-size binary becomes binary. With `nulls`, types that are not known because all
+    values are null stay null. Raises SchemaConflictError naming the column for a type that a Hudi table cannot hold, for names
+    that Avro cannot hold, for names that differ only in case, and for Hudi's own column names.
     """
-    counts = Counter(name.lower() for name in schema.names)
     for name in schema.names:
-        if counts[name.lower()] > 1:
-            raise SchemaConflictError(
-                f"Column {name!r} stands more than once",
-                found=", ".join(schema.names),
-                fix="names must differ in more than case",
-            )
         if name.startswith("_hoodie_") and name not in _ALLOWED_META:
             raise SchemaConflictError(f"Column {name!r} has a name that Hudi reserves", fix="rename or drop the column")
-    return pa.schema([_field(field, field.name) for field in schema])
+    return pa.schema(_fields(list(schema), "", nulls))
 
 
-def _field(field: pa.Field, path: str) -> pa.Field:
-    if not _NAME.match(field.name):
-        raise SchemaConflictError(
-            f"Column {path!r} has a name that Avro cannot hold",
-            fix="use letters, digits and underscores, no digit first",
-        )
-    return pa.field(field.name, _type(field.type, path), nullable=field.nullable)
+def _fields(fields: list[pa.Field], prefix: str, nulls: bool) -> list[pa.Field]:
+    counts = Counter(field.name.lower() for field in fields)
+    result = []
+    for field in fields:
+        path = prefix + field.name
+        if counts[field.name.lower()] > 1:
+            raise SchemaConflictError(
+                f"Column {path!r} stands more than once",
+                found=", ".join(other.name for other in fields),
+                fix="names must differ in more than case",
+            )
+        if not _NAME.fullmatch(field.name):
+            raise SchemaConflictError(
+                f"Column {path!r} has a name that Avro cannot hold",
+                fix="use letters, digits and underscores, no digit first",
+            )
+        result.append(pa.field(field.name, column_type(field.type, path, nulls=nulls), nullable=field.nullable))
+    return result
 
 
-def _type(kind: pa.DataType, path: str) -> pa.DataType:
+def column_type(kind: pa.DataType, path: str, *, nulls: bool = False) -> pa.DataType:
+    """One type of `normalise`; `path` is the column's dotted name, for errors."""
     if kind in _PLAIN:
         return kind
     if kind in _WIDENED:
         return _WIDENED[kind]
     if pa.types.is_dictionary(kind):
-        return _type(kind.value_type, path)
+        return column_type(kind.value_type, path, nulls=nulls)
     if pa.types.is_timestamp(kind):
         return pa.timestamp("us", "UTC" if kind.tz else None)
-    if pa.types.is_decimal(kind) and kind.precision <= 38 and kind.scale >= 0:
+    if pa.types.is_decimal(kind) and kind.precision <= 38 and 0 <= kind.scale <= kind.precision:
         return pa.decimal128(kind.precision, kind.scale)
     if pa.types.is_fixed_size_binary(kind):
         return pa.binary()
     if pa.types.is_struct(kind) and kind.num_fields:
-        return pa.struct([_field(field, f"{path}.{field.name}") for field in kind.fields])
-    if pa.types.is_map(kind) and _type(kind.key_type, path) == pa.string():
-        return pa.map_(pa.string(), pa.field("value", _type(kind.item_type, f"{path}.value"), kind.item_field.nullable))
+        return pa.struct(_fields(kind.fields, f"{path}.", nulls))
+    if pa.types.is_map(kind) and column_type(kind.key_type, f"{path}.key") == pa.string():
+        value = column_type(kind.item_type, f"{path}.value", nulls=nulls)
+        return pa.map_(pa.string(), pa.field("value", value, nullable=kind.item_field.nullable))
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        value = kind.value_field
-        return pa.list_(pa.field("element", _type(value.type, f"{path}.element"), nullable=value.nullable))
+        value = column_type(kind.value_type, f"{path}.element", nulls=nulls)
+        return pa.list_(pa.field("element", value, nullable=kind.value_field.nullable))
+    if pa.types.is_null(kind):
+        if nulls:
+            return kind
+        raise SchemaConflictError(
+            f"Column {path!r} has no type", found="nothing but nulls", fix="cast it to its type, or drop the column"
+        )
     raise SchemaConflictError(
         f"Column {path!r} has a type that a Hudi table cannot hold",
         found=str(kind),

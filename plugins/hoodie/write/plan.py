@@ -73,7 +73,7 @@ def plan_write(state: TableState, incoming: pa.Schema, operation: str, given: Ma
     if deletes and existing is not None:
         schema = existing
     else:
-        schema = normalise(incoming) if existing is None else reconcile(existing, normalise(incoming))
+        schema = normalise(incoming) if existing is None else reconcile(existing, incoming)
     ordering = properties.ordering_fields
     missing = [name for name in ordering if name not in incoming.names]
     if missing and not deletes:
