@@ -14,9 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.formats.base_file import BaseFileReader
-from hoodie.model.files import FileSlice
+from hoodie.model.files import BaseFile, FileSlice
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.storage.base import Storage
+
+_SPLITS_A_WORKER = 2
+_SPLIT_BYTES = 512 * 1024 * 1024  # of base files: the keys are a small part of them
 
 GROUP = "__group"
 """int32 column: number of the file group (its place in the list of slices) that holds a key."""
@@ -24,27 +27,33 @@ GROUP = "__group"
 
 @dataclass(frozen=True)
 class KeySplit:
-    """The record keys of one base file, as an input of the engine."""
+    """The record keys of some base files, as an input of the engine: (number of the file group, its base file)."""
 
     storage: Storage
-    path: str
-    size: int
-    group: int
+    files: tuple[tuple[int, BaseFile], ...]
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for _, file in self.files)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        with BaseFileReader(self.storage, self.path) as reader:
-            for batch in reader.batches([RECORD_KEY], batch_rows=1 << 20):
-                group = pa.repeat(pa.scalar(self.group, pa.int32()), batch.num_rows)
-                yield from batch.append_column(GROUP, group).to_batches()
+        for number, file in self.files:
+            with BaseFileReader(self.storage, file.path) as reader:
+                for batch in reader.batches([RECORD_KEY], batch_rows=1 << 20):
+                    group = pa.repeat(pa.scalar(number, pa.int32()), batch.num_rows)
+                    yield from batch.append_column(GROUP, group).to_batches()
 
 
-def key_splits(storage: Storage, slices: Sequence[FileSlice]) -> list[KeySplit]:
-    """One split for each slice that has a base file; the group number is the slice's place in `slices`."""
-    return [
-        KeySplit(storage, file_slice.base_file.path, file_slice.base_file.size, number)
-        for number, file_slice in enumerate(slices)
-        if file_slice.base_file is not None
-    ]
+def key_splits(storage: Storage, slices: Sequence[FileSlice], parallelism: int) -> list[KeySplit]:
+    """The keys of all slices that have a base file; the group number is the slice's place in `slices`.
+
+    Files are dealt out so that each worker gets a few splits of about equal size: a task of its own for each of a thousand
+    small files would cost more than reading it.
+    """
+    files = [(number, s.base_file) for number, s in enumerate(slices) if s.base_file is not None]
+    files.sort(key=lambda item: item[1].size, reverse=True)
+    count = min(len(files), max(parallelism * _SPLITS_A_WORKER, -(-sum(f.size for _, f in files) // _SPLIT_BYTES)))
+    return [KeySplit(storage, tuple(files[start::count])) for start in range(count)]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from hoodie.config import write_keys as keys
 from hoodie.engine.base import Engine
 from hoodie.errors import PendingInstantError
 from hoodie.index.simple import key_splits
+from hoodie.index.sketch import KeySketch, sketch_power
 from hoodie.markers import delete_markers, read_markers
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.files import FileSlice
@@ -39,15 +40,16 @@ from hoodie.write.bulk import BulkInsert
 from hoodie.write.context import WriteContext
 from hoodie.write.plan import WritePlan, plan_write, write_context
 from hoodie.write.stages import (
-    CountPartitions,
     KeyRows,
     KeyStored,
     Locate,
     Route,
+    Survey,
     WriteFiles,
     merge_profiles,
 )
 
+_ROW_BYTES = 64  # a guess at a row of the input: only the size of a sketch depends on it
 _ROWS_PER_BUCKET_BYTES = 128 * 1024 * 1024  # of input: what one task holds while it locates and sorts
 
 
@@ -136,12 +138,14 @@ def _write_files(
         return [stat for stats in results for stat in stats]
     buckets = max(engine.parallelism, -(-engine.input_size(rows) // _ROWS_PER_BUCKET_BYTES))
     keyed = engine.exchange_input(KeyRows(context, buckets), rows, buckets)
-    partitions = sorted(set().union(*keyed.map(CountPartitions())))
-    slices = _latest(state, partitions)
+    power = sketch_power(engine.input_size(rows) // _ROW_BYTES)
+    touched = keyed.map(Survey(power))
+    slices = _latest(state, sorted(frozenset().union(*(part.partitions for part in touched))))
     if plan.operation in ("upsert", "delete"):
-        stored = key_splits(state.storage, slices)
+        stored = key_splits(state.storage, slices, engine.parallelism)
         if stored:
-            keyed = keyed.union(engine.exchange_input(KeyStored(buckets), stored, buckets))
+            sketch = KeySketch.union((part.keys for part in touched), power)
+            keyed = keyed.union(engine.exchange_input(KeyStored(buckets, sketch), stored, buckets))
     located = Locate(context, tuple(file_slice.partition for file_slice in slices), plan.combines)
     updates, inserts = merge_profiles(keyed.map(located))
     clustering = pending_clustering_groups(state)

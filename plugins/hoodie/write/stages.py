@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from hoodie.engine.base import Block
 from hoodie.formats.murmur import murmur2
 from hoodie.index.simple import GROUP, Located, locate
+from hoodie.index.sketch import KeySketch
 from hoodie.merge import DELETE, latest_per_key
 from hoodie.model.commit import WriteStat
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
@@ -41,25 +42,40 @@ class KeyRows:
 
 @dataclass(frozen=True)
 class KeyStored:
-    """Keys of a base file -> the same, bucketed like the incoming rows."""
+    """Keys of base files -> those that may be among the incoming ones, bucketed like these."""
 
     buckets: int
+    incoming: KeySketch
 
     def __call__(self, number: int, batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
         for batch in batches:
-            yield from by_key_hash(pa.Table.from_batches([batch]), self.buckets)
+            hashes = murmur2(batch[RECORD_KEY], 0)
+            near = np.flatnonzero(self.incoming.may_hold(hashes))
+            rows = pa.Table.from_batches([batch]).take(pa.array(near))
+            yield from split_by(rows, hashes[near] % np.uint32(self.buckets), self.buckets)
 
 
 @dataclass(frozen=True)
-class CountPartitions:
-    """Bucket -> its partition paths and their rows."""
+class Touched:
+    """What a batch touches: its partitions, and a sketch of its keys."""
 
-    def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> Counter[str]:
-        counts: Counter[str] = Counter()
+    partitions: frozenset[str]
+    keys: KeySketch
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Bucket -> what its rows touch."""
+
+    power: int  # of the sketch
+
+    def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> Touched:
+        partitions: set[str] = set()
+        hashes = [np.zeros(0, dtype=np.uint32)]
         for table in tables:
-            for entry in pc.value_counts(table[PARTITION_PATH]).to_pylist():  # one a distinct partition
-                counts[entry["values"]] += entry["counts"]
-        return counts
+            partitions.update(pc.unique(table[PARTITION_PATH]).to_pylist())  # distinct values: few
+            hashes.append(murmur2(table[RECORD_KEY], 0))
+        return Touched(frozenset(partitions), KeySketch.of(np.concatenate(hashes), self.power))
 
 
 @dataclass(frozen=True)
