@@ -49,7 +49,8 @@ def avro_to_arrow(text: str) -> pa.Schema:
     Raises SchemaConflictError for types that have no column form, CorruptTableError for what is no Avro record schema.
     """
     try:
-        return pa.schema(_fields(json.loads(text), _Scope("", {})))
+        record = json.loads(text)
+        return pa.schema(_fields(record, _Scope("", {}).inside(record)))
     except (ValueError, TypeError, KeyError) as error:
         raise CorruptTableError(
             "A schema of the table is not an Avro record schema",
@@ -134,6 +135,9 @@ class _Scope:
             return str(avro["name"])
         return f"{avro.get('namespace', self.namespace)}.{avro['name']}".lstrip(".")
 
+    def inside(self, record: dict[str, Any]) -> _Scope:
+        return _Scope(self.full_name(record).rpartition(".")[0], self.named)
+
     def find(self, name: str) -> pa.DataType | None:
         return self.named.get(name) or self.named.get(f"{self.namespace}.{name}")
 
@@ -174,7 +178,7 @@ def _arrow_type(name: str, avro: Any, scope: _Scope) -> pa.DataType:
         return _logical(name, avro) or _arrow_type(name, kind, scope)
     full_name = scope.full_name(avro)
     if kind == "record":
-        result: pa.DataType = pa.struct(_fields(avro, _Scope(full_name.rpartition(".")[0], scope.named)))
+        result: pa.DataType = pa.struct(_fields(avro, scope.inside(avro)))
     elif kind == "fixed":
         result = _logical(name, avro) or pa.binary(avro["size"])
     else:

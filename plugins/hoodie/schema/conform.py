@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -44,6 +45,8 @@ def _convert(array: pa.Array, kind: pa.DataType, path: str) -> pa.Array:
 
 
 def _cast(array: pa.Array, kind: pa.DataType, path: str) -> pa.Array:
+    if pa.types.is_null(array.type):
+        return pa.nulls(len(array), kind)
     if pa.types.is_dictionary(array.type):
         return _convert(array.dictionary_decode(), kind, path)
     if pa.types.is_struct(kind) and pa.types.is_struct(array.type):
@@ -55,9 +58,9 @@ def _cast(array: pa.Array, kind: pa.DataType, path: str) -> pa.Array:
         items = _convert(plain.items, kind.item_type, path + ".value")
         return pa.MapArray.from_arrays(plain.offsets, keys, items, type=kind, mask=_mask(plain))
     if pa.types.is_list(kind) and _is_list(array.type):
-        plain = _without_offset(array.cast(pa.list_(array.type.value_field)))
+        plain = _without_offset(array)
         values = _convert(plain.values, kind.value_type, path + ".element")
-        return pa.ListArray.from_arrays(plain.offsets, values, type=kind, mask=_mask(plain))
+        return pa.ListArray.from_arrays(_offsets(plain), values, type=kind, mask=_mask(plain))
     # An older file's integers must stay readable after the column became float or double: those are the only casts that round.
     rounds = pa.types.is_integer(array.type) and pa.types.is_floating(kind)
     return pc.cast(array, options=pc.CastOptions(kind, allow_float_truncate=rounds))
@@ -76,6 +79,12 @@ def _struct(array: pa.StructArray, kind: pa.StructType, path: str) -> pa.Array:
 
 def _without_offset(array: pa.Array) -> pa.Array:
     return pa.concat_arrays([array, array.slice(0, 0)]) if array.offset else array
+
+
+def _offsets(array: pa.Array) -> pa.Array:
+    if pa.types.is_fixed_size_list(array.type):
+        return pa.array(np.arange(len(array) + 1) * array.type.list_size, pa.int32())
+    return array.offsets.cast(pa.int32())
 
 
 def _mask(array: pa.Array) -> pa.Array | None:

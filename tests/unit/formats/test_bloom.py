@@ -2,8 +2,10 @@
 
 import json
 import math
+import zlib
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from hoodie.errors import CorruptFileError
 from hoodie.formats.bloom import BloomFilter
 
-VECTORS = json.loads((Path(__file__).parent / "data" / "bloom_vectors.json").read_text())
+*VECTORS, GROWN = json.loads((Path(__file__).parent / "data" / "bloom_vectors.json").read_text())
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda v: f"{v['type']}-{v['count']}")
@@ -24,6 +26,36 @@ def test_filters_of_hudi(vector):
     if vector["type"] == "DYNAMIC_V0":
         ours = BloomFilter.build(keys, vector["entries"], vector["fpp"], vector["max"])
         assert ours.to_base64() == vector["text"]
+
+
+def test_a_filter_of_hudis_defaults_that_grew_past_its_maximum():
+    keys = pa.array([f"clé-{i}" for i in range(GROWN["count"])])
+    bloom = BloomFilter.build(keys, GROWN["entries"], GROWN["fpp"], GROWN["max"])
+    assert len(bloom.rows) == 2
+    assert zlib.crc32(bloom.to_base64().encode()) == GROWN["crc32"]
+
+
+def test_parts_of_columns_count_as_their_own_keys():
+    keys = pa.array([f"key-{i}" for i in range(300)])
+    pieces = pa.chunked_array([keys.slice(0, 7), keys.slice(7, 0), keys.slice(7, 200)], pa.string())
+    bloom = BloomFilter.build(pieces, 50, 1e-6, 120)
+    assert bloom.to_base64() == BloomFilter.build(keys.slice(0, 207), 50, 1e-6, 120).to_base64()
+    expected = np.arange(300) < 207
+    assert bloom.contains(keys).tolist() == expected.tolist()
+    assert bloom.contains(keys.slice(200, 20)).tolist() == expected[200:220].tolist()
+
+
+def test_adding_leaves_the_filter_that_it_came_from():
+    bloom = BloomFilter.build(pa.array(["a"]), 10, 1e-6, 10)
+    text = bloom.to_base64()
+    assert bloom.add(pa.array(["b"])).to_base64() != text
+    assert bloom.to_base64() == text
+
+
+def test_a_filter_of_no_keys_holds_nothing():
+    bloom = BloomFilter.build(pa.array([], pa.string()), 10, 1e-6, 10)
+    assert not bloom.contains(pa.array(["a", ""])).any()
+    assert len(bloom.contains(pa.chunked_array([], pa.string()))) == 0
 
 
 def test_a_simple_filter_is_extended_as_hudi_would():

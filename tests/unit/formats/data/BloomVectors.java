@@ -8,6 +8,7 @@ import org.apache.hudi.common.bloom.BloomFilterFactory;
 
 /**
  * Makes bloom_vectors.json from Apache Hudi's own filters.
+ * The last one is too large to keep: only its checksum is there, its keys are "clé-0", "clé-1" ...
  * java -cp hudi-spark3.5-bundle_2.12-1.2.0.jar BloomVectors.java > bloom_vectors.json
  */
 public class BloomVectors {
@@ -50,6 +51,15 @@ public class BloomVectors {
           "{\"type\":\"%s\",\"entries\":%d,\"fpp\":%s,\"max\":%d,\"count\":%d,\"crc32\":%d,\"text\":\"%s\",\"keys\":[%s]}",
           c[0], c[1], c[2], c[3], keys.size(), crc.getValue(), text, list));
     }
+    BloomFilter grown = BloomFilterFactory.createBloomFilter(60000, 1e-9, 100000, "DYNAMIC_V0");
+    int count = 150007;
+    for (int i = 0; i < count; i++) {
+      grown.add("cl\u00e9-" + i);
+    }
+    CRC32 crc = new CRC32();
+    crc.update(grown.serializeToString().getBytes(StandardCharsets.US_ASCII));
+    out.append(String.format(",\n{\"type\":\"DYNAMIC_V0\",\"entries\":60000,\"fpp\":1e-9,\"max\":100000,\"count\":%d,\"crc32\":%d}",
+        count, crc.getValue()));
     System.out.println(out.append("\n]"));
   }
 }
