@@ -1,0 +1,88 @@
+"""Runs both sides on the same input, one after the other, and prints seconds and ratios: python -m benchmarks.bench [--rows N]."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks.trips import make_trips
+from hoodie import HoodieTable
+from tests.interop import peer_env
+
+ROOT = Path(__file__).resolve().parents[1]
+HUDI = "1.2.0"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--memory", default="4g", help="heap of each side's JVM")
+    parser.add_argument("--runs", type=int, default=1, help="runs of each side, alternating; medians are printed")
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "bench")
+    options = parser.parse_args()
+    peer_env.ensure()
+    source = options.folder / f"trips-{options.rows}"
+    make_trips(source, options.rows)
+    hudi_table, our_table = options.folder / "hudi", options.folder / "ours"
+    arguments = [str(options.cores), options.memory]
+    hudi = [str(peer_env.PYTHON), "-m", "benchmarks.hudi_side", str(peer_env.BUNDLES[HUDI]), str(source), str(hudi_table), *arguments]
+    ours = [sys.executable, "-m", "benchmarks.our_side", str(source), str(our_table), *arguments]
+    reports: dict[str, list[dict[str, Any]]] = {"hudi": [], "ours": []}
+    for _ in range(options.runs):
+        reports["hudi"].append(_run("Apache Hudi", hudi, hudi_table, str(ROOT)))
+        reports["ours"].append(_run("ours", ours, our_table, f"{ROOT / 'plugins'}:{ROOT}"))
+    print(_table(reports, options))
+    return _compare(reports, hudi_table, our_table)
+
+
+def _run(name: str, command: list[str], table: Path, path: str) -> dict[str, Any]:
+    print(f"-- {name}", file=sys.stderr)
+    shutil.rmtree(table, ignore_errors=True)
+    environment = {key: value for key, value in os.environ.items() if key not in ("SPARK_HOME", "SPARK_CONF_DIR")}
+    environment |= {"PYTHONPATH": path, "PYSPARK_PYTHON": command[0], "SPARK_LOCAL_IP": "127.0.0.1"}
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment, cwd=ROOT)
+    report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return report
+
+
+def _table(reports: dict[str, list[dict[str, Any]]], options: argparse.Namespace) -> str:
+    lines = [
+        f"{options.rows:,} rows, {options.cores} cores, JVM heap {options.memory} on both sides, zstd, "
+        f"{options.runs} run(s), medians",
+        "",
+        f"| step | Hudi {HUDI}, s | ours, s | times faster |",
+        "|---|---:|---:|---:|",
+    ]
+    for step in reports["ours"][0]["seconds"]:
+        theirs, mine = (statistics.median(r["seconds"][step] for r in reports[side]) for side in ("hudi", "ours"))
+        lines.append(f"| {step} | {theirs:.1f} | {mine:.2f} | {theirs / mine:.1f} |")
+    for label, key, unit in (("peak memory, MB", "peak_memory", 1e6), ("table, MB", "table_bytes", 1e6), ("data files", "data_files", 1)):
+        theirs, mine = (statistics.median(r[key] for r in reports[side]) for side in ("hudi", "ours"))
+        lines.append(f"| {label} | {theirs / unit:,.0f} | {mine / unit:,.0f} | |")
+    return "\n".join(lines)
+
+
+def _compare(reports: dict[str, list[dict[str, Any]]], hudi_table: Path, our_table: Path) -> int:
+    """Both engines' aggregates must agree, and every row of both tables."""
+    aggregates = [report["results"]["snapshot aggregate"] for side in reports.values() for report in side]
+    if any(aggregate != aggregates[0] for aggregate in aggregates):
+        print(f"the aggregates differ: {aggregates}", file=sys.stderr)
+        return 1
+    left, right = (HoodieTable.open(str(table)).read().sort_by("uuid") for table in (hudi_table, our_table))
+    if not left.select(right.schema.names).cast(right.schema).equals(right):
+        print("the tables hold different rows", file=sys.stderr)
+        return 1
+    print(f"\nboth tables hold the same {right.num_rows:,} rows")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,76 @@
+"""Apache Hudi's bundle on the benchmark's steps, in one warm JVM, configured as its documentation advises.
+
+Runs in the peer's environment: python -m benchmarks.hudi_side JAR INPUT TABLE CORES MEMORY
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from benchmarks.steps import measured
+
+UPSERTS = 3
+
+
+def main(jar: str, source: str, table: str, cores: str, memory: str) -> None:
+    builder = SparkSession.builder.master(f"local[{cores}]").appName("hudi")
+    settings = {
+        "spark.jars": jar,
+        "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+        "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+        "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": memory,
+        "spark.sql.shuffle.partitions": cores,
+        "spark.default.parallelism": cores,
+    }
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    options = {
+        "hoodie.table.name": "trips",
+        "hoodie.datasource.write.recordkey.field": "uuid",
+        "hoodie.datasource.write.partitionpath.field": "city",
+        "hoodie.datasource.write.precombine.field": "ts",
+        "hoodie.parquet.compression.codec": "zstd",
+        "hoodie.clean.automatic": "false",
+        "hoodie.bulkinsert.shuffle.parallelism": cores,
+        "hoodie.upsert.shuffle.parallelism": cores,
+    }
+
+    def write(paths: list[str], operation: str, mode: str) -> None:
+        frame = spark.read.parquet(*paths)
+        chosen = {**options, "hoodie.datasource.write.operation": operation}
+        frame.write.format("hudi").options(**chosen).mode(mode).save(table)
+
+    def aggregate() -> list[list[object]]:
+        frame = spark.read.format("hudi").load(table)
+        rows = frame.groupBy("city").agg({"fare": "sum", "tip": "sum", "uuid": "count"}).orderBy("city").collect()
+        return [[row["city"], round(row["sum(fare)"], 2), round(row["sum(tip)"], 2), row["count(uuid)"]] for row in rows]
+
+    def clean() -> None:
+        spark.sql(f"create table trips using hudi location '{table}'")
+        spark.sql("call run_clean(table => 'trips', clean_policy => 'KEEP_LATEST_COMMITS', retain_commits => 1)").collect()
+
+    # The first job of a JVM pays for loading classes: neither side's steps should.
+    spark.read.parquet(f"{source}/base-0.parquet").groupBy("city").count().collect()
+    with measured(Path(table)) as steps:
+        base = sorted(str(path) for path in Path(source).glob("base-*.parquet"))
+        steps.run("bulk_insert", lambda: write(base, "bulk_insert", "overwrite"))
+        for batch in range(UPSERTS):
+            path = f"{source}/upsert-{batch}.parquet"
+            steps.run(f"upsert {batch + 1}", lambda path=path: write([path], "upsert", "append"))
+        steps.run("snapshot aggregate", aggregate)
+        steps.run("clean", clean)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,71 @@
+"""This project on the benchmark's steps, in one warm Spark session: python -m benchmarks.our_side INPUT TABLE CORES MEMORY."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+import hoodie.spark
+from benchmarks.steps import measured
+from benchmarks.trips import UPSERTS
+from hoodie import HoodieTable
+from hoodie.engine.parquet import parquet_splits
+
+
+def main(source: str, table: str, cores: str, memory: str) -> None:
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master(f"local[{cores}]").appName("ours")
+    settings = {
+        **hoodie.spark.session_options(),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": memory,
+        "spark.sql.shuffle.partitions": cores,
+        "spark.default.parallelism": cores,
+    }
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    engine = hoodie.spark.SparkEngine(spark)
+    options = {
+        "hoodie.table.name": "trips",
+        "hoodie.table.recordkey.fields": "uuid",
+        "hoodie.table.partition.fields": "city",
+        "hoodie.table.ordering.fields": "ts",
+    }
+
+    def write(paths: list[str], operation: str) -> None:
+        rows, schema = parquet_splits(paths, engine.parallelism)
+        HoodieTable.open(table, engine=engine).write(rows, operation, schema=schema)
+
+    def load(paths: list[str]) -> None:
+        HoodieTable.create(table, options)
+        write(paths, "bulk_insert")
+
+    def aggregate() -> list[list[object]]:
+        frame = hoodie.spark.read(spark, table)
+        rows = frame.groupBy("city").agg({"fare": "sum", "tip": "sum", "uuid": "count"}).orderBy("city").collect()
+        return [[row["city"], round(row["sum(fare)"], 2), round(row["sum(tip)"], 2), row["count(uuid)"]] for row in rows]
+
+    def clean() -> None:
+        HoodieTable.open(table, engine=engine).clean({"hoodie.clean.commits.retained": 1})
+
+    spark.read.parquet(f"{source}/base-0.parquet").groupBy("city").count().collect()
+    with measured(Path(table)) as steps:
+        base = sorted(str(path) for path in Path(source).glob("base-*.parquet"))
+        steps.run("bulk_insert", lambda: load(base))
+        for batch in range(UPSERTS):
+            path = f"{source}/upsert-{batch}.parquet"
+            steps.run(f"upsert {batch + 1}", lambda path=path: write([path], "upsert"))
+        steps.run("snapshot aggregate", aggregate)
+        steps.run("clean", clean)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
