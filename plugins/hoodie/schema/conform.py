@@ -45,8 +45,6 @@ def _convert(array: pa.Array, kind: pa.DataType, path: str) -> pa.Array:
 
 
 def _cast(array: pa.Array, kind: pa.DataType, path: str) -> pa.Array:
-    if pa.types.is_null(array.type):
-        return pa.nulls(len(array), kind)
     if pa.types.is_dictionary(array.type):
         return _convert(array.dictionary_decode(), kind, path)
     if pa.types.is_struct(kind) and pa.types.is_struct(array.type):

@@ -127,6 +127,7 @@ def test_types_of_other_writers(avro, arrow):
     assert column(avro) == pa.field("c", arrow, nullable=False)
     assert column(["null", avro]) == pa.field("c", arrow)
     assert column([avro, "null"]) == pa.field("c", arrow)
+    assert column([avro]) == pa.field("c", arrow, nullable=False)
 
 
 @pytest.mark.parametrize(
