@@ -25,7 +25,7 @@ SCHEMA = pa.schema(
         pa.field("flight", pa.int64()),
         pa.field("origin", pa.string()),
         pa.field("destination", pa.string()),
-        pa.field("planned_departure", pa.timestamp("us", "UTC")),
+        pa.field("planned_departure", pa.string()),  # as 2013-01-29T10:15Z: part of the record key, so text
         pa.field("distance", pa.int64()),  # miles
         pa.field("departure", pa.timestamp("us", "UTC")),  # null: cancelled, or not known yet
         pa.field("departure_delay", pa.int64()),  # minutes
@@ -54,7 +54,7 @@ def all_flights() -> pa.Table:
             "flight": raw["flight"],
             "origin": raw["origin"],
             "destination": raw["dest"],
-            "planned_departure": planned,
+            "planned_departure": pc.strftime(planned, "%Y-%m-%dT%H:%MZ"),
             "distance": raw["distance"],
             "departure": pc.add(planned, pc.multiply(raw["dep_delay"], minutes)),
             "departure_delay": raw["dep_delay"],

@@ -90,9 +90,10 @@ class _Service(_Part):
 
 
 class Ingest(_Service):
-    """When files are loaded. A run loads its interval of the schedule, of which the first begins at `start` (UTC)."""
+    """When files are loaded. A run loads its interval of the schedule; intervals begin from `start` to `end` (UTC days)."""
 
     start: date = date(2000, 1, 1)
+    end: date | None = None
 
 
 class Clean(_Service):

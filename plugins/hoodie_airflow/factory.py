@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -50,16 +50,17 @@ def _read(service: str, file: Path | None) -> Reading:
 
 def _ingest_dag(table: Table) -> DAG:
     cron = table.ingest.schedule
-    start = datetime.combine(table.ingest.start, datetime.min.time(), UTC)
+    start = datetime.combine(table.ingest.start, time.min, UTC)
+    end = datetime.combine(table.ingest.end, time.max, UTC) if table.ingest.end else None
     # A plain cron schedule would give runs without an interval in Airflow 3: nothing to load by.
     schedule = CronDataIntervalTimetable(cron, timezone="UTC") if cron else None
-    with _dag(table, "ingest", schedule, start, ingest_form(table)) as dag:
+    with _dag(table, "ingest", schedule, ingest_form(table), start, end) as dag:
         HudiServiceOperator(task_id="ingest", table=table, service="ingest")
     return dag
 
 
 def _clean_dag(table: Table) -> DAG:
-    with _dag(table, "clean", _clean_schedule(table), _EPOCH, clean_form()) as dag:
+    with _dag(table, "clean", _clean_schedule(table), clean_form(), _EPOCH) as dag:
         clean = HudiServiceOperator(task_id="clean", table=table, service="clean")
         if (after := table.clean.after_ingests) is not None:
             clean_is_due(table.base_path, after, "{{ dag_run.run_type.value }}") >> clean
@@ -75,11 +76,14 @@ def _clean_schedule(table: Table) -> Any:
     return AssetOrTimeSchedule(timetable=timetable, assets=ingested) if timetable else ingested
 
 
-def _dag(table: Table, service: str, schedule: Any, start: datetime, form: dict[str, Any]) -> DAG:
+def _dag(
+    table: Table, service: str, schedule: Any, form: dict[str, Any], start: datetime, end: datetime | None = None
+) -> DAG:
     return DAG(
         dag_id=dag_id(service, table.name),
         schedule=schedule,
         start_date=start,
+        end_date=end,
         catchup=False,
         # A table has one writer at a time: more runs would only wait for its lock.
         max_active_runs=1,

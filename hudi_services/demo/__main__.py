@@ -1,0 +1,65 @@
+"""`python -m hudi_services.demo`: run, serve, land. `make demo` and `make airflow` call it."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from hoodie.errors import HoodieError
+from hudi_services.demo import run as demo
+from hudi_services.demo.airflow_process import PROJECT
+from hudi_services.demo.land import land
+
+_HOME = PROJECT / ".demo"
+
+
+@click.group()
+def cli() -> None:
+    """Real flights, loaded and cleaned by a real Airflow."""
+
+
+@cli.command()
+@click.option("--days", type=click.IntRange(2, 60), default=5, show_default=True, help="Days of flights to load.")
+def run(days: int) -> None:
+    """Load some days of flights, update and clean the table, and print what happened."""
+    demo.run(_HOME, days)
+
+
+@cli.command()
+@click.option("--days", type=click.IntRange(2, 60), default=5, show_default=True, help="Days of flights to land.")
+@click.option("--port", type=int, default=8080, show_default=True, help="Port of the pages, if it is free.")
+def serve(days: int, port: int) -> None:
+    """Leave Airflow running on the demo's table until Ctrl-C."""
+    demo.serve(_HOME, days, port)
+
+
+@cli.command("land")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--from", "first", type=click.DateTime(["%Y-%m-%d"]), default="2013-01-01", show_default=True)
+@click.option("--to", "last", type=click.DateTime(["%Y-%m-%d"]), default="2013-12-31", show_default=True)
+def land_command(folder: Path, first: datetime, last: datetime) -> None:
+    """Only write the files of the feed into FOLDER."""
+    files = land(folder, first.date(), last.date())
+    click.echo(f"{len(files)} files, {sum(rows for _, rows in files):,} rows in {folder}")
+
+
+def main() -> int:
+    """0 done, 1 failed, 2 wrong usage."""
+    try:
+        cli.main(prog_name="python -m hudi_services.demo", standalone_mode=False)
+    except click.exceptions.Abort:
+        return 1
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except HoodieError as error:
+        click.echo(f"\n{type(error).__name__}: {error}", err=True)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+"""The few calls of Airflow's REST API that the demo and its tests need."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.parse
+import urllib.request
+from typing import Any
+
+from hoodie.errors import HoodieError
+
+_TIMEOUT = 60.0
+
+
+class ApiError(HoodieError):
+    """Airflow refused a request; `status` is the HTTP code."""
+
+    status: int = 0
+
+
+class AirflowApi:
+    """A user's session. Answers are Airflow's JSON objects."""
+
+    def __init__(self, address: str, user: str, password: str) -> None:
+        self._address = address
+        self._login = {"username": user, "password": password}
+        self._token: str | None = None
+        # Never through a proxy: this is 127.0.0.1.
+        self._open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
+
+    def healthy(self) -> bool:
+        """Whether the scheduler and the DAG processor report in."""
+        try:
+            parts = self._request("GET", "/api/v2/monitor/health")
+        except (OSError, ApiError):
+            return False
+        return all((parts.get(name) or {}).get("status") == "healthy" for name in ("scheduler", "dag_processor"))
+
+    def get(self, path: str, **query: Any) -> Any:
+        asked = f"?{urllib.parse.urlencode(query, doseq=True)}" if query else ""
+        return self._call("GET", path + asked)
+
+    def post(self, path: str, body: dict[str, Any]) -> Any:
+        return self._call("POST", path, body)
+
+    def patch(self, path: str, body: dict[str, Any]) -> Any:
+        return self._call("PATCH", path, body)
+
+    def text(self, path: str) -> str:
+        """A page or a log as plain text."""
+        return self._raw("GET", path, None, {"Accept": "text/plain"}).decode(errors="replace")
+
+    def dag_ids(self) -> list[str]:
+        return sorted(dag["dag_id"] for dag in self.get("/dags")["dags"])
+
+    def unpause(self, dag_id: str) -> None:
+        self.patch(f"/dags/{dag_id}", {"is_paused": False})
+
+    def trigger(self, dag_id: str, conf: dict[str, Any]) -> str:
+        """Start a run by hand. Returns its id."""
+        run: str = self.post(f"/dags/{dag_id}/dagRuns", {"logical_date": None, "conf": conf})["dag_run_id"]
+        return run
+
+    def runs(self, dag_id: str) -> list[dict[str, Any]]:
+        """All runs of a DAG, the oldest interval first."""
+        found: list[dict[str, Any]] = self.get(f"/dags/{dag_id}/dagRuns", order_by="run_after", limit=1000)["dag_runs"]
+        return found
+
+    def tasks(self, dag_id: str, run_id: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.get(f"{_run(dag_id, run_id)}/taskInstances")["task_instances"]
+        return found
+
+    def result(self, dag_id: str, run_id: str, task_id: str) -> dict[str, Any]:
+        """What the task returned."""
+        path = f"{_run(dag_id, run_id)}/taskInstances/{task_id}/xcomEntries/return_value"
+        value: dict[str, Any] = self.get(path, deserialize="true")["value"]
+        return value
+
+    def task_log(self, dag_id: str, run_id: str, task_id: str, attempt: int) -> str:
+        path = f"{_run(dag_id, run_id)}/taskInstances/{task_id}/logs/{attempt}?full_content=true"
+        content = self._call("GET", path)["content"]
+        return "\n".join(str(line.get("event", line)) if isinstance(line, dict) else str(line) for line in content)
+
+    def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+        if self._token is None:
+            self._token = self._request("POST", "/auth/token", self._login)["access_token"]
+        return self._request(method, f"/api/v2{path}", body, {"Authorization": f"Bearer {self._token}"})
+
+    def _request(
+        self, method: str, path: str, body: dict[str, Any] | None = None, headers: dict[str, str] | None = None
+    ) -> Any:
+        content = self._raw(method, path, body, {"Accept": "application/json", **(headers or {})})
+        return json.loads(content) if content else None
+
+    def _raw(self, method: str, path: str, body: dict[str, Any] | None, headers: dict[str, str]) -> bytes:
+        data = None if body is None else json.dumps(body).encode()
+        sent = {"Content-Type": "application/json", **headers}
+        request = urllib.request.Request(self._address + path, data, sent, method=method)
+        try:
+            with self._open(request, timeout=_TIMEOUT) as answer:
+                content: bytes = answer.read()
+                return content
+        except urllib.error.HTTPError as error:
+            refused = ApiError(f"Airflow refused {method} {path}: HTTP {error.code}", found=error.read().decode()[:500])
+            refused.status = error.code
+            raise refused from error
+
+
+def _run(dag_id: str, run_id: str) -> str:
+    return f"/dags/{dag_id}/dagRuns/{urllib.parse.quote(run_id, safe='')}"

@@ -1,0 +1,73 @@
+"""What the demo prints about its table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow.compute as pc
+from rich.console import Console
+from rich.table import Table
+
+from hoodie import HoodieTable
+from hudi_services.demo.steps import Step
+
+_STEP_COLUMNS = ("read", "inserted", "updated", "quarantined")
+
+
+def show(console: Console, table: HoodieTable, loads: Sequence[Step], cleans: Sequence[Step]) -> None:
+    """A line per step, the table's files, and some figures that only the merged table has."""
+    console.print()
+    console.print(_steps(loads, cleans))
+    console.print(_partitions(table))
+    rows = table.read(columns=["origin", "departure", "departure_delay"])
+    flown = rows.filter(pc.is_valid(rows["departure"]))
+    late = pc.sum(pc.greater(flown["departure_delay"], 15)).as_py() or 0
+    versions = f"Hudi table version {table.version}, {len(table.timeline.commits)} commits on the timeline"
+    console.print(f"{table.base_path}: {versions}")
+    console.print(
+        f"{rows.num_rows:,} flights, of which {flown.num_rows:,} have departed (so far as the feed knows), "
+        f"{late:,} of them more than 15 minutes late"
+    )
+
+
+def size(count: float) -> str:
+    """Bytes for people."""
+    for unit in ("B", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+def _steps(loads: Sequence[Step], cleans: Sequence[Step]) -> Table:
+    grid = Table(title="Steps", title_justify="left")
+    grid.add_column("step")
+    for name in ("files in", *(f"rows {name}" for name in _STEP_COLUMNS), "files out", "bytes", "deleted", "seconds"):
+        grid.add_column(name, justify="right")
+    for label, steps in (("load", loads), ("clean", cleans)):
+        for position, step in enumerate(steps, 1):
+            name = f"{label} {step.label}" if label == "load" else f"{label} {position}"
+            grid.add_row(name, *_numbers(step.result), f"{step.seconds:.1f}")
+    return grid
+
+
+def _numbers(result: dict[str, Any]) -> list[str]:
+    counts = [result["files_read"], *(result[f"rows_{name}"] for name in _STEP_COLUMNS), result["files_written"]]
+    return [
+        *(f"{count:,}" if count else "" for count in counts),
+        size(result["bytes_written"]) if result["bytes_written"] else "",
+        f"{result['files_deleted']} files, {size(result['bytes_deleted'])}" if result["files_deleted"] else "",
+    ]
+
+
+def _partitions(table: HoodieTable) -> Table:
+    grid = Table(title="Partitions now", title_justify="left")
+    for name in ("partition", "files", "bytes"):
+        grid.add_column(name, justify="left" if name == "partition" else "right")
+    found: dict[str, list[int]] = {}
+    for piece in table.file_slices():
+        found.setdefault(piece.partition, []).append(piece.size)
+    for partition, sizes in sorted(found.items()):
+        grid.add_row(partition, str(len(sizes)), size(sum(sizes)))
+    return grid

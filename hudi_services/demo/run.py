@@ -1,0 +1,132 @@
+"""The demo from the first file to the last line: land, load by a backfill, clean, read, compare."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import time
+from datetime import date, timedelta
+from pathlib import Path
+
+from rich.console import Console
+
+from hoodie import HoodieTable
+from hoodie.errors import HoodieError
+from hudi_services.demo import report
+from hudi_services.demo.airflow_api import AirflowApi
+from hudi_services.demo.airflow_process import AirflowHome, free_ports, running
+from hudi_services.demo.land import damaged_rows, expected, land
+from hudi_services.demo.steps import Step, backfill, load_steps, wait_for_dags, wait_for_run
+from hudi_services.java import find_java
+
+FIRST = date(2013, 1, 29)  # a few days from here lie in two months: two partitions
+INGEST, CLEAN = "hudi_ingest__flights", "hudi_clean__flights"
+
+
+class DemoError(HoodieError):
+    """The demo did not end as it must."""
+
+
+def run(folder: Path, days: int) -> None:
+    """Everything anew in `folder`. Raises HoodieError when a step fails or the table is not what the feed says."""
+    console = Console()
+    begun = time.monotonic()
+    shutil.rmtree(folder, ignore_errors=True)
+    home = AirflowHome(folder)
+    last = FIRST + timedelta(days=days - 1)
+    java = find_java()
+    console.print(f"Java {java.version} ({java.origin}), Spark {home.spark_master}, SQLite; everything is in {folder}")
+    _land(console, home, last)
+    with running(home) as api:
+        console.print(f"Airflow is up after {time.monotonic() - begun:.0f} s: {home.address} (user admin)")
+        _prepare(home, api)
+        console.print(f"\nBackfill of {INGEST} from {FIRST} to {last}, a run a day:")
+        backfill(api, INGEST, FIRST, last)
+        loads = []
+        for step in load_steps(api, INGEST, days):
+            loads.append(step)
+            console.print(f"  {step.label}: {step.result['message']}  [dim]{step.seconds:.0f} s[/dim]")
+        console.print(f"\n{CLEAN}, which the fourth load started once already, now by hand with 1 retained commit:")
+        run_id = api.trigger(CLEAN, {"retained": 1})
+        clean = wait_for_run(api, CLEAN, run_id, "clean")
+        console.print(f"  {clean.result['message']}  [dim]{clean.seconds:.0f} s[/dim]")
+        cleans = [*_automatic_cleans(api, run_id), clean]
+    table = HoodieTable.open(str(home.lake / "flights"))
+    report.show(console, table, loads, cleans)
+    _check(table, loads, last)
+    console.print(
+        f"\n[bold green]The table holds exactly what the feed says[/bold green] "
+        f"(compared row by row; {damaged_rows(FIRST, last)} damaged rows are in quarantine). "
+        f"{time.monotonic() - begun:.0f} s in all.\n`make airflow` opens this Airflow again."
+    )
+
+
+def serve(folder: Path, days: int, port: int) -> None:
+    """Airflow on the demo's table, kept from the last `run`, until Ctrl-C."""
+    console = Console()
+    page, *others = free_ports(3)
+    home = AirflowHome(folder, ports=(port if _is_free(port) else page, others[0], others[1]))
+    if not home.landing.exists():
+        _land(console, home, FIRST + timedelta(days=days - 1))
+    console.print("starting Airflow ...")
+    with running(home) as api:
+        _prepare(home, api)
+        console.print(f"\nAirflow is at [bold]{home.address}[/bold]")
+        for user, password in home.passwords().items():
+            console.print(f"  login {user}, password {password}")
+        console.print(f"\nTry a backfill of {INGEST} from {FIRST} on, or trigger {CLEAN}. Ctrl-C stops it.")
+        try:
+            while True:
+                time.sleep(3600)
+        except KeyboardInterrupt:
+            console.print("\nstopping ...")
+
+
+def _land(console: Console, home: AirflowHome, last: date) -> None:
+    files = land(home.landing / "flights", FIRST, last)
+    size = sum(file.stat().st_size for file, _ in files)
+    rows = sum(rows for _, rows in files)
+    console.print(f"The feed of {FIRST} to {last} has landed: {len(files)} files, {rows:,} rows, {report.size(size)}")
+
+
+def _prepare(home: AirflowHome, api: AirflowApi) -> None:
+    home.command("hoodie_airflow.pools")
+    wait_for_dags(api, [INGEST, CLEAN])
+    for dag in (INGEST, CLEAN):
+        api.unpause(dag)
+
+
+def _automatic_cleans(api: AirflowApi, by_hand: str) -> list[Step]:
+    """The cleans that loads started; a run that found too few commits skipped its task."""
+    steps = []
+    for found in api.runs(CLEAN):
+        if found["dag_run_id"] != by_hand:
+            tasks = {task["task_id"]: task["state"] for task in api.tasks(CLEAN, found["dag_run_id"])}
+            if tasks.get("clean") == "success":
+                steps.append(wait_for_run(api, CLEAN, found["dag_run_id"], "clean"))
+    return steps
+
+
+def _check(table: HoodieTable, loads: list[Step], last: date) -> None:
+    wanted = expected(FIRST, last)
+    found = table.read(columns=wanted.column_names)
+    keys = [(name, "ascending") for name in ("carrier", "flight", "origin", "planned_departure")]
+    if not found.sort_by(keys).cast(wanted.schema).combine_chunks().equals(wanted.combine_chunks()):
+        raise DemoError(
+            "The table does not hold what the feed says",
+            found=f"{found.num_rows:,} rows; {wanted.num_rows:,} are right",
+            fix="this is a bug: please report it with the files in .demo/",
+        )
+    quarantined = sum(step.result["rows_quarantined"] for step in loads)
+    if quarantined != damaged_rows(FIRST, last):
+        raise DemoError("Damaged rows are missing in the quarantine", found=f"{quarantined} rows")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True

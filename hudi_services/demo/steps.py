@@ -1,0 +1,107 @@
+"""Starting runs in Airflow and waiting for what they return."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from http import HTTPStatus
+from typing import Any
+
+from hoodie.errors import HoodieError
+from hudi_services.demo.airflow_api import AirflowApi, ApiError
+
+_POLL = 1.0  # seconds between looks
+_PATIENCE = 600.0  # seconds for one run
+_LOG_LINES = 60
+
+
+class RunFailedError(HoodieError):
+    """A run in Airflow failed; the message has its task's log."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A finished run: what it was for, the service's result, and the seconds of its task."""
+
+    label: str
+    result: dict[str, Any]
+    seconds: float
+
+
+def wait_for_dags(api: AirflowApi, wanted: list[str], patience: float = 120.0) -> None:
+    """Until the DAG processor has read them all."""
+    deadline = time.monotonic() + patience
+    while missing := sorted(set(wanted) - set(api.dag_ids())):
+        if time.monotonic() > deadline:
+            errors = api.get("/importErrors")["import_errors"]
+            raise RunFailedError(
+                f"Airflow does not know {', '.join(missing)}",
+                found="; ".join(error["stack_trace"] for error in errors) or f"no import errors; {api.dag_ids()}",
+                fix="look at tables.yaml and dags/",
+            )
+        time.sleep(_POLL)
+
+
+def backfill(api: AirflowApi, dag_id: str, first: date, last: date, patience: float = 60.0) -> None:
+    """A run for each day from `first` to `last`, one after the other."""
+    wanted = {
+        "dag_id": dag_id,
+        "from_date": f"{first}T00:00:00Z",
+        "to_date": f"{last}T23:59:59Z",
+        "max_active_runs": 1,
+        "reprocess_behavior": "none",
+        "run_backwards": False,
+        "dag_run_conf": {},
+    }
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            api.post("/backfills", wanted)
+            return
+        except ApiError as error:
+            # SQLite was busy with another part of Airflow; the request has undone itself. PostgreSQL never says this.
+            if error.status != HTTPStatus.SERVICE_UNAVAILABLE or time.monotonic() > deadline:
+                raise
+            time.sleep(_POLL)
+
+
+def load_steps(api: AirflowApi, dag_id: str, count: int) -> Iterator[Step]:
+    """The backfill's runs in their order, each as soon as it is done. Raises RunFailedError at the first that fails."""
+    seen: set[str] = set()
+    deadline = time.monotonic() + _PATIENCE
+    while len(seen) < count:
+        waiting = [run for run in api.runs(dag_id) if run["dag_run_id"] not in seen and run["run_type"] == "backfill"]
+        if waiting:
+            day = waiting[0]["data_interval_start"][:10]
+            yield wait_for_run(api, dag_id, waiting[0]["dag_run_id"], "ingest", day)
+            seen.add(waiting[0]["dag_run_id"])
+            deadline = time.monotonic() + _PATIENCE
+        elif time.monotonic() > deadline:
+            raise RunFailedError(
+                f"The backfill of {dag_id} did not start all its runs", found=f"{len(seen)} of {count}"
+            )
+        else:
+            time.sleep(_POLL)
+
+
+def wait_for_run(api: AirflowApi, dag_id: str, run_id: str, task_id: str, label: str = "") -> Step:
+    """Raises RunFailedError with the log of the failing task, also when it would be tried again."""
+    deadline = time.monotonic() + _PATIENCE
+    while time.monotonic() < deadline:
+        tasks = {task["task_id"]: task for task in api.tasks(dag_id, run_id)}
+        for task in tasks.values():
+            if task["state"] in ("failed", "up_for_retry", "upstream_failed"):
+                log = api.task_log(dag_id, run_id, task["task_id"], task["try_number"]).splitlines()
+                raise RunFailedError(
+                    f"Task {task['task_id']} of {dag_id}, run {run_id}, failed",
+                    found="the end of its log:\n" + "\n".join(log[-_LOG_LINES:]) + "\n",
+                )
+        task = tasks.get(task_id, {})
+        if task.get("state") == "success":
+            return Step(label or run_id, api.result(dag_id, run_id, task_id), task["duration"])
+        time.sleep(_POLL)
+    raise RunFailedError(
+        f"Run {run_id} of {dag_id} takes longer than {_PATIENCE:.0f} s", fix="look at its log in Airflow"
+    )
