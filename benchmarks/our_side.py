@@ -55,7 +55,7 @@ def main(source: str, table: str, cores: str, memory: str) -> None:
     def clean() -> None:
         HoodieTable.open(table, engine=engine).clean({"hoodie.clean.commits.retained": 1})
 
-    spark.read.parquet(f"{source}/base-0.parquet").groupBy("city").count().collect()
+    spark.read.parquet(f"{source}/base-0.parquet").groupBy("city").agg({"fare": "sum", "tip": "sum", "uuid": "count"}).collect()
     with measured(Path(table)) as steps:
         base = sorted(str(path) for path in Path(source).glob("base-*.parquet"))
         steps.run("bulk_insert", lambda: load(base))

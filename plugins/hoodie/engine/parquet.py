@@ -10,35 +10,42 @@ import pyarrow.parquet as pq
 
 from hoodie.storage import Storage, closing_input, open_storage
 
-_BATCH_BYTES = 32 * 1024 * 1024  # of the file: row groups that are read together
+_MAX_BYTES = 1 << 30  # of Arrow data that one split holds at most: a lost task is then not too dear
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """One row group of a file; bytes before compression."""
+
+    storage: Storage
+    path: str
+    number: int
+    size: int
 
 
 @dataclass(frozen=True)
 class ParquetSplit:
-    """Some row groups of one file."""
+    """Row groups that one task reads, in order."""
 
-    storage: Storage
-    path: str
-    row_groups: tuple[int, ...]
-    size: int
+    groups: tuple[RowGroup, ...]
 
-    def same_file(self, other: ParquetSplit) -> bool:
-        """Whether both are of one file."""
-        return (self.storage.base_path, self.path) == (other.storage.base_path, other.path)
+    @property
+    def size(self) -> int:
+        return sum(group.size for group in self.groups)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        with closing_input(self.storage, self.path) as source:
-            file = pq.ParquetFile(source)
-            for group in self.row_groups:
-                yield from file.read_row_group(group, use_threads=False).to_batches()
+        for group in self.groups:
+            with closing_input(group.storage, group.path) as source:
+                yield from pq.ParquetFile(source).read_row_group(group.number, use_threads=False).to_batches()
 
 
 def parquet_splits(paths: Sequence[str], parallelism: int) -> tuple[list[ParquetSplit], pa.Schema]:
-    """Row groups of the files dealt out to at least `parallelism` splits where there are enough, and the files' schema.
+    """The row groups of the files, in order, as splits of about equal size (`parallelism` of them, or more when they would be
+    too large), and the schema of the files.
 
-    `paths` are plain paths or URLs of files with one schema; the order of rows is that of the paths.
+    `paths` are plain paths or URLs of files with one schema. Raises ValueError when there is none.
     """
-    groups: list[ParquetSplit] = []
+    groups: list[RowGroup] = []
     schema: pa.Schema | None = None
     for path in paths:
         folder, _, name = path.rpartition("/")
@@ -46,17 +53,17 @@ def parquet_splits(paths: Sequence[str], parallelism: int) -> tuple[list[Parquet
         with closing_input(storage, name) as source:
             file = pq.ParquetFile(source)
             schema = schema or file.schema_arrow.remove_metadata()
-            sizes = [file.metadata.row_group(group).total_byte_size for group in range(file.num_row_groups)]
-        groups.extend(ParquetSplit(storage, name, (group,), size) for group, size in enumerate(sizes))
+            sizes = [file.metadata.row_group(number).total_byte_size for number in range(file.num_row_groups)]
+        groups.extend(RowGroup(storage, name, number, size) for number, size in enumerate(sizes))
     if schema is None:
         raise ValueError("no files were given")
-    target = max(_BATCH_BYTES, -(-sum(split.size for split in groups) // max(1, parallelism)))
-    merged: list[ParquetSplit] = []
-    for split in groups:
-        last = merged[-1] if merged else None
-        if last is not None and last.same_file(split) and last.size + split.size <= target:
-            size = last.size + split.size
-            merged[-1] = ParquetSplit(last.storage, last.path, last.row_groups + split.row_groups, size)
-        else:
-            merged.append(split)
-    return merged, schema
+    target = min(_MAX_BYTES, -(-sum(group.size for group in groups) // max(1, parallelism)))
+    splits: list[list[RowGroup]] = [[]]
+    filled = 0
+    for group in groups:
+        if splits[-1] and filled + group.size / 2 > target:
+            splits.append([])
+            filled = 0
+        splits[-1].append(group)
+        filled += group.size
+    return [ParquetSplit(tuple(split)) for split in splits if split], schema
