@@ -1,0 +1,46 @@
+"""Airflow with a home folder of its own, set before anything imports it: it makes files where it is told to live."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[3]
+
+os.environ["AIRFLOW_HOME"] = tempfile.mkdtemp(prefix="airflow-unit-")
+os.environ["AIRFLOW__CORE__LOAD_EXAMPLES"] = "False"
+os.environ["AIRFLOW__CORE__PLUGINS_FOLDER"] = str(PROJECT / "plugins")
+os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"] = f"sqlite:///{os.environ['AIRFLOW_HOME']}/airflow.db"
+
+REGISTRY = """\
+pools: {hudi: 2}
+defaults: {pool: hudi}
+tables:
+  - name: flights
+    base_path: /lake/flights
+    keys: {record_key: [carrier, flight], partition_by: month}
+    source: {path: /land, format: csv, date_pattern: dt=%Y-%m-%d}
+    ingest: {schedule: 0 6 * * *, start: 2013-01-01, end: 2013-12-31, spark: {spark.driver.memory: 2g}}
+    clean: {schedule: 30 2 * * *, after_ingests: 3, hoodie: {hoodie.clean.commits.retained: 3}}
+    retries: 4
+    tags: [demo]
+  - name: events
+    base_path: /lake/events
+    keys: {record_key: id}
+    source: {path: /land/events, format: json}
+  - name: others
+    base_path: /lake/others
+    clean: {schedule: 0 0 * * 0}
+"""
+
+
+@pytest.fixture
+def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A registry file that the environment names."""
+    file = tmp_path / "tables.yaml"
+    file.write_text(REGISTRY)
+    monkeypatch.setenv("HUDI_REGISTRY", str(file))
+    return file

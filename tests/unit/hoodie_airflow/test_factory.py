@@ -1,0 +1,108 @@
+"""The registry as DAGs, loaded the way Airflow's DAG processor does it."""
+
+from __future__ import annotations
+
+import os
+import types
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airflow.dag_processing.dagbag import DagBag
+from airflow.sdk import DAG, AssetOrTimeSchedule, CronDataIntervalTimetable
+from airflow.serialization.serialized_objects import DagSerialization
+
+from hoodie_airflow.factory import clean_dags, ingest_dags
+from hoodie_airflow.places import PROJECT
+
+DAGS = {
+    "hudi_clean__events",
+    "hudi_clean__flights",
+    "hudi_clean__others",
+    "hudi_ingest__events",
+    "hudi_ingest__flights",
+}
+
+
+def load() -> dict[str, Any]:
+    bag = DagBag(PROJECT / "dags", bundle_path=PROJECT / "dags", load_op_links=False)
+    assert bag.import_errors == {}
+    return dict(bag.dags)
+
+
+def test_one_dag_per_table_and_service(registry: Path) -> None:
+    dags = load()
+    assert set(dags) == DAGS
+    flights = dags["hudi_ingest__flights"]
+    assert flights.max_active_runs == 1
+    assert not flights.catchup
+    assert flights.schedule == CronDataIntervalTimetable("0 6 * * *", timezone="UTC")
+    assert (flights.start_date, flights.end_date.date()) == (
+        datetime(2013, 1, 1, tzinfo=UTC),
+        datetime(2013, 12, 31).date(),
+    )
+    assert flights.tags == {"demo", "hudi", "ingest"}
+    task = flights.get_task("ingest")
+    assert (task.pool, task.retries, task.retry_exponential_backoff) == ("hudi", 4, 2.0)
+    assert task.conf == {"spark.driver.memory": "2g"}
+
+
+def test_clean_runs_on_a_schedule_or_after_ingests_or_both(registry: Path) -> None:
+    dags = load()
+    both = dags["hudi_clean__flights"]
+    assert isinstance(both.schedule, AssetOrTimeSchedule)
+    assert both.get_task("clean").upstream_task_ids == {"due"}
+    assert dags["hudi_clean__others"].schedule == CronDataIntervalTimetable("0 0 * * 0", timezone="UTC")
+    assert dags["hudi_clean__events"].schedule is None
+    assert dags["hudi_clean__events"].task_ids == ["clean"]
+
+
+def test_forms(registry: Path) -> None:
+    dags = load()
+    assert dags["hudi_ingest__flights"].params.dump() == {
+        "operation": "execute",
+        "from": None,
+        "to": None,
+        "catch_up_late": "auto",
+    }
+    assert list(dags["hudi_ingest__events"].params) == ["operation"]
+    assert list(dags["hudi_clean__others"].params) == ["operation", "policy", "retained"]
+
+
+def test_a_bad_table_does_not_take_the_others_down(registry: Path) -> None:
+    registry.write_text(registry.read_text().replace("commits.retained", "comits.retained"))
+    dags = load()
+    assert set(dags) == (DAGS - {"hudi_ingest__flights", "hudi_clean__flights"}) | {"hudi_registry_errors"}
+    shown = dags["hudi_registry_errors"]
+    assert "did you mean 'hoodie.clean.commits.retained'" in shown.doc_md
+    assert f"{registry}:9: flights.clean.hoodie" in shown.doc_md
+
+
+@pytest.mark.parametrize("content", [None, "tables: ["])
+def test_a_registry_that_cannot_be_read_is_shown(registry: Path, content: str | None) -> None:
+    registry.unlink() if content is None else registry.write_text(content)
+    assert set(load()) == {"hudi_registry_errors"}
+
+
+def test_a_tasks_start_builds_only_its_own_dag(registry: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_AIRFLOW_PARSING_CONTEXT_DAG_ID", "hudi_clean__flights")
+    assert [dag.dag_id for dag in clean_dags()] == ["hudi_clean__flights"]
+
+
+def test_every_parse_gives_the_same_dag(registry: Path) -> None:
+    def serialized() -> list[Any]:
+        dags: list[DAG] = [*ingest_dags(), *clean_dags()]
+        return [DagSerialization.serialize_dag(dag) for dag in dags]
+
+    assert serialized() == serialized()
+
+
+def test_airflow_does_not_run_the_library_as_plugins() -> None:
+    from airflow import plugins_manager
+
+    plugins_manager._get_plugins.cache_clear()
+    _, errors = plugins_manager._get_plugins()
+    assert errors == {}
+    assert types.__file__ is not None
+    assert not types.__file__.startswith(os.environ["AIRFLOW__CORE__PLUGINS_FOLDER"])

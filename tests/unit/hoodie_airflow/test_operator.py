@@ -1,0 +1,190 @@
+"""What the operator tells spark-submit, and what it does with the answer; spark-submit itself is not run."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from airflow.exceptions import AirflowException
+from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
+from airflow.sdk.api.datamodels._generated import DagRunType
+from airflow.sdk.exceptions import AirflowFailException
+
+from hoodie_airflow.assets import outlet, table_asset
+from hoodie_airflow.operator import HudiServiceOperator
+from hoodie_airflow.places import PLUGINS, PROJECT
+from hudi_services.registry import Table, load_registry
+from hudi_services.result import ServiceResult
+
+RESULT = ServiceResult("ingest", "3 rows inserted", instant="20130106060000000", rows_inserted=3, files_written=1)
+
+
+class Events:
+    """Stands in for the context's outlet events."""
+
+    def __init__(self) -> None:
+        self.added: list[tuple[Any, Any, dict[str, Any]]] = []
+
+    def __getitem__(self, alias: Any) -> Any:
+        return SimpleNamespace(add=lambda asset, extra: self.added.append((alias, asset, extra)))
+
+
+class Submitted:
+    """Replaces the hook's submit: keeps the command, and answers like the service."""
+
+    def __init__(self, result: ServiceResult | None, failure: str | None = None) -> None:
+        self.result = result
+        self.failure = failure
+        self.command: list[str] = []
+        self.environment: dict[str, str] = {}
+
+    def __call__(self, hook: SparkSubmitHook, application: str) -> None:
+        self.command = [str(part) for part in hook._build_spark_submit_command(application)]
+        self.environment = dict(hook._env_vars or {})
+        if self.failure:
+            raise AirflowException(self.failure)
+        if self.result is not None and "--result-path" in self.command:
+            Path(self.flag("--result-path")).write_text(json.dumps(vars(self.result)))
+
+    def flag(self, name: str) -> str:
+        return self.command[self.command.index(name) + 1]
+
+
+@pytest.fixture
+def tables(registry: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Table]:
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "local[2]"}))
+    return {table.name: table for table in load_registry(registry).tables}
+
+
+def submit(
+    monkeypatch: pytest.MonkeyPatch, result: ServiceResult | None = RESULT, failure: str | None = None
+) -> Submitted:
+    stand_in = Submitted(result, failure)
+    monkeypatch.setattr(SparkSubmitHook, "submit", lambda hook, application: stand_in(hook, application))
+    return stand_in
+
+
+def context(run_type: DagRunType = DagRunType.BACKFILL, **params: Any) -> dict[str, Any]:
+    begin, end = datetime(2013, 1, 5, 6, tzinfo=UTC), datetime(2013, 1, 6, 6, tzinfo=UTC)
+    run = SimpleNamespace(run_type=run_type, data_interval_start=begin, data_interval_end=end)
+    return {"params": params, "dag_run": run, "outlet_events": Events()}
+
+
+def test_a_backfill_run_loads_its_day(tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch) -> None:
+    submitted = submit(monkeypatch)
+    operator = HudiServiceOperator(task_id="ingest", table=tables["flights"], service="ingest")
+    told = context()
+    assert operator.execute(told) == vars(RESULT)
+    assert submitted.command[:3] == ["spark-submit", "--master", "local[2]"]
+    assert submitted.command[submitted.command.index("--name") + 1] == "hudi-ingest-flights"
+    assert "spark.driver.memory=2g" in submitted.command
+    assert str(PROJECT / "spark_apps" / "ingest.py") in submitted.command
+    assert (submitted.flag("--from"), submitted.flag("--to")) == ("2013-01-05", "2013-01-06")
+    assert submitted.flag("--source-path") == "/land"
+    ((alias, asset, extra),) = told["outlet_events"].added
+    assert alias == outlet(tables["flights"], "ingest")
+    assert asset == table_asset(tables["flights"], "ingest")
+    assert (extra["table"], extra["instant"], extra["rows_inserted"]) == ("flights", RESULT.instant, 3)
+
+
+def test_spark_gets_this_interpreter_and_this_code(tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", f"{PROJECT}{os.pathsep}/own")
+    submitted = submit(monkeypatch)
+    HudiServiceOperator(task_id="clean", table=tables["others"], service="clean").execute(context())
+    assert submitted.environment["PYSPARK_PYTHON"] == sys.executable
+    assert submitted.environment["PATH"].split(os.pathsep)[0] == str(Path(sys.executable).parent)
+    assert submitted.environment["PYTHONPATH"].split(os.pathsep) == [str(PLUGINS), str(PROJECT), "/own"]
+
+
+def test_a_run_by_hand_without_dates_loads_all_that_is_new(
+    tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submitted = submit(monkeypatch)
+    HudiServiceOperator(task_id="ingest", table=tables["flights"], service="ingest").execute(context(DagRunType.MANUAL))
+    assert not {"--from", "--to"} & set(submitted.command)
+
+
+def test_files_without_dates_are_loaded_when_they_are_new(
+    tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submitted = submit(monkeypatch)
+    HudiServiceOperator(task_id="ingest", table=tables["events"], service="ingest").execute(
+        context(DagRunType.SCHEDULED)
+    )
+    assert not {"--from", "--to", "--source-date-pattern"} & set(submitted.command)
+
+
+def test_explain_changes_nothing_and_tells_nobody(tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch) -> None:
+    submitted = submit(monkeypatch)
+    told = context(operation="explain")
+    operator = HudiServiceOperator(task_id="clean", table=tables["flights"], service="clean")
+    assert operator.execute(told) is None
+    assert submitted.command[-1] == "--explain"
+    assert told["outlet_events"].added == []
+
+
+def test_the_cleaners_form(tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch) -> None:
+    submitted = submit(monkeypatch)
+    operator = HudiServiceOperator(task_id="clean", table=tables["flights"], service="clean")
+    operator.execute(context(DagRunType.MANUAL, policy="KEEP_LATEST_FILE_VERSIONS", retained=2))
+    assert "hoodie.clean.policy=KEEP_LATEST_FILE_VERSIONS" in submitted.command
+    assert "hoodie.clean.fileversions.retained=2" in submitted.command
+    assert "hoodie.clean.commits.retained=3" in submitted.command
+
+
+def test_a_run_with_nothing_to_do_emits_no_event(tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch) -> None:
+    submit(monkeypatch, ServiceResult("ingest", "nothing to do: 0 files to load"))
+    told = context()
+    operator = HudiServiceOperator(task_id="ingest", table=tables["flights"], service="ingest")
+    assert (operator.execute(told) or {})["instant"] is None
+    assert told["outlet_events"].added == []
+
+
+def test_a_missing_connection_is_not_yarn(registry: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = load_registry(registry).tables[0].model_copy(update={"connection": "spark_nowhere"})
+    submitted = submit(monkeypatch)
+    operator = HudiServiceOperator(task_id="ingest", table=table, service="ingest")
+    with pytest.raises(
+        AirflowFailException, match=r"'spark_nowhere' of table flights is not defined.*AIRFLOW_CONN_SPARK_N"
+    ):
+        operator.execute(context())
+    assert submitted.command == []
+
+
+def test_cluster_mode_is_refused(tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = {"conn_type": "spark", "host": "k8s://x", "extra": {"deploy-mode": "cluster"}}
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+    submit(monkeypatch)
+    with pytest.raises(AirflowFailException, match="use client mode"):
+        HudiServiceOperator(task_id="clean", table=tables["others"], service="clean").execute(context())
+
+
+def test_a_form_that_makes_no_sense_is_not_tried_again(
+    tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit(monkeypatch)
+    told = context(DagRunType.MANUAL, **{"from": "2013-01-05", "to": "2013-01-01"})
+    with pytest.raises(AirflowFailException, match="no day lies between"):
+        HudiServiceOperator(task_id="ingest", table=tables["flights"], service="ingest").execute(told)
+
+
+@pytest.mark.parametrize(("code", "kind"), [(2, AirflowFailException), (1, AirflowException)])
+def test_wrong_usage_is_not_tried_again_but_a_failure_is(
+    tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch, code: int, kind: type[Exception]
+) -> None:
+    submit(monkeypatch, failure=f"Cannot execute: spark-submit. Error code is: {code}.")
+    with pytest.raises(AirflowException) as caught:
+        HudiServiceOperator(task_id="ingest", table=tables["flights"], service="ingest").execute(context())
+    assert type(caught.value) is kind
+
+
+def test_a_service_without_a_result_failed(tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch) -> None:
+    submit(monkeypatch, None)
+    with pytest.raises(AirflowException, match="left no result"):
+        HudiServiceOperator(task_id="clean", table=tables["others"], service="clean").execute(context())
