@@ -9,6 +9,7 @@ from hoodie.model.files import FileGroup
 from hoodie.model.names import BaseFileName
 from hoodie.timeline import Action, format_time, pad
 from hoodie.timeline.service_codec import decode_clean_result
+from hoodie.view.replaced import replaced_groups
 from hoodie.view.slices import GroupId
 from hoodie.view.state import TableState
 
@@ -42,6 +43,7 @@ def resolve_as_of(state: TableState, as_of: str | datetime) -> str:
 
 def check_not_cleaned(state: TableState, as_of: str, groups: list[FileGroup]) -> None:
     """Raises TimeTravelError when a clean removed a slice that was current at `as_of` (requirement R31)."""
+    replaced = replaced_groups(state)
     oldest: dict[GroupId, str] = {(g.partition, g.file_id): pad(g.slices[-1].base_instant) for g in groups}
     for clean in reversed(state.timeline.completed(Action.CLEAN)):
         result = decode_clean_result(state.body(clean), state.where(clean))
@@ -50,7 +52,13 @@ def check_not_cleaned(state: TableState, as_of: str, groups: list[FileGroup]) ->
                 base = BaseFileName.parse(name)
                 if base is None or pad(base.instant) > as_of:
                     continue
-                if oldest.get((partition, base.file_id), "~") > as_of:
+                group = (partition, base.file_id)
+                if group not in oldest:
+                    # Only groups that were replaced lose all slices. A replacement that was archived is before any `as_of`.
+                    missing = group in replaced and pad(replaced[group].time) > as_of
+                else:
+                    missing = oldest[group] > as_of
+                if missing:
                     raise TimeTravelError(
                         f"Table {state.storage.base_path} cannot be read as of {as_of}",
                         found=f"clean {clean.time} removed {name} of partition {partition!r}, which was current then",
