@@ -44,7 +44,7 @@ e2e: setup ## a real Airflow scheduler, spark-submit and the command line
 	$(PYTEST) tests/e2e
 
 bench: peer ## the same work here and on Apache Hudi's bundle, as ratios (ROWS=2000000)
-	@$(VENV)/python -m benchmarks.run $(if $(ROWS),--rows $(ROWS))
+	@$(VENV)/python -m benchmarks.bench $(if $(ROWS),--rows $(ROWS))
 
 lock: setup ## compile requirements/*.in into hashed lock files
 	@for name in dev peer; do $(VENV)/uv pip compile requirements/$$name.in --universal --python-version 3.11 \

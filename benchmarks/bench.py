@@ -1,4 +1,4 @@
-"""Runs both sides on the same input, one after the other, and prints seconds and ratios: python -m benchmarks.bench [--rows N]."""
+"""Runs both sides on the same input, one after the other; prints seconds and ratios: python -m benchmarks.bench."""
 
 from __future__ import annotations
 
@@ -33,7 +33,15 @@ def main() -> int:
     make_trips(source, options.rows)
     hudi_table, our_table = options.folder / "hudi", options.folder / "ours"
     arguments = [str(options.cores), options.memory]
-    hudi = [str(peer_env.PYTHON), "-m", "benchmarks.hudi_side", str(peer_env.BUNDLES[HUDI]), str(source), str(hudi_table), *arguments]
+    hudi = [
+        str(peer_env.PYTHON),
+        "-m",
+        "benchmarks.hudi_side",
+        str(peer_env.BUNDLES[HUDI]),
+        str(source),
+        str(hudi_table),
+        *arguments,
+    ]
     ours = [sys.executable, "-m", "benchmarks.our_side", str(source), str(our_table), *arguments]
     reports: dict[str, list[dict[str, Any]]] = {"hudi": [], "ours": []}
     for _ in range(options.runs):
@@ -64,7 +72,11 @@ def _table(reports: dict[str, list[dict[str, Any]]], options: argparse.Namespace
     for step in reports["ours"][0]["seconds"]:
         theirs, mine = (statistics.median(r["seconds"][step] for r in reports[side]) for side in ("hudi", "ours"))
         lines.append(f"| {step} | {theirs:.1f} | {mine:.2f} | {theirs / mine:.1f} |")
-    for label, key, unit in (("peak memory, MB", "peak_memory", 1e6), ("table, MB", "table_bytes", 1e6), ("data files", "data_files", 1)):
+    for label, key, unit in (
+        ("peak memory, MB", "peak_memory", 1e6),
+        ("table, MB", "table_bytes", 1e6),
+        ("data files", "data_files", 1),
+    ):
         theirs, mine = (statistics.median(r[key] for r in reports[side]) for side in ("hudi", "ours"))
         lines.append(f"| {label} | {theirs / unit:,.0f} | {mine / unit:,.0f} | |")
     return "\n".join(lines)

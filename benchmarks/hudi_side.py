@@ -53,14 +53,20 @@ def main(jar: str, source: str, table: str, cores: str, memory: str) -> None:
     def aggregate() -> list[list[object]]:
         frame = spark.read.format("hudi").load(table)
         rows = frame.groupBy("city").agg({"fare": "sum", "tip": "sum", "uuid": "count"}).orderBy("city").collect()
-        return [[row["city"], round(row["sum(fare)"], 2), round(row["sum(tip)"], 2), row["count(uuid)"]] for row in rows]
+        return [
+            [row["city"], round(row["sum(fare)"], 2), round(row["sum(tip)"], 2), row["count(uuid)"]] for row in rows
+        ]
 
     def clean() -> None:
         spark.sql(f"create table trips using hudi location '{table}'")
-        spark.sql("call run_clean(table => 'trips', clean_policy => 'KEEP_LATEST_COMMITS', retain_commits => 1)").collect()
+        spark.sql(
+            "call run_clean(table => 'trips', clean_policy => 'KEEP_LATEST_COMMITS', retain_commits => 1)"
+        ).collect()
 
     # The first query of a JVM pays for loading classes and compiling: neither side's steps should.
-    spark.read.parquet(f"{source}/base-0.parquet").groupBy("city").agg({"fare": "sum", "tip": "sum", "uuid": "count"}).collect()
+    spark.read.parquet(f"{source}/base-0.parquet").groupBy("city").agg(
+        {"fare": "sum", "tip": "sum", "uuid": "count"}
+    ).collect()
     with measured(Path(table)) as steps:
         base = sorted(str(path) for path in Path(source).glob("base-*.parquet"))
         steps.run("bulk_insert", lambda: write(base, "bulk_insert", "overwrite"))

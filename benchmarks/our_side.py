@@ -50,12 +50,16 @@ def main(source: str, table: str, cores: str, memory: str) -> None:
     def aggregate() -> list[list[object]]:
         frame = hoodie.spark.read(spark, table)
         rows = frame.groupBy("city").agg({"fare": "sum", "tip": "sum", "uuid": "count"}).orderBy("city").collect()
-        return [[row["city"], round(row["sum(fare)"], 2), round(row["sum(tip)"], 2), row["count(uuid)"]] for row in rows]
+        return [
+            [row["city"], round(row["sum(fare)"], 2), round(row["sum(tip)"], 2), row["count(uuid)"]] for row in rows
+        ]
 
     def clean() -> None:
         HoodieTable.open(table, engine=engine).clean({"hoodie.clean.commits.retained": 1})
 
-    spark.read.parquet(f"{source}/base-0.parquet").groupBy("city").agg({"fare": "sum", "tip": "sum", "uuid": "count"}).collect()
+    spark.read.parquet(f"{source}/base-0.parquet").groupBy("city").agg(
+        {"fare": "sum", "tip": "sum", "uuid": "count"}
+    ).collect()
     with measured(Path(table)) as steps:
         base = sorted(str(path) for path in Path(source).glob("base-*.parquet"))
         steps.run("bulk_insert", lambda: load(base))

@@ -1,4 +1,4 @@
-"""Makes the input: trips with random keys, then batches of updates and new rows, as Parquet files. The same seed, the same rows."""
+"""Trips with random keys, then batches of updates and new rows, as Parquet files. The same seed, the same rows."""
 
 from __future__ import annotations
 

@@ -2,30 +2,46 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import pyarrow.compute as pc
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
 from hoodie import HoodieTable
 from hudi_services.demo.steps import Step
 
-_STEP_COLUMNS = ("read", "inserted", "updated", "quarantined")
+_STEP_COLUMNS = ("read", "inserted", "updated", "bad")
 
 
-def show(console: Console, table: HoodieTable, loads: Sequence[Step], cleans: Sequence[Step]) -> None:
+def console() -> Console:
+    """The terminal; into a file or a pipe lines are as wide as they need to be."""
+    return Console() if sys.stdout.isatty() else Console(width=120)
+
+
+def load_line(step: Step) -> str:
+    """What a load did, in a line."""
+    result = step.result
+    line = (
+        f"{result['files_read']} files: {result['rows_inserted']:,} rows inserted, {result['rows_updated']:,} updated"
+    )
+    return line + (f", {result['rows_quarantined']} quarantined" if result["rows_quarantined"] else "")
+
+
+def show(out: Console, table: HoodieTable, loads: Sequence[Step], cleans: Sequence[Step]) -> None:
     """A line per step, the table's files, and some figures that only the merged table has."""
-    console.print()
-    console.print(_steps(loads, cleans))
-    console.print(_partitions(table))
+    out.print()
+    out.print(_steps(loads, cleans))
+    out.print(_partitions(table))
     rows = table.read(columns=["origin", "departure", "departure_delay"])
     flown = rows.filter(pc.is_valid(rows["departure"]))
     late = pc.sum(pc.greater(flown["departure_delay"], 15)).as_py() or 0
     versions = f"Hudi table version {table.version}, {len(table.timeline.commits)} commits on the timeline"
-    console.print(f"{table.base_path}: {versions}")
-    console.print(
+    out.print(f"{table.base_path}: {versions}")
+    out.print(
         f"{rows.num_rows:,} flights, of which {flown.num_rows:,} have departed (so far as the feed knows), "
         f"{late:,} of them more than 15 minutes late"
     )
@@ -41,8 +57,8 @@ def size(count: float) -> str:
 
 
 def _steps(loads: Sequence[Step], cleans: Sequence[Step]) -> Table:
-    grid = Table(title="Steps", title_justify="left")
-    grid.add_column("step")
+    grid = Table(title="Steps", title_justify="left", box=SIMPLE_HEAD)
+    grid.add_column("step", no_wrap=True)
     for name in ("files in", *(f"rows {name}" for name in _STEP_COLUMNS), "files out", "bytes", "deleted", "seconds"):
         grid.add_column(name, justify="right")
     for label, steps in (("load", loads), ("clean", cleans)):
@@ -53,7 +69,8 @@ def _steps(loads: Sequence[Step], cleans: Sequence[Step]) -> Table:
 
 
 def _numbers(result: dict[str, Any]) -> list[str]:
-    counts = [result["files_read"], *(result[f"rows_{name}"] for name in _STEP_COLUMNS), result["files_written"]]
+    rows = [result[f"rows_{name}"] for name in ("read", "inserted", "updated", "quarantined")]
+    counts = [result["files_read"], *rows, result["files_written"]]
     return [
         *(f"{count:,}" if count else "" for count in counts),
         size(result["bytes_written"]) if result["bytes_written"] else "",
@@ -62,7 +79,7 @@ def _numbers(result: dict[str, Any]) -> list[str]:
 
 
 def _partitions(table: HoodieTable) -> Table:
-    grid = Table(title="Partitions now", title_justify="left")
+    grid = Table(title="Partitions now", title_justify="left", box=SIMPLE_HEAD)
     for name in ("partition", "files", "bytes"):
         grid.add_column(name, justify="left" if name == "partition" else "right")
     found: dict[str, list[int]] = {}

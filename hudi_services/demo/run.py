@@ -29,7 +29,7 @@ class DemoError(HoodieError):
 
 def run(folder: Path, days: int) -> None:
     """Everything anew in `folder`. Raises HoodieError when a step fails or the table is not what the feed says."""
-    console = Console()
+    console = report.console()
     begun = time.monotonic()
     shutil.rmtree(folder, ignore_errors=True)
     home = AirflowHome(folder)
@@ -45,11 +45,11 @@ def run(folder: Path, days: int) -> None:
         loads = []
         for step in load_steps(api, INGEST, days):
             loads.append(step)
-            console.print(f"  {step.label}: {step.result['message']}  [dim]{step.seconds:.0f} s[/dim]")
-        console.print(f"\n{CLEAN}, which the fourth load started once already, now by hand with 1 retained commit:")
+            console.print(f"  {step.label}: {report.load_line(step)}")
+        console.print(f"\n{CLEAN}, by hand and with 1 retained commit:")
         run_id = api.trigger(CLEAN, {"retained": 1})
         clean = wait_for_run(api, CLEAN, run_id, "clean")
-        console.print(f"  {clean.result['message']}  [dim]{clean.seconds:.0f} s[/dim]")
+        console.print(f"  {clean.result['message']}")
         cleans = [*_automatic_cleans(api, run_id), clean]
     table = HoodieTable.open(str(home.lake / "flights"))
     report.show(console, table, loads, cleans)
@@ -63,7 +63,7 @@ def run(folder: Path, days: int) -> None:
 
 def serve(folder: Path, days: int, port: int) -> None:
     """Airflow on the demo's table, kept from the last `run`, until Ctrl-C."""
-    console = Console()
+    console = report.console()
     page, *others = free_ports(3)
     home = AirflowHome(folder, ports=(port if _is_free(port) else page, others[0], others[1]))
     if not home.landing.exists():

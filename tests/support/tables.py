@@ -31,7 +31,12 @@ def batch(entries):
 
 
 def create(path, clock=None, engine=None, **options):
-    return HoodieTable.create(path if hasattr(path, "base_path") else str(path), {**OPTIONS, **options}, clock=clock, engine=engine or LocalEngine(2))
+    return HoodieTable.create(
+        path if hasattr(path, "base_path") else str(path),
+        {**OPTIONS, **options},
+        clock=clock,
+        engine=engine or LocalEngine(2),
+    )
 
 
 def content(table, **read):

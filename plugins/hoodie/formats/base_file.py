@@ -93,9 +93,11 @@ class BaseFileWriter:
         if not self._pending:
             return
         rows = pa.concat_tables(self._pending)
+        # What came in one piece may be many times as large as a row group.
+        per_group = rows.num_rows // max(1, self.pending_bytes // self._options.row_group_bytes)
         self._pending, self.pending_bytes = [], 0
         writer = self._open(rows) if self._writer is None else self._writer
-        writer.write_table(rows, row_group_size=rows.num_rows)
+        writer.write_table(rows, row_group_size=per_group)
 
     def _open(self, first: pa.Table) -> pq.ParquetWriter:
         self._writer = pq.ParquetWriter(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from hoodie.errors import CorruptTableError
 from hoodie.storage.base import Storage
 from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, pad
 from hoodie.timeline.layout import Layout
@@ -87,11 +88,27 @@ class Timeline:
 
         Completion times that come from a file's modification time do not count: they are of another clock.
         """
-        times = [pad(time) for i in self.instants for time in (i.time, i.completion_time) if time and time in i.file_name]
+        times = [
+            pad(time) for i in self.instants for time in (i.time, i.completion_time) if time and time in i.file_name
+        ]
         return max(times, default=None)
 
 
 def load_timeline(storage: Storage, layout: Layout) -> Timeline:
-    """One listing of the timeline folder."""
-    files = storage.list(layout.folder).files
-    return Timeline.of(instant for file in files if (instant := layout.parse(file)) is not None)
+    """One listing of the timeline folder.
+
+    Raises CorruptTableError for a completed instant without content: what it did is unknown, and that is not nothing (R20).
+    """
+    found: list[Instant] = []
+    for file in storage.list(layout.folder).files:
+        instant = layout.parse(file)
+        if instant is None:
+            continue
+        if instant.is_completed and file.size == 0:
+            raise CorruptTableError(
+                f"Completed instant {storage.base_path}/{file.path} is empty",
+                found="0 bytes: its writer died, or a copy was cut short",
+                fix="restore the file; or delete it, which makes the instant pending, and the next write rolls it back",
+            )
+        found.append(instant)
+    return Timeline.of(found)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import types
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from airflow.sdk import DAG, AssetOrTimeSchedule, CronDataIntervalTimetable
 from airflow.serialization.serialized_objects import DagSerialization
 
 from hoodie_airflow.factory import clean_dags, ingest_dags
-from hoodie_airflow.places import PROJECT
+from hoodie_airflow.places import PLUGINS, PROJECT
 
 DAGS = {
     "hudi_clean__events",
@@ -99,10 +99,16 @@ def test_every_parse_gives_the_same_dag(registry: Path) -> None:
 
 
 def test_airflow_does_not_run_the_library_as_plugins() -> None:
-    from airflow import plugins_manager
-
-    plugins_manager._get_plugins.cache_clear()
-    _, errors = plugins_manager._get_plugins()
-    assert errors == {}
-    assert types.__file__ is not None
-    assert not types.__file__.startswith(os.environ["AIRFLOW__CORE__PLUGINS_FOLDER"])
+    """It would run each file as a module named by its stem: `types.py` in place of the standard library's."""
+    script = """
+import sys, types
+from airflow import plugins_manager
+_, errors = plugins_manager._get_plugins()
+assert errors == {}, errors
+folder = sys.argv[1]
+strays = [name for name, module in sys.modules.items() if str(getattr(module, "__file__", "")).startswith(folder)]
+assert not [name for name in strays if name.partition(".")[0] not in ("hoodie", "hoodie_airflow")], strays
+assert sys.modules["types"] is types and not types.__file__.startswith(folder)
+"""
+    run = subprocess.run([sys.executable, "-c", script, str(PLUGINS)], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr[-2000:]

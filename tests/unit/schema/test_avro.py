@@ -6,11 +6,11 @@ from pathlib import Path
 import fastavro
 import pyarrow as pa
 import pytest
-from arrow_strategies import schemas
 from hypothesis import given
 
 from hoodie.errors import CorruptTableError, SchemaConflictError
 from hoodie.schema import arrow_to_avro, avro_to_arrow, normalise, with_meta_columns
+from tests.support.arrow_strategies import schemas
 
 VECTORS = {
     v["table"]: v["avro"] for v in json.loads((Path(__file__).parent / "data" / "avro_schemas.json").read_text())

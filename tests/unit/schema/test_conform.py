@@ -5,12 +5,12 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
-from arrow_strategies import tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hoodie.errors import SchemaConflictError
 from hoodie.schema import conform, normalise, reconcile
+from tests.support.arrow_strategies import tables
 
 STRING = pa.string()
 

@@ -2,11 +2,11 @@
 
 import pyarrow as pa
 import pytest
-from arrow_strategies import schemas
 from hypothesis import given
 
 from hoodie.errors import SchemaConflictError
 from hoodie.schema import reconcile
+from tests.support.arrow_strategies import schemas
 
 STRING = pa.string()
 

@@ -2,11 +2,11 @@
 
 import pyarrow as pa
 import pytest
-from arrow_strategies import schemas
 from hypothesis import given
 
 from hoodie.errors import SchemaConflictError
 from hoodie.schema import data_columns, normalise, with_meta_columns
+from tests.support.arrow_strategies import schemas
 
 
 def one(kind, **more):

@@ -38,7 +38,9 @@ def tree(path):
 
 def instants_of(table, partition):
     files = table.storage.list(partition).files
-    return sorted(file.name.rpartition("_")[2].removesuffix(".parquet") for file in files if file.name.endswith(".parquet"))
+    return sorted(
+        file.name.rpartition("_")[2].removesuffix(".parquet") for file in files if file.name.endswith(".parquet")
+    )
 
 
 def test_keep_latest_commits(table):
@@ -130,7 +132,9 @@ def test_a_pending_instant_holds_the_cleaner_back_and_is_named(table, clock):
     for step in range(3):
         upsert(table, ("a", "p", step, step))
     state = table.state()
-    stuck = instants.request(state, "20260101000000500", Action.CLUSTERING if table.version == 9 else Action.REPLACE_COMMIT, b"")
+    stuck = instants.request(
+        state, "20260101000000500", Action.CLUSTERING if table.version == 9 else Action.REPLACE_COMMIT, b""
+    )
     for step in range(3, 6):
         upsert_without_rollback(table, step)
     decision = table.explain_clean({"hoodie.clean.commits.retained": 1})

@@ -72,7 +72,9 @@ def test_a_write_that_dies_at_any_call(tmp_path, version, operation, kind, half)
     assert before != after
 
     completed = 0
-    for storage, clock, call in run_to_failure(tmp_path, prepare, lambda t: t.write(rows, operation, SMALL_BLOOM), kind, half):
+    for storage, clock, call in run_to_failure(
+        tmp_path, prepare, lambda t: t.write(rows, operation, SMALL_BLOOM), kind, half
+    ):
         table = reopen(storage, clock)
         now = content(table)
         assert now in (before, after), call
@@ -102,7 +104,9 @@ def test_a_clean_that_dies_at_any_call(tmp_path, version, kind, half):
     done = reopen(LocalStorage(str(tmp_path / "done")), FakeClock(FakeClock().time.replace(month=2)))
     expected = content(done)
     done.clean(RETAIN_ONE)
-    left = sorted(file.name.rpartition("_")[2] for file in walk_files(done.storage, "") if file.name.endswith(".parquet"))
+    left = sorted(
+        file.name.rpartition("_")[2] for file in walk_files(done.storage, "") if file.name.endswith(".parquet")
+    )
     assert len(left) == 4
 
     for storage, clock, call in run_to_failure(tmp_path, prepare, lambda table: table.clean(RETAIN_ONE), kind, half):
@@ -110,7 +114,9 @@ def test_a_clean_that_dies_at_any_call(tmp_path, version, kind, half):
         assert content(table) == expected, call
         table.clean(RETAIN_ONE)
         assert content(table) == expected, call
-        names = sorted(file.name.rpartition("_")[2] for file in walk_files(storage, "") if file.name.endswith(".parquet"))
+        names = sorted(
+            file.name.rpartition("_")[2] for file in walk_files(storage, "") if file.name.endswith(".parquet")
+        )
         assert names == left, call
         assert table.timeline.pending == (), call
         cleans = [instant for instant in table.timeline if instant.action == "clean"]

@@ -1,0 +1,33 @@
+"""One Spark session for all tests of this folder."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def spark():
+    from hudi_services.java import spark_environment
+
+    os.environ.update(spark_environment())
+    os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    from pyspark.sql import SparkSession
+
+    from hoodie.spark import session_options
+
+    logging.getLogger("py4j").setLevel(logging.WARNING)  # else it logs to a closed stream at exit
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    for key, value in {
+        **session_options(),
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "2",
+    }.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()

@@ -1,0 +1,138 @@
+"""Reading: only the needed columns and row groups, older schemas, the past."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from hoodie.engine import LocalEngine
+from hoodie.errors import ConfigError, CorruptTableError, SchemaConflictError, TimeTravelError
+from hoodie.formats.base_file import BaseFileReader
+from hoodie.model.meta_columns import COMMIT_TIME, FILE_NAME, RECORD_KEY
+from hoodie.read.execute import matching_row_groups
+from tests.support.clock import FakeClock
+from tests.support.tables import SMALL_BLOOM, batch, content, create
+
+
+@pytest.fixture
+def table(tmp_path):
+    return create(tmp_path / "t", FakeClock())
+
+
+def test_columns_filter_and_meta_columns(table):
+    table.write(batch([(f"k{i}", "pq"[i % 2], i, i) for i in range(100)]), "insert", SMALL_BLOOM)
+    found = table.read(columns=["value", RECORD_KEY], filter=(pc.field("ts") >= 90) & (pc.field("part") == "p"))
+    assert found.schema.names == ["value", RECORD_KEY]
+    assert sorted(found["value"].to_pylist()) == [90, 92, 94, 96, 98]
+    with pytest.raises(ConfigError, match="no column 'nope'"):
+        table.read(columns=["nope"])
+    with pytest.raises(ConfigError, match="filter does not fit"):
+        table.read(filter=pc.field("nope") > 1)
+
+
+def test_row_groups_are_left_out_by_their_statistics(table):
+    rows = batch([(f"k{i:06d}", "p", i, i) for i in range(400_000)])
+    table.write(rows, "bulk_insert", {**SMALL_BLOOM, "hoodie.parquet.block.size": 4_000_000})
+    path = table.file_slices()[0].base_file.path
+    with BaseFileReader(table.storage, path) as reader:
+        groups = reader._file.num_row_groups
+        schema = pa.schema([reader.schema.field("ts")])
+        matching = matching_row_groups(reader, pc.field("ts") == 5, schema)
+    assert groups > 2
+    assert len(matching) == 1
+    assert table.read(columns=["id"], filter=pc.field("ts") == 5)["id"].to_pylist() == ["k000005"]
+
+
+def test_a_column_that_was_added_later(table):
+    table.write(batch([("a", "p", 1, 1)]), "insert", SMALL_BLOOM)
+    wider = batch([("b", "q", 1, 1)]).append_column("note", pa.array(["new"]))
+    table.write(wider, "insert", SMALL_BLOOM)
+    rows = {row["id"]: row["note"] for row in table.read().to_pylist()}
+    assert rows == {"a": None, "b": "new"}
+    assert table.read(columns=["note"])["note"].to_pylist().count(None) == 1
+    assert table.read(columns=["id"], filter=pc.field("note").is_valid())["id"].to_pylist() == ["b"]
+    # Rows without the column keep being accepted, and the stored value of others is not touched.
+    table.write(batch([("a", "p", 2, 2)]), "upsert", SMALL_BLOOM)
+    assert {row["id"]: row["note"] for row in table.read().to_pylist()} == rows
+
+
+def test_a_type_that_was_widened(table):
+    narrow = batch([("a", "p", 1, 1)]).set_column(3, "value", pa.array([7], pa.int32()))
+    table.write(narrow, "insert", SMALL_BLOOM)
+    table.write(batch([("b", "q", 1, 1 << 40)]), "insert", SMALL_BLOOM)
+    assert table.schema.field("value").type == pa.int64()
+    assert {row["id"]: row["value"] for row in table.read().to_pylist()} == {"a": 7, "b": 1 << 40}
+    assert table.read(columns=["id"], filter=pc.field("value") == 7)["id"].to_pylist() == ["a"]
+
+
+def test_other_changes_are_refused_by_name(table):
+    table.write(batch([("a", "p", 1, 1)]), "insert", SMALL_BLOOM)
+    text = batch([("a", "p", 2, 1)]).set_column(3, "value", pa.array(["x"]))
+    with pytest.raises(SchemaConflictError, match="'value'"):
+        table.write(text, "upsert", SMALL_BLOOM)
+    assert content(table) == {"a": ("p", 1, 1)}
+
+
+def test_time_travel(table):
+    times = [table.write(batch([("a", "p", i, i)]), "upsert", SMALL_BLOOM).instant.time for i in range(3)]
+    for value, time in enumerate(times):
+        assert content(table, as_of=time) == {"a": ("p", value, value)}
+    moment = datetime.strptime(times[1], "%Y%m%d%H%M%S%f").isoformat(timespec="milliseconds")
+    assert content(table, as_of=moment) == {"a": ("p", 1, 1)}
+    for wrong in ("yesterday", "2020", "20251231000000000"):
+        with pytest.raises(TimeTravelError):
+            table.read(as_of=wrong)
+
+
+def test_updated_rows_keep_their_place_and_moved_rows_their_commit(table):
+    first = table.write(batch([(f"k{i}", "p", 1, i) for i in range(5)]), "insert", SMALL_BLOOM).instant.time
+    second = table.write(batch([("k2", "p", 2, 99)]), "upsert", SMALL_BLOOM).instant.time
+    rows = table.read(columns=["id", "value", COMMIT_TIME, FILE_NAME])
+    assert rows["id"].to_pylist() == [f"k{i}" for i in range(5)]
+    assert rows["value"].to_pylist() == [0, 1, 99, 3, 4]
+    assert rows[COMMIT_TIME].to_pylist() == [first, first, second, first, first]
+    assert set(rows[FILE_NAME].to_pylist()) == {table.file_slices()[0].base_file.name}
+
+
+@pytest.mark.parametrize("version", ["9", "6"])
+@pytest.mark.parametrize("data", [b"", b"Obj\x01 torn", b'{"partitionToWriteStats": {"p"'])
+def test_a_torn_commit_is_named_and_never_read_as_empty(tmp_path, version, data):
+    table = create(tmp_path / version, FakeClock(), **{"hoodie.write.table.version": version})
+    table.write(batch([("a", "p", 1, 1)]), "insert", SMALL_BLOOM)
+    state = table.state()
+    name = state.timeline.commits[0].file_name
+    path = f"{state.layout.folder}/{name}"
+    table.storage.delete(path)
+    table.storage.create(path, data)
+    with pytest.raises(CorruptTableError, match=name):
+        table.read()
+    with pytest.raises(CorruptTableError, match=name):
+        table.write(batch([("b", "p", 1, 1)]), "insert", SMALL_BLOOM)
+
+
+def test_small_files_are_filled_first(tmp_path):
+    table = create(tmp_path / "t", FakeClock(), engine=LocalEngine(1))
+    options = {**SMALL_BLOOM, "hoodie.parquet.max.file.size": 20_000, "hoodie.parquet.small.file.limit": 15_000,
+               "hoodie.copyonwrite.record.size.estimate": 100}  # fmt: skip
+    table.write(batch([(f"a{i}", "p", 1, 1) for i in range(50)]), "insert", options)
+    assert len(table.file_slices()) == 1
+    table.write(batch([(f"b{i}", "p", 1, 1) for i in range(400)]), "insert", options)
+    slices = table.file_slices()
+    assert len(slices) > 1
+    assert len(content(table)) == 450
+    assert sorted(s.base_instant for s in slices)[0] == table.timeline.commits[1].time, "the small file was rewritten"
+    table.write(batch([("c", "p", 1, 1)]), "insert", {**options, "hoodie.parquet.small.file.limit": 0})
+    assert len(table.file_slices()) == len(slices) + 1
+
+
+def test_an_empty_table(tmp_path):
+    table = create(tmp_path / "t", FakeClock())
+    assert table.read().num_rows == 0
+    with pytest.raises(SchemaConflictError, match="no schema yet"):
+        _ = table.schema
+    table.write(batch([]), "upsert", SMALL_BLOOM)
+    assert table.read().num_rows == 0
+    assert table.schema.names == ["id", "part", "ts", "value"]
