@@ -39,16 +39,16 @@ def main(source: str, table: str, cores: str, memory: str) -> None:
         "hoodie.table.ordering.fields": "ts",
     }
 
-    def write(paths: list[str], operation: str) -> None:
+    def write(paths: list[str], operation: str, target: str = table) -> None:
         rows, schema = parquet_splits(paths, engine.parallelism)
-        HoodieTable.open(table, engine=engine).write(rows, operation, schema=schema)
+        HoodieTable.open(target, engine=engine).write(rows, operation, schema=schema)
 
-    def load(paths: list[str]) -> None:
-        HoodieTable.create(table, options)
-        write(paths, "bulk_insert")
+    def load(paths: list[str], target: str = table) -> None:
+        HoodieTable.create(target, options)
+        write(paths, "bulk_insert", target)
 
-    def aggregate() -> list[list[object]]:
-        frame = hoodie.spark.read(spark, table)
+    def aggregate(target: str = table) -> list[list[object]]:
+        frame = hoodie.spark.read(spark, target)
         rows = frame.groupBy("city").agg({"fare": "sum", "tip": "sum", "uuid": "count"}).orderBy("city").collect()
         return [
             [row["city"], round(row["sum(fare)"], 2), round(row["sum(tip)"], 2), row["count(uuid)"]] for row in rows
@@ -57,9 +57,11 @@ def main(source: str, table: str, cores: str, memory: str) -> None:
     def clean() -> None:
         HoodieTable.open(table, engine=engine).clean({"hoodie.clean.commits.retained": 1})
 
-    spark.read.parquet(f"{source}/base-0.parquet").groupBy("city").agg(
-        {"fare": "sum", "tip": "sum", "uuid": "count"}
-    ).collect()
+    # As on Hudi's side: a first use pays for what no step should.
+    small, other = f"{source}/warm-up.parquet", f"{table}-warm-up"
+    load([small], other)
+    write([small], "upsert", other)
+    aggregate(other)
     with measured(Path(table)) as steps:
         base = sorted(str(path) for path in Path(source).glob("base-*.parquet"))
         steps.run("bulk_insert", lambda: load(base))

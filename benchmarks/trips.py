@@ -14,7 +14,8 @@ _FILES = 4  # of the first load
 
 
 def make_trips(folder: Path, rows: int, seed: int = 42) -> None:
-    """`base-*.parquet` with `rows` trips, and `upsert-<n>.parquet` with 10 % updates and 2 % inserts each."""
+    """`base-*.parquet` with `rows` trips, `upsert-<n>.parquet` with 10 % updates and 2 % inserts each, and the small
+    `warm-up.parquet`."""
     if (folder / "done").exists():
         return
     folder.mkdir(parents=True, exist_ok=True)
@@ -23,6 +24,7 @@ def make_trips(folder: Path, rows: int, seed: int = 42) -> None:
     for part in range(_FILES):
         start, end = part * rows // _FILES, (part + 1) * rows // _FILES
         pq.write_table(base.slice(start, end - start), folder / f"base-{part}.parquet", compression="zstd")
+    pq.write_table(base.slice(0, 1000), folder / "warm-up.parquet", compression="zstd")
     cities = base["city"].combine_chunks().dictionary_encode().indices.to_numpy()
     names = base["city"].combine_chunks().dictionary_encode().dictionary.to_pylist()
     place = np.array([CITIES.index(name) for name in names])
