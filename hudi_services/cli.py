@@ -40,7 +40,7 @@ def cli() -> None:
     "--operation", type=click.Choice(["upsert", "insert", "bulk_insert", "delete"]), default="upsert", show_default=True
 )
 @click.option("--reload", is_flag=True, help="Load files of the range again although they were loaded before.")
-@click.option("--start-fresh", is_flag=True, help="Do without a checkpoint: every file counts as new.")
+@click.option("--start-fresh", is_flag=True, help="Forget what was loaded from this source: every file counts as new.")
 @click.option("--quarantine-path", help="Folder for rows that cannot be loaded. [default: <table>.quarantine]")
 @click.option(
     "--max-bad-share", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Tolerated share of bad rows."

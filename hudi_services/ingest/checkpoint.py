@@ -29,6 +29,10 @@ class Checkpoint:
         """The checkpoint after `files` of `source` were loaded too."""
         return Checkpoint({**self.sources, source: {**self.loaded(source), **{file.path: file.size for file in files}}})
 
+    def without(self, source: str) -> Checkpoint:
+        """The checkpoint as if nothing of `source` had been loaded; what other sources delivered stays known."""
+        return Checkpoint({name: files for name, files in self.sources.items() if name != source})
+
     def encode(self) -> str:
         """Text for a commit's extra metadata: paths repeat their folders, so they are compressed."""
         lines = json.dumps({source: dict(sorted(files.items())) for source, files in sorted(self.sources.items())})
@@ -50,14 +54,21 @@ class Checkpoint:
             ) from error
 
 
-def find_checkpoint(state: TableState, *, start_fresh: bool) -> Checkpoint:
+def find_checkpoint(state: TableState, *, forget: str | None = None) -> Checkpoint:
     """The newest checkpoint on the active timeline; an empty one for a table that never had any.
 
     Raises SourceError when there is none but older commits were archived: they might have held one, and loading everything
-    again must be somebody's decision.
+    again must be somebody's decision. Naming the source to `forget` is that decision, also where a checkpoint is broken.
     """
-    if start_fresh:
+    if forget is None:
+        return _newest(state)
+    try:
+        return _newest(state).without(forget)
+    except (CorruptTableError, SourceError):
         return Checkpoint()
+
+
+def _newest(state: TableState) -> Checkpoint:
     for instant in reversed(state.timeline.commits):
         text = state.commit_metadata(instant).extra.get(KEY)
         if text:

@@ -75,7 +75,7 @@ def prepare(request: IngestRequest, engine: Engine) -> Prepared:
         state = opened.state()
         properties = state.properties
         _check_same(properties, created)
-        checkpoint = find_checkpoint(state, start_fresh=request.start_fresh)
+        checkpoint = find_checkpoint(state, forget=_forgotten(request))
     loaded = checkpoint.loaded(_source_key(request))
     return Prepared(table, properties, checkpoint, plan_ingest(files, loaded, request.window, reload=request.reload))
 
@@ -113,7 +113,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     counts: list[int] = []
 
     def unchanged(state: TableState) -> None:
-        now = find_checkpoint(state, start_fresh=request.start_fresh)
+        now = find_checkpoint(state, forget=_forgotten(request))
         if now != prepared.checkpoint:
             raise PendingInstantError(
                 f"Another ingestion committed to {request.base_path} meanwhile",
@@ -204,6 +204,10 @@ def _check_same(properties: TableProperties, given: Mapping[str, object]) -> Non
                 found=f"{wanted[key]!r} is asked for, the table has {current[key.name]!r}",
                 fix="correct the option, or load into a new table",
             )
+
+
+def _forgotten(request: IngestRequest) -> str | None:
+    return _source_key(request) if request.start_fresh else None
 
 
 def _source_key(request: IngestRequest) -> str:
