@@ -18,6 +18,7 @@ from hoodie.errors import SourceError
 from hoodie.storage import File, Storage, closing_input
 from hudi_services.ingest.casting import typed
 from hudi_services.ingest.quarantine import QuarantineWriter
+from hudi_services.ingest.schema import NULL_TEXTS
 
 RejectText = Callable[[str, str], None]  # text, reason
 RejectFileText = Callable[[str, str, str], None]  # path, text, reason
@@ -81,8 +82,9 @@ class FileSplit:
             if self.file_format == "csv":
                 yield from _csv(text, self._header(piece.path), partial(reject, piece.path))
             else:
+                readable = pa.schema([field.with_type(_readable(field.type)) for field in self.schema])
                 for block in _line_blocks(text):
-                    yield from _json(block, self.schema, partial(reject, piece.path))
+                    yield from _json(block, readable, partial(reject, piece.path))
 
     def _header(self, path: str) -> list[str]:
         with closing_input(self.storage, path) as source:
@@ -160,7 +162,7 @@ def _csv(source: File, names: list[str], reject: RejectText) -> Iterator[pa.Tabl
         convert_options=pa_csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()),
             strings_can_be_null=True,
-            null_values=["", "NA", "NULL", "null"],
+            null_values=NULL_TEXTS,
         ),
     )
     for batch in reader:
@@ -194,3 +196,19 @@ def _json(lines: list[bytes], schema: pa.Schema, reject: RejectText) -> Iterator
         half = len(lines) // 2
         yield from _json(lines[:half], schema, reject)
         yield from _json(lines[half:], schema, reject)
+
+
+def _readable(kind: pa.DataType) -> pa.DataType:
+    """The type as which a JSON value is read, before it is cast to `kind`.
+
+    Arrow's JSON reader takes dates as numbers only, and does not check the precision of a decimal that it rescales.
+    """
+    if pa.types.is_date(kind):
+        return pa.string()
+    if pa.types.is_decimal128(kind):
+        return pa.decimal128(38, kind.scale)
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_readable(field.type)) for field in kind.fields])
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_readable(kind.value_type)))
+    return kind

@@ -23,7 +23,7 @@ from hudi_services.ingest.checkpoint import KEY, Checkpoint, find_checkpoint
 from hudi_services.ingest.plan import IngestPlan, Window, plan_ingest
 from hudi_services.ingest.quarantine import QuarantineWriter
 from hudi_services.ingest.readers import file_splits
-from hudi_services.ingest.schema import FileSchema, unify
+from hudi_services.ingest.schema import FileSchemas, unify
 from hudi_services.ingest.source import list_source
 from hudi_services.result import ServiceResult
 
@@ -67,7 +67,9 @@ def prepare(request: IngestRequest, engine: Engine) -> Prepared:
     table: HoodieTable | None = None
     try:
         opened = HoodieTable.open(request.base_path, engine=engine)
-    except TableNotFoundError:
+    except TableNotFoundError as error:
+        if request.operation == "delete":
+            raise TableNotFoundError(error.what, found="nothing to delete from", fix="check the path") from None
         properties = new_table_properties(resolve(created, CREATE_KEYS))
         checkpoint = Checkpoint()
     else:
@@ -94,7 +96,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     known = table_schema(prepared.table.state()) if prepared.table is not None else None
     storage = open_storage(request.source_path)
     paths = [file.path for file in prepared.plan.files]
-    schemas = engine.map(FileSchema(storage, request.source_format), paths)
+    schemas = [each for found in engine.map(FileSchemas(storage, request.source_format), paths) for each in found]
     schema = _incoming_schema(schemas, known, request, prepared.properties)
     table = prepared.table
     if table is None:
@@ -173,13 +175,19 @@ def _incoming_schema(
     schemas: list[pa.Schema], known: pa.Schema | None, request: IngestRequest, properties: TableProperties
 ) -> pa.Schema:
     schema = unify(schemas, None if request.source_format == "parquet" else known)
-    for name in properties.record_key_fields:
-        if name not in schema.names:
-            raise SourceError(
-                f"Record key column {name!r} is in none of the source files",
-                found=f"columns {', '.join(schema.names)}",
-                fix="correct the key columns or the source; nothing was loaded",
-            )
+    roles = {
+        "Record key": properties.record_key_fields,
+        "Partition": properties.partition_fields,
+        "Ordering": () if request.operation == "delete" else properties.ordering_fields,
+    }
+    for role, names in roles.items():
+        for name in names:
+            if name not in schema.names:
+                raise SourceError(
+                    f"{role} column {name!r} is in none of the source files",
+                    found=f"columns {', '.join(schema.names)}",
+                    fix="correct the option that names it or the source; nothing was loaded",
+                )
     return schema
 
 

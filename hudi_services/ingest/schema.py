@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -15,27 +15,36 @@ import pyarrow.parquet as pq
 from hoodie.errors import SchemaConflictError, SourceError
 from hoodie.storage import Storage, closing_input
 
+NULL_TEXTS = ["", "NA", "NULL", "null"]
+"""What stands for null in CSV files, when a type is guessed and when values are read."""
+
 _SAMPLE_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True)
-class FileSchema:
-    """Task function: path of a source file -> its schema. Raises SourceError naming a file that cannot be read."""
+class FileSchemas:
+    """Task function: path of a source file -> its schema, or several when the lines of a JSON file differ in it.
+
+    Raises SourceError naming a file that cannot be read.
+    """
 
     storage: Storage
     file_format: str
 
-    def __call__(self, path: str) -> pa.Schema:
+    def __call__(self, path: str) -> list[pa.Schema]:
         try:
             if self.file_format == "parquet":
                 with closing_input(self.storage, path) as source:
-                    return pq.read_schema(source).remove_metadata()
+                    return [pq.read_schema(source).remove_metadata()]
             sample = self._sample(path)
-            if self.file_format == "csv":
-                return pc_csv.read_csv(
-                    io.BytesIO(sample), parse_options=pc_csv.ParseOptions(invalid_row_handler=_skip)
-                ).schema
-            return pa_json.read_json(io.BytesIO(sample)).schema
+            if self.file_format == "json":
+                return _json_schemas(sample)
+            table = pc_csv.read_csv(
+                io.BytesIO(sample),
+                parse_options=pc_csv.ParseOptions(invalid_row_handler=_skip),
+                convert_options=pc_csv.ConvertOptions(null_values=NULL_TEXTS),
+            )
+            return [table.schema]
         except (pa.ArrowException, OSError, EOFError) as error:
             raise SourceError(
                 f"Source file {self.storage.base_path}/{path} cannot be read",
@@ -51,13 +60,35 @@ class FileSchema:
         return data[: data.rfind(b"\n") + 1] if len(data) == _SAMPLE_BYTES and b"\n" in data else data
 
 
+def _json_schemas(sample: bytes) -> list[pa.Schema]:
+    """The schemas of lines that parse together. Lines that are no JSON are left to the reader, which quarantines them."""
+    found = dict.fromkeys(_parsed([line for line in sample.split(b"\n") if line.strip()]))
+    if not found:
+        raise pa.ArrowInvalid(f"no JSON object in {len(sample)} bytes")
+    return list(found)
+
+
+def _parsed(lines: list[bytes]) -> Iterator[pa.Schema]:
+    if not lines:
+        return
+    try:
+        yield pa_json.read_json(io.BytesIO(b"\n".join(lines))).schema
+    except pa.ArrowException:
+        half = len(lines) // 2
+        if half:
+            yield from _parsed(lines[:half])
+            yield from _parsed(lines[half:])
+
+
 def unify(schemas: Iterable[pa.Schema], known: pa.Schema | None) -> pa.Schema:
     """One schema for all files. Columns that the table `known` has keep its type where text files only guess.
 
     Raises SchemaConflictError when the files contradict each other.
     """
+    held = known if known is not None else pa.schema([])
+    sure = [pa.schema([held.field(each.name) if each.name in held.names else each for each in one]) for one in schemas]
     try:
-        found = pa.unify_schemas(list(schemas), promote_options="permissive")
+        found = pa.unify_schemas(sure, promote_options="permissive")
     except pa.ArrowException as error:
         raise SchemaConflictError(
             "The source files have columns of types that do not go together",
@@ -66,8 +97,8 @@ def unify(schemas: Iterable[pa.Schema], known: pa.Schema | None) -> pa.Schema:
         ) from error
     fields = []
     for field in found:
-        if known is not None and field.name in known.names:
-            fields.append(known.field(field.name).with_nullable(True))
+        if field.name in held.names:
+            fields.append(field.with_nullable(True))
         elif not pa.types.is_null(field.type):
             fields.append(field)
         else:  # nothing but nulls so far: text holds whatever comes

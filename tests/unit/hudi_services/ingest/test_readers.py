@@ -1,0 +1,334 @@
+"""Files of every format: types, bad values, torn files, missing columns."""
+
+from __future__ import annotations
+
+import decimal
+from datetime import UTC, date, datetime
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from hoodie import HoodieTable
+from hoodie.errors import RecordKeyError, SchemaConflictError, SourceError, TableNotFoundError
+from tests.support.tables import OPTIONS, batch
+
+ROWS = batch([("a", "p", 1, 1), ("b", "q", 2, 2)])
+CSV = "id,part,ts,value\na,p,1,1\nb,q,2,2\n"
+JSON = [{"id": "a", "part": "p", "ts": 1, "value": 1}, {"id": "b", "part": "q", "ts": 2, "value": 2}]
+LANDED = [
+    pytest.param("parquet", "x.parquet", ROWS, id="parquet"),
+    pytest.param("csv", "x.csv", CSV, id="csv"),
+    pytest.param("csv", "x.csv.gz", CSV, id="csv.gz"),
+    pytest.param("json", "x.json", JSON, id="json"),
+    pytest.param("json", "x.json.gz", JSON, id="json.gz"),
+    pytest.param("csv", "x.csv", "\ufeff" + CSV.replace("\n", "\r\n"), id="csv of Windows"),
+    pytest.param("csv", "x.csv", CSV.removesuffix("\n"), id="csv without a last line break"),
+    pytest.param(
+        "json",
+        "x.ndjson",
+        '\n{"id": "a", "part": "p", "ts": 1, "value": 1}\n\n' + str(JSON[1]).replace("'", '"'),
+        id="json with blank lines",
+    ),
+]
+NAMED = {"parquet": "x.parquet", "csv": "x.csv", "json": "x.json"}
+
+WIDE = pa.schema(
+    [
+        ("id", pa.string()),
+        ("part", pa.string()),
+        ("ts", pa.int64()),
+        ("code", pa.string()),
+        ("small", pa.int32()),
+        ("ratio", pa.float64()),
+        ("price", pa.decimal128(7, 2)),
+        ("day", pa.date32()),
+        ("at", pa.timestamp("us", "UTC")),
+        ("flag", pa.bool_()),
+    ]
+)
+
+
+@pytest.mark.parametrize(("file_format", "name", "data"), LANDED)
+def test_each_format_is_read(feed, file_format, name, data):
+    feed.land(name, data)
+    result = feed.run(file_format)
+    assert feed.content == {"a": ("p", 1, 1), "b": ("q", 2, 2)}
+    assert (result.rows_read, result.rows_inserted, result.rows_quarantined, result.files_read) == (2, 2, 0, 1)
+    assert not list(feed.quarantine.iterdir())
+
+
+@pytest.mark.parametrize("file_format", ["csv", "json"])
+def test_a_known_table_keeps_its_types_where_text_files_guess(feed, file_format):
+    HoodieTable.create(str(feed.table), OPTIONS, WIDE)
+    feed.land(
+        NAMED[file_format],
+        "id,part,ts,code,small,ratio,price,day,at,flag\n1,p,1,007,5,2,12.50,2024-02-29,2024-02-29T01:02:03Z,true\n"
+        if file_format == "csv"
+        else '{"id": "1", "part": "p", "ts": 1, "code": "007", "small": 5, "ratio": 2, "price": 12.50, '
+        '"day": "2024-02-29", "at": "2024-02-29T01:02:03Z", "flag": true}',
+    )
+    feed.run(file_format)
+    assert feed.quarantined == []
+    assert feed.open().schema.equals(WIDE)
+    assert feed.open().read().to_pylist() == [
+        {
+            "id": "1",
+            "part": "p",
+            "ts": 1,
+            "code": "007",
+            "small": 5,
+            "ratio": 2.0,
+            "price": decimal.Decimal("12.50"),
+            "day": date(2024, 2, 29),
+            "at": datetime(2024, 2, 29, 1, 2, 3, tzinfo=UTC),
+            "flag": True,
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "reason"),
+    [
+        ("ts", "soon", "ts"),
+        ("small", "2147483648", "small"),
+        ("small", "1.5", "small"),
+        ("price", "1.234", "price"),
+        ("price", "123456.00", "price"),
+        ("day", "2023-02-29", "day"),
+        ("at", "yesterday", "at"),
+        ("flag", "perhaps", "flag"),
+        ("id", "", "column id is null or empty"),
+        ("ts", "", "column ts is null or empty"),
+    ],
+)
+@pytest.mark.parametrize("file_format", ["csv", "json"])
+def test_a_value_that_does_not_fit_is_quarantined_with_the_reason(feed, file_format, column, value, reason):
+    HoodieTable.create(str(feed.table), OPTIONS, WIDE)
+    good = {
+        "id": "g",
+        "part": "p",
+        "ts": "1",
+        "small": "1",
+        "price": "1.00",
+        "day": "2024-01-01",
+        "at": "2024-01-01T00:00:00Z",
+        "flag": "true",
+    }
+    bad = {**good, "id": "b", column: value}
+    if file_format == "csv":
+        feed.land("x.csv", "\n".join(",".join(row.values()) for row in ({name: name for name in good}, good, bad)))
+    else:
+        feed.land(
+            "x.json", [{"id": "g", "part": "p", "ts": 1}, {"id": "b", "part": "p", "ts": 1, column: number(value)}]
+        )
+    result = feed.run(file_format, max_bad_share=0.5)
+    assert (result.rows_read, result.rows_quarantined, result.rows_inserted) == (2, 1, 1)
+    assert feed.open().read(columns=["id"])["id"].to_pylist() == ["g"]
+    [(path, told, row)] = feed.quarantined
+    assert path == NAMED[file_format]
+    assert reason in told or value in told
+    assert value in str(row) or not value
+
+
+def number(text):
+    """As a JSON producer would write it."""
+    try:
+        return float(text) if "." in text else int(text)
+    except ValueError:
+        return text or None
+
+
+def test_bad_values_do_not_take_their_neighbours_with_them(feed):
+    HoodieTable.create(str(feed.table), OPTIONS, ROWS.schema)
+    lines = [f"k{n},p,{'x' if n % 7 == 0 else n},{'y' if n % 11 == 0 else n}" for n in range(100)]
+    feed.land("x.csv", "id,part,ts,value\n" + "\n".join(lines))
+    result = feed.run("csv", max_bad_share=1.0)
+    bad = {f"k{n}" for n in range(100) if n % 7 == 0 or n % 11 == 0}
+    assert result.rows_quarantined == len(bad)
+    assert {row["id"] for _, _, row in feed.quarantined} == bad
+    assert feed.content == {f"k{n}": ("p", n, n) for n in range(100) if f"k{n}" not in bad}
+
+
+def test_rows_of_a_wrong_width_are_quarantined_as_text(feed):
+    feed.land("x.csv", CSV + "c,p,3\nd,p,4,4,4\n")
+    assert feed.run("csv", max_bad_share=0.5).rows_quarantined == 2
+    assert set(feed.content) == {"a", "b"}
+    assert [(reason, text) for _, reason, text in feed.quarantined] == [
+        ("3 columns instead of 4", "c,p,3"),
+        ("5 columns instead of 4", "d,p,4,4,4"),
+    ]
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("line", ['{"id": "c", "part"', "no json", '{"id": "c"} {', '["c"]'])
+def test_a_line_that_is_no_json_object_is_quarantined_as_text(feed, known, line):
+    if known:
+        HoodieTable.create(str(feed.table), OPTIONS, ROWS.schema)
+    feed.land(
+        "x.json",
+        f'{{"id": "a", "part": "p", "ts": 1, "value": 1}}\n{line}\n{{"id": "b", "part": "q", "ts": 2, "value": 2}}\n',
+    )
+    assert feed.run("json", max_bad_share=0.5).rows_quarantined == 1
+    assert set(feed.content) == {"a", "b"}
+    assert [text for _, _, text in feed.quarantined] == [line]
+
+
+@pytest.mark.parametrize(
+    ("file_format", "name", "data"),
+    [
+        pytest.param("parquet", "2.parquet", b"", id="parquet empty"),
+        pytest.param("parquet", "2.parquet", b"PAR1 and no more", id="parquet torn"),
+        pytest.param("csv", "2.csv", b"", id="csv empty"),
+        pytest.param("json", "2.json", b"", id="json empty"),
+        pytest.param("json", "2.json", b"{{{", id="json without one object"),
+        pytest.param("csv", "2.csv.gz", b"", id="csv.gz empty"),
+        pytest.param("csv", "2.csv.gz", b"plain text", id="csv.gz that is none"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named_and_nothing_is_loaded(feed, file_format, name, data):
+    feed.land(f"1.{file_format}", {"parquet": ROWS, "csv": CSV, "json": JSON}[file_format])
+    feed.land(name, data)
+    with pytest.raises(SourceError, match=rf"land/{name} cannot be read.*deliver it again"):
+        feed.run(file_format)
+    assert not feed.table.exists()
+
+
+def torn(feed, name, data):
+    feed.land(name, data)
+    path = feed.source / name
+    path.write_bytes(path.read_bytes()[: -path.stat().st_size // 3])
+
+
+@pytest.mark.parametrize(
+    ("file_format", "name"), [("csv", "2.csv.gz"), ("json", "2.json.gz"), ("parquet", "2.parquet")]
+)
+def test_a_truncated_file_is_named_and_nothing_of_the_run_is_loaded(feed, file_format, name):
+    feed.land(f"1.{file_format}", {"parquet": ROWS, "csv": CSV, "json": JSON}[file_format])
+    feed.run(file_format)
+    before = feed.content
+    feed.land(
+        f"3.{file_format}",
+        {"parquet": batch([("z", "p", 1, 1)]), "csv": CSV.replace("a,", "z,"), "json": JSON}[file_format],
+    )
+    many = [(f"k{n * 7919 % 1000}", "p", n, n) for n in range(1000)]
+    torn(feed, name, batch(many) if file_format == "parquet" else "".join(f"{row}\n" for row in many))
+    with pytest.raises(SourceError, match=rf"land/{name} cannot be read"):
+        feed.run(file_format)
+    assert feed.content == before
+    assert len(feed.open().timeline) == 1
+    (feed.source / name).unlink()
+    assert feed.run(file_format).files_read == 1
+
+
+def test_a_parquet_file_whose_pages_are_damaged_is_named(feed):
+    feed.land("x.parquet", batch([(f"k{n}", "p", n, n) for n in range(5000)]))
+    path = feed.source / "x.parquet"
+    data = bytearray(path.read_bytes())
+    data[4:2000] = bytes(1996)
+    path.write_bytes(data)
+    assert pq.read_schema(path).names, "the footer is whole: only reading finds the damage"
+    with pytest.raises(SourceError, match=r"land/x.parquet cannot be read"):
+        feed.run()
+    assert feed.content == {}
+
+
+def test_a_csv_file_with_a_header_and_no_rows_is_an_empty_delivery(feed):
+    feed.land("1.csv", CSV)
+    feed.land("2.csv", "id,part,ts,value\n")
+    assert feed.run("csv").files_read == 2
+    assert set(feed.content) == {"a", "b"}
+
+
+def test_columns_that_a_file_lacks_are_null_and_new_ones_are_added(feed):
+    feed.land("1.parquet", ROWS.drop_columns(["value"]))
+    feed.land("2.parquet", ROWS.set_column(0, "id", pa.array(["c", "d"])).append_column("more", pa.array([1.5, None])))
+    feed.run()
+    rows = sorted(feed.open().read().to_pylist(), key=lambda row: row["id"])
+    assert [(row["id"], row["value"], row["more"]) for row in rows] == [
+        ("a", None, None),
+        ("b", None, None),
+        ("c", 1, 1.5),
+        ("d", 2, None),
+    ]
+
+
+def test_numbers_of_two_widths_meet_in_the_wider(feed):
+    feed.land("1.parquet", ROWS.set_column(3, "value", pa.array([1, 2], pa.int32())))
+    feed.land("2.parquet", batch([("c", "p", 1, 2**40)]))
+    feed.run()
+    assert feed.content["c"] == ("p", 1, 2**40)
+    assert feed.open().schema.field("value").type == pa.int64()
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "csv", "json"])
+def test_files_that_contradict_each_other_are_refused(feed, file_format):
+    other = {
+        "parquet": ROWS.set_column(3, "value", pa.array(["x", "y"])),
+        "csv": CSV.replace(",1,1", ",1,x"),
+        "json": [{**JSON[0], "value": "x"}],
+    }[file_format]
+    feed.land(f"1.{file_format}", {"parquet": ROWS, "csv": CSV, "json": JSON}[file_format])
+    feed.land(f"2.{file_format}", other)
+    with pytest.raises(SchemaConflictError, match="value"):
+        feed.run(file_format)
+    assert not feed.table.exists()
+
+
+@pytest.mark.parametrize("file_format", ["csv", "json"])
+def test_guesses_that_differ_do_not_matter_where_the_table_knows_the_type(feed, file_format):
+    schema = pa.schema([*list(ROWS.schema)[:3], pa.field("value", pa.string())])
+    HoodieTable.create(str(feed.table), OPTIONS, schema)
+    values = ["12", "2024-01-01", "n12"]
+    for number, value in enumerate(values):
+        text = f"id,part,ts,value\nk{number},p,1,{value}\n"
+        feed.land(
+            f"{number}.{file_format}",
+            text if file_format == "csv" else [{"id": f"k{number}", "part": "p", "ts": 1, "value": value}],
+        )
+    feed.run(file_format)
+    assert [value for _, _, value in feed.content.values()] == values
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "csv", "json"])
+@pytest.mark.parametrize("missing", ["id", "part", "ts"])
+def test_a_missing_key_partition_or_ordering_column_is_named_before_a_table_is_created(feed, file_format, missing):
+    feed.land(
+        NAMED[file_format],
+        {
+            "parquet": ROWS.drop_columns([missing]),
+            "csv": CSV.replace(missing + ",", "other,", 1),
+            "json": [{name: value for name, value in row.items() if name != missing} for row in JSON],
+        }[file_format],
+    )
+    with pytest.raises((SourceError, RecordKeyError), match=f"'{missing}'"):
+        feed.run(file_format)
+    assert not feed.table.exists()
+
+
+@pytest.mark.parametrize(("column", "position"), [("id", 0), ("ts", 2)])
+def test_null_keys_and_null_ordering_values_of_parquet_are_quarantined(feed, column, position):
+    values = ROWS[column].to_pylist()
+    feed.land("x.parquet", ROWS.set_column(position, ROWS.schema.field(column), [[values[0], None]]))
+    assert feed.run(max_bad_share=0.5).rows_quarantined == 1
+    assert set(feed.content) == {"a"}
+    [(_, reason, row)] = feed.quarantined
+    assert reason == f"column {column} is null or empty"
+    assert row["value"] == 2
+
+
+def test_a_file_of_keys_alone_deletes(feed):
+    feed.land("1.parquet", ROWS)
+    feed.run()
+    feed.land("2.csv", "id,part\nb,q\nunknown,q\n")
+    result = feed.run("csv", operation="delete")
+    assert (result.rows_deleted, result.rows_read) == (1, 2)
+    assert feed.content == {"a": ("p", 1, 1)}
+    assert feed.open().schema.names == ["id", "part", "ts", "value"]
+
+
+def test_a_delete_from_a_table_that_is_not_there_is_refused(feed):
+    feed.land("1.csv", "id,part\nb,q\n")
+    with pytest.raises(TableNotFoundError, match="nothing to delete"):
+        feed.run("csv", operation="delete")
+    assert not feed.table.exists()
