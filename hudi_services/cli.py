@@ -12,6 +12,7 @@ from datetime import datetime
 import click
 
 from hoodie.config import CLEAN_KEYS, check_keys, select_keys
+from hoodie.config.table_keys import VERSION
 from hoodie.errors import ConfigError, HoodieError
 from hoodie.table import HoodieTable
 from hoodie.transaction.lock import break_lock
@@ -19,7 +20,7 @@ from hudi_services.explain import as_text, clean_as_dict, ingest_as_dict
 from hudi_services.ingest import IngestRequest, Window, prepare, run_ingest
 from hudi_services.options import common_options, merged_options, open_engine
 from hudi_services.result import ServiceResult
-from hudi_services.show import show
+from hudi_services.show import options, show
 
 _DAY = click.DateTime(formats=["%Y-%m-%d"])
 
@@ -70,7 +71,13 @@ def ingest(
     """Load new files of a folder into a table, exactly once; the table is created when it is not there."""
     options: dict[str, object] = {**merged_options(props, conf)}
     if create_table_version is not None:
-        options["hoodie.write.table.version"] = create_table_version
+        given = options.setdefault(VERSION.name, create_table_version)
+        if given != create_table_version:
+            raise ConfigError(
+                "--create-table-version contradicts another option",
+                found=f"{create_table_version} and {VERSION.name}={given}",
+                fix="keep one of them",
+            )
     if start is not None and end is not None and start >= end:
         raise ConfigError(
             "The date range is empty", found=f"--from {start:%Y-%m-%d} --to {end:%Y-%m-%d}", fix="--to is exclusive"
@@ -142,6 +149,7 @@ def unlock(target_base_path: str) -> None:
 
 
 cli.add_command(show)
+cli.add_command(options)
 
 
 def _print_plan(plan: dict[str, object], as_json: bool) -> None:
@@ -177,7 +185,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         click.echo(f"hudi-services: {type(error).__name__}: {error}", err=True)
         return 1
     except OSError as error:
-        click.echo(f"hudi-services: the storage failed: {error}; the table stands as before", err=True)
+        click.echo(f"hudi-services: the storage failed: {error}; nothing half done is visible: run it again", err=True)
         return 1
     return 0
 

@@ -16,7 +16,7 @@ _TRIES, _PAUSE_SECONDS = 3, 0.2  # a reader may meet the moment between the dele
 def load_properties(storage: Storage, clock: Clock) -> TableProperties:
     """The table's properties, from the backup when the main file is missing or invalid. Changes nothing.
 
-    Raises TableNotFoundError when there is neither file, CorruptTableError when none of them is valid.
+    Raises TableNotFoundError when there is neither file, CorruptTableError when none of them is valid, or both were lost.
     """
     main: TableProperties | HoodieError | None = None
     for attempt in range(_TRIES):
@@ -27,10 +27,18 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
             return main
         if isinstance(backup, TableProperties):
             return backup
-        if main is None and backup is None and not storage.list(".hoodie").files:
+        rest = storage.list(".hoodie")
+        if main is None and backup is None and not (rest.files or rest.folders):
             break
-    if isinstance(main, HoodieError):
-        raise main
+    for found in (main, backup):
+        if isinstance(found, HoodieError):
+            raise found
+    if rest.files or rest.folders:
+        raise CorruptTableError(
+            f"{PROPERTIES} of {storage.base_path} is missing",
+            found=f"a table's other files: {', '.join([*rest.folders, *(file.path for file in rest.files)][:5])}",
+            fix="restore it from a copy of the table; nothing is created over a table that has lost its properties",
+        )
     raise TableNotFoundError(
         f"{storage.base_path} is not a Hudi table",
         found=f"no {PROPERTIES}",
@@ -88,11 +96,10 @@ def _read(storage: Storage, path: str) -> TableProperties | HoodieError | None:
         return CorruptTableError(
             f"{path} of {storage.base_path} cannot be read", found=str(error), fix="restore the file"
         )
-    if not properties.is_valid:
+    if properties.flaw is not None:
         return CorruptTableError(
             f"{path} of {storage.base_path} is not valid",
-            found=f"{len(data)} bytes; "
-            + ("the checksum does not match" if properties.raw.get("hoodie.table.name") else "no table name"),
+            found=f"{len(data)} bytes; {properties.flaw}",
             fix=f"restore it, for instance from {BACKUP} or a copy of the table",
         )
     return properties

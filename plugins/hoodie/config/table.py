@@ -194,10 +194,13 @@ class TableProperties:
         )
 
     @property
-    def is_valid(self) -> bool:
-        """Whether the name is there and the checksum, if there is one, is right."""
+    def flaw(self) -> str | None:
+        """Why these cannot be the whole properties of a table: name or version missing, or a wrong checksum; else None."""
+        for key in ("hoodie.table.name", "hoodie.table.version"):
+            if not self.raw.get(key):
+                return f"no {key}"
         stored = self.raw.get(CHECKSUM)
-        return bool(self.raw.get("hoodie.table.name")) and (stored is None or stored == str(self.checksum()))
+        return None if stored is None or stored == str(self.checksum()) else "the checksum does not match"
 
     def _refuse(self, key: str, what: str) -> None:
         raise UnsupportedTableError(

@@ -48,7 +48,8 @@ class CleanDecision:
 def decide_clean(state: TableState, given: Mapping[str, object], clock: Clock) -> CleanDecision:
     """Plan a clean with the options of `hoodie.config.clean_keys`. Lists partitions, changes nothing.
 
-    Raises ConfigError for options, and for a plan that is past the limits of a run (requirement R3).
+    Raises ConfigError for options, and for a plan that is past the limits of a run (requirement R3); CorruptTableError when
+    a commit that is to be retained cannot be read.
     """
     options = resolve(given, keys.CLEAN_KEYS)
     if state.properties.is_merge_on_read:
@@ -157,6 +158,10 @@ def _plan(
         earliest.time if earliest else None,
     )
     files = planned_files(removable, (log for p in listed for log in p.log_files), kept)
+    if files:  # what takes their place must be whole: a torn commit may yet be undone, and then they are needed
+        for instant in state.timeline.commits:
+            if earliest is None or pad(instant.time) >= pad(earliest.time):
+                state.commit_metadata(instant)
     sizes = [file.size for p in listed for file in p.base_files] + [
         log.info.size for p in listed for log in p.log_files
     ]
