@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from hoodie.config import CLEAN_KEYS, CREATE_KEYS, WRITE_KEYS
 from hoodie.table import HoodieTable
 
 
@@ -35,3 +36,21 @@ def show(what: str, target_base_path: str) -> None:
         for file_slice in table.file_slices():
             for path in file_slice.paths:
                 click.echo(f"{file_slice.size:>14,} bytes  {path}")
+
+
+@click.command()
+def options() -> None:
+    """Print the hoodie.* options: name, default, what it does, older names."""
+    for title, keys in (("table", CREATE_KEYS), ("write", WRITE_KEYS), ("clean", CLEAN_KEYS)):
+        click.echo(f"# {title}")
+        for key in keys:
+            older = f" (also {', '.join(key.aliases)})" if key.aliases else ""
+            click.echo(f"{key.name}={_as_property(key.default)}\n    {key.doc}{older}")
+
+
+def _as_property(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return "" if value is None else str(value)

@@ -13,7 +13,12 @@ from hudi_services.demo import run as demo
 from hudi_services.demo.airflow_process import PROJECT
 from hudi_services.demo.land import land
 
-_HOME = PROJECT / ".demo"
+_folder = click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False, resolve_path=True),
+    default=PROJECT / ".demo",
+    help="Where the lake, the landed files and Airflow's home are. [default: .demo]",
+)
 
 
 @click.group()
@@ -23,17 +28,19 @@ def cli() -> None:
 
 @cli.command()
 @click.option("--days", type=click.IntRange(2, 60), default=5, show_default=True, help="Days of flights to load.")
-def run(days: int) -> None:
+@_folder
+def run(days: int, folder: Path) -> None:
     """Load some days of flights, update and clean the table, and print what happened."""
-    demo.run(_HOME, days)
+    demo.run(folder, days)
 
 
 @cli.command()
 @click.option("--days", type=click.IntRange(2, 60), default=5, show_default=True, help="Days of flights to land.")
 @click.option("--port", type=int, default=8080, show_default=True, help="Port of the pages, if it is free.")
-def serve(days: int, port: int) -> None:
+@_folder
+def serve(days: int, port: int, folder: Path) -> None:
     """Leave Airflow running on the demo's table until Ctrl-C."""
-    demo.serve(_HOME, days, port)
+    demo.serve(folder, days, port)
 
 
 @cli.command("land")

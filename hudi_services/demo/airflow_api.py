@@ -80,7 +80,7 @@ class AirflowApi:
     def task_log(self, dag_id: str, run_id: str, task_id: str, attempt: int) -> str:
         path = f"{_run(dag_id, run_id)}/taskInstances/{task_id}/logs/{attempt}?full_content=true"
         content = self._call("GET", path)["content"]
-        return "\n".join(str(line.get("event", line)) if isinstance(line, dict) else str(line) for line in content)
+        return "\n".join(_text(line) for line in content)
 
     def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         if self._token is None:
@@ -105,6 +105,14 @@ class AirflowApi:
             refused = ApiError(f"Airflow refused {method} {path}: HTTP {error.code}", found=error.read().decode()[:500])
             refused.status = error.code
             raise refused from error
+
+
+def _text(line: Any) -> str:
+    """A line of a log; an exception with its cause, which Airflow keeps apart from the line's text."""
+    if not isinstance(line, dict):
+        return str(line)
+    details = [f"{error['exc_type']}: {error['exc_value']}" for error in line.get("error_detail") or ()]
+    return "\n".join([str(line.get("event", line)), *details])
 
 
 def _run(dag_id: str, run_id: str) -> str:

@@ -1,0 +1,81 @@
+"""One demo, then the Airflow it left, with a registry of its own, for all tests of this folder."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import pytest
+import yaml
+
+from hudi_services.demo.airflow_api import AirflowApi
+from hudi_services.demo.airflow_process import PROJECT, AirflowHome, running
+from hudi_services.demo.land import land
+from hudi_services.demo.steps import wait_for_dags
+
+DAYS = 2
+FIRST, LAST = date(2013, 1, 29), date(2013, 1, 30)
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What `make demo` printed; its table, which other tests go on with, and a copy as it was left."""
+
+    folder: Path
+    exit_code: int
+    output: str
+
+    @property
+    def table(self) -> str:
+        return str(self.folder / "lake" / "flights")
+
+    @property
+    def copy(self) -> str:
+        return str(self.folder / "copy")
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """The demo of two days in a folder of its own."""
+    folder = tmp_path_factory.mktemp("demo")
+    command = [sys.executable, "-m", "hudi_services.demo", "run", "--days", str(DAYS), "--folder", str(folder)]
+    run = subprocess.run(command, cwd=PROJECT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    print(run.stdout)
+    demo = Demo(folder, run.returncode, run.stdout)
+    if run.returncode == 0:
+        shutil.copytree(demo.table, demo.copy)
+    return demo
+
+
+@dataclass(frozen=True)
+class Running:
+    """An Airflow that is up, and its administrator's session."""
+
+    home: AirflowHome
+    api: AirflowApi
+
+
+@pytest.fixture(scope="session")
+def airflow(demo: Demo) -> Iterator[Running]:
+    """The demo's Airflow again; beside its table one without a Spark connection, and one with a mistake."""
+    registry = yaml.safe_load((PROJECT / "tables.yaml").read_text())
+    flights = registry["tables"][0]
+    registry["tables"] += [
+        {**flights, "name": "unconnected", "base_path": "${HUDI_LAKE}/unconnected", "connection": "nowhere"},
+        {**flights, "name": "misspelt", "base_path": "${HUDI_LAKE}/misspelt", "operatoin": "upsert"},
+    ]
+    file = demo.folder / "tables.yaml"
+    file.write_text(yaml.safe_dump(registry))
+    home = AirflowHome(demo.folder, registry=file)
+    land(home.landing / "flights", FIRST, date(2013, 1, 31))  # a day more than the demo loaded
+    with running(home) as api:
+        dags = ["hudi_ingest__flights", "hudi_clean__flights", "hudi_ingest__unconnected", "hudi_registry_errors"]
+        wait_for_dags(api, dags)
+        for dag in dags:
+            api.unpause(dag)
+        yield Running(home, api)

@@ -1,0 +1,85 @@
+"""A real scheduler and spark-submit: forms, rights, failures that people must understand."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from hoodie import HoodieTable
+from hudi_services.demo.airflow_api import ApiError
+from hudi_services.demo.steps import RunFailedError, wait_for_run
+from tests.e2e.conftest import Demo, Running
+
+pytestmark = pytest.mark.e2e
+INGEST, CLEAN = "hudi_ingest__flights", "hudi_clean__flights"
+
+
+def _until_failed(airflow: Running, dag: str, run: str) -> tuple[list[dict], str]:
+    """The tasks of a run that must fail for good, and the log of its task."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        tasks = airflow.api.tasks(dag, run)
+        if tasks and all(task["state"] == "failed" for task in tasks):
+            return tasks, airflow.api.task_log(dag, run, tasks[0]["task_id"], tasks[0]["try_number"])
+        assert not any(task["state"] == "up_for_retry" for task in tasks), "it must not be tried again"
+        time.sleep(1)
+    raise AssertionError(f"{run} of {dag} did not fail: {airflow.api.tasks(dag, run)}")
+
+
+def test_a_form_loads_exactly_its_dates(airflow: Running, demo: Demo) -> None:
+    before = HoodieTable.open(demo.table).timeline.commits
+    run = airflow.api.trigger(INGEST, {"from": "2013-01-31", "to": "2013-02-01"})
+    step = wait_for_run(airflow.api, INGEST, run, "ingest")
+    landed = list((airflow.home.landing / "flights" / "dt=2013-01-31").glob("*.parquet"))
+    assert step.result["files_read"] == len(landed) > 0
+    assert len(HoodieTable.open(demo.table).timeline.commits) == len(before) + 1
+    again = wait_for_run(airflow.api, INGEST, airflow.api.trigger(INGEST, {}), "ingest")
+    assert again.result["instant"] is not None, "the files of the later days are new to a run without dates"
+    last = wait_for_run(airflow.api, INGEST, airflow.api.trigger(INGEST, {}), "ingest")
+    assert last.result["files_read"] == 0
+    assert "nothing to do" in last.result["message"]
+
+
+def test_explain_shows_the_plan_and_changes_nothing(airflow: Running, demo: Demo) -> None:
+    before = HoodieTable.open(demo.table)
+    run = airflow.api.trigger(CLEAN, {"operation": "explain", "policy": "KEEP_LATEST_FILE_VERSIONS", "retained": 1})
+    deadline = time.monotonic() + 120
+    while (tasks := {t["task_id"]: t for t in airflow.api.tasks(CLEAN, run)})["clean"]["state"] != "success":
+        assert tasks["clean"]["state"] not in ("failed", "up_for_retry"), airflow.api.task_log(CLEAN, run, "clean", 1)
+        assert time.monotonic() < deadline
+        time.sleep(1)
+    assert "KEEP_LATEST_FILE_VERSIONS" in airflow.api.task_log(CLEAN, run, "clean", 1)
+    after = HoodieTable.open(demo.table)
+    assert [i.file_name for i in after.timeline] == [i.file_name for i in before.timeline]
+    assert after.file_slices() == before.file_slices()
+
+
+def test_a_viewer_may_look_but_not_start(airflow: Running) -> None:
+    viewer = airflow.home.api("viewer")
+    assert INGEST in viewer.dag_ids()
+    with pytest.raises(ApiError) as refused:
+        viewer.trigger(INGEST, {})
+    assert refused.value.status == 403
+
+
+def test_a_form_with_nonsense_fails_at_once_and_says_why(airflow: Running) -> None:
+    run = airflow.api.trigger(INGEST, {"from": "2013-02-01", "to": "2013-01-31"})
+    tasks, log = _until_failed(airflow, INGEST, run)
+    assert tasks[0]["try_number"] == 1
+    assert "2013-02-01" in log
+
+
+def test_a_missing_connection_is_named(airflow: Running) -> None:
+    run = airflow.api.trigger("hudi_ingest__unconnected", {})
+    tasks, log = _until_failed(airflow, "hudi_ingest__unconnected", run)
+    assert tasks[0]["try_number"] == 1
+    assert "'nowhere'" in log
+    assert "AIRFLOW_CONN_NOWHERE" in log
+
+
+def test_mistakes_of_the_registry_are_shown_beside_the_good_tables(airflow: Running) -> None:
+    assert "hudi_ingest__misspelt" not in airflow.api.dag_ids()
+    run = airflow.api.trigger("hudi_registry_errors", {})
+    with pytest.raises(RunFailedError, match="operatoin"):
+        wait_for_run(airflow.api, "hudi_registry_errors", run, "show")

@@ -1,0 +1,41 @@
+"""What people see of it in a browser."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect, sync_playwright
+
+from tests.e2e.conftest import Running
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture
+def page(airflow: Running) -> Iterator[Page]:
+    """Signed in as a viewer; an error that a page throws fails the test."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    assert chromium, "Chromium is missing: install the package chromium"
+    with sync_playwright() as browsers:
+        browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page(viewport={"width": 1400, "height": 900})
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(airflow.home.address)
+        page.fill("input[name=username]", "viewer")
+        page.fill("input[name=password]", airflow.home.passwords()["viewer"])
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url(f"{airflow.home.address}/**")
+        yield page
+        browser.close()
+        assert errors == []
+
+
+def test_a_table_and_its_runs_are_seen(airflow: Running, page: Page) -> None:
+    page.goto(f"{airflow.home.address}/dags")
+    for dag in ("hudi_ingest__flights", "hudi_clean__flights", "hudi_registry_errors"):
+        expect(page.get_by_text(dag).first).to_be_visible(timeout=20_000)
+    page.goto(f"{airflow.home.address}/dags/hudi_ingest__flights")
+    expect(page.get_by_text("ingest").first).to_be_visible(timeout=20_000)
