@@ -59,7 +59,8 @@ def _split(line: str) -> tuple[str, str]:
 def _unescape(value: str) -> str:
     if "\\" not in value:
         return value
-    return re.sub(r"\\(u[0-9a-fA-F]{4}|u|.)", _replace, value)
+    units = re.sub(r"\\(u[0-9a-fA-F]{4}|u|.)", _replace, value)
+    return units.encode("utf-16", "surrogatepass").decode("utf-16")  # Java escapes UTF-16: two units may be one character
 
 
 def _replace(match: re.Match[str]) -> str:

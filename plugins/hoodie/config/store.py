@@ -69,11 +69,16 @@ def update_properties(storage: Storage, properties: TableProperties) -> None:
 
 
 def recover_properties(storage: Storage) -> None:
-    """Finish or undo an update that a crash cut short. Call it under the table's lock."""
+    """Finish or undo an update that a crash cut short. Call it under the table's lock.
+
+    Raises CorruptTableError when neither file is valid; both stay, for whoever repairs them.
+    """
     main, backup = _read(storage, PROPERTIES), _read(storage, BACKUP)
     if backup is None:
         return
-    if isinstance(backup, TableProperties) and not isinstance(main, TableProperties):
+    if not isinstance(main, TableProperties):
+        if isinstance(backup, HoodieError):
+            raise main or backup
         storage.delete(PROPERTIES)
         _drop_checksum_file(storage, PROPERTIES)
         storage.create(PROPERTIES, storage.read(BACKUP))

@@ -1,0 +1,152 @@
+"""`hoodie.properties` on storage: whole or from the backup, whatever an update died at."""
+
+from __future__ import annotations
+
+import shutil
+import zlib
+
+import pytest
+
+from hoodie.config.java_properties import format_properties
+from hoodie.config.store import (
+    BACKUP,
+    PROPERTIES,
+    create_properties,
+    load_properties,
+    recover_properties,
+    update_properties,
+)
+from hoodie.config.table import TableProperties
+from hoodie.errors import CorruptTableError, TableNotFoundError
+from hoodie.storage import LocalStorage
+from tests.support.clock import FakeClock
+from tests.support.faulty import FaultyStorage, Killed
+
+OLD = TableProperties({"hoodie.table.name": "trips", "hoodie.table.version": "9", "k": "old"}).with_checksum()
+NEW = OLD.with_values({"k": "new: ü", "more": ""})
+
+
+@pytest.fixture
+def storage(tmp_path):
+    found = LocalStorage(str(tmp_path / "t"))
+    create_properties(found, OLD)
+    return found
+
+
+def load(storage):
+    return dict(load_properties(storage, FakeClock()).raw)
+
+
+def put(storage, path, data):
+    storage.delete(path)
+    storage.create(path, data)
+
+
+def text(properties):
+    return format_properties(properties.raw, "")
+
+
+def test_the_checksum_is_that_of_hudi():
+    known = TableProperties({"hoodie.table.name": "mor_avro"}).with_checksum()
+    assert known.raw["hoodie.table.checksum"] == "1969345296"
+    with_database = TableProperties({"hoodie.table.name": "t", "hoodie.database.name": "d"})
+    assert with_database.checksum() == zlib.crc32(b"d.t")
+
+
+def test_properties_without_a_checksum_are_accepted(storage):
+    put(storage, PROPERTIES, b"hoodie.table.name=x\nhoodie.table.version=6\n")
+    assert load(storage)["hoodie.table.name"] == "x"
+
+
+def test_what_is_created_and_updated_comes_back(storage):
+    assert load(storage) == dict(OLD.raw)
+    update_properties(storage, NEW)
+    assert load(storage) == dict(NEW.raw)
+    assert storage.info(BACKUP) is None
+    with pytest.raises(FileExistsError):
+        create_properties(storage, OLD)
+
+
+def test_an_update_drops_the_checksum_files_of_hadoop(storage):
+    for name in (".hoodie.properties.crc", ".hoodie.properties.backup.crc"):
+        storage.create(f".hoodie/{name}", b"stale")
+    update_properties(storage, NEW)
+    assert [file.name for file in storage.list(".hoodie").files] == ["hoodie.properties"]
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_an_update_that_dies_at_any_call_loses_nothing(tmp_path, storage, half):
+    for fail_at in range(1, 30):
+        path = tmp_path / "run"
+        shutil.rmtree(path, ignore_errors=True)
+        shutil.copytree(tmp_path / "t", path)
+        try:
+            update_properties(FaultyStorage(path, fail_at, half=half), NEW)
+        except Killed:
+            left = LocalStorage(str(path))
+            seen = load(left)
+            assert seen in (dict(OLD.raw), dict(NEW.raw)), fail_at
+            recover_properties(left)
+            assert load(left) == seen, fail_at
+            assert left.info(BACKUP) is None
+            update_properties(left, NEW)
+            assert load(left) == dict(NEW.raw)
+        else:
+            assert fail_at > 8
+            return
+    pytest.fail("an update makes more calls than it should")
+
+
+@pytest.mark.parametrize("broken", [None, b"", b"\\u1", text(OLD)[:40], text(OLD).replace(b"trips", b"tripz")])
+def test_an_invalid_main_file_is_replaced_by_the_backup(storage, broken):
+    storage.delete(PROPERTIES)
+    if broken is not None:
+        storage.create(PROPERTIES, broken)
+    storage.create(BACKUP, text(NEW))
+    assert load(storage) == dict(NEW.raw)
+    assert storage.info(BACKUP) is not None, "reading changes nothing"
+    recover_properties(storage)
+    assert storage.read(PROPERTIES) == text(NEW)
+    assert storage.info(BACKUP) is None
+
+
+@pytest.mark.parametrize("backup", [b"", text(NEW), b"\\u1"])
+def test_a_valid_main_file_wins_over_any_backup(storage, backup):
+    storage.create(BACKUP, backup)
+    assert load(storage) == dict(OLD.raw)
+    recover_properties(storage)
+    assert load(storage) == dict(OLD.raw)
+    assert storage.info(BACKUP) is None
+
+
+def test_when_both_are_invalid_nothing_is_thrown_away(storage):
+    put(storage, PROPERTIES, b"torn")
+    storage.create(BACKUP, b"torn too")
+    for attempt in (load, recover_properties):
+        with pytest.raises(CorruptTableError, match="is not valid"):
+            attempt(storage)
+        assert (storage.read(PROPERTIES), storage.read(BACKUP)) == (b"torn", b"torn too")
+
+
+def test_a_lost_file_and_no_table_are_two_things(tmp_path, storage):
+    storage.delete(PROPERTIES)
+    with pytest.raises(TableNotFoundError):  # what a creation that died leaves
+        load(storage)
+    storage.create(".hoodie/20240101000000000.commit", b"{}")
+    with pytest.raises(CorruptTableError, match=r"hoodie.properties of .* is missing"):
+        load(storage)
+    with pytest.raises(TableNotFoundError, match="is not a Hudi table"):
+        load(LocalStorage(str(tmp_path / "nowhere")))
+
+
+def test_a_reader_that_meets_an_update_tries_again(storage):
+    """Between the delete and the new file, and when the backup is gone by the time it is looked for."""
+
+    class Updating(FakeClock):
+        def sleep(self, seconds):
+            super().sleep(seconds)
+            storage.create(PROPERTIES, text(NEW))
+
+    storage.delete(PROPERTIES)
+    storage.create(".hoodie/20240101000000000.commit", b"{}")
+    assert load_properties(storage, Updating()).raw["k"] == NEW.raw["k"]
