@@ -1,0 +1,209 @@
+"""The same promises on local files and on any fsspec URL."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import time
+import uuid
+from pathlib import Path
+
+import fsspec
+import pytest
+
+from hoodie import HoodieTable
+from hoodie.engine import LocalEngine
+from hoodie.errors import TableExistsError, TableNotFoundError
+from hoodie.storage import FsspecStorage, LocalStorage, closing_input, join, open_storage, walk_files
+from tests.support.clock import FakeClock
+from tests.support.tables import SMALL_BLOOM, batch, content, create
+
+
+@pytest.fixture(params=["local", "file:", "memory://"])
+def storage(request, tmp_path):
+    if request.param != "memory://":
+        yield open_storage({"local": "", "file:": "file://"}[request.param] + f"{tmp_path}/a table")
+        return
+    name = f"memory://{uuid.uuid4()}/a table"
+    yield open_storage(name)
+    fsspec.filesystem("memory").store.clear()
+
+
+def paths(listing):
+    return [file.path for file in listing.files], list(listing.folders)
+
+
+def test_urls_choose_the_storage(tmp_path):
+    assert isinstance(open_storage("memory://x"), FsspecStorage)
+    for url in (str(tmp_path), f"{tmp_path}/", f"file://{tmp_path}", f"file:{tmp_path}"):
+        assert open_storage(url).base_path == str(tmp_path)
+    assert open_storage("memory://x/y/").base_path == "memory://x/y"
+
+
+def test_what_is_created_is_read_whole(storage):
+    storage.create("a/b/c.bin", b"\0content\xff")
+    assert storage.read("a/b/c.bin") == b"\0content\xff"
+    storage.create("empty", b"")
+    assert storage.read("empty") == b""
+    assert storage.info("empty").size == 0
+
+
+def test_create_is_exclusive_and_leaves_the_first(storage):
+    storage.create("x/commit", b"first")
+    with pytest.raises(FileExistsError):
+        storage.create("x/commit", b"second")
+    assert storage.read("x/commit") == b"first"
+    assert paths(storage.list("x")) == (["x/commit"], []), "nothing temporary is left"
+    assert storage.delete("x/commit")
+    storage.create("x/commit", b"third")
+    assert storage.read("x/commit") == b"third"
+
+
+def test_of_many_creators_one_wins(storage):
+    won = []
+    begin = threading.Barrier(8)
+
+    def contend(number):
+        begin.wait()
+        try:
+            storage.create("lock", f"{number}".encode())
+        except FileExistsError:
+            return
+        won.append(number)
+
+    threads = [threading.Thread(target=contend, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(won) == 1
+    assert storage.read("lock") == f"{won[0]}".encode()
+
+
+def test_a_listing_is_one_level_in_order_with_sizes_and_times(storage):
+    before = time.time() * 1000
+    for path in ("b", "a", "f/x", "f/y/z", "g/x", "fx"):
+        storage.create(path, path.encode())
+    after = time.time() * 1000
+    assert paths(storage.list("")) == (["a", "b", "fx"], ["f", "g"])
+    assert paths(storage.list("f")) == (["f/x"], ["f/y"])
+    assert [file.path for file in walk_files(storage, "f")] == ["f/x", "f/y/z"]
+    [file] = storage.list("f").files
+    assert (file.name, file.size) == ("x", 3)
+    assert before - 2000 <= file.modified_ms <= after + 2000
+    assert storage.info("f/x") == file
+
+
+def test_what_is_not_there(storage):
+    storage.create("file", b"x")
+    assert paths(storage.list("nowhere")) == ([], [])
+    assert paths(storage.list("file")) == ([], [])
+    assert storage.info("nowhere/file") is None
+    assert not storage.delete("nowhere/file")
+    storage.delete_folder("nowhere")
+    with pytest.raises(FileNotFoundError):
+        storage.read("nowhere")
+    with pytest.raises(FileNotFoundError), closing_input(storage, "nowhere"):
+        pass
+
+
+def test_a_storage_without_its_folder_is_empty(storage):
+    assert paths(storage.list("")) == ([], [])
+    assert list(walk_files(storage, "")) == []
+
+
+def test_deleting(storage):
+    for path in ("f/x", "f/y/z", "fx"):
+        storage.create(path, b"x")
+    assert storage.delete("f/x")
+    assert not storage.delete("f/x")
+    storage.delete_folder("f")
+    assert [file.path for file in walk_files(storage, "")] == ["fx"]
+
+
+def test_a_writer_never_replaces_a_file(storage):
+    with storage.open_output("p/data.parquet") as sink:
+        sink.write(b"one")
+        sink.write(b"two")
+    assert storage.read("p/data.parquet") == b"onetwo"
+    with pytest.raises(FileExistsError), storage.open_output("p/data.parquet") as sink:
+        sink.write(b"three")
+    assert storage.read("p/data.parquet") == b"onetwo"
+
+
+def test_a_reader_moves_freely(storage):
+    storage.create("data", bytes(range(100)))
+    with closing_input(storage, "data") as source:
+        source.seek(90)
+        assert source.read(5) == bytes(range(90, 95))
+        source.seek(-3, 2)
+        assert source.read() == bytes(range(97, 100))
+
+
+def test_a_storage_travels_to_workers(storage):
+    storage.create("x", b"1")
+    copy = pickle.loads(pickle.dumps(storage))
+    assert copy.base_path == storage.base_path
+    assert copy.read("x") == b"1"
+
+
+def test_names_with_strange_characters(storage):
+    strange = "p=São Paulo/a b%2F#[1].parquet"
+    storage.create(strange, b"x")
+    assert [file.path for file in walk_files(storage, "")] == [strange]
+    assert storage.read(strange) == b"x"
+
+
+@pytest.mark.parametrize(
+    ("parts", "joined"), [(("", "a"), "a"), (("a", "b"), "a/b"), (("", ""), ""), (("a/b", "", "c"), "a/b/c")]
+)
+def test_paths_are_joined_without_empty_parts(parts, joined):
+    assert join(*parts) == joined
+
+
+def test_files_that_are_being_created_are_not_listed(tmp_path):
+    (tmp_path / ".tmp-123").write_text("half")
+    assert paths(LocalStorage(str(tmp_path)).list("")) == ([], [])
+
+
+def test_a_creation_that_fails_leaves_nothing(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    storage = LocalStorage(str(tmp_path))
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        storage.create("x", b"x")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("version", ["9", "6"])
+def test_a_whole_table(storage, version):
+    clock = FakeClock()
+    create(storage, clock, **{"hoodie.write.table.version": version})
+    with pytest.raises(TableExistsError):
+        create(storage, clock)
+    table = HoodieTable.open(storage, clock=clock, engine=LocalEngine(1))
+    for step in (1, 2, 3):
+        table.write(batch([("a", "p", step, step), (f"b{step}", "q", 1, 1)]), "upsert", SMALL_BLOOM)
+    table.write(batch([("b1", "q", 0, 0)]), "delete", SMALL_BLOOM)
+    expected = {"a": ("p", 3, 3), "b2": ("q", 1, 1), "b3": ("q", 1, 1)}
+    assert content(table) == expected
+    assert content(table, as_of=table.timeline.commits[0].time) == {"a": ("p", 1, 1), "b1": ("q", 1, 1)}
+    before = {file.path for file in walk_files(storage, "")}
+    assert table.clean({"hoodie.clean.commits.retained": 1}).files_deleted == 4
+    gone = before - {file.path for file in walk_files(storage, "")}
+    assert len(gone) == 4
+    assert content(HoodieTable.open(storage.base_path)) == expected
+    assert table.timeline.pending == ()
+
+
+def test_a_table_on_a_url_is_opened_by_the_url():
+    url = f"memory://{uuid.uuid4()}"
+    with pytest.raises(TableNotFoundError, match=url):
+        HoodieTable.open(url)
+    created = create(open_storage(url))
+    created.write(batch([("a", "p", 1, 1)]), "bulk_insert", SMALL_BLOOM)
+    assert content(HoodieTable.open(url)) == {"a": ("p", 1, 1)}
+    assert HoodieTable.open(url).base_path == url
+    assert not Path("memory:").exists()
