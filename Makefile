@@ -6,7 +6,7 @@ export PYTHONDONTWRITEBYTECODE ?= 1
 PYTEST := $(VENV)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo airflow test lint unit golden interop e2e bench lock peer clean
+.PHONY: help setup demo airflow needs test lint unit golden spark interop e2e bench screenshots lock peer clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -20,7 +20,10 @@ demo: setup ## load 5 days of real flights with Airflow and Spark into a Hudi ta
 airflow: setup ## the same Airflow, left running: prints the address and the login of its pages; Ctrl-C stops it
 	@$(VENV)/python -m hudi_services.demo serve
 
-test: lint unit golden interop e2e ## everything that CI checks
+needs:
+	@tests/needs.sh
+
+test: needs lint unit golden spark interop e2e ## everything that CI checks
 
 lint: setup ## style, types and import rules
 	$(VENV)/ruff check
@@ -34,17 +37,23 @@ unit: setup ## tests of single parts, without Spark and Airflow processes
 golden: setup ## tables that Apache Hudi wrote are read right
 	$(PYTEST) tests/golden
 
+spark: setup ## the library on a Spark session
+	$(PYTEST) tests/spark
+
 peer: setup ## Apache Hudi's own Spark bundle in .peer/, which interop and bench compare with
 	@$(VENV)/python -m tests.interop.peer_env
 
 interop: peer ## Apache Hudi and hudi-rs read and write what we write
 	$(PYTEST) tests/interop
 
-e2e: setup ## a real Airflow scheduler, spark-submit and the command line
+e2e: peer ## the demo, then a real Airflow scheduler, spark-submit and a browser
 	$(PYTEST) tests/e2e
 
 bench: peer ## the same work here and on Apache Hudi's bundle, as ratios (ROWS=2000000)
 	@$(VENV)/python -m benchmarks.bench $(if $(ROWS),--rows $(ROWS))
+
+screenshots: setup ## the pictures of the README, from what `make demo` left
+	@$(VENV)/python docs/make_screenshots.py
 
 lock: setup ## compile requirements/*.in into hashed lock files
 	@for name in dev peer; do $(VENV)/uv pip compile requirements/$$name.in --universal --python-version 3.11 \

@@ -1,4 +1,4 @@
-"""The pictures of the README, from the Airflow that `make demo` left in .demo: python docs/make_screenshots.py (needs Chromium)."""
+"""Pictures for the README, of the Airflow that `make demo` left in .demo. Needs Chromium: python docs/make_screenshots.py"""
 
 from __future__ import annotations
 
@@ -26,11 +26,18 @@ def main() -> None:
         browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme="light")
         sign_in(page, home, "admin")
-        for name, path in (("dags", "/dags"), ("runs", f"/dags/{INGEST}"), ("form", f"/dags/{INGEST}/trigger/single")):
+        for name, path in (("dags", "/dags"), ("runs", f"/dags/{INGEST}/runs")):
             page.goto(home.address + path, wait_until="networkidle")
-            page.wait_for_timeout(2000)  # the grid is drawn after its data has come
-            page.screenshot(path=IMAGES / f"{name}.png")
+            shoot(page, name)
+        page.get_by_role("button", name="Trigger").first.click()
+        shoot(page, "form")
         browser.close()
+
+
+def shoot(page: Page, name: str) -> None:
+    page.mouse.move(0, 0)  # else it draws a tooltip
+    page.wait_for_timeout(2000)  # the grid is drawn after its data has come
+    page.screenshot(path=IMAGES / f"{name}.png")
 
 
 def sign_in(page: Page, home: AirflowHome, user: str) -> None:
