@@ -41,5 +41,12 @@ def _cast(
             pieces.append(pa.nulls(1, field.type))
             return
         half = len(column) // 2
-        _cast(column.slice(0, half), field, start, pieces, bad, reasons)
-        _cast(column.slice(half), field, start + half, pieces, bad, reasons)
+        _cast(_part(column, 0, half), field, start, pieces, bad, reasons)
+        _cast(_part(column, half, len(column)), field, start + half, pieces, bad, reasons)
+
+
+def _part(column: pa.Array, start: int, end: int) -> pa.Array:
+    """A copy where it is nested: Arrow casts the lists in a slice together with those that the slice leaves out."""
+    if pa.types.is_nested(column.type):
+        return column.take(pa.array(np.arange(start, end)))
+    return column.slice(start, end - start)

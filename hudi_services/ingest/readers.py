@@ -158,7 +158,7 @@ def _csv(source: File, names: list[str], reject: RejectText) -> Iterator[pa.Tabl
     reader = pa_csv.open_csv(
         source,
         read_options=pa_csv.ReadOptions(column_names=names, skip_rows=1, block_size=_BLOCK, use_threads=False),
-        parse_options=pa_csv.ParseOptions(invalid_row_handler=wrong_width),
+        parse_options=pa_csv.ParseOptions(invalid_row_handler=wrong_width, newlines_in_values=True),
         convert_options=pa_csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()),
             strings_can_be_null=True,
@@ -187,9 +187,10 @@ def _json(lines: list[bytes], schema: pa.Schema, reject: RejectText) -> Iterator
     options = pa_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
     try:
         data = b"\n".join(lines)
+        data.decode()  # Arrow's JSON reader does not check it, and text that is none could never be read again
         reading = pa_json.ReadOptions(block_size=len(data) + 1, use_threads=False)
         yield pa_json.read_json(io.BytesIO(data), read_options=reading, parse_options=options)
-    except pa.ArrowException as error:
+    except (pa.ArrowException, UnicodeDecodeError) as error:
         if len(lines) == 1:
             reject(lines[0].decode(errors="replace"), str(error))
             return

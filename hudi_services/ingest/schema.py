@@ -33,24 +33,31 @@ class FileSchemas:
 
     def __call__(self, path: str) -> list[pa.Schema]:
         try:
-            if self.file_format == "parquet":
-                with closing_input(self.storage, path) as source:
-                    return [pq.read_schema(source).remove_metadata()]
-            sample = self._sample(path)
-            if self.file_format == "json":
-                return _json_schemas(sample)
-            table = pc_csv.read_csv(
-                io.BytesIO(sample),
-                parse_options=pc_csv.ParseOptions(invalid_row_handler=_skip),
-                convert_options=pc_csv.ConvertOptions(null_values=NULL_TEXTS),
-            )
-            return [table.schema]
+            found = self._schemas(path)
+            for name in found[0].names:
+                if found[0].names.count(name) > 1:
+                    raise pa.ArrowInvalid(f"column {name!r} stands there more than once")
+            return found
         except (pa.ArrowException, OSError, EOFError) as error:
             raise SourceError(
                 f"Source file {self.storage.base_path}/{path} cannot be read",
                 found=str(error),
                 fix="deliver it again, or move it out of the folder; nothing was loaded",
             ) from error
+
+    def _schemas(self, path: str) -> list[pa.Schema]:
+        if self.file_format == "parquet":
+            with closing_input(self.storage, path) as source:
+                return [pq.read_schema(source).remove_metadata()]
+        sample = self._sample(path)
+        if self.file_format == "json":
+            return _json_schemas(sample)
+        table = pc_csv.read_csv(
+            io.BytesIO(sample),
+            parse_options=pc_csv.ParseOptions(invalid_row_handler=_skip, newlines_in_values=True),
+            convert_options=pc_csv.ConvertOptions(null_values=NULL_TEXTS),
+        )
+        return [table.schema]
 
     def _sample(self, path: str) -> bytes:
         with closing_input(self.storage, path) as source:

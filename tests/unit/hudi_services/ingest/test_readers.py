@@ -9,8 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import hudi_services.ingest.readers
 from hoodie import HoodieTable
 from hoodie.errors import RecordKeyError, SchemaConflictError, SourceError, TableNotFoundError
+from hoodie.storage import open_storage, walk_files
+from hudi_services.ingest.quarantine import QuarantineWriter
+from hudi_services.ingest.readers import file_splits
 from tests.support.tables import OPTIONS, batch
 
 ROWS = batch([("a", "p", 1, 1), ("b", "q", 2, 2)])
@@ -33,6 +37,9 @@ LANDED = [
 ]
 NAMED = {"parquet": "x.parquet", "csv": "x.csv", "json": "x.json"}
 
+NESTED = pa.schema(
+    [*list(ROWS.schema)[:3], ("of", pa.struct([("day", pa.date32()), ("prices", pa.list_(pa.decimal128(5, 2)))]))]
+)
 WIDE = pa.schema(
     [
         ("id", pa.string()),
@@ -139,6 +146,16 @@ def number(text):
         return text or None
 
 
+def test_values_inside_lists_and_structs_of_json_are_checked_too(feed):
+    HoodieTable.create(str(feed.table), OPTIONS, NESTED)
+    row = {"id": "a", "part": "p", "ts": 1, "of": {"day": "2024-02-29", "prices": [1.5, 999.99]}}
+    feed.land("x.json", [row, {**row, "of": {"day": "2023-02-29"}}, {**row, "of": {"prices": [12345.00]}}])
+    assert feed.run("json", max_bad_share=0.7).rows_quarantined == 2
+    [read] = feed.open().read(columns=["of"])["of"].to_pylist()
+    assert read == {"day": date(2024, 2, 29), "prices": [decimal.Decimal("1.50"), decimal.Decimal("999.99")]}
+    assert all(reason.startswith("column of: ") for _, reason, _ in feed.quarantined)
+
+
 def test_bad_values_do_not_take_their_neighbours_with_them(feed):
     HoodieTable.create(str(feed.table), OPTIONS, ROWS.schema)
     lines = [f"k{n},p,{'x' if n % 7 == 0 else n},{'y' if n % 11 == 0 else n}" for n in range(100)]
@@ -174,6 +191,47 @@ def test_a_line_that_is_no_json_object_is_quarantined_as_text(feed, known, line)
     assert [text for _, _, text in feed.quarantined] == [line]
 
 
+@pytest.mark.parametrize("block", [40, 64, 1000])
+@pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "x.json", "x.json.gz"])
+def test_rows_that_lie_across_blocks_are_read_once(feed, monkeypatch, name, block):
+    monkeypatch.setattr(hudi_services.ingest.readers, "_BLOCK", block)
+    expected = {f"k{n}": ("p,\n" if n % 3 else 'q"', n, n) for n in range(40)}
+    rows = [{"id": key, "part": part, "ts": ts, "value": value} for key, (part, ts, value) in expected.items()]
+    quoted = [f'{row["id"]},"{row["part"].replace(chr(34), chr(34) * 2)}",{row["ts"]},{row["value"]}\n' for row in rows]
+    feed.land(name, rows if "json" in name else "id,part,ts,value\n" + "".join(quoted))
+    feed.run("json" if "json" in name else "csv")
+    assert feed.content == expected
+    assert feed.quarantined == []
+
+
+def test_row_groups_of_a_great_file_are_read_once_by_any_number_of_tasks(feed, monkeypatch):
+    monkeypatch.setattr(hudi_services.ingest.readers, "_BLOCK", 1)
+    rows = batch([(f"k{n}", "p", n, n) for n in range(100)])
+    feed.land("1.parquet", rows.slice(0, 70))
+    pq.write_table(rows.slice(0, 70), feed.source / "1.parquet", row_group_size=9)
+    feed.land("2.parquet", rows.slice(70))
+    storage = open_storage(str(feed.source))
+    files = [(file.path, file.size) for file in walk_files(storage, "")]
+    for parallelism in (1, 2, 5, 50):
+        writer = QuarantineWriter(str(feed.quarantine), "run")
+        splits = file_splits(storage, "parquet", files, rows.schema, ("id",), writer, parallelism)
+        assert min(parallelism, 9) - 1 <= len(splits) <= 9
+        read = pa.Table.from_batches([each for split in splits for each in split.batches()])
+        assert read.equals(rows), "in the order of arrival"
+        assert writer.totals() == (100, 0)
+        writer.tidy(keep_rows=True)
+
+
+def test_text_that_is_no_utf_8_never_reaches_the_table(feed):
+    lines = [b'{"id": "a", "part": "p", "ts": 1, "value": 1}', b'{"id": "gr\xfc", "part": "p", "ts": 1, "value": 1}']
+    feed.land("x.json", b"\n".join(lines))
+    assert feed.run("json", max_bad_share=0.5).rows_quarantined == 1
+    assert set(feed.content) == {"a"}
+    feed.land("y.csv", "id,part,ts,value\ngrü,p,1,1\n".encode("latin-1"))
+    with pytest.raises(SourceError, match=r"y.csv cannot be read.*UTF8"):
+        feed.run("csv")
+
+
 @pytest.mark.parametrize(
     ("file_format", "name", "data"),
     [
@@ -184,6 +242,7 @@ def test_a_line_that_is_no_json_object_is_quarantined_as_text(feed, known, line)
         pytest.param("json", "2.json", b"{{{", id="json without one object"),
         pytest.param("csv", "2.csv.gz", b"", id="csv.gz empty"),
         pytest.param("csv", "2.csv.gz", b"plain text", id="csv.gz that is none"),
+        pytest.param("csv", "2.csv", b"id,part,ts,id\na,p,1,b\n", id="csv with one name twice"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named_and_nothing_is_loaded(feed, file_format, name, data):
