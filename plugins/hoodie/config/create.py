@@ -119,6 +119,13 @@ def _keygen_type(options: Options) -> str:
             found=", ".join(partitions) or "no partition columns",
             fix=f"use {inferred}",
         )
+    # Hudi 0.15 writes such a key as `value`, 1.2 as `column:value` and refuses to go on in a table older than version 9.
+    if chosen == "COMPLEX" and len(record_keys) == 1 and options[keys.VERSION] == "6":
+        raise ConfigError(
+            "COMPLEX with a single record key column is ambiguous between Hudi releases in version 6 (HUDI-7001)",
+            found=f"{keys.RECORD_KEY_FIELDS.name}={record_keys[0]}",
+            fix="use several key columns, one partition column, or version 9",
+        )
     if chosen == "COMPLEX" and len(record_keys) == 1 and len(partitions) == 1 and declared:
         raise ConfigError(
             "COMPLEX with a single record key column is ambiguous between Hudi releases (H#17834)",

@@ -28,7 +28,7 @@ class PartitionPaths:
         """The partition path of each row (utf8, never null; empty for a table without partitions).
 
         A null or empty value becomes `__HIVE_DEFAULT_PARTITION__`. Raises RecordKeyError for a column that is missing, and
-        for a value that would leave its folder (`..`).
+        for a value that makes no folder of its own (`..`, `a//b`, a colon).
         """
         if not self.fields:
             return pa.chunked_array([pa.repeat("", table.num_rows)])
@@ -42,6 +42,12 @@ class PartitionPaths:
                 found=f"columns {', '.join(table.schema.names)}",
                 fix="add the column",
             )
+        if pa.types.is_timestamp(table[field].type):
+            raise RecordKeyError(
+                f"Column {field!r} cannot be a partition column",
+                found=f"type {table[field].type}: Hudi cannot read the folder names that it makes of timestamps",
+                fix="partition by a date or a string made of it",
+            )
         # Partitions are few: the text of each distinct value is made once.
         encoded = pc.dictionary_encode(key_text(table[field], field), null_encoding="encode")
         chunks = []
@@ -54,13 +60,16 @@ class PartitionPaths:
         text = value or DEFAULT_PARTITION
         if self.url_encode:
             text = escape_path_name(text)
-        if ":" in text or ".." in text.split("/") or text == ".":  # Hadoop's paths can hold none of these
+        folder = f"{field}={text}" if self.hive_style else text
+        steps = folder.split("/")
+        # Hadoop's paths cannot hold a colon; they drop or resolve the other steps, and Hudi then no longer finds the rows.
+        if ":" in text or not {"", ".", ".."}.isdisjoint(steps) or steps[0] == ".hoodie":
             raise RecordKeyError(
                 f"Partition column {field!r} has a value that is no folder name",
                 found=repr(value),
                 fix="correct the value, or create the table with hoodie.datasource.write.partitionpath.urlencode=true",
             )
-        return f"{field}={text}" if self.hive_style else text
+        return folder
 
 
 def escape_path_name(text: str) -> str:

@@ -32,7 +32,7 @@ SIX = {"hoodie.write.table.version": "6"}
     [
         ({}, "NON_PARTITION"),
         (PARTITIONED, "SIMPLE"),
-        ({"hoodie.table.partition.fields": "a,b"}, "COMPLEX"),
+        ({"hoodie.table.partition.fields": "a,b", "hoodie.table.recordkey.fields": "a,b"}, "COMPLEX"),
         ({**PARTITIONED, "hoodie.table.recordkey.fields": "a,b"}, "COMPLEX"),
         ({"hoodie.table.recordkey.fields": "a,b"}, "NON_PARTITION"),
         ({**PARTITIONED, KEYGEN: "org.apache.hudi.keygen.SimpleAvroKeyGenerator"}, "SIMPLE"),
@@ -78,6 +78,7 @@ def test_the_merge_mode_follows_the_ordering_field(options, mode, version):
             {**PARTITIONED, KEYGEN: "a.SimpleKeyGenerator", "hoodie.table.keygenerator.type": "COMPLEX"},
             "cannot be used",
         ),
+        ({**SIX, "hoodie.table.partition.fields": "a,b"}, "HUDI-7001"),
         ({"hoodie.table.type": "MERGE"}, "one of COPY_ON_WRITE, MERGE_ON_READ"),
     ],
 )
