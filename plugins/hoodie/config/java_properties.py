@@ -60,7 +60,8 @@ def _unescape(value: str) -> str:
     if "\\" not in value:
         return value
     units = re.sub(r"\\(u[0-9a-fA-F]{4}|u|.)", _replace, value)
-    return units.encode("utf-16", "surrogatepass").decode("utf-16")  # Java escapes UTF-16: two units may be one character
+    # Java escapes the units of UTF-16: two of them may be one character.
+    return units.encode("utf-16", "surrogatepass").decode("utf-16")
 
 
 def _replace(match: re.Match[str]) -> str:
