@@ -1,7 +1,9 @@
 """The table's lock: the file `.hoodie/lock`, as Hudi's FileSystemBasedLockProvider has it (format notes, section 13).
 
 One writer at a time. The file is created exclusively, so Hudi's writers that use the same provider wait for us and we for
-them. It tells who took it; a lock whose process is provably dead is taken over, any other is broken only by hand.
+them. It tells who took it; a lock whose process is provably dead is taken over, any other is broken only by hand. (Hudi's
+own lock file is empty. Hudi's `hoodie.write.lock.filesystem.expire` must stay 0, its default: else Hudi takes away a lock that
+was taken that many minutes ago, whoever still works under it.)
 """
 
 from __future__ import annotations

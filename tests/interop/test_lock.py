@@ -1,0 +1,173 @@
+"""One lock for both writers: ours and Apache Hudi's FileSystemBasedLockProvider keep each other out of `.hoodie/lock`."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from hoodie import HoodieTable
+from hoodie.clock import SystemClock
+from hoodie.errors import LockHeldError, PendingInstantError
+from hoodie.transaction.lock import LOCK, break_lock, table_lock
+from tests.interop.peer import PeerError
+
+pytestmark = pytest.mark.interop
+
+CREATE = {
+    "hoodie.table.name": "trips",
+    "hoodie.table.recordkey.fields": "id",
+    "hoodie.table.ordering.fields": "ts",
+}
+NO_WAIT = {"hoodie.write.lock.wait_time_ms": "0"}
+
+
+def hudi_options(table, attempts=2):
+    return {
+        "hoodie.table.name": "trips",
+        "hoodie.datasource.write.operation": "upsert",
+        "hoodie.datasource.write.recordkey.field": "id",
+        "hoodie.datasource.write.precombine.field": "ts",
+        "hoodie.datasource.write.partitionpath.field": "",
+        "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.NonpartitionedKeyGenerator",
+        "hoodie.write.table.version": str(table.version),
+        "hoodie.write.auto.upgrade": "false",
+        "hoodie.metadata.enable": "false",
+        "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
+        "hoodie.cleaner.policy.failed.writes": "LAZY",
+        "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
+        "hoodie.write.lock.num_retries": "1",
+        "hoodie.write.lock.wait_time_ms": "500",
+        "hoodie.write.lock.wait_time_ms_between_retry": "100",
+        "hoodie.write.lock.client.num_retries": str(attempts),
+        "hoodie.write.lock.client.wait_time_ms_between_retry": "100",
+    }
+
+
+def batch(*ids):
+    return pa.table({"id": list(ids), "ts": pa.array([1] * len(ids), pa.int64())})
+
+
+def ids(table):
+    return sorted(table["id"].to_pylist())
+
+
+@pytest.fixture(params=["9", "6"])
+def table(request, tmp_path):
+    table = HoodieTable.create(str(tmp_path / "t"), {**CREATE, "hoodie.write.table.version": request.param})
+    table.write(batch("first"), "upsert")
+    return table
+
+
+def files(table):
+    return {str(file) for file in Path(table.base_path).rglob("*") if file.is_file()}
+
+
+def test_hudi_does_not_write_while_we_hold_the_lock(table, hudi12):
+    with table_lock(table.storage, SystemClock(), "our write", 0):
+        before = files(table)
+        with pytest.raises(PeerError, match="Unable to acquire the lock") as refusal:
+            hudi12.write(table.base_path, batch("hudi"), hudi_options(table))
+        assert "our write" in str(refusal.value), "Hudi shows who holds the lock"
+        left = {file for file in files(table) - before if not file.endswith(".crc")}
+        assert not [file for file in left if file.endswith((".parquet", ".commit"))]
+    assert ids(table.read()) == ids(hudi12.read(table.base_path)) == ["first"]
+    hudi12.write(table.base_path, batch("hudi"), hudi_options(table))
+    table.write(batch("ours"), "upsert", NO_WAIT)
+    assert ids(table.read()) == ids(hudi12.read(table.base_path)) == ["first", "hudi", "ours"]
+
+
+def test_hudi_waits_for_us(table, hudi12):
+    held, release = threading.Event(), threading.Event()
+
+    def hold():
+        with table_lock(table.storage, SystemClock(), "our write", 0):
+            held.set()
+            release.wait(30)
+
+    with ThreadPoolExecutor(2) as pool:
+        pool.submit(hold)
+        assert held.wait(5)
+        writing = pool.submit(hudi12.write, table.base_path, batch("hudi"), hudi_options(table, attempts=100))
+        time.sleep(2)
+        assert not writing.done()
+        assert ids(table.read()) == ["first"]
+        release.set()
+        writing.result(60)
+    assert ids(table.read()) == ["first", "hudi"]
+
+
+def test_we_do_not_write_while_hudi_holds_the_lock(table, hudi12):
+    """The lock file is as Hudi itself wrote it, caught while it held it. (On local disks 1.2.0 leaves it empty.)"""
+    path = Path(table.base_path, LOCK)
+    caught, done = [], threading.Event()
+
+    def watch():
+        while not done.is_set():
+            with suppress(OSError):
+                caught.append(path.read_text())
+            time.sleep(0.0005)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    hudi12.write(table.base_path, batch("hudi"), hudi_options(table))
+    done.set()
+    watcher.join()
+    assert caught, "Hudi 1.2.0 no longer locks by .hoodie/lock"
+    assert not path.exists()
+
+    path.write_text(caught[-1])  # as a writer leaves it that died, or is still at work
+    shown = re.escape(" ".join(caught[-1].split()) or "(empty)")
+    before = files(table)
+    for refused in (lambda: table.write(batch("ours"), "upsert", NO_WAIT), lambda: table.clean(NO_WAIT)):
+        with pytest.raises(LockHeldError, match=f"lock {LOCK}, .* s old: {shown}"):
+            refused()
+    assert files(table) == before
+    with pytest.raises(PeerError, match="Unable to acquire the lock"):
+        hudi12.write(table.base_path, batch("more"), hudi_options(table))
+
+    assert break_lock(table.storage) == caught[-1]
+    table.write(batch("ours"), "upsert", NO_WAIT)
+    hudi12.write(table.base_path, batch("more"), hudi_options(table))
+    assert ids(table.read()) == ids(hudi12.read(table.base_path)) == ["first", "hudi", "more", "ours"]
+
+
+def test_both_write_at_once(table, hudi12):
+    """Each side repeats what was refused; no row is lost or doubled, and nothing is left pending."""
+    deadline = time.monotonic() + 60
+
+    def persist(write, refusals, *numbers):
+        for number in numbers:
+            while True:
+                try:
+                    write(number)
+                    break
+                except refusals:
+                    assert time.monotonic() < deadline
+                    time.sleep(0.2)
+
+    def hudis(number):
+        hudi12.write(table.base_path, batch(f"hudi{number}"), hudi_options(table, attempts=100))
+
+    def ours(number):
+        table.write(batch(f"ours{number}"), "upsert", {"hoodie.write.lock.wait_time_ms": "10000"})
+
+    with ThreadPoolExecutor(2) as pool:
+        running = [
+            pool.submit(persist, hudis, PeerError, 1, 2),
+            pool.submit(persist, ours, (LockHeldError, PendingInstantError), *range(12)),
+        ]
+        for each in running:
+            each.result()
+    expected = sorted(["first", "hudi1", "hudi2", *(f"ours{number}" for number in range(12))])
+    assert ids(table.read()) == expected
+    assert ids(hudi12.read(table.base_path)) == expected
+    table.write(batch("last"), "upsert", NO_WAIT)
+    assert not table.timeline.pending
+    assert not Path(table.base_path, LOCK).exists()
