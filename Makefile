@@ -56,7 +56,7 @@ screenshots: setup ## the pictures of the README, from what `make demo` left
 	@$(VENV)/python docs/make_screenshots.py
 
 lock: setup ## compile requirements/*.in into hashed lock files
-	@for name in dev peer; do $(VENV)/uv pip compile requirements/$$name.in --universal --python-version 3.11 \
+	@for name in dev peer image; do $(VENV)/uv pip compile requirements/$$name.in --universal --python-version 3.11 \
 		--generate-hashes --no-header --no-emit-index-url -q -o requirements/$$name.lock; done
 
 clean: ## remove what the commands made, but not .venv and .peer
