@@ -79,13 +79,50 @@ def test_cdc_tables_are_read_and_not_written(golden, archive):
 
 
 @pytest.mark.parametrize("archive", ARCHIVES)
-def test_merge_on_read_is_refused_by_name(golden, archive):
+@pytest.mark.parametrize("name", ["mor_avro", "mor_event", "mor_parquet", "mor_pendcomp", "mor_rollback"])
+def test_logs_are_merged(golden, expected, archive, name):
+    """Avro and Parquet blocks, delete blocks, late rows and ties, a pending compaction, a rollback's command block."""
+    table = HoodieTable.open(str(golden(archive) / name))
+    assert snapshot(table) == expected(archive, name)
+    wanted = {key: row for key, row in expected(archive, name).items() if row[1] > 2}
+    assert snapshot(table, filter=pc.field("price") > 2) == wanted
+    assert table.read(columns=["name"]).num_rows == len(expected(archive, name))
+
+
+@pytest.mark.parametrize("archive", ARCHIVES)
+def test_logs_of_every_type(golden, archive):
+    """One Avro record with each type that Hudi knows beats the row of the base file."""
+    table = HoodieTable.open(str(golden(archive) / "cow_types"))
+    stored, merged = table.read(read_optimized=True), table.read()
+    assert merged.num_rows == 1
+    assert merged.equals(stored), "the record of the log has the values of the base file's"
+    times = [table.read(columns=["_hoodie_commit_time"], read_optimized=only)[0][0].as_py() for only in (True, False)]
+    assert times == [instant.time for instant in table.timeline.commits], "and it is the log's that was read"
+
+
+@pytest.mark.parametrize("archive", ARCHIVES)
+def test_logs_as_of_every_instant(golden, archive):
     table = HoodieTable.open(str(golden(archive) / "mor_avro"))
-    with pytest.raises(UnsupportedTableError, match="MERGE_ON_READ"):
-        table.read()
+    states = [snapshot(table, as_of=instant.time) for instant in table.timeline.commits]
+    assert states[-1] == snapshot(table)
+    assert [len(state) for state in states] == [4, 5, 4]
+    assert snapshot(table, read_optimized=True) not in (states[0], states[-1])
+
+
+@pytest.mark.parametrize("archive", ARCHIVES)
+def test_merge_on_read_is_not_written(golden, archive):
+    table = HoodieTable.open(str(golden(archive) / "mor_avro"))
+    with pytest.raises(UnsupportedTableError, match="merge on read"):
+        table.write(table.read(), "upsert")
     with pytest.raises(UnsupportedTableError, match="MERGE_ON_READ"):
         table.clean()
-    assert table.read(read_optimized=True).num_rows
+
+
+@pytest.mark.parametrize("archive", ARCHIVES)
+def test_rows_that_stayed_in_the_source_are_not_taken_for_nulls(golden, archive):
+    table = HoodieTable.open(str(golden(archive) / "boot_mor"))
+    with pytest.raises(UnsupportedTableError, match="bootstrapped without its rows"):
+        table.read()
 
 
 @pytest.mark.parametrize("archive", ARCHIVES)

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.formats.log import RESET
 from hoodie.merge.ordering import incoming_wins
 from hoodie.model.meta_columns import RECORD_KEY
 
@@ -32,7 +33,8 @@ class BaseMerger:
     """Applies incoming rows (at most one a key) to the batches of one base file, then tells which are left to insert."""
 
     def __init__(self, incoming: pa.Table, columns: Sequence[str], ordering: Sequence[str]) -> None:
-        """`incoming` has `columns` and `__delete`; with only deletes, the record key is enough of `columns`.
+        """`incoming` has `columns` and `__delete`; with only deletes, the record key is enough of `columns`. Rows from logs also
+        have `__reset`, where they win whatever their ordering values.
 
         `ordering` is empty when the incoming row always wins (COMMIT_TIME_ORDERING, delete by key).
         """
@@ -41,6 +43,7 @@ class BaseMerger:
         self._ordering = tuple(ordering)
         self._keys = _one_chunk(self._incoming[RECORD_KEY])
         self._deletes = _one_chunk(self._incoming[DELETE])
+        self._resets = _one_chunk(self._incoming[RESET]) if RESET in incoming.schema.names else None
         self._matched = np.zeros(self._incoming.num_rows, dtype=bool)
 
     def merge(self, batch: pa.Table) -> MergedBatch:
@@ -56,6 +59,8 @@ class BaseMerger:
             new = self._incoming.select(self._ordering).take(positions)
             old = batch.select(self._ordering).filter(hit)
             wins = _one_chunk(incoming_wins(new, old, self._ordering))
+            if self._resets is not None:
+                wins = pc.or_(wins, self._resets.take(positions))
         else:
             wins = pa.repeat(True, len(positions))
         replaces, removes = pc.and_not(wins, deletes), pc.and_(wins, deletes)

@@ -8,3 +8,4 @@ FILE_NAME = "_hoodie_file_name"
 
 META_COLUMNS = (COMMIT_TIME, COMMIT_SEQNO, RECORD_KEY, PARTITION_PATH, FILE_NAME)
 IS_DELETED = "_hoodie_is_deleted"
+OPERATION = "_hoodie_operation"

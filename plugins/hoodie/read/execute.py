@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.engine.base import Engine
 from hoodie.formats.base_file import BaseFileReader
+from hoodie.merge import BaseMerger
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import RECORD_KEY
+from hoodie.read.logs import LogReader
 from hoodie.read.plan import ReadPlan
 from hoodie.schema import conform
 from hoodie.storage.base import Storage
@@ -19,29 +21,43 @@ from hoodie.storage.base import Storage
 
 @dataclass(frozen=True)
 class ReadSlice:
-    """Task function: file slice -> its rows after filter and projection."""
+    """Task function: file slice -> its rows after merge, filter and projection."""
 
     storage: Storage
-    scanned: pa.Schema
-    result: pa.Schema
-    filter: pc.Expression | None
+    plan: ReadPlan  # without its slices
 
     def __call__(self, file_slice: FileSlice) -> pa.Table:
-        return pa.concat_tables([self.result.empty_table(), *self.batches(file_slice)])
+        return pa.concat_tables([self.plan.schema.empty_table(), *self.batches(file_slice)])
 
     def batches(self, file_slice: FileSlice) -> Iterator[pa.Table]:
         """The same, a batch at a time."""
+        plan = self.plan
+        rows = self._merged(file_slice) if file_slice.log_files else self._stored(file_slice)
+        for batch in rows:
+            kept = batch if plan.filter is None else batch.filter(plan.filter)
+            yield kept.select(plan.schema.names)
+
+    def _stored(self, file_slice: FileSlice) -> Iterator[pa.Table]:
         if file_slice.base_file is None:
             return
+        scanned = self.plan.scanned
         with BaseFileReader(self.storage, file_slice.base_file.path) as reader:
-            groups = None if self.filter is None else matching_row_groups(reader, self.filter, self.scanned)
-            present = [name for name in self.scanned.names if name in reader.schema.names]
+            groups = None if self.plan.filter is None else matching_row_groups(reader, self.plan.filter, scanned)
+            present = [name for name in scanned.names if name in reader.schema.names]
             # Of columns that were all added later a file knows nothing; its rows count all the same.
             for batch in reader.batches(present or [RECORD_KEY], groups):
-                rows = conform(batch, self.scanned) if present else _all_null(self.scanned, batch.num_rows)
-                if self.filter is not None:
-                    rows = rows.filter(self.filter)
-                yield rows.select(self.result.names)
+                yield conform(batch, scanned) if present else _all_null(scanned, batch.num_rows)
+
+    def _merged(self, file_slice: FileSlice) -> Iterator[pa.Table]:
+        """Base file and logs. No row group is left out: a row that the filter drops may be newer than the log's."""
+        plan = self.plan
+        logs = LogReader(self.storage, plan.timeline, plan.rules, plan.merging, plan.as_of)
+        merger = BaseMerger(logs.rows(file_slice), plan.merging.names, plan.rules.base_ordering)
+        if file_slice.base_file is not None:
+            with BaseFileReader(self.storage, file_slice.base_file.path) as reader:
+                for batch in reader.batches(plan.merging.names):
+                    yield conform(merger.merge(conform(batch, plan.merging)).rows, plan.merging)
+        yield conform(merger.inserts(), plan.merging)
 
 
 def _all_null(schema: pa.Schema, rows: int) -> pa.Table:
@@ -62,5 +78,5 @@ def matching_row_groups(reader: BaseFileReader, expression: pc.Expression, schem
 
 def execute_read(plan: ReadPlan, storage: Storage, engine: Engine) -> pa.Table:
     """The rows of the plan, file by file."""
-    task = ReadSlice(storage, plan.scanned, plan.schema, plan.filter)
+    task = ReadSlice(storage, replace(plan, slices=()))
     return pa.concat_tables([plan.schema.empty_table(), *engine.map(task, plan.slices)])

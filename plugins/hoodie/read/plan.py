@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.errors import ConfigError, UnsupportedTableError
+from hoodie.config.table import TableProperties
+from hoodie.errors import ConfigError
 from hoodie.model.files import FileSlice
+from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
+from hoodie.read.logs import MergeRules
 from hoodie.read.times import check_not_cleaned, resolve_as_of
 from hoodie.schema import with_meta_columns
+from hoodie.timeline import Timeline
 from hoodie.view import (
     TableState,
     file_groups,
@@ -32,6 +36,10 @@ class ReadPlan:
     schema: pa.Schema  # of the result
     scanned: pa.Schema  # of what is read: the result's columns and those of the filter
     filter: pc.Expression | None
+    merging: pa.Schema  # what is read of slices with logs: besides, what merging has to see
+    rules: MergeRules
+    timeline: Timeline
+    as_of: str | None = None
 
     @property
     def bytes(self) -> int:
@@ -49,13 +57,9 @@ def plan_read(
 ) -> ReadPlan:
     """Plan a snapshot read. `columns` may name meta columns; None is all data columns.
 
-    Raises ConfigError for an unknown column, TimeTravelError, UnsupportedTableError for logs (merge on read).
+    `read_optimized` leaves the logs of a merge-on-read table out: what the last compaction left. Raises ConfigError for an
+    unknown column, TimeTravelError, UnsupportedTableError for a merger that is not known.
     """
-    if state.properties.is_merge_on_read and not read_optimized:
-        raise UnsupportedTableError(
-            f"Table {state.properties.name!r} is MERGE_ON_READ, whose logs are not merged here",
-            fix="read it with read_optimized=True (base files only: what the last compaction left), or with Hudi",
-        )
     time = resolve_as_of(state, as_of) if as_of is not None else None
     data = table_schema(state, time) or pa.schema([])
     known = with_meta_columns(data)
@@ -68,11 +72,30 @@ def plan_read(
             )
     scanned = list(dict.fromkeys([*wanted, *filter_columns]))
     slices = current_slices(state, time, partitions)
+    if read_optimized:
+        slices = [replace(file_slice, log_files=()) for file_slice in slices]
+    rules = merge_rules(state.properties) if any(s.log_files for s in slices) else MergeRules((), ())
+    merging = dict.fromkeys([*scanned, RECORD_KEY, PARTITION_PATH, *rules.columns(known)])
     return ReadPlan(
         tuple(slices),
         pa.schema([known.field(name) for name in wanted]),
         pa.schema([known.field(name) for name in scanned]),
         filter,
+        pa.schema([known.field(name) for name in merging]),
+        rules,
+        state.timeline,
+        time,
+    )
+
+
+def merge_rules(properties: TableProperties) -> MergeRules:
+    """How the table merges. Raises UnsupportedTableError for custom mergers."""
+    prefix = "hoodie.record.merge.property."
+    return MergeRules(
+        properties.precombine_fields,
+        properties.ordering_fields if properties.merge_mode == "EVENT_TIME_ORDERING" else (),
+        properties.raw.get(f"{prefix}hoodie.payload.delete.field"),
+        properties.raw.get(f"{prefix}hoodie.payload.delete.marker"),
     )
 
 
@@ -81,7 +104,7 @@ def current_slices(
 ) -> list[FileSlice]:
     """The slices that make up the table, now or at the instant `as_of`, of all or the named partitions."""
     listed = list_partition_files(state.storage, list_partitions(state.storage) if partitions is None else partitions)
-    groups = file_groups(listed, state.timeline)
+    groups = file_groups(listed, state)
     if as_of is not None:
         check_not_cleaned(state, as_of, groups)
     return latest_slices(groups, replaced_groups(state, as_of), as_of)

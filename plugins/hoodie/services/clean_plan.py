@@ -143,7 +143,7 @@ def _plan(
     savepoints: Mapping[str, Instant],
 ) -> CleanDecision:
     listed = list_partition_files(state.storage, partitions)
-    groups = file_groups(listed, state.timeline)
+    groups = file_groups(listed, state)
     clustering = pending_clustering_groups(state)
     kept = _savepointed_files(state, savepoints)
     kept |= {path for g in groups if (g.partition, g.file_id) in clustering for s in g.slices for path in s.paths}

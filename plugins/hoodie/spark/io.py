@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import reduce
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
+from hoodie.model.files import FileSlice
+from hoodie.read.execute import ReadSlice
 from hoodie.read.plan import plan_read
 from hoodie.schema import with_meta_columns
 from hoodie.spark.engine import SparkEngine
+from hoodie.spark.failures import carrying_errors
 from hoodie.table import HoodieTable
 from hoodie.view.table_schema import table_schema
 from hoodie.write.execute import WriteResult
@@ -32,20 +37,50 @@ def read(
     columns: Sequence[str] | None = None,
     as_of: str | datetime | None = None,
     partitions: Sequence[str] | None = None,
+    read_optimized: bool = False,
 ) -> DataFrame:
     """A snapshot as a DataFrame, with the meta columns first unless `columns` names others.
 
-    The files are scanned by Spark's own vectorised reader: filters and columns of the query reach them. `partitions` are
+    Slices without logs are scanned by Spark's own vectorised reader: filters and columns of the query reach them. Slices with
+    logs are merged by Python workers on Arrow columns, which read `columns` and those that merging needs. `partitions` are
     partition paths.
     """
     table = HoodieTable.open(base_path)
     state = table.state()
-    plan = plan_read(state, [], as_of=as_of, partitions=partitions)
     schema = with_meta_columns(table_schema(state) or pa.schema([]))
-    paths = [f"{state.storage.base_path}/{s.base_file.path}" for s in plan.slices if s.base_file is not None]
-    spark_schema = from_arrow_schema(schema)
-    frame = spark.read.schema(spark_schema).parquet(*paths) if paths else spark.createDataFrame([], spark_schema)
-    return frame.select(*columns) if columns else frame
+    wanted = schema if columns is None else pa.schema([schema.field(name) for name in columns if name in schema.names])
+    plan = plan_read(state, columns or schema.names, as_of=as_of, partitions=partitions, read_optimized=read_optimized)
+    merged = [file_slice for file_slice in plan.slices if file_slice.log_files]
+    paths = [
+        f"{state.storage.base_path}/{file_slice.base_file.path}"
+        for file_slice in plan.slices
+        if file_slice.base_file is not None and not file_slice.log_files
+    ]
+    frames = []
+    if paths:
+        frames.append(spark.read.schema(from_arrow_schema(schema)).parquet(*paths).select(*wanted.names))
+    if merged:
+        work = MergedSlices(ReadSlice(state.storage, replace(plan, slices=())), tuple(merged))
+        numbers = spark.range(0, len(merged), 1, len(merged))
+        frames.append(numbers.mapInArrow(work, from_arrow_schema(wanted)))
+    if not frames:
+        return spark.createDataFrame([], from_arrow_schema(wanted))
+    return reduce(DataFrame.unionByName, frames)
+
+
+@dataclass(frozen=True)
+class MergedSlices:
+    """Function of `mapInArrow`: numbers of slices -> their merged rows."""
+
+    read: ReadSlice
+    slices: tuple[FileSlice, ...]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with carrying_errors():
+            for batch in batches:
+                for number in batch.column(0).to_pylist():  # one or two numbers
+                    for rows in self.read.batches(self.slices[number]):
+                        yield from rows.to_batches()
 
 
 def session_options() -> dict[str, Any]:

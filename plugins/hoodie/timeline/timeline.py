@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -52,6 +52,11 @@ class Timeline:
     def commit_times(self) -> frozenset[str]:
         """Requested times of the completed write instants."""
         return frozenset(instant.time for instant in self.commits)
+
+    @cached_property
+    def completion_times(self) -> Mapping[str, str]:
+        """Requested time of each completed write instant -> its completion time."""
+        return {i.time: i.completion_time for i in self.commits if i.completion_time is not None}
 
     @cached_property
     def start(self) -> str | None:

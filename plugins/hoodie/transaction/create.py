@@ -13,6 +13,7 @@ from hoodie.config.table_keys import CREATE_KEYS
 from hoodie.errors import RecordKeyError, TableExistsError
 from hoodie.schema import arrow_to_avro, normalise
 from hoodie.storage.base import Storage
+from hoodie.view import layout_of
 from hoodie.view.table_schema import CREATE_SCHEMA
 
 
@@ -48,3 +49,6 @@ def create_table(storage: Storage, options: Mapping[str, object], schema: pa.Sch
         create_properties(storage, properties)
     except FileExistsError:
         raise TableExistsError(f"Another process has just created {storage.base_path}", fix="open it") from None
+    # Hudi cannot open a table whose timeline folder is missing, and an object store has no empty folders. Until this file is
+    # there, or the first instant, only we can read the table.
+    storage.create(f"{layout_of(properties).archive_folder}/.keep", b"")

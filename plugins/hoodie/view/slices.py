@@ -2,31 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
-from hoodie.model.files import BaseFile, FileGroup, FileSlice
-from hoodie.timeline import Timeline, pad
+from hoodie.errors import UnsupportedTableError
+from hoodie.model.files import BaseFile, FileGroup, FileSlice, LogFile
+from hoodie.timeline import Action, Timeline, pad
 from hoodie.view.partitions import PartitionFiles
+from hoodie.view.state import TableState
 
 GroupId = tuple[str, str]
 """Partition path and file id."""
 
+_SKELETONS = "00000000000001"  # instant of a bootstrap that left the rows in the source's files
 
-def file_groups(files: Iterable[PartitionFiles], timeline: Timeline) -> list[FileGroup]:
-    """The file groups of base files, each with its committed slices, newest first. Groups without one are left out.
 
-    Files of pending or failed instants are ignored. Change-data logs are not part of a slice.
+def file_groups(files: Iterable[PartitionFiles], state: TableState) -> list[FileGroup]:
+    """The file groups, each with its committed slices, newest first. Groups without one are left out.
+
+    Base files of pending or failed instants are ignored, and so are logs of such instants where their name tells (layout 2);
+    elsewhere their blocks do. Change-data logs are not part of a slice. Raises UnsupportedTableError for skeleton files.
     """
+    place_logs = _by_base_instant if state.layout.version == 1 else _by_completion_time
     groups: list[FileGroup] = []
     for partition in files:
-        by_id: dict[str, list[BaseFile]] = {}
+        bases: dict[str, list[BaseFile]] = {}
         for file in partition.base_files:
-            if timeline.is_committed(file.instant):
-                by_id.setdefault(file.file_id, []).append(file)
-        for file_id, versions in sorted(by_id.items()):
-            versions.sort(key=lambda file: (pad(file.instant), file.name), reverse=True)
-            slices = tuple(FileSlice(partition.partition, file_id, file.instant, file) for file in versions)
-            groups.append(FileGroup(partition.partition, file_id, slices))
+            if file.instant == _SKELETONS:
+                raise UnsupportedTableError(
+                    f"Table {state.storage.base_path} was bootstrapped without its rows",
+                    found=f"{file.path} holds only meta columns; the rows are still in the files of the source",
+                    fix="read and write it with Hudi's Spark bundle",
+                )
+            if state.timeline.is_committed(file.instant):
+                bases.setdefault(file.file_id, []).append(file)
+        logs: dict[str, list[LogFile]] = {}
+        for log in partition.log_files:
+            if not log.is_cdc:
+                logs.setdefault(log.file_id, []).append(log)
+        for file_id in sorted({*bases, *logs}):
+            slices = [
+                FileSlice(partition.partition, file_id, base.instant, base)
+                for base in sorted(bases.get(file_id, ()), key=lambda base: (pad(base.instant), base.name))
+            ]
+            ordered = sorted(logs.get(file_id, ()), key=lambda log: (pad(log.time), log.version, log.info.name))
+            if ordered:
+                slices = place_logs(slices, ordered, state.timeline)
+            if slices:
+                groups.append(FileGroup(partition.partition, file_id, tuple(reversed(slices))))
     return groups
 
 
@@ -43,3 +66,45 @@ def latest_slices(
                 result.append(file_slice)
                 break
     return result
+
+
+def _by_completion_time(slices: Sequence[FileSlice], logs: Iterable[LogFile], timeline: Timeline) -> list[FileSlice]:
+    """Layout 2: a log, named by the instant that wrote it, goes to the newest slice that began before the log was complete.
+
+    Of an archived instant only the requested time is known here, which differs only if a compaction was scheduled in between.
+    """
+    placed = list(slices)
+    for log in logs:
+        if not timeline.is_committed(log.time):
+            continue
+        done = pad(timeline.completion_times.get(log.time) or log.time)
+        for number in range(len(placed) - 1, -1, -1):
+            if pad(placed[number].base_instant) <= done:
+                placed[number] = _with_logs(placed[number], (log,))
+                break
+        else:
+            placed.insert(0, FileSlice(log.partition, log.file_id, log.time, None, (log,)))
+    return placed
+
+
+def _by_base_instant(slices: Sequence[FileSlice], logs: Iterable[LogFile], timeline: Timeline) -> list[FileSlice]:
+    """Layout 1: a log carries the instant of its slice. While a compaction is pending, that slice has no base file yet, and
+    its logs are read on top of the slice before it."""
+    by_instant = {file_slice.base_instant: file_slice for file_slice in slices}
+    pending = {i.time for i in timeline.pending if i.action is Action.COMPACTION}
+    for log in logs:
+        if log.time in by_instant:
+            by_instant[log.time] = _with_logs(by_instant[log.time], (log,))
+        elif log.time in pending or timeline.is_committed(log.time):
+            by_instant[log.time] = FileSlice(log.partition, log.file_id, log.time, None, (log,))
+    placed: list[FileSlice] = []
+    for time in sorted(by_instant, key=pad):
+        if time in pending and placed:
+            placed[-1] = _with_logs(placed[-1], by_instant[time].log_files)
+        else:
+            placed.append(by_instant[time])
+    return placed
+
+
+def _with_logs(file_slice: FileSlice, logs: tuple[LogFile, ...]) -> FileSlice:
+    return replace(file_slice, log_files=(*file_slice.log_files, *logs))

@@ -29,7 +29,7 @@ def table_schema(state: TableState, as_of: str | None = None) -> pa.Schema | Non
     if created:
         return data_columns(avro_to_arrow(created))
     for partition in list_partitions(state.storage):
-        for file_slice in latest_slices(file_groups(list_partition_files(state.storage, [partition]), state.timeline)):
+        for file_slice in latest_slices(file_groups(list_partition_files(state.storage, [partition]), state)):
             if file_slice.base_file is not None:
                 with BaseFileReader(state.storage, file_slice.base_file.path) as reader:
                     return data_columns(reader.schema)

@@ -167,7 +167,7 @@ def _write_files(
 
 
 def _latest(state: TableState, partitions: Sequence[str]) -> list[FileSlice]:
-    groups = file_groups(list_partition_files(state.storage, partitions), state.timeline)
+    groups = file_groups(list_partition_files(state.storage, partitions), state)
     return latest_slices(groups, replaced_groups(state))
 
 

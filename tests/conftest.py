@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ARCHIVES = Path(__file__).parent / "tables"
+ARCHIVES = Path(__file__).parent / "golden" / "tables"
 
 
 @pytest.fixture(scope="session")

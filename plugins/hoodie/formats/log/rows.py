@@ -1,0 +1,119 @@
+"""The rows of log blocks as Arrow tables (format notes, section 6.2)."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hoodie.errors import CorruptFileError, UnsupportedTableError
+from hoodie.formats.log.avro_columns import AvroColumns, AvroColumnsError
+from hoodie.formats.log.blocks import BlockType, Header, LogBlock, read_content
+from hoodie.schema import avro_to_arrow
+from hoodie.storage.base import Storage
+
+_RECORD_VERSION = 3
+_SLICE_BYTES = 16 * 1024 * 1024  # of Avro that is decoded at once: positions need eight bytes for each byte of text
+
+
+def read_rows(storage: Storage, block: LogBlock, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    """The rows of a data block, meta columns included, some at a time; of the named columns those that the block has.
+
+    Raises CorruptFileError, or UnsupportedTableError for a block that holds no rows in columns (HFile).
+    """
+    if block.kind in (BlockType.AVRO_DATA, BlockType.CDC_DATA):
+        rows = _avro_rows(read_content(storage, block), block)
+    elif block.kind is BlockType.PARQUET_DATA:
+        rows = _parquet_rows(read_content(storage, block), block, columns)
+    else:
+        raise UnsupportedTableError(
+            f"Log block of type {block.kind.name} at byte {block.offset} of {storage.base_path}/{block.path} has no rows",
+            fix="compact the table with Apache Hudi, then read it again",
+        )
+    for table in rows:
+        present = table.schema.names
+        yield table if columns is None else table.select([name for name in columns if name in present])
+
+
+def _parquet_rows(content: bytes, block: LogBlock, columns: Sequence[str] | None) -> Iterator[pa.Table]:
+    try:
+        file = pq.ParquetFile(pa.BufferReader(content))
+        names = file.schema_arrow.names
+        wanted = None if columns is None else [name for name in columns if name in names]
+        for batch in file.iter_batches(1 << 17, columns=wanted, use_threads=False):
+            yield pa.Table.from_batches([batch])
+    except pa.ArrowInvalid as error:
+        raise _corrupt(block, str(error)) from error
+
+
+def _avro_rows(content: bytes, block: LogBlock) -> Iterator[pa.Table]:
+    columns = _columns_of(block)
+    if len(content) < 8:
+        raise _corrupt(block, "it is too short")
+    version, count = struct.unpack_from(">ii", content)
+    if version > _RECORD_VERSION or version < 1:
+        raise UnsupportedTableError(
+            f"Log block of {block.path} has data of version {version}",
+            found=f"versions up to {_RECORD_VERSION} are known",
+            fix="compact the table with the Hudi that wrote it",
+        )
+    starts, ends = _record_bounds(content, count, block)
+    for first, last in _slices(starts, ends):
+        begin = int(starts[first])
+        piece = memoryview(content)[begin : int(ends[last - 1])]
+        try:
+            yield columns.decode(piece, starts[first:last] - begin, ends[first:last] - begin)
+        except AvroColumnsError as error:
+            raise _corrupt(block, str(error)) from error
+
+
+def _columns_of(block: LogBlock) -> AvroColumns:
+    schema = block.headers.get(Header.SCHEMA)
+    if schema is None:
+        raise _corrupt(block, "its header has no schema")
+    return _cached_columns(schema)
+
+
+@lru_cache(maxsize=64)
+def _cached_columns(schema: str) -> AvroColumns:
+    return AvroColumns(json.loads(schema), avro_to_arrow(schema))
+
+
+def _record_bounds(content: bytes, count: int, block: LogBlock) -> tuple[np.ndarray, np.ndarray]:
+    """Where each record starts and ends: the one thing that only reading from record to record can tell."""
+    starts = np.empty(count, np.int64)
+    ends = np.empty(count, np.int64)
+    place = 8
+    try:
+        for number in range(count):
+            (length,) = struct.unpack_from(">i", content, place)
+            starts[number] = place + 4
+            place += 4 + length
+            ends[number] = place
+    except struct.error:
+        raise _corrupt(block, f"it ends after {number} of {count} records") from None
+    if place > len(content):
+        raise _corrupt(block, "its last record is cut off")
+    return starts, ends
+
+
+def _slices(starts: np.ndarray, ends: np.ndarray) -> Iterator[tuple[int, int]]:
+    first = 0
+    while first < len(starts):
+        last = int(np.searchsorted(ends, starts[first] + _SLICE_BYTES, side="right"))
+        last = max(last, first + 1)
+        yield first, last
+        first = last
+
+
+def _corrupt(block: LogBlock, found: str) -> CorruptFileError:
+    return CorruptFileError(
+        f"The {block.kind.name} block at byte {block.offset} of log file {block.path} cannot be read",
+        found=found,
+        fix="restore the file, or roll back the instant " + block.instant,
+    )

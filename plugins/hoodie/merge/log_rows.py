@@ -1,0 +1,41 @@
+"""Rows from the logs of one file slice: one per key. Pure Arrow in, Arrow out (format notes, section 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.formats.log import RESET
+from hoodie.merge.batch import SEQUENCE, latest_per_key
+from hoodie.model.meta_columns import RECORD_KEY
+
+
+def newest_per_key(rows: pa.Table, ordering: Sequence[str]) -> pa.Table:
+    """Of the rows of each key the one that stands after all of them were applied in their order.
+
+    `rows` are of one partition and have `_hoodie_record_key`, `_hoodie_partition_path`, `__sequence`, `__reset` and the
+    `ordering` columns. A reset makes what was before it irrelevant; of the rows from it on, the greatest ordering value wins, of
+    equals the later. The result has `__reset` where any row of the key had it: what is stored has lost, whoever won.
+    """
+    resets = rows.filter(rows[RESET])
+    if not resets.num_rows:
+        return latest_per_key(rows, ordering)
+    last = latest_per_key(resets, ())
+    keys = last[RECORD_KEY].combine_chunks()
+    since = last[SEQUENCE].take(pc.index_in(rows[RECORD_KEY], value_set=keys))
+    after = rows.filter(pc.fill_null(pc.greater_equal(rows[SEQUENCE], since), True))
+    won = latest_per_key(_lowest_where_reset(after, ordering), ordering)
+    again = pc.is_in(won[RECORD_KEY], value_set=keys)
+    return won.set_column(won.schema.get_field_index(RESET), RESET, again)
+
+
+def _lowest_where_reset(rows: pa.Table, ordering: Sequence[str]) -> pa.Table:
+    """Ordering values of resets as null, which is the lowest: whatever follows a reset wins."""
+    for name in ordering:
+        position = rows.schema.get_field_index(name)
+        field = rows.schema.field(position).with_nullable(True)
+        none = pa.nulls(rows.num_rows, field.type)
+        rows = rows.set_column(position, field, pc.if_else(rows[RESET], none, rows[name]))
+    return rows

@@ -1,0 +1,143 @@
+"""What the log files of a slice add up to: which of their blocks count, and the one row per key that stands.
+
+Format notes, sections 6.5 and 7.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.formats.log import RESET, BlockType, Header, LogBlock, read_deletes, read_rows, scan_blocks
+from hoodie.merge import DELETE, SEQUENCE, newest_per_key
+from hoodie.model.files import FileSlice
+from hoodie.model.meta_columns import IS_DELETED, OPERATION, PARTITION_PATH
+from hoodie.schema import conform
+from hoodie.storage.base import Storage
+from hoodie.timeline import Timeline, pad
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class MergeRules:
+    """How a table merges what its logs hold. `ordering` decides between log rows, `base_ordering` against stored ones.
+
+    They differ in version 6 with OverwriteWithLatestAvroPayload: there any log row beats the base file's. `delete_field` with
+    the value `delete_marker` makes a row a deletion, besides `_hoodie_is_deleted` and `_hoodie_operation`.
+    """
+
+    ordering: tuple[str, ...]
+    base_ordering: tuple[str, ...]
+    delete_field: str | None = None
+    delete_marker: str | None = None
+
+    def columns(self, known: pa.Schema) -> list[str]:
+        """Of the columns `known` those that merging has to see."""
+        wanted = (*self.ordering, *self.base_ordering, IS_DELETED, OPERATION, self.delete_field)
+        return [name for name in dict.fromkeys(wanted) if name is not None and name in known.names]
+
+    def deletes(self, rows: pa.Table) -> pa.ChunkedArray | pa.Array:
+        """Boolean per row: it is a deletion."""
+        result = pa.repeat(False, rows.num_rows)
+        names = rows.schema.names
+        if IS_DELETED in names:
+            result = pc.or_(result, pc.fill_null(rows[IS_DELETED], False))
+        if OPERATION in names:
+            result = pc.or_(result, pc.fill_null(pc.equal(rows[OPERATION], "D"), False))
+        if self.delete_field is not None and self.delete_field in names:
+            marked = pc.equal(pc.cast(rows[self.delete_field], pa.string()), self.delete_marker)
+            result = pc.or_(result, pc.fill_null(marked, False))
+        return result
+
+
+@dataclass(frozen=True)
+class LogReader:
+    """Reads the logs of slices as of one moment of the timeline. Picklable."""
+
+    storage: Storage
+    timeline: Timeline
+    rules: MergeRules
+    schema: pa.Schema  # columns of the result, meta columns and those that merging needs among them
+    as_of: str | None = None
+
+    def rows(self, file_slice: FileSlice) -> pa.Table:
+        """The rows of the slice's logs, one a key: `schema`, `__sequence`, `__reset` and `__delete`."""
+        pieces = [self._empty()]
+        start = 0
+        for block in self.blocks(file_slice):
+            for rows in self._block_rows(block, file_slice.partition):
+                sequence = pa.array(np.arange(start, start + rows.num_rows, dtype=np.int64))
+                start += rows.num_rows
+                pieces.append(rows.append_column(SEQUENCE, sequence).select(pieces[0].schema.names))
+        return newest_per_key(pa.concat_tables(pieces), self.rules.ordering)
+
+    def blocks(self, file_slice: FileSlice) -> list[LogBlock]:
+        """The blocks that count, in the order in which they are applied."""
+        found = [block for log in file_slice.log_files for block in scan_blocks(self.storage, log.path)]
+        rolled_back = {b.headers.get(Header.TARGET_INSTANT_TIME) for b in found if b.kind is BlockType.COMMAND}
+        valid = []
+        for block in found:
+            if block.kind is BlockType.CORRUPT:
+                _log.warning(
+                    "%s/%s: %d bytes from byte %d on are no log block: passed over, as Hudi does",
+                    self.storage.base_path,
+                    block.path,
+                    block.content_length,
+                    block.offset,
+                )
+            elif block.kind is not BlockType.COMMAND and block.instant not in rolled_back and self._counts(block):
+                valid.append(block)
+        return list(_without_compacted(valid))
+
+    def _counts(self, block: LogBlock) -> bool:
+        in_time = self.as_of is None or pad(block.instant) <= pad(self.as_of)
+        return in_time and self.timeline.is_committed(block.instant)
+
+    def _block_rows(self, block: LogBlock, partition: str) -> Iterator[pa.Table]:
+        if block.kind is BlockType.DELETE:
+            ordering = [self.schema.field(name) for name in self.rules.ordering]
+            gone = read_deletes(self.storage, block, ordering)
+            nulls = [pa.nulls(gone.num_rows, field.type) for field in self.schema]
+            names = gone.schema.names
+            columns = [gone[f.name] if f.name in names else null for f, null in zip(self.schema, nulls, strict=True)]
+            rows = pa.table(columns, schema=_nullable(self.schema))
+            position = rows.schema.get_field_index(PARTITION_PATH)
+            rows = rows.set_column(position, rows.schema.field(position), pa.repeat(partition, rows.num_rows))
+            yield rows.append_column(RESET, gone[RESET]).append_column(DELETE, pa.repeat(True, rows.num_rows))
+            return
+        for found in read_rows(self.storage, block, self.schema.names):
+            rows = conform(found, _nullable(self.schema))
+            yield rows.append_column(RESET, pa.repeat(False, rows.num_rows)).append_column(
+                DELETE, self.rules.deletes(rows)
+            )
+
+    def _empty(self) -> pa.Table:
+        extra = [pa.field(SEQUENCE, pa.int64()), pa.field(RESET, pa.bool_()), pa.field(DELETE, pa.bool_())]
+        return pa.schema([*_nullable(self.schema), *extra]).empty_table()
+
+
+def _nullable(schema: pa.Schema) -> pa.Schema:
+    """Deletions have no values in columns that the table requires."""
+    return pa.schema([field.with_nullable(True) for field in schema])
+
+
+def _without_compacted(blocks: list[LogBlock]) -> Iterator[LogBlock]:
+    """A block of a log compaction stands for the blocks of the instants it names, at the place of the last of them."""
+    compacted: dict[str, LogBlock] = {}
+    for block in blocks:
+        for instant in block.headers.get(Header.COMPACTED_BLOCK_TIMES, "").split(","):
+            if instant:
+                compacted[instant.strip()] = block
+    placed = {id(compacted[block.instant]): block for block in blocks if block.instant in compacted}
+    for block in blocks:
+        by = compacted.get(block.instant)
+        if by is None and id(block) not in placed:
+            yield block
+        elif by is not None and placed[id(by)] is block:
+            yield by

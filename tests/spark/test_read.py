@@ -1,0 +1,23 @@
+"""DataFrames of tables whose slices have logs, and of those that have none."""
+
+from __future__ import annotations
+
+import pytest
+
+import hoodie.spark
+from hoodie import HoodieTable
+
+
+@pytest.mark.parametrize("archive", ["12v9", "15v6"])
+@pytest.mark.parametrize("name", ["mor_avro", "mor_pendcomp", "mor_event"])
+def test_logs_are_merged_by_workers(spark, golden, expected, archive, name):
+    path = str(golden(archive) / name)
+    rows = hoodie.spark.read(spark, path, columns=["id", "name", "price", "ts"]).collect()
+    assert {row["id"]: [row["name"], row["price"], row["ts"]] for row in rows} == expected(archive, name)
+    whole = hoodie.spark.read(spark, path)
+    assert whole.columns[:5] == [
+        f"_hoodie_{n}" for n in ("commit_time", "commit_seqno", "record_key", "partition_path", "file_name")
+    ]
+    assert whole.where("price > 2").count() == sum(row[1] > 2 for row in expected(archive, name).values())
+    only_base = hoodie.spark.read(spark, path, read_optimized=True)
+    assert only_base.count() == HoodieTable.open(path).read(read_optimized=True).num_rows

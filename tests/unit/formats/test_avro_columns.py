@@ -1,0 +1,114 @@
+"""The column decoder gives what fastavro reads record by record."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+
+import fastavro
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from hoodie.formats.log.avro_columns import AvroColumns, AvroColumnsError
+from hoodie.schema import arrow_to_avro, avro_to_arrow
+from tests.support.arrow_strategies import tables
+
+
+def encode(schema: str, records: list[dict]) -> tuple[bytes, np.ndarray, np.ndarray]:
+    parsed = fastavro.parse_schema(json.loads(schema))
+    data, starts, ends = b"", [], []
+    for record in records:
+        output = io.BytesIO()
+        fastavro.schemaless_writer(output, parsed, record)
+        starts.append(len(data))
+        data += output.getvalue()
+        ends.append(len(data))
+    return data, np.array(starts, np.int64), np.array(ends, np.int64)
+
+
+def plain(value: object, kind: pa.DataType) -> object:
+    """Arrow's Python form of a value as fastavro takes it: maps are dictionaries."""
+    if value is None:
+        return None
+    if pa.types.is_map(kind):
+        return {key: plain(item, kind.item_type) for key, item in value}
+    if pa.types.is_list(kind):
+        return [plain(item, kind.value_type) for item in value]
+    if pa.types.is_struct(kind):
+        return {field.name: plain(value[field.name], field.type) for field in kind.fields}
+    return value
+
+
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@given(tables())
+def test_every_type_nested_and_null(table: pa.Table) -> None:
+    schema = arrow_to_avro(table.schema, "t")
+    records = [{field.name: plain(row[field.name], field.type) for field in table.schema} for row in table.to_pylist()]
+    data, starts, ends = encode(schema, records)
+    arrow = avro_to_arrow(schema)
+    assert (
+        AvroColumns(json.loads(schema), arrow).decode(data, starts, ends).to_pylist() == table.cast(arrow).to_pylist()
+    )
+
+
+def columns(*fields: tuple[str, object]) -> tuple[AvroColumns, str]:
+    record = {"type": "record", "name": "r", "fields": [{"name": name, "type": kind} for name, kind in fields]}
+    schema = json.dumps(record)
+    return AvroColumns(record, avro_to_arrow(schema)), schema
+
+
+def test_forms_that_other_writers_use() -> None:
+    decimal = {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2}
+    inner = {"type": "record", "name": "inner", "fields": [{"name": "x", "type": "int"}]}
+    decoder, schema = columns(
+        ("e", {"type": "enum", "name": "colour", "symbols": ["red", "green"]}),
+        ("d", ["null", decimal]),
+        ("late_null", ["long", "null"]),
+        ("first", inner),
+        ("again", ["null", "inner"]),
+        ("when", {"type": "long", "logicalType": "timestamp-millis"}),
+    )
+    from datetime import UTC, datetime
+    from decimal import Decimal
+
+    moment = datetime(2026, 1, 2, 3, 4, 5, 678000, UTC)
+    rows = [
+        {"e": "green", "d": Decimal("-12.34"), "late_null": None, "first": {"x": 1}, "again": None, "when": moment},
+        {
+            "e": "red",
+            "d": Decimal("0.01"),
+            "late_null": -(2**40),
+            "first": {"x": -1},
+            "again": {"x": 7},
+            "when": moment,
+        },
+    ]
+    assert decoder.decode(*encode(schema, rows)).to_pylist() == rows
+
+
+def test_blocks_of_arrays_with_their_sizes() -> None:
+    """Java writes arrays in several blocks, and may write a negative count with the block's size."""
+    decoder, _ = columns(("a", {"type": "array", "items": "int"}))
+    data = bytes([2, 2]) + bytes([3, 4, 4, 6]) + bytes([0])  # [1], then [2, 3] with its size, then the end
+    table = decoder.decode(data, np.array([0]), np.array([len(data)]))
+    assert table["a"].to_pylist() == [[1, 2, 3]]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(b"\x08ab", id="text past the end"),
+        pytest.param(b"\x01", id="negative length"),
+        pytest.param(b"\xff" * 11, id="endless number"),
+        pytest.param(b"\x04ab\x00", id="bytes left over"),
+        pytest.param(b"\x02\xff", id="not UTF-8"),
+        pytest.param(struct.pack("b", 126) + b"x", id="cut off"),
+    ],
+)
+def test_damage_is_noticed(data: bytes) -> None:
+    decoder, _ = columns(("s", "string"))
+    with pytest.raises(AvroColumnsError):
+        decoder.decode(data, np.array([0]), np.array([len(data)]))

@@ -1,0 +1,68 @@
+"""Log files: what is written is found again, and what is damaged is passed over up to the next good block."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hoodie.errors import UnsupportedTableError
+from hoodie.formats.log import BlockType, Header, encode_block, read_content, read_rows, scan_blocks
+from hoodie.storage import LocalStorage
+
+HEADERS = st.dictionaries(st.sampled_from(Header), st.text(max_size=20), max_size=4)
+KINDS = st.sampled_from([BlockType.COMMAND, BlockType.DELETE, BlockType.AVRO_DATA, BlockType.PARQUET_DATA])
+BLOCKS = st.lists(st.tuples(KINDS, HEADERS, st.binary(max_size=50)), min_size=1, max_size=4)
+
+
+@pytest.fixture(scope="module")
+def storage(tmp_path_factory):
+    return LocalStorage(str(tmp_path_factory.mktemp("logs")))
+
+
+def found(storage, data: bytes) -> list[tuple]:
+    """The good blocks of a log file with these bytes."""
+    storage.delete("log")
+    storage.create("log", data)
+    blocks = [block for block in scan_blocks(storage, "log") if block.kind is not BlockType.CORRUPT]
+    return [(block.kind, dict(block.headers), read_content(storage, block)) for block in blocks]
+
+
+@given(BLOCKS)
+def test_round_trip(storage, blocks) -> None:
+    assert found(storage, b"".join(encode_block(*block) for block in blocks)) == blocks
+
+
+@given(BLOCKS, st.data())
+def test_a_torn_tail_costs_only_the_last_block(storage, blocks, data) -> None:
+    whole = [encode_block(*block) for block in blocks]
+    kept = data.draw(st.integers(0, len(whole[-1]) - 1))
+    assert found(storage, b"".join(whole[:-1]) + whole[-1][:kept]) == blocks[:-1]
+
+
+@given(BLOCKS, st.binary(max_size=30).filter(lambda junk: b"#HUDI#" not in junk + b"#HUDI"))
+def test_junk_between_blocks_is_skipped(storage, blocks, junk) -> None:
+    whole = [encode_block(*block) for block in blocks]
+    # The block before the junk does not end where another begins, so Hudi's reader takes it for damaged too.
+    expected = blocks[:-1] if junk else blocks
+    assert found(storage, b"".join(whole) + junk) == expected
+    assert found(storage, junk + b"".join(whole)) == blocks
+
+
+def test_a_wrong_length_at_the_end_makes_a_block_corrupt(storage) -> None:
+    good = encode_block(BlockType.COMMAND, {Header.INSTANT_TIME: "1"}, b"")
+    bad = good[:-1] + bytes([good[-1] + 1])
+    assert len(found(storage, bad + good)) == 1
+
+
+def test_a_schema_longer_than_one_read(storage) -> None:
+    block = (BlockType.COMMAND, {Header.SCHEMA: "x" * 300_000, Header.INSTANT_TIME: "1"}, b"abc")
+    assert found(storage, encode_block(*block) * 2) == [block] * 2
+
+
+def test_a_block_without_rows_says_so(storage) -> None:
+    storage.delete("log")
+    storage.create("log", encode_block(BlockType.HFILE_DATA, {Header.INSTANT_TIME: "1"}, b""))
+    (block,) = scan_blocks(storage, "log")
+    with pytest.raises(UnsupportedTableError, match="HFILE_DATA"):
+        list(read_rows(storage, block))

@@ -1,0 +1,101 @@
+"""Merging what logs hold gives what applying their rows one by one would."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hoodie.formats.log import RESET
+from hoodie.merge import DELETE, SEQUENCE, BaseMerger, newest_per_key
+from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row of a log: key, ordering value, and whether it deletes with that value (True) or without one (None)."""
+
+    key: str
+    ordering: int | None
+    delete: bool | None
+
+
+KEYS = st.sampled_from("abc")
+ENTRIES = st.lists(
+    st.one_of(
+        st.builds(Entry, KEYS, st.integers(1, 4), st.booleans()),
+        st.builds(Entry, KEYS, st.none(), st.none()),
+    ),
+    max_size=12,
+)
+STORED = st.dictionaries(KEYS, st.integers(1, 4))
+
+
+def applied(stored: dict[str, int], entries: list[Entry], event_time: bool) -> dict[str, tuple[int, int]]:
+    """Key -> (ordering value, number of the row that stands; -1: the stored one), one entry after the other.
+
+    Deletions with an ordering value are remembered: a late row does not bring the key back.
+    """
+    state: dict[str, tuple[int, int, bool]] = {key: (value, -1, False) for key, value in stored.items()}
+    for number, entry in enumerate(entries):
+        if entry.delete is None:
+            state.pop(entry.key, None)
+        else:
+            known = state.get(entry.key)
+            if known is None or not event_time or entry.ordering >= known[0]:
+                state[entry.key] = (entry.ordering, number, entry.delete)
+    return {key: (value, number) for key, (value, number, deleted) in state.items() if not deleted}
+
+
+def log_table(entries: list[Entry]) -> pa.Table:
+    schema = pa.schema(
+        [
+            (RECORD_KEY, pa.string()),
+            (PARTITION_PATH, pa.string()),
+            ("ts", pa.int64()),
+            ("number", pa.int64()),
+            (SEQUENCE, pa.int64()),
+            (RESET, pa.bool_()),
+            (DELETE, pa.bool_()),
+        ]
+    )
+    rows = [
+        {
+            RECORD_KEY: entry.key,
+            PARTITION_PATH: "p",
+            "ts": entry.ordering,
+            "number": number,
+            SEQUENCE: number,
+            RESET: entry.delete is None,
+            DELETE: entry.delete is not False,
+        }
+        for number, entry in enumerate(entries)
+    ]
+    return pa.Table.from_pylist(rows, schema=schema)
+
+
+def base_table(stored: dict[str, int]) -> pa.Table:
+    keys, values = list(stored), list(stored.values())
+    return pa.table(
+        {
+            RECORD_KEY: pa.array(keys, pa.string()),
+            PARTITION_PATH: pa.array(["p"] * len(keys), pa.string()),
+            "ts": pa.array(values, pa.int64()),
+            "number": pa.array([-1] * len(keys), pa.int64()),
+        }
+    )
+
+
+@pytest.mark.parametrize("event_time", [True, False])
+@settings(deadline=None)
+@given(stored=STORED, entries=ENTRIES)
+def test_as_one_by_one(event_time: bool, stored: dict[str, int], entries: list[Entry]) -> None:
+    ordering = ("ts",) if event_time else ()
+    merger = BaseMerger(newest_per_key(log_table(entries), ordering), base_table(stored).schema.names, ordering)
+    rows = pa.concat_tables([merger.merge(base_table(stored)).rows, merger.inserts()]).to_pylist()
+    found = {row[RECORD_KEY]: (row["ts"], row["number"]) for row in rows}
+    assert len(found) == len(rows)
+    assert found == applied(stored, entries, event_time)
