@@ -73,7 +73,8 @@ def _newest(state: TableState) -> Checkpoint:
         text = state.commit_metadata(instant).extra.get(KEY)
         if text:
             return Checkpoint.decode(text, state.where(instant))
-    if state.storage.list(state.layout.archive_folder).files:
+    # An empty file holds no commits: it only keeps the folder of a new table there.
+    if any(file.size for file in state.storage.list(state.layout.archive_folder).files):
         raise SourceError(
             f"Table {state.storage.base_path} has no checkpoint on its active timeline, and older commits were archived",
             found="so it is not known which source files were loaded",
