@@ -110,7 +110,7 @@ def check_every_type(folder, peer, version, layout):
     assert keys_seen_by(peer, folder / "ours") == ours
 
 
-LAYOUTS = {"non partition": None, "plain": {"hive": "false"}, "hive encoded": {"hive": "true", "encode": "true"}}
+LAYOUTS = {"non partition": None, "hive encoded": {"hive": "true", "encode": "true"}}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
