@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
@@ -110,12 +111,26 @@ def test_logs_as_of_every_instant(golden, archive):
 
 
 @pytest.mark.parametrize("archive", ARCHIVES)
-def test_merge_on_read_is_not_written(golden, archive):
-    table = HoodieTable.open(str(golden(archive) / "mor_avro"))
-    with pytest.raises(UnsupportedTableError, match="merge on read"):
-        table.write(table.read(), "upsert")
-    with pytest.raises(UnsupportedTableError, match="MERGE_ON_READ"):
-        table.clean()
+@pytest.mark.parametrize("name", ["mor_avro", "mor_parquet", "mor_event", "mor_pendcomp", "mor_rollback"])
+def test_write_on_logs(golden, expected, archive, name, tmp_path):
+    """Updates and a deletion are appended beside Hudi's logs, new rows are written to base files."""
+    shutil.copytree(golden(archive) / name, tmp_path / name)
+    table = HoodieTable.open(str(tmp_path / name))
+    rows = table.read()
+    keys = sorted(expected(archive, name))
+    one = rows.filter(pc.equal(rows["id"], keys[0]))
+    newer = one.set_column(one.schema.get_field_index("price"), "price", pc.add(one["price"], 100.0))
+    new = one.set_column(one.schema.get_field_index("id"), "id", pa.array(["zz"]))
+    result = table.write(pa.concat_tables([newer, new]), "upsert")
+    assert (result.rows_updated, result.rows_inserted) == (1, 1)
+    table.write(rows.filter(pc.equal(rows["id"], keys[1])), "delete")
+    wanted = dict(expected(archive, name))
+    old = wanted[keys[0]]
+    wanted |= {keys[0]: [old[0], old[1] + 100.0, old[2]], "zz": old}
+    del wanted[keys[1]]
+    assert snapshot(table) == wanted
+    assert {stat.log is not None for stat in table.state().commit_metadata(table.timeline.commits[-1]).stats} == {True}
+    assert not table.properties.has_metadata_table
 
 
 @pytest.mark.parametrize("archive", ARCHIVES)

@@ -176,8 +176,6 @@ class TableProperties:
             self._refuse("hoodie.table.base.file.format", "base files that are not Parquet")
         if self.raw.get("hoodie.table.partial.update.mode"):
             self._refuse("hoodie.table.partial.update.mode", "partial updates")
-        if self.is_merge_on_read:
-            self._refuse("hoodie.table.type", "merge on read; copy-on-write tables can be written")
 
     def with_values(self, values: Mapping[str, str], without: Iterable[str] = ()) -> TableProperties:
         """A copy with some keys set and others removed."""

@@ -1,4 +1,4 @@
-"""The SIMPLE index: incoming keys are found by reading the key columns of the base files of their partitions.
+"""The SIMPLE index: incoming keys are found by reading the key columns of the files of their partitions.
 
 Both sides are spread over buckets by a hash of the key and joined there, so no task ever sees all keys of a large partition
 (`hoodie.index.type=SIMPLE`).
@@ -14,9 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.formats.base_file import BaseFileReader
-from hoodie.model.files import BaseFile, FileSlice
+from hoodie.formats.log import BlockType, read_rows
+from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.storage.base import Storage
+from hoodie.timeline import Timeline
+from hoodie.view import TableState
+from hoodie.view.log_blocks import valid_blocks
 
 _SPLITS_A_WORKER = 2
 _SPLIT_BYTES = 512 * 1024 * 1024  # of base files: the keys are a small part of them
@@ -27,33 +31,44 @@ GROUP = "__group"
 
 @dataclass(frozen=True)
 class KeySplit:
-    """The record keys of some base files, as an input of the engine: (number of the file group, its base file)."""
+    """The record keys of some slices, as an input of the engine: (number of the file group, its slice).
+
+    Keys in logs count too: writers with another index insert rows there.
+    """
 
     storage: Storage
-    files: tuple[tuple[int, BaseFile], ...]
+    timeline: Timeline
+    slices: tuple[tuple[int, FileSlice], ...]
 
     @property
     def size(self) -> int:
-        return sum(file.size for _, file in self.files)
+        return sum(file_slice.size for _, file_slice in self.slices)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        for number, file in self.files:
-            with BaseFileReader(self.storage, file.path) as reader:
-                for batch in reader.batches([RECORD_KEY], batch_rows=1 << 20):
-                    group = pa.repeat(pa.scalar(number, pa.int32()), batch.num_rows)
-                    yield from batch.append_column(GROUP, group).to_batches()
+        for number, file_slice in self.slices:
+            for batch in self._keys(file_slice):
+                group = pa.repeat(pa.scalar(number, pa.int32()), batch.num_rows)
+                yield from batch.append_column(GROUP, group).to_batches()
+
+    def _keys(self, file_slice: FileSlice) -> Iterator[pa.Table]:
+        if file_slice.base_file is not None:
+            with BaseFileReader(self.storage, file_slice.base_file.path) as reader:
+                yield from reader.batches([RECORD_KEY], batch_rows=1 << 20)
+        for block in valid_blocks(self.storage, self.timeline, file_slice):
+            if block.kind is not BlockType.DELETE:
+                yield from read_rows(self.storage, block, [RECORD_KEY])
 
 
-def key_splits(storage: Storage, slices: Sequence[FileSlice], parallelism: int) -> list[KeySplit]:
-    """The keys of all slices that have a base file; the group number is the slice's place in `slices`.
+def key_splits(state: TableState, slices: Sequence[FileSlice], parallelism: int) -> list[KeySplit]:
+    """The keys of all slices; the group number is the slice's place in `slices`.
 
-    Files are dealt out so that each worker gets a few splits of about equal size: a task of its own for each of a thousand
+    Slices are dealt out so that each worker gets a few splits of about equal size: a task of its own for each of a thousand
     small files would cost more than reading it.
     """
-    files = [(number, s.base_file) for number, s in enumerate(slices) if s.base_file is not None]
-    files.sort(key=lambda item: item[1].size, reverse=True)
-    count = min(len(files), max(parallelism * _SPLITS_A_WORKER, -(-sum(f.size for _, f in files) // _SPLIT_BYTES)))
-    return [KeySplit(storage, tuple(files[start::count])) for start in range(count)]
+    ordered = sorted(enumerate(slices), key=lambda item: item[1].size, reverse=True)
+    most = -(-sum(file_slice.size for file_slice in slices) // _SPLIT_BYTES)
+    count = min(len(ordered), max(parallelism * _SPLITS_A_WORKER, most))
+    return [KeySplit(state.storage, state.timeline, tuple(ordered[start::count])) for start in range(count)]
 
 
 @dataclass(frozen=True)

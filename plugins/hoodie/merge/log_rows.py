@@ -17,7 +17,8 @@ def newest_per_key(rows: pa.Table, ordering: Sequence[str]) -> pa.Table:
 
     `rows` are of one partition and have `_hoodie_record_key`, `_hoodie_partition_path`, `__sequence`, `__reset` and the
     `ordering` columns. A reset makes what was before it irrelevant; of the rows from it on, the greatest ordering value wins, of
-    equals the later. The result has `__reset` where any row of the key had it: what is stored has lost, whoever won.
+    equals the later. Only a reset that stands last also wins over what is stored: a row that follows it is compared with the
+    base file's row as if there had been no deletion in between (seen with Hudi 1.2.0 and 0.15.0).
     """
     resets = rows.filter(rows[RESET])
     if not resets.num_rows:
@@ -26,9 +27,7 @@ def newest_per_key(rows: pa.Table, ordering: Sequence[str]) -> pa.Table:
     keys = last[RECORD_KEY].combine_chunks()
     since = last[SEQUENCE].take(pc.index_in(rows[RECORD_KEY], value_set=keys))
     after = rows.filter(pc.fill_null(pc.greater_equal(rows[SEQUENCE], since), True))
-    won = latest_per_key(_lowest_where_reset(after, ordering), ordering)
-    again = pc.is_in(won[RECORD_KEY], value_set=keys)
-    return won.set_column(won.schema.get_field_index(RESET), RESET, again)
+    return latest_per_key(_lowest_where_reset(after, ordering), ordering)
 
 
 def _lowest_where_reset(rows: pa.Table, ordering: Sequence[str]) -> pa.Table:

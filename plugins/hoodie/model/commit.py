@@ -13,6 +13,15 @@ _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
+class LogStat:
+    """What a stat says besides when the file is a log."""
+
+    base_file: str  # name of the slice's base file; Hudi leaves it empty since table version 8
+    log_files: tuple[str, ...]  # names of the slice's logs, the new one among them
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
 class WriteStat:
     """What a write did to one file. Sizes in bytes, `num_*` in rows, `*_ms` in milliseconds."""
 
@@ -29,6 +38,7 @@ class WriteStat:
     create_ms: int = 0
     upsert_ms: int = 0
     cdc_stats: Mapping[str, int] | None = None
+    log: LogStat | None = None
 
 
 @dataclass(frozen=True, slots=True)

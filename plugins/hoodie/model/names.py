@@ -37,7 +37,10 @@ class LogFileName:
     time: str
     version: int
     write_token: str
-    is_cdc: bool
+    is_cdc: bool = False
+
+    def __str__(self) -> str:
+        return f".{self.file_id}_{self.time}.log.{self.version}_{self.write_token}{'.cdc' if self.is_cdc else ''}"
 
     @staticmethod
     def parse(name: str) -> LogFileName | None:

@@ -69,3 +69,23 @@ class RollbackResult:
     instant: str
     action: str
     deleted: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionOperation:
+    """One file group of a compaction plan: the slice whose logs are merged into a new base file. Names are file names."""
+
+    partition: str
+    file_id: str
+    base_instant: str
+    base_file: str | None
+    log_files: tuple[str, ...]
+    metrics: Mapping[str, float] = field(default_factory=lambda: _EMPTY)
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionPlan:
+    """HoodieCompactionPlan."""
+
+    operations: tuple[CompactionOperation, ...]
+    extra: Mapping[str, str] = field(default_factory=lambda: _EMPTY)

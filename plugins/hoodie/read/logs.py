@@ -1,11 +1,7 @@
-"""What the log files of a slice add up to: which of their blocks count, and the one row per key that stands.
-
-Format notes, sections 6.5 and 7.
-"""
+"""What the log files of a slice add up to: the one row per key that stands (format notes, section 7)."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,15 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.log import RESET, BlockType, Header, LogBlock, read_deletes, read_rows, scan_blocks
+from hoodie.formats.log import RESET, BlockType, LogBlock, read_deletes, read_rows
 from hoodie.merge import DELETE, SEQUENCE, newest_per_key
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import IS_DELETED, OPERATION, PARTITION_PATH
 from hoodie.schema import conform
 from hoodie.storage.base import Storage
-from hoodie.timeline import Timeline, pad
-
-_log = logging.getLogger(__name__)
+from hoodie.timeline import Timeline
+from hoodie.view.log_blocks import valid_blocks
 
 
 @dataclass(frozen=True)
@@ -70,34 +65,12 @@ class LogReader:
         """The rows of the slice's logs, one a key: `schema`, `__sequence`, `__reset` and `__delete`."""
         pieces = [self._empty()]
         start = 0
-        for block in self.blocks(file_slice):
+        for block in valid_blocks(self.storage, self.timeline, file_slice, self.as_of):
             for rows in self._block_rows(block, file_slice.partition):
                 sequence = pa.array(np.arange(start, start + rows.num_rows, dtype=np.int64))
                 start += rows.num_rows
                 pieces.append(rows.append_column(SEQUENCE, sequence).select(pieces[0].schema.names))
         return newest_per_key(pa.concat_tables(pieces), self.rules.ordering)
-
-    def blocks(self, file_slice: FileSlice) -> list[LogBlock]:
-        """The blocks that count, in the order in which they are applied."""
-        found = [block for log in file_slice.log_files for block in scan_blocks(self.storage, log.path)]
-        rolled_back = {b.headers.get(Header.TARGET_INSTANT_TIME) for b in found if b.kind is BlockType.COMMAND}
-        valid = []
-        for block in found:
-            if block.kind is BlockType.CORRUPT:
-                _log.warning(
-                    "%s/%s: %d bytes from byte %d on are no log block: passed over, as Hudi does",
-                    self.storage.base_path,
-                    block.path,
-                    block.content_length,
-                    block.offset,
-                )
-            elif block.kind is not BlockType.COMMAND and block.instant not in rolled_back and self._counts(block):
-                valid.append(block)
-        return list(_without_compacted(valid))
-
-    def _counts(self, block: LogBlock) -> bool:
-        in_time = self.as_of is None or pad(block.instant) <= pad(self.as_of)
-        return in_time and self.timeline.is_committed(block.instant)
 
     def _block_rows(self, block: LogBlock, partition: str) -> Iterator[pa.Table]:
         if block.kind is BlockType.DELETE:
@@ -125,19 +98,3 @@ class LogReader:
 def _nullable(schema: pa.Schema) -> pa.Schema:
     """Deletions have no values in columns that the table requires."""
     return pa.schema([field.with_nullable(True) for field in schema])
-
-
-def _without_compacted(blocks: list[LogBlock]) -> Iterator[LogBlock]:
-    """A block of a log compaction stands for the blocks of the instants it names, at the place of the last of them."""
-    compacted: dict[str, LogBlock] = {}
-    for block in blocks:
-        for instant in block.headers.get(Header.COMPACTED_BLOCK_TIMES, "").split(","):
-            if instant:
-                compacted[instant.strip()] = block
-    placed = {id(compacted[block.instant]): block for block in blocks if block.instant in compacted}
-    for block in blocks:
-        by = compacted.get(block.instant)
-        if by is None and id(block) not in placed:
-            yield block
-        elif by is not None and placed[id(by)] is block:
-            yield by

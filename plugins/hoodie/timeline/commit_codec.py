@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from hoodie.errors import CorruptTableError
-from hoodie.model.commit import NO_PREVIOUS_COMMIT, CommitMetadata, WriteStat
+from hoodie.model.commit import NO_PREVIOUS_COMMIT, CommitMetadata, LogStat, WriteStat
 from hoodie.timeline import avro
 
 
@@ -82,6 +82,13 @@ def _stat_to_record(stat: WriteStat, avro_only: bool) -> dict[str, Any]:
         "maxEventTime": None,
         "runtimeStats": {"totalScanTime": 0, "totalUpsertTime": stat.upsert_ms, "totalCreateTime": stat.create_ms},
     }
+    if stat.log is not None:
+        record |= {
+            "logVersion": stat.log.version,
+            "logOffset": 0,  # every log file of ours holds one write only
+            "baseFile": stat.log.base_file,
+            "logFiles": list(stat.log.log_files),
+        }
     if avro_only:  # fields that table version 6 does not know
         record["prevBaseFile"] = stat.prev_base_file
     return record
@@ -120,4 +127,7 @@ def _stat_from_record(partition: str, stat: dict[str, Any]) -> WriteStat:
         create_ms=runtime.get("totalCreateTime") or 0,
         upsert_ms=runtime.get("totalUpsertTime") or 0,
         cdc_stats=stat.get("cdcStats"),
+        log=None
+        if stat.get("logFiles") is None
+        else LogStat(stat.get("baseFile") or "", tuple(stat["logFiles"]), stat.get("logVersion") or 0),
     )

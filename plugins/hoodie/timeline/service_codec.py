@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from hoodie.model.names import BaseFileName, LogFileName
-from hoodie.model.services import CleanFile, CleanPlan, CleanResult, RollbackPlan, RollbackResult
+from hoodie.model.services import (
+    CleanFile,
+    CleanPlan,
+    CleanResult,
+    CompactionOperation,
+    CompactionPlan,
+    RollbackPlan,
+    RollbackResult,
+)
 from hoodie.storage.base import join
 from hoodie.timeline import avro
 
@@ -160,3 +168,43 @@ def encode_rollback_result(result: RollbackResult, base_path: str) -> bytes:
             "instantsRollback": [{"commitTime": result.instant, "action": result.action}],
         },
     )
+
+
+def encode_compaction_plan(plan: CompactionPlan) -> bytes:
+    operations = [
+        {
+            "baseInstantTime": operation.base_instant,
+            "deltaFilePaths": list(operation.log_files),
+            "dataFilePath": operation.base_file,
+            "fileId": operation.file_id,
+            "partitionPath": operation.partition,
+            "metrics": dict(operation.metrics),
+            "bootstrapFilePath": None,
+        }
+        for operation in plan.operations
+    ]
+    return avro.encode(
+        "HoodieCompactionPlan", {"operations": operations, "extraMetadata": dict(plan.extra), "version": _VERSION}
+    )
+
+
+def decode_compaction_plan(data: bytes, where: str) -> CompactionPlan:
+    """Raises CorruptTableError naming `where`."""
+    record = avro.decode(data, where)
+    operations = tuple(
+        CompactionOperation(
+            entry.get("partitionPath") or "",
+            entry["fileId"],
+            entry["baseInstantTime"],
+            _name(entry.get("dataFilePath")),
+            tuple(_name(path) or "" for path in entry.get("deltaFilePaths") or ()),
+            entry.get("metrics") or {},
+        )
+        for entry in record.get("operations") or ()
+    )
+    return CompactionPlan(operations, record.get("extraMetadata") or {})
+
+
+def _name(path: str | None) -> str | None:
+    """The file's name: plans of version 1 hold whole paths."""
+    return path.rpartition("/")[2] if path else None

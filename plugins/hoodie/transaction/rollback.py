@@ -1,13 +1,15 @@
 """Undoing a write that did not complete (format notes, section 11): plan from markers and listing, then act.
 
-Rolls back base files of commits and replacecommits, and the log files of delta commits of table versions 8 and 9.
+A log file of ours holds blocks of one instant only, so it is deleted, in every table version.
 """
 
 from __future__ import annotations
 
 from hoodie.clock import Clock
 from hoodie.errors import CorruptTableError, UnsupportedTableError
+from hoodie.formats.log import scan_blocks
 from hoodie.markers import delete_markers, read_markers
+from hoodie.model.names import LogFileName
 from hoodie.model.services import RollbackPlan, RollbackResult
 from hoodie.timeline import Action, Instant, State
 from hoodie.timeline.service_codec import (
@@ -25,24 +27,36 @@ from hoodie.view.state import TableState
 def plan_rollback(state: TableState, failed: Instant) -> RollbackPlan:
     """Every data file of the failed instant: those that its markers name and those that a listing finds (requirement R19).
 
-    Raises UnsupportedTableError for a delta commit of table version 6, whose rollback appends to logs.
+    Log files of table version 6 do not carry the instant in their names: there the markers tell. Raises UnsupportedTableError
+    when such a log also holds blocks of other instants.
     """
-    if failed.action is Action.DELTA_COMMIT and state.properties.version == 6:
-        raise UnsupportedTableError(
-            f"Cannot roll back {state.where(failed)}",
-            found="a delta commit of table version 6",
-            fix="roll it back with Hudi",
-        )
     files: dict[str, set[str]] = {}
     for path in read_markers(state.storage, failed.time):
+        if state.layout.version == 1 and LogFileName.parse(path.rpartition("/")[2]) is not None:
+            _check_own_log(state, path, failed)
         files.setdefault(path.rpartition("/")[0], set()).add(path)
     for partition in list_partition_files(state.storage, list_partitions(state.storage)):
         paths = {file.path for file in partition.base_files if file.instant == failed.time}
-        paths |= {log.path for log in partition.log_files if log.time == failed.time}
+        if state.layout.version != 1:
+            paths |= {log.path for log in partition.log_files if log.time == failed.time}
         if paths:
             files.setdefault(partition.partition, set()).update(paths)
     planned = {partition: tuple(sorted(paths)) for partition, paths in sorted(files.items())}
     return RollbackPlan(failed.time, str(failed.action), planned)
+
+
+def _check_own_log(state: TableState, path: str, failed: Instant) -> None:
+    """Hudi appends to logs where the file system can: such a file holds what others committed, and may not go."""
+    try:
+        others = {block.instant for block in scan_blocks(state.storage, path)} - {failed.time, ""}
+    except FileNotFoundError:
+        return
+    if others:
+        raise UnsupportedTableError(
+            f"Cannot roll back {state.where(failed)}",
+            found=f"log file {path} also holds blocks of {', '.join(sorted(others))}",
+            fix="roll it back with Hudi",
+        )
 
 
 def execute_rollback(state: TableState, rollback: Instant, plan: RollbackPlan, clock: Clock) -> None:

@@ -1,7 +1,7 @@
 """Which files make up the table."""
 
 from hoodie.view.partitions import PartitionFiles, list_partition_files, list_partitions
-from hoodie.view.replaced import pending_clustering_groups, replaced_groups
+from hoodie.view.replaced import pending_clustering_groups, pending_compaction_groups, replaced_groups
 from hoodie.view.slices import GroupId, file_groups, latest_slices
 from hoodie.view.state import TableState, layout_of, load_state
 
@@ -16,5 +16,6 @@ __all__ = [
     "list_partitions",
     "load_state",
     "pending_clustering_groups",
+    "pending_compaction_groups",
     "replaced_groups",
 ]

@@ -1,10 +1,11 @@
-"""File groups that a completed replacecommit replaced, and those that a pending clustering is about to replace."""
+"""File groups that a completed replacecommit replaced, and those that a pending clustering or compaction is about to change."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from hoodie.timeline import Action, Instant, avro, pad
+from hoodie.timeline.service_codec import decode_compaction_plan
 from hoodie.view.slices import GroupId
 from hoodie.view.state import TableState
 
@@ -36,4 +37,15 @@ def pending_clustering_groups(state: TableState) -> Mapping[GroupId, Instant]:
         for group in plan.get("inputGroups") or []:
             for file_slice in group.get("slices") or []:
                 result[(file_slice["partitionPath"] or "", file_slice["fileId"])] = instant
+    return result
+
+
+def pending_compaction_groups(state: TableState) -> Mapping[GroupId, Instant]:
+    """Groups named by the plan of a pending compaction -> its instant. Raises CorruptTableError for a torn plan."""
+    result: dict[GroupId, Instant] = {}
+    for instant in state.timeline.pending:
+        if instant.action is Action.COMPACTION:
+            path = f"{state.layout.folder}/{instant.time}.compaction.requested"
+            plan = decode_compaction_plan(state.storage.read(path), f"{state.storage.base_path}/{path}")
+            result.update({(operation.partition, operation.file_id): instant for operation in plan.operations})
     return result

@@ -7,12 +7,13 @@ Updates go to the file group that holds their key. Inserts first fill small file
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.files import FileSlice
+from hoodie.model.names import LogFileName
 
 _HASH_SPACE = 1 << 32
 _MIN_RECORD, _MAX_RECORD = 8, 1 << 20  # bytes: one odd commit must not turn every file into crumbs or into a giant
@@ -29,11 +30,15 @@ class SizingOptions:
 
 @dataclass(frozen=True, slots=True)
 class FileTask:
-    """One file to write: a new version of `slice`, or a new file group when it has none."""
+    """One file to write: a new version of `slice`, or a new file group when it has none.
+
+    With a `log` the rows are appended to the slice in a log file of that name instead.
+    """
 
     partition: str
     file_id: str
     slice: FileSlice | None
+    log: LogFileName | None = None
 
 
 @dataclass(frozen=True)
@@ -70,11 +75,13 @@ def assign(
     record_bytes: int,
     options: SizingOptions,
     new_file_id: Callable[[], str],
+    log_name: Callable[[FileSlice], LogFileName] | None = None,
 ) -> Assignment:
     """Plan the files of a write.
 
     `updates`: number of a file group (its place in `slices`) -> rows that touch it. `inserts`: partition -> rows to insert.
-    `no_inserts` tells slices that must not grow (they wait for clustering).
+    `no_inserts` tells slices that must not grow (they wait for clustering). In a merge-on-read table `log_name` names the log to
+    which a slice's updates go; a slice that also takes inserts is written anew, since the index does not look into logs first.
     """
     tasks: list[FileTask] = []
     task_of_group: dict[int, int] = {}
@@ -109,6 +116,11 @@ def assign(
             tasks.append(FileTask(partition, new_file_id(), None))
             left -= taken
         routes[partition] = _route(shares)
+    if log_name is not None:
+        grows = {task for _, shares in routes.values() for task in shares.tolist()}
+        for number, task in enumerate(tasks):
+            if task.slice is not None and number not in grows:
+                tasks[number] = replace(task, log=log_name(task.slice))
     return Assignment(tuple(tasks), task_of_group, routes)
 
 

@@ -18,6 +18,7 @@ from hoodie.index.sketch import KeySketch, sketch_power
 from hoodie.markers import delete_markers, read_markers
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.files import FileSlice
+from hoodie.model.names import LogFileName
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant
 from hoodie.transaction import instants
@@ -33,11 +34,13 @@ from hoodie.view import (
     list_partition_files,
     load_state,
     pending_clustering_groups,
+    pending_compaction_groups,
     replaced_groups,
 )
 from hoodie.write.assign import assign, average_record_bytes
 from hoodie.write.bulk import BulkInsert
 from hoodie.write.context import WriteContext
+from hoodie.write.log_names import next_log_name
 from hoodie.write.plan import WritePlan, plan_write, write_context
 from hoodie.write.stages import (
     KeyRows,
@@ -114,7 +117,8 @@ def execute_write(
         hooks.on_begin(state)
         plan = plan_write(state, schema, operation, options)
         time = new_time(state, clock)
-        instant = instants.start(state, instants.request(state, time, Action.COMMIT))
+        action = Action.DELTA_COMMIT if state.properties.is_merge_on_read else Action.COMMIT
+        instant = instants.start(state, instants.request(state, time, action))
         try:
             context = write_context(state, plan, time, engine.write_token)
             stats = _write_files(state, plan, context, engine, rows)
@@ -142,23 +146,34 @@ def _write_files(
     touched = keyed.map(Survey(power))
     slices = _latest(state, sorted(frozenset().union(*(part.partitions for part in touched))))
     if plan.operation in ("upsert", "delete"):
-        stored = key_splits(state.storage, slices, engine.parallelism)
+        stored = key_splits(state, slices, engine.parallelism)
         if stored:
             sketch = KeySketch.union((part.keys for part in touched), power)
             keyed = keyed.union(engine.exchange_input(KeyStored(buckets, sketch), stored, buckets))
     located = Locate(context, tuple(file_slice.partition for file_slice in slices), plan.combines)
     updates, inserts = merge_profiles(keyed.map(located))
     clustering = pending_clustering_groups(state)
+    compacting = pending_compaction_groups(state)
     _refuse_clustered(state, [slices[number] for number in updates], clustering)
+
+    def log_name(file_slice: FileSlice) -> LogFileName:
+        return next_log_name(state, context.instant, file_slice, compacting)
+
+    def must_not_grow(file_slice: FileSlice) -> bool:
+        """To grow a slice is to write its base file anew: its logs would be lost, and a planned compaction misled."""
+        group = (file_slice.partition, file_slice.file_id)
+        return bool(file_slice.log_files) or file_slice.base_file is None or group in clustering or group in compacting
+
     commits = (state.commit_metadata(instant) for instant in reversed(state.timeline.commits))
     assignment = assign(
         updates,
         inserts,
         () if plan.operation == "bulk_insert" else slices,
-        lambda file_slice: (file_slice.partition, file_slice.file_id) in clustering,
+        must_not_grow,
         average_record_bytes(commits, plan.sizing),
         plan.sizing,
         new_file_id,
+        log_name if state.properties.is_merge_on_read else None,
     )
     if not assignment.tasks:
         return []

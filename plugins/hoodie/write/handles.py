@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,12 +15,14 @@ from hoodie.markers import MarkerType, create_marker
 from hoodie.merge import DELETE, SEQUENCE, BaseMerger
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import BaseFile
-from hoodie.model.meta_columns import COMMIT_SEQNO, COMMIT_TIME, FILE_NAME, PARTITION_PATH, RECORD_KEY
+from hoodie.model.meta_columns import FILE_NAME, RECORD_KEY
 from hoodie.model.names import PARTITION_METAFILE, BaseFileName
 from hoodie.schema import conform
 from hoodie.storage.base import join
+from hoodie.write.append import append_log
 from hoodie.write.assign import FileTask
 from hoodie.write.context import WriteContext
+from hoodie.write.stamp import Stamp
 
 
 class FileHandle:
@@ -35,7 +36,7 @@ class FileHandle:
         self._begun = time.monotonic()
         self.name = str(BaseFileName(task.file_id, context.write_token(number), context.instant))
         self.path = join(task.partition, self.name)
-        self._counter = 0
+        self._stamp = Stamp(context, number, self.name)
 
     @contextmanager
     def open(self) -> Iterator[BaseFileWriter]:
@@ -50,19 +51,7 @@ class FileHandle:
 
     def stamp(self, rows: pa.Table) -> pa.Table:
         """Rows of this write with their five meta columns, in the file's schema."""
-        count = rows.num_rows
-        numbers = pc.cast(pa.array(np.arange(self._counter, self._counter + count)), pa.string())
-        self._counter += count
-        seqno = pc.binary_join_element_wise(f"{self._context.instant}_{self._number}", numbers, "_")
-        meta = {
-            COMMIT_TIME: pa.repeat(self._context.instant, count),
-            COMMIT_SEQNO: seqno,
-            RECORD_KEY: rows[RECORD_KEY],
-            PARTITION_PATH: rows[PARTITION_PATH],
-            FILE_NAME: pa.repeat(self.name, count),
-        }
-        columns = [meta[name] if name in meta else rows[name] for name in self._context.file_schema.names]
-        return pa.table(columns, schema=self._context.file_schema)
+        return self._stamp.rows(rows)
 
     def stat(self, *, writes: int, inserts: int, updates: int, deletes: int) -> WriteStat:
         """What the commit will say of this file."""
@@ -97,6 +86,8 @@ def write_file(context: WriteContext, task: FileTask, number: int, tables: Itera
         return None
     rows = pa.concat_tables(held)
     rows = rows.take(pc.sort_indices(rows[SEQUENCE]))
+    if task.slice is not None and task.log is not None:
+        return append_log(context, task.slice, task.log, number, rows)
     if task.slice is None or task.slice.base_file is None:
         return _create(context, task, number, rows)
     return _merge(context, task, number, rows, task.slice.base_file)

@@ -37,17 +37,23 @@ STORED = st.dictionaries(KEYS, st.integers(1, 4))
 def applied(stored: dict[str, int], entries: list[Entry], event_time: bool) -> dict[str, tuple[int, int]]:
     """Key -> (ordering value, number of the row that stands; -1: the stored one), one entry after the other.
 
-    Deletions with an ordering value are remembered: a late row does not bring the key back.
+    Deletions with an ordering value are remembered: a late row does not bring the key back. What the logs add up to is then
+    held against the stored row.
     """
-    state: dict[str, tuple[int, int, bool]] = {key: (value, -1, False) for key, value in stored.items()}
+    logs: dict[str, tuple[int | None, int, bool]] = {}
     for number, entry in enumerate(entries):
-        if entry.delete is None:
-            state.pop(entry.key, None)
-        else:
-            known = state.get(entry.key)
-            if known is None or not event_time or entry.ordering >= known[0]:
-                state[entry.key] = (entry.ordering, number, entry.delete)
-    return {key: (value, number) for key, (value, number, deleted) in state.items() if not deleted}
+        known = logs.get(entry.key)
+        reset = entry.delete is None or known is None or known[0] is None
+        if reset or not event_time or entry.ordering >= known[0]:
+            logs[entry.key] = (entry.ordering, number, entry.delete is not False)
+    state = {key: (value, -1) for key, value in stored.items()}
+    for key, (value, number, deleted) in logs.items():
+        if value is not None and event_time and key in state and value < state[key][0]:
+            continue
+        state.pop(key, None)
+        if not deleted:
+            state[key] = (value, number)
+    return state
 
 
 def log_table(entries: list[Entry]) -> pa.Table:

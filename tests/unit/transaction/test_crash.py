@@ -9,6 +9,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import HoodieError
+from hoodie.formats.log import scan_blocks
 from hoodie.storage import LocalStorage, walk_files
 from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage, Killed
@@ -53,27 +54,49 @@ def run_to_failure(tmp_path, prepare, action, kind, half):
 def uncommitted(table):
     """Data files of instants that are not on the timeline."""
     times = {instant.time for instant in table.timeline.commits}
-    files = [file.name for file in walk_files(table.storage, "") if file.name.endswith(".parquet")]
-    return [name for name in files if name.rpartition("_")[2].removesuffix(".parquet") not in times]
+    found = []
+    for file in walk_files(table.storage, ""):
+        if file.name.endswith(".parquet"):
+            instants = {file.name.rpartition("_")[2].removesuffix(".parquet")}
+        elif ".log." in file.name and not file.path.startswith(".hoodie"):
+            instants = {block.instant for block in scan_blocks(table.storage, file.path)}
+        else:
+            continue
+        if not instants <= times:
+            found.append(file.path)
+    return found
 
 
 @pytest.mark.parametrize(("kind", "half"), [("kill", False), ("kill", True), ("full", False)])
-@pytest.mark.parametrize("operation", ["upsert", "bulk_insert", "delete"])
-def test_a_write_that_dies_at_any_call(tmp_path, version, operation, kind, half):
+@pytest.mark.parametrize(
+    ("table_type", "operation"),
+    [
+        ("COPY_ON_WRITE", "upsert"),
+        ("COPY_ON_WRITE", "bulk_insert"),
+        ("COPY_ON_WRITE", "delete"),
+        ("MERGE_ON_READ", "upsert"),
+        ("MERGE_ON_READ", "delete"),
+    ],
+)
+def test_a_write_that_dies_at_any_call(tmp_path, version, table_type, operation, kind, half):
+    # In the merge-on-read table an upsert writes a log and new base files.
+    options = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0} if table_type == "MERGE_ON_READ" else SMALL_BLOOM
+
     def prepare(path):
-        create(path, FakeClock(), **{"hoodie.write.table.version": version}).write(FIRST, "insert", SMALL_BLOOM)
+        table = create(path, FakeClock(), **{"hoodie.write.table.version": version, "hoodie.table.type": table_type})
+        table.write(FIRST, "insert", options)
 
     rows = SECOND.filter([False, False, True]) if operation == "bulk_insert" else SECOND
     prepare(tmp_path / "before")
     before = content(reopen(LocalStorage(str(tmp_path / "before")), FakeClock()))
     done = reopen(LocalStorage(str(tmp_path / "before")), FakeClock(FakeClock().time.replace(month=2)))
-    done.write(rows, operation, SMALL_BLOOM)
+    done.write(rows, operation, options)
     after = content(done)
     assert before != after
 
     completed = 0
     for storage, clock, call in run_to_failure(
-        tmp_path, prepare, lambda t: t.write(rows, operation, SMALL_BLOOM), kind, half
+        tmp_path, prepare, lambda t: t.write(rows, operation, options), kind, half
     ):
         table = reopen(storage, clock)
         now = content(table)
@@ -81,9 +104,9 @@ def test_a_write_that_dies_at_any_call(tmp_path, version, operation, kind, half)
         completed += now == after
         # The next run finishes the job; doing it again after it was visible changes nothing for upserts and deletes.
         if not (operation == "bulk_insert" and now == after):
-            table.write(rows, operation, SMALL_BLOOM)
+            table.write(rows, operation, options)
         else:
-            table.write(batch([]), "upsert", SMALL_BLOOM)
+            table.write(batch([]), "upsert", options)
         assert content(table) == after, call
         assert uncommitted(table) == [], call
         assert table.timeline.pending == (), call

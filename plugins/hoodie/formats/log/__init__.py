@@ -1,7 +1,7 @@
 """Log files: blocks of rows and deletes that a merge-on-read table keeps beside its base files."""
 
 from hoodie.formats.log.blocks import BlockType, Header, LogBlock, encode_block, read_content, scan_blocks
-from hoodie.formats.log.deletes import RESET, read_deletes
+from hoodie.formats.log.deletes import RESET, encode_deletes, read_deletes
 from hoodie.formats.log.rows import read_rows
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Header",
     "LogBlock",
     "encode_block",
+    "encode_deletes",
     "read_content",
     "read_deletes",
     "read_rows",

@@ -14,6 +14,7 @@ from typing import Any
 
 import fastavro
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hoodie.errors import CorruptFileError, UnsupportedTableError
 from hoodie.formats.log.blocks import LogBlock, read_content
@@ -25,6 +26,7 @@ RESET = "__reset"
 
 _VERSION = 3
 _NAMESPACE = "org.apache.hudi.avro.model."
+_EPOCH = date(1970, 1, 1).toordinal()
 
 
 def read_deletes(storage: Storage, block: LogBlock, ordering: Sequence[pa.Field]) -> pa.Table:
@@ -59,6 +61,30 @@ def read_deletes(storage: Storage, block: LogBlock, ordering: Sequence[pa.Field]
     return pa.table(columns)
 
 
+def encode_deletes(keys: pa.ChunkedArray, partition: str) -> bytes:
+    """The content of a delete block for `keys` (utf8, no nulls) of a partition; every deletion resets its key."""
+    texts = keys.combine_chunks().cast(pa.binary())
+    lengths = pc.binary_length(texts).dictionary_encode()
+    before = pa.array([b"\x02" + _long(length) for length in lengths.dictionary.to_pylist()], pa.binary())
+    place = partition.encode()
+    after = b"".join([b"\x02", _long(len(place)), place, b"\x04\x00"])  # no ordering value: an IntWrapper of 0
+    joined = pc.binary_join_element_wise(before.take(lengths.indices), texts, pa.scalar(after, pa.binary()), b"")
+    records = joined.buffers()[2].to_pybytes() if len(joined) else b""
+    body = b"".join([_long(len(texts)), records, b"\x00"]) if len(texts) else b"\x00"
+    return struct.pack(">ii", _VERSION, len(body)) + body
+
+
+def _long(value: int) -> bytes:
+    """A number that is not negative in Avro's encoding."""
+    value <<= 1
+    encoded = bytearray()
+    while value > 0x7F:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    encoded.append(value)
+    return bytes(encoded)
+
+
 @cache
 def _schema() -> Any:
     text = resources.files("hoodie.timeline").joinpath("avsc/HoodieDeleteRecordList.avsc").read_text()
@@ -85,24 +111,25 @@ def _plain(name: str, record: Any) -> Any:
     value = record["value"]
     kind = name.removeprefix(_NAMESPACE)
     if kind in ("DateWrapper", "LocalDateWrapper") and isinstance(value, int):
-        return date.fromordinal(date(1970, 1, 1).toordinal() + value)
+        return date.fromordinal(_EPOCH + value)
     return value
 
 
 def _as_column(cells: list[Any], field: pa.Field, block: LogBlock) -> pa.Array:
     """The ordering values in the type of the table's column, whatever number type the deletion has."""
     try:
+        if all(cell is None for cell in cells):
+            return pa.nulls(len(cells), field.type)
         if pa.types.is_timestamp(field.type):
             numbers = [cell if not isinstance(cell, datetime) else int(cell.timestamp() * 1_000_000) for cell in cells]
             return pa.array(numbers, pa.int64()).view(pa.timestamp("us", field.type.tz)).cast(field.type)
+        if pa.types.is_date32(field.type):
+            days = [cell.toordinal() - _EPOCH if isinstance(cell, date) else cell for cell in cells]
+            return pa.array(days, pa.int32()).view(field.type)
         if pa.types.is_decimal(field.type):
             wide = pa.array([None if cell is None else Decimal(cell) for cell in cells], pa.decimal128(38, 15))
             return wide.cast(field.type)
-        return (
-            pa.array(cells).cast(field.type)
-            if any(cell is not None for cell in cells)
-            else pa.nulls(len(cells), field.type)
-        )
+        return pa.array(cells).cast(field.type)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, ArithmeticError) as error:
         raise UnsupportedTableError(
             f"Deletions in log file {block.path} have ordering values of another type than column {field.name!r}",
