@@ -5,7 +5,7 @@ Measured with Hudi 1.2.0 and 0.15.0. What Hudi itself writes in more than one wa
   `hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled`) `2026-01-02 03:04:05.678`: in the zone of the
   writer's machine, and without the microseconds, so two rows can get one key.
 - Binary is hexadecimal after an upsert, but `[B@5fb39787`, an address in memory, after a bulk insert.
-- Lists and structs are JSON after an upsert and an object's address after a bulk insert.
+- Lists and structs are JSON after an upsert, and after a bulk insert an object's address or another text.
 A timestamp without a time zone is always its microseconds; as a partition column Hudi cannot read it back.
 """
 

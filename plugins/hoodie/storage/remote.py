@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any
 
@@ -76,8 +76,14 @@ class FsspecStorage:
         if self._fs.exists(target):
             raise FileExistsError(path)
         self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)
-        with self._fs.open(target, "wb") as sink:
-            yield sink
+        try:
+            with self._fs.open(target, "wb") as sink:
+                yield sink
+        except BaseException:
+            # Closing has made a file of what was written so far. If it cannot be deleted, the next rollback does.
+            with suppress(Exception):
+                self._fs.rm_file(target)
+            raise
 
     def create(self, path: str, data: bytes) -> None:
         target = self._full(path)

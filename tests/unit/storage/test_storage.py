@@ -131,6 +131,14 @@ def test_a_writer_never_replaces_a_file(storage):
     assert storage.read("p/data.parquet") == b"onetwo"
 
 
+def test_a_writer_that_fails_leaves_nothing(storage):
+    with pytest.raises(ZeroDivisionError), storage.open_output("p/half.parquet") as sink:
+        sink.write(b"half")
+        raise ZeroDivisionError
+    assert storage.info("p/half.parquet") is None
+    assert storage.list("p").files == ()
+
+
 def test_a_reader_moves_freely(storage):
     storage.create("data", bytes(range(100)))
     with closing_input(storage, "data") as source:
