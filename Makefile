@@ -2,7 +2,6 @@
 PYTHON ?= python3
 VENV := .venv/bin
 export PYTHONPATH := $(CURDIR)/plugins:$(CURDIR)
-export PYTHONDONTWRITEBYTECODE ?= 1
 PYTEST := $(VENV)/python -m pytest
 
 .DEFAULT_GOAL := help

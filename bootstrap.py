@@ -73,7 +73,7 @@ def _install():
     uv = os.path.join(VENV, "bin", "uv")
     _run(
         "the packages of requirements/dev.lock could not be installed",
-        [uv, "pip", "sync", "-q", "--python", PYTHON, "--require-hashes", LOCK],
+        [uv, "pip", "sync", "-q", "--compile-bytecode", "--python", PYTHON, "--require-hashes", LOCK],
     )
     with open(STAMP, "w") as file:
         file.write(_wanted())

@@ -10,6 +10,7 @@ import statistics
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,36 +34,46 @@ def main() -> int:
     source = options.folder / f"trips-{options.rows}"
     make_trips(source, options.rows)
     hudi_table, our_table = options.folder / "hudi", options.folder / "ours"
-    arguments = [str(options.cores), options.memory]
-    hudi = [
-        str(peer_env.PYTHON),
-        "-m",
-        "benchmarks.hudi_side",
-        str(peer_env.BUNDLES[HUDI]),
-        str(source),
-        str(hudi_table),
-        *arguments,
-    ]
-    ours = [sys.executable, "-m", "benchmarks.our_side", str(source), str(our_table), *arguments]
-    reports: dict[str, list[dict[str, Any]]] = {"hudi": [], "ours": []}
+    rest = [str(options.cores), options.memory]
+    jar = str(peer_env.BUNDLES[HUDI])
+    sides = {
+        "hudi": _Side([str(peer_env.PYTHON), "-m", "benchmarks.hudi_side", jar], str(ROOT), hudi_table),
+        "ours": _Side([sys.executable, "-m", "benchmarks.our_side"], f"{ROOT / 'plugins'}:{ROOT}", our_table),
+    }
+    reports: dict[str, list[dict[str, Any]]] = {name: [] for name in sides}
     for _ in range(options.runs):
-        reports["hudi"].append(_run("Apache Hudi", hudi, hudi_table, str(ROOT)))
-        reports["ours"].append(_run("ours", ours, our_table, f"{ROOT / 'plugins'}:{ROOT}"))
+        for name, side in sides.items():
+            reports[name].append(_run(name, side, source, rest))
     print(_table(reports, options))
     return _compare(reports, hudi_table, our_table)
 
 
-def _run(name: str, command: list[str], table: Path, path: str) -> dict[str, Any]:
-    print(f"-- {name}", file=sys.stderr)
-    for folder in (table, table.with_name(f"{table.name}-warm-up")):
+@dataclass(frozen=True)
+class _Side:
+    command: list[str]
+    python_path: str
+    table: Path
+
+
+def _run(name: str, side: _Side, source: Path, rest: list[str]) -> dict[str, Any]:
+    """The writes in one process, then the reads in another: what a JVM learned in the writes must not help its reads."""
+    for folder in (side.table, side.table.with_name(f"{side.table.name}-warm-up")):
         shutil.rmtree(folder, ignore_errors=True)
     environment = {key: value for key, value in os.environ.items() if key not in ("SPARK_HOME", "SPARK_CONF_DIR")}
-    environment |= {"PYTHONPATH": path, "PYSPARK_PYTHON": command[0], "SPARK_LOCAL_IP": "127.0.0.1"}
-    begun = time.perf_counter()
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment, cwd=ROOT)
-    report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    report["seconds"]["whole process, with start and warm-up"] = time.perf_counter() - begun
-    return report
+    environment |= {"PYTHONPATH": side.python_path, "PYSPARK_PYTHON": side.command[0], "SPARK_LOCAL_IP": "127.0.0.1"}
+    reports = {}
+    for phase in ("write", "read"):
+        print(f"-- {name}: {phase}", file=sys.stderr)
+        begun = time.perf_counter()
+        command = [*side.command, phase, str(source), str(side.table), *rest]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment, cwd=ROOT)
+        reports[phase] = json.loads(done.stdout.splitlines()[-1])
+        reports[phase]["seconds"][f"whole {phase} process, with start and warm-up"] = time.perf_counter() - begun
+    return {
+        **reports["write"],
+        "seconds": reports["write"]["seconds"] | reports["read"]["seconds"],
+        "results": reports["read"]["results"],
+    }
 
 
 def _table(reports: dict[str, list[dict[str, Any]]], options: argparse.Namespace) -> str:
@@ -77,7 +88,7 @@ def _table(reports: dict[str, list[dict[str, Any]]], options: argparse.Namespace
         theirs, mine = (statistics.median(r["seconds"][step] for r in reports[side]) for side in ("hudi", "ours"))
         lines.append(f"| {step} | {theirs:.1f} | {mine:.2f} | {theirs / mine:.1f} |")
     for label, key, unit in (
-        ("peak memory, MB", "peak_memory", 1e6),
+        ("peak memory of the writes, MB", "peak_memory", 1e6),
         ("table, MB", "table_bytes", 1e6),
         ("data files", "data_files", 1),
     ):

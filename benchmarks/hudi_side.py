@@ -1,6 +1,6 @@
 """Apache Hudi's bundle on the benchmark's steps, in one warm JVM, configured as its documentation advises.
 
-Runs in the peer's environment: python -m benchmarks.hudi_side JAR INPUT TABLE CORES MEMORY
+Runs in the peer's environment: python -m benchmarks.hudi_side JAR write|read INPUT TABLE CORES MEMORY
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from benchmarks.steps import measured
-
-UPSERTS = 3
+from benchmarks.steps import READ_WARM_UPS, UPSERTS, by_city, measured
 
 
-def main(jar: str, source: str, table: str, cores: str, memory: str) -> None:
+def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str) -> None:
     builder = SparkSession.builder.master(f"local[{cores}]").appName("hudi")
     settings = {
         "spark.jars": jar,
@@ -50,12 +48,8 @@ def main(jar: str, source: str, table: str, cores: str, memory: str) -> None:
         chosen = {**options, "hoodie.datasource.write.operation": operation}
         frame.write.format("hudi").options(**chosen).mode(mode).save(target)
 
-    def aggregate(target: str = table) -> list[list[object]]:
-        frame = spark.read.format("hudi").load(target)
-        rows = frame.groupBy("city").agg({"fare": "sum", "tip": "sum", "uuid": "count"}).orderBy("city").collect()
-        return [
-            [row["city"], round(row["sum(fare)"], 2), round(row["sum(tip)"], 2), row["count(uuid)"]] for row in rows
-        ]
+    def aggregate() -> list[list[object]]:
+        return by_city(spark.read.format("hudi").load(table))
 
     def clean() -> None:
         spark.sql(f"create table trips using hudi location '{table}'")
@@ -63,19 +57,23 @@ def main(jar: str, source: str, table: str, cores: str, memory: str) -> None:
             "call run_clean(table => 'trips', clean_policy => 'KEEP_LATEST_COMMITS', retain_commits => 1)"
         ).collect()
 
+    base = sorted(str(path) for path in Path(source).glob("base-*.parquet"))
     # A first use pays for loading classes and compiling (here) or for starting Python workers (there): no step should.
-    small, other = f"{source}/warm-up.parquet", f"{table}-warm-up"
-    write([small], "bulk_insert", "overwrite", other)
-    write([small], "upsert", "append", other)
-    aggregate(other)
-    with measured(Path(table)) as steps:
-        base = sorted(str(path) for path in Path(source).glob("base-*.parquet"))
-        steps.run("bulk_insert", lambda: write(base, "bulk_insert", "overwrite"))
-        for batch in range(UPSERTS):
-            path = f"{source}/upsert-{batch}.parquet"
-            steps.run(f"upsert {batch + 1}", lambda path=path: write([path], "upsert", "append"))
-        steps.run("snapshot aggregate", aggregate)
-        steps.run("clean", clean)
+    if phase == "write":
+        small, other = f"{source}/warm-up.parquet", f"{table}-warm-up"
+        write([small], "bulk_insert", "overwrite", other)
+        write([small], "upsert", "append", other)
+        with measured(Path(table)) as steps:
+            steps.run("bulk_insert", lambda: write(base, "bulk_insert", "overwrite"))
+            for batch in range(UPSERTS):
+                path = f"{source}/upsert-{batch}.parquet"
+                steps.run(f"upsert {batch + 1}", lambda path=path: write([path], "upsert", "append"))
+            steps.run("clean", clean)
+    else:
+        for _ in range(READ_WARM_UPS):
+            by_city(spark.read.parquet(*base))
+        with measured(Path(table)) as steps:
+            steps.run("snapshot aggregate", aggregate, times=5)
     spark.stop()
 
 

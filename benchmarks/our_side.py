@@ -1,4 +1,7 @@
-"""This project on the benchmark's steps, in one warm Spark session: python -m benchmarks.our_side INPUT TABLE CORES MEMORY."""
+"""This project on the benchmark's steps, in a warm Spark session.
+
+Runs as: python -m benchmarks.our_side write|read INPUT TABLE CORES MEMORY
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,12 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 import hoodie.spark
-from benchmarks.steps import measured
-from benchmarks.trips import UPSERTS
+from benchmarks.steps import READ_WARM_UPS, UPSERTS, by_city, measured
 from hoodie import HoodieTable
 from hoodie.engine.parquet import parquet_splits
 
 
-def main(source: str, table: str, cores: str, memory: str) -> None:
+def main(phase: str, source: str, table: str, cores: str, memory: str) -> None:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(f"local[{cores}]").appName("ours")
     settings = {
@@ -47,29 +49,29 @@ def main(source: str, table: str, cores: str, memory: str) -> None:
         HoodieTable.create(target, options)
         write(paths, "bulk_insert", target)
 
-    def aggregate(target: str = table) -> list[list[object]]:
-        frame = hoodie.spark.read(spark, target)
-        rows = frame.groupBy("city").agg({"fare": "sum", "tip": "sum", "uuid": "count"}).orderBy("city").collect()
-        return [
-            [row["city"], round(row["sum(fare)"], 2), round(row["sum(tip)"], 2), row["count(uuid)"]] for row in rows
-        ]
+    def aggregate() -> list[list[object]]:
+        return by_city(hoodie.spark.read(spark, table))
 
     def clean() -> None:
         HoodieTable.open(table, engine=engine).clean({"hoodie.clean.commits.retained": 1})
 
+    base = sorted(str(path) for path in Path(source).glob("base-*.parquet"))
     # As on Hudi's side: a first use pays for what no step should.
-    small, other = f"{source}/warm-up.parquet", f"{table}-warm-up"
-    load([small], other)
-    write([small], "upsert", other)
-    aggregate(other)
-    with measured(Path(table)) as steps:
-        base = sorted(str(path) for path in Path(source).glob("base-*.parquet"))
-        steps.run("bulk_insert", lambda: load(base))
-        for batch in range(UPSERTS):
-            path = f"{source}/upsert-{batch}.parquet"
-            steps.run(f"upsert {batch + 1}", lambda path=path: write([path], "upsert"))
-        steps.run("snapshot aggregate", aggregate)
-        steps.run("clean", clean)
+    if phase == "write":
+        small, other = f"{source}/warm-up.parquet", f"{table}-warm-up"
+        load([small], other)
+        write([small], "upsert", other)
+        with measured(Path(table)) as steps:
+            steps.run("bulk_insert", lambda: load(base))
+            for batch in range(UPSERTS):
+                path = f"{source}/upsert-{batch}.parquet"
+                steps.run(f"upsert {batch + 1}", lambda path=path: write([path], "upsert"))
+            steps.run("clean", clean)
+    else:
+        for _ in range(READ_WARM_UPS):
+            by_city(spark.read.parquet(*base))
+        with measured(Path(table)) as steps:
+            steps.run("snapshot aggregate", aggregate, times=5)
     spark.stop()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.memory import PeakMemory
+
+UPSERTS = 3
+READ_WARM_UPS = 5  # queries of the plain input before a read is timed: both JVMs have compiled the scan then
+
+
+def by_city(frame: Any) -> list[list[object]]:
+    """The query that is timed: sums and a count over all rows of a DataFrame of trips."""
+    rows = frame.groupBy("city").agg({"fare": "sum", "tip": "sum", "uuid": "count"}).orderBy("city").collect()
+    return [[row["city"], round(row["sum(fare)"], 2), round(row["sum(tip)"], 2), row["count(uuid)"]] for row in rows]
 
 
 class Steps:
@@ -21,10 +31,14 @@ class Steps:
         self.seconds: dict[str, float] = {}
         self.results: dict[str, Any] = {}
 
-    def run(self, name: str, step: Callable[[], Any]) -> None:
-        begun = time.perf_counter()
-        result = step()
-        self.seconds[name] = time.perf_counter() - begun
+    def run(self, name: str, step: Callable[[], Any], times: int = 1) -> None:
+        """Run `step`; of several `times` the median counts."""
+        seconds = []
+        for _ in range(times):
+            begun = time.perf_counter()
+            result = step()
+            seconds.append(time.perf_counter() - begun)
+        self.seconds[name] = statistics.median(seconds)
         if result is not None:
             self.results[name] = result
         print(f"{name}: {self.seconds[name]:.1f} s", file=sys.stderr, flush=True)

@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.steps import UPSERTS
+
 CITIES = ("chennai", "san_francisco", "sao_paulo", "stockholm")
-UPSERTS = 3
 _FILES = 4  # of the first load
 
 

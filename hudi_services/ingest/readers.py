@@ -54,6 +54,10 @@ class FileSplit:
     def size(self) -> int:
         return sum(piece.size for piece in self.pieces)
 
+    def narrowed(self, columns: Sequence[str]) -> None:
+        """Which rows are good shows only when all columns are parsed."""
+        return
+
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Good rows in `schema`; bad ones are written to the quarantine when the last batch was taken."""
         with self.quarantine.open(self.number) as quarantine:

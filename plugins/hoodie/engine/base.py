@@ -28,6 +28,10 @@ class Split(Protocol):
 
     def batches(self) -> Iterator[pa.RecordBatch]: ...
 
+    def narrowed(self, columns: Sequence[str]) -> Split | None:
+        """The same rows with only these columns; None when reading them twice would cost too much."""
+        ...
+
 
 class Buckets(Protocol):
     """Rows that were exchanged into numbered buckets and rest there until they are used, any number of times."""
@@ -68,8 +72,8 @@ class Engine(Protocol):
         """Run `function` on each split of `rows`: a sequence of Split, or what the engine reads natively (a DataFrame)."""
         ...
 
-    def exchange_input(self, function: InputFn[Iterable[Block]], rows: Any, count: int) -> Buckets:
-        """Run `function` on each split of `rows` and move what it yields into `count` buckets."""
+    def exchange_inputs(self, inputs: Sequence[tuple[InputFn[Iterable[Block]], Any]], count: int) -> Buckets:
+        """Run the function of each input on each split of its rows, and move what they yield into `count` buckets."""
         ...
 
     def input_size(self, rows: Any) -> int:

@@ -8,6 +8,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -48,9 +49,10 @@ class LocalEngine:
     def map_input(self, function: InputFn[R], rows: Sequence[Split]) -> list[R]:
         return self.map(lambda task: function(task[0], task[1].batches()), list(enumerate(rows)))
 
-    def exchange_input(self, function: InputFn[Iterable[Block]], rows: Sequence[Split], count: int) -> Buckets:
+    def exchange_inputs(self, inputs: Sequence[tuple[InputFn[Iterable[Block]], Any]], count: int) -> Buckets:
         store = _Store(count, self._memory)
-        self.map_input(lambda number, batches: store.add(function(number, batches)), rows)
+        for function, rows in inputs:
+            self.map_input(partial(_fill, store, function), rows)
         return _LocalBuckets(self, [store])
 
     def input_size(self, rows: Sequence[Split]) -> int:
@@ -119,6 +121,10 @@ class _Store:
             with pa.memory_map(str(path)) as source:
                 yield pa.ipc.open_file(source).read_all()
         yield from self._held[bucket]
+
+
+def _fill(store: _Store, function: InputFn[Iterable[Block]], number: int, batches: Iterator[pa.RecordBatch]) -> None:
+    store.add(function(number, batches))
 
 
 def _write_token(task: int) -> str:

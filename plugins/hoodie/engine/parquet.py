@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,9 +25,10 @@ class RowGroup:
 
 @dataclass(frozen=True)
 class ParquetSplit:
-    """Row groups that one task reads, in order."""
+    """Row groups that one task reads, in order; of their columns all, or those named."""
 
     groups: tuple[RowGroup, ...]
+    columns: tuple[str, ...] | None = None
 
     @property
     def size(self) -> int:
@@ -36,7 +37,11 @@ class ParquetSplit:
     def batches(self) -> Iterator[pa.RecordBatch]:
         for group in self.groups:
             with closing_input(group.storage, group.path) as source:
-                yield from pq.ParquetFile(source).read_row_group(group.number, use_threads=False).to_batches()
+                rows = pq.ParquetFile(source).read_row_group(group.number, self.columns, use_threads=False)
+            yield from rows.to_batches()
+
+    def narrowed(self, columns: Sequence[str]) -> ParquetSplit:
+        return replace(self, columns=tuple(columns))
 
 
 def parquet_splits(paths: Sequence[str], parallelism: int) -> tuple[list[ParquetSplit], pa.Schema]:

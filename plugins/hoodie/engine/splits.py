@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -20,6 +20,9 @@ class ArrowSplit:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         return iter(self.table.to_batches())
+
+    def narrowed(self, columns: Sequence[str]) -> ArrowSplit:
+        return ArrowSplit(self.table.select(list(columns)))
 
 
 def arrow_splits(table: pa.Table, count: int) -> list[ArrowSplit]:

@@ -50,6 +50,9 @@ class KeySplit:
                 group = pa.repeat(pa.scalar(number, pa.int32()), batch.num_rows)
                 yield from batch.append_column(GROUP, group).to_batches()
 
+    def narrowed(self, columns: Sequence[str]) -> None:
+        return None
+
     def _keys(self, file_slice: FileSlice) -> Iterator[pa.Table]:
         if file_slice.base_file is not None:
             with BaseFileReader(self.storage, file_slice.base_file.path) as reader:

@@ -39,7 +39,9 @@ class BaseMerger:
         `ordering` is empty when the incoming row always wins (COMMIT_TIME_ORDERING, delete by key).
         """
         self._incoming = incoming.combine_chunks()
-        self._columns = list(columns)
+        # Deletions have nulls in columns that the table requires: only the rows that replace others must have values.
+        present = self._incoming.select([name for name in columns if name in incoming.schema.names])
+        self._rows = present.cast(pa.schema([field.with_nullable(True) for field in present.schema]))
         self._ordering = tuple(ordering)
         self._keys = _one_chunk(self._incoming[RECORD_KEY])
         self._deletes = _one_chunk(self._incoming[DELETE])
@@ -65,45 +67,28 @@ class BaseMerger:
             wins = pa.repeat(True, len(positions))
         replaces, removes = pc.and_not(wins, deletes), pc.and_(wins, deletes)
         updated, deleted = pc.sum(replaces).as_py() or 0, pc.sum(removes).as_py() or 0
-        result = batch
-        if updated:
-            replacement = self._incoming.select(self._columns).take(positions.filter(replaces))
-            result = _replace_rows(batch.select(self._columns), _scatter(hit, replaces), replacement)
-        if deleted:
-            result = result.filter(pc.invert(_scatter(hit, removes)))
-        return MergedBatch(result, updated, deleted)
+        if not updated and not deleted:
+            return MergedBatch(batch, 0, 0)
+        # One `take` from the old rows followed by the incoming ones makes the batch: half the time of replacing by column.
+        places = np.flatnonzero(_numpy(hit))
+        order = np.arange(batch.num_rows, dtype=np.int64)
+        incoming = _numpy(positions).astype(np.int64)
+        order[places[_numpy(replaces)]] = batch.num_rows + incoming[_numpy(replaces)]
+        kept = np.delete(order, places[_numpy(removes)])
+        if not updated:
+            return MergedBatch(batch.take(pa.array(kept)), 0, deleted)
+        both = pa.concat_tables([batch.cast(self._rows.schema), self._rows])
+        return MergedBatch(both.take(pa.array(kept)).cast(batch.schema), updated, deleted)
 
     def inserts(self) -> pa.Table:
         """The incoming rows that met no stored row and are not deletes, with `columns`; call it after the last batch."""
         fresh = pa.array(~self._matched)
-        return self._incoming.select(self._columns).filter(pc.and_not(fresh, self._deletes))
+        return self._rows.filter(pc.and_not(fresh, self._deletes))
 
 
-def _scatter(hit: pa.BooleanArray, values: pa.BooleanArray) -> pa.BooleanArray:
-    """`values`, one for each true of `hit`, at the places of these trues; false elsewhere."""
-    return _one_chunk(pc.replace_with_mask(pa.repeat(False, len(hit)), hit, _one_chunk(values)))
-
-
-def _replace_rows(batch: pa.Table, mask: pa.BooleanArray, replacement: pa.Table) -> pa.Table:
-    columns = []
-    order: pa.Array | None = None
-    for name in batch.schema.names:
-        old, new = _one_chunk(batch[name]), _one_chunk(replacement[name])
-        if pa.types.is_nested(old.type):  # the kernel knows no nested types
-            if order is None:
-                order = _replacement_order(mask)
-            columns.append(pa.concat_arrays([old, new]).take(order))
-        else:
-            columns.append(pc.replace_with_mask(old, mask, new))
-    return pa.table(columns, schema=batch.schema)
-
-
-def _replacement_order(mask: pa.BooleanArray) -> pa.Array:
-    """Indices into old rows followed by replacements that put each replacement at its place."""
-    flags = mask.to_numpy(zero_copy_only=False)
-    order = np.arange(len(flags), dtype=np.int64)
-    order[flags] = len(flags) + np.arange(int(flags.sum()), dtype=np.int64)
-    return pa.array(order)
+def _numpy(array: pa.Array) -> np.ndarray:
+    values: np.ndarray = array.to_numpy(zero_copy_only=False)
+    return values
 
 
 def _one_chunk(column: pa.ChunkedArray | pa.Array) -> pa.Array:

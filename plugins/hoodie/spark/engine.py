@@ -50,12 +50,16 @@ class SparkEngine:
                 return [pickle.loads(row[0]) for row in frame.collect()]
         return self._run(self._rdd(rows).map(_SplitResult(function)))
 
-    def exchange_input(self, function: InputFn[Iterable[Block]], rows: Any, count: int) -> Buckets:
-        if isinstance(rows, DataFrame):
-            frame = rows.mapInArrow(_InputBlocks(function), "bucket int, block binary")
-            pairs: RDD[Pair] = frame.rdd.map(_pair)
-        else:
-            pairs = self._rdd(rows).flatMap(_SplitBlocks(function))
+    def exchange_inputs(self, inputs: Sequence[tuple[InputFn[Iterable[Block]], Any]], count: int) -> Buckets:
+        frames = [entry for entry in inputs if isinstance(entry[1], DataFrame)]
+        parts = [rows.mapInArrow(_InputBlocks(f), "bucket int, block binary").rdd.map(_pair) for f, rows in frames]
+        splits = [entry for entry in inputs if not isinstance(entry[1], DataFrame)]
+        if splits:
+            # One RDD of all splits: what a union adds would send every block through the JVM to a second worker.
+            tasks = [(place, task) for place, (_, rows) in enumerate(splits) for task in enumerate(rows)]
+            work = _SplitBlocks(tuple(function for function, _ in splits))
+            parts.append(self._context.parallelize(tasks, max(1, len(tasks))).flatMap(work))
+        pairs: RDD[Pair] = parts[0] if len(parts) == 1 else self._context.union(parts)
         return _SparkBuckets(self, pairs.partitionBy(count, _identity), count)
 
     def input_size(self, rows: Any) -> int:
@@ -115,11 +119,12 @@ class _SplitResult:
 
 @dataclass(frozen=True)
 class _SplitBlocks:
-    function: InputFn[Iterable[Block]]
+    functions: tuple[InputFn[Iterable[Block]], ...]
 
-    def __call__(self, task: tuple[int, Any]) -> Iterator[Pair]:
+    def __call__(self, task: tuple[int, tuple[int, Any]]) -> Iterator[Pair]:
+        place, (number, split) = task
         with carrying_errors():
-            yield from _pairs(self.function(task[0], task[1].batches()))
+            yield from _pairs(self.functions[place](number, split.batches()))
 
 
 @dataclass(frozen=True)

@@ -64,9 +64,13 @@ class LocalStorage:
         target = self._root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         with open(target, "xb", buffering=1 << 20) as sink:
-            yield sink
-            sink.flush()
-            os.fsync(sink.fileno())
+            try:
+                yield sink
+                sink.flush()
+                os.fsync(sink.fileno())
+            except BaseException:
+                target.unlink(missing_ok=True)
+                raise
 
     def create(self, path: str, data: bytes) -> None:
         target = self._root / path

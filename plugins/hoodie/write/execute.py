@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from hoodie.clock import Clock
 from hoodie.config import write_keys as keys
-from hoodie.engine.base import Engine
+from hoodie.engine.base import Buckets, Engine
 from hoodie.errors import PendingInstantError
 from hoodie.index.simple import key_splits
 from hoodie.index.sketch import KeySketch, sketch_power
@@ -48,6 +48,8 @@ from hoodie.write.stages import (
     Locate,
     Route,
     Survey,
+    SurveyInput,
+    Touched,
     WriteFiles,
     merge_profiles,
 )
@@ -141,15 +143,22 @@ def _write_files(
         results = engine.map_input(BulkInsert(context, new_file_id), rows)
         return [stat for stats in results for stat in stats]
     buckets = max(engine.parallelism, -(-engine.input_size(rows) // _ROWS_PER_BUCKET_BYTES))
-    keyed = engine.exchange_input(KeyRows(context, buckets), rows, buckets)
     power = sketch_power(engine.input_size(rows) // _ROW_BYTES)
-    touched = keyed.map(Survey(power))
+    keyed: Buckets | None = None
+    touched = _survey(context, engine, rows, power)
+    if touched is None:
+        keyed = engine.exchange_inputs([(KeyRows(context, buckets), rows)], buckets)
+        touched = keyed.map(Survey(power))
     slices = _latest(state, sorted(frozenset().union(*(part.partitions for part in touched))))
-    if plan.operation in ("upsert", "delete"):
-        stored = key_splits(state, slices, engine.parallelism)
-        if stored:
-            sketch = KeySketch.union((part.keys for part in touched), power)
-            keyed = keyed.union(engine.exchange_input(KeyStored(buckets, sketch), stored, buckets))
+    inputs: list[tuple[Any, Any]] = [] if keyed is not None else [(KeyRows(context, buckets), rows)]
+    stored = key_splits(state, slices, engine.parallelism) if plan.operation in ("upsert", "delete") else []
+    if stored:
+        sketch = KeySketch.union((part.keys for part in touched), power)
+        inputs.append((KeyStored(buckets, sketch), stored))
+    if inputs:
+        more = engine.exchange_inputs(inputs, buckets)
+        keyed = more if keyed is None else keyed.union(more)
+    assert keyed is not None
     located = Locate(context, tuple(file_slice.partition for file_slice in slices), plan.combines)
     updates, inserts = merge_profiles(keyed.map(located))
     clustering = pending_clustering_groups(state)
@@ -179,6 +188,17 @@ def _write_files(
         return []
     routed = keyed.exchange(Route(located, assignment), len(assignment.tasks))
     return [stat for stat in routed.map(WriteFiles(context, assignment.tasks)) if stat is not None]
+
+
+def _survey(context: WriteContext, engine: Engine, rows: Any, power: int) -> Sequence[Touched] | None:
+    """What the rows touch, from a first reading of only their keys; None where that would cost more than holding the rows."""
+    if not isinstance(rows, Sequence):
+        return None
+    columns = list(dict.fromkeys([*context.keys.fields, *context.paths.fields]))
+    narrow = [split.narrowed(columns) for split in rows]
+    if None in narrow:
+        return None
+    return engine.map_input(SurveyInput(Survey(power), context), narrow)
 
 
 def _latest(state: TableState, partitions: Sequence[str]) -> list[FileSlice]:

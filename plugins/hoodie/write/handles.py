@@ -123,7 +123,8 @@ def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, b
             if known is None:
                 kept_keys.append(merged.rows[RECORD_KEY])
             writer.write(merged.rows)
-        inserts = context.file_schema.empty_table() if context.deletes_by_key else merger.inserts()
+        fresh = context.file_schema.empty_table() if context.deletes_by_key else merger.inserts()
+        inserts = fresh.cast(context.file_schema)
         writer.write(inserts)
         written = writer.rows
         writer.finish(_key_index(context, known, kept_keys, inserts))

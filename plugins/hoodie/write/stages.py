@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -65,7 +65,7 @@ class Touched:
 
 @dataclass(frozen=True)
 class Survey:
-    """Bucket -> what its rows touch."""
+    """Bucket of keyed rows -> what they touch."""
 
     power: int  # of the sketch
 
@@ -76,6 +76,20 @@ class Survey:
             partitions.update(pc.unique(table[PARTITION_PATH]).to_pylist())  # distinct values: few
             hashes.append(murmur2(table[RECORD_KEY], 0))
         return Touched(frozenset(partitions), KeySketch.of(np.concatenate(hashes), self.power))
+
+
+@dataclass(frozen=True)
+class SurveyInput:
+    """Input split with only its key and partition columns -> what its rows touch."""
+
+    survey: Survey
+    context: WriteContext
+
+    def __call__(self, number: int, batches: Iterator[pa.RecordBatch]) -> Touched:
+        names = [*self.context.keys.fields, *self.context.paths.fields]
+        schema = pa.schema([self.context.schema.field(name) for name in dict.fromkeys(names)])
+        narrow = replace(self.context, schema=schema, precombine=())
+        return self.survey(number, keyed_rows(narrow, number, batches))
 
 
 @dataclass(frozen=True)

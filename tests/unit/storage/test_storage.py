@@ -132,9 +132,13 @@ def test_a_writer_never_replaces_a_file(storage):
 
 
 def test_a_writer_that_fails_leaves_nothing(storage):
-    with pytest.raises(ZeroDivisionError), storage.open_output("p/half.parquet") as sink:
-        sink.write(b"half")
-        raise ZeroDivisionError
+    def fail():
+        with storage.open_output("p/half.parquet") as sink:
+            sink.write(b"half")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert storage.info("p/half.parquet") is None
     assert storage.list("p").files == ()
 
