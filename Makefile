@@ -31,7 +31,7 @@ lint: setup ## style, types and import rules
 	$(VENV)/lint-imports
 
 unit: setup ## tests of single parts, without Spark and Airflow processes
-	$(PYTEST) tests/unit
+	$(PYTEST) -n 2 tests/unit
 
 golden: setup ## tables that Apache Hudi wrote are read right
 	$(PYTEST) tests/golden

@@ -44,7 +44,7 @@ def test_a_torn_tail_costs_only_the_last_block(storage, blocks, data) -> None:
 def test_junk_between_blocks_is_skipped(storage, blocks, junk) -> None:
     whole = [encode_block(*block) for block in blocks]
     # The block before the junk does not end where another begins, so Hudi's reader takes it for damaged too.
-    expected = blocks[:-1] if junk else blocks
+    expected = blocks[:-1] if len(junk) >= len(b"#HUDI#") else blocks
     assert found(storage, b"".join(whole) + junk) == expected
     assert found(storage, junk + b"".join(whole)) == blocks
 

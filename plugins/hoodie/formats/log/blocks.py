@@ -145,12 +145,16 @@ def _parse_headers(window: bytes, offset: int, end: int) -> tuple[dict[Header, s
 
 
 def _ends_well(source: File, end: int, length: int, size: int) -> bool:
-    """Whether the block repeats its length at its end, and the file or another block follows."""
+    """Whether the block repeats its length at its end, and another block or the end of the file follows.
+
+    Fewer bytes than a magic has count as the end, as in Hudi's reader: they are all that is left of a torn block.
+    """
     if length < 8:
         return False
     tail = _read(source, end - 8, min(8 + len(MAGIC), size - end + 8))
     (repeated,) = struct.unpack_from(">q", tail)
-    return bool(repeated == length + len(MAGIC)) and tail[8:] in (b"", MAGIC)
+    follows = tail[8:]
+    return bool(repeated == length + len(MAGIC)) and (follows == MAGIC or len(follows) < len(MAGIC))
 
 
 def _corrupt(source: File, path: str, offset: int, size: int) -> tuple[LogBlock, int]:
