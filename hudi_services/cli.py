@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import datetime
 
 import click
@@ -16,10 +14,11 @@ from hoodie.config.table_keys import VERSION
 from hoodie.errors import ConfigError, HoodieError
 from hoodie.table import HoodieTable
 from hoodie.transaction.lock import break_lock
-from hudi_services.explain import as_text, clean_as_dict, ingest_as_dict
+from hudi_services.compact import compact
+from hudi_services.explain import clean_as_dict, ingest_as_dict, print_plan
 from hudi_services.ingest import IngestRequest, Window, prepare, run_ingest
 from hudi_services.options import common_options, merged_options, open_engine
-from hudi_services.result import ServiceResult
+from hudi_services.result import ServiceResult, finish
 from hudi_services.show import options, show
 
 _DAY = click.DateTime(formats=["%Y-%m-%d"])
@@ -97,9 +96,9 @@ def ingest(
     )
     runner = open_engine("local" if explain else engine, spark_master, "hudi ingest")
     if explain:
-        _print_plan(ingest_as_dict(prepare(request, runner)), as_json)
+        print_plan(ingest_as_dict(prepare(request, runner)), as_json)
     else:
-        _finish(run_ingest(request, runner), as_json, result_path)
+        finish(run_ingest(request, runner), as_json, result_path)
 
 
 @cli.command()
@@ -123,7 +122,7 @@ def clean(
         target_base_path, engine=open_engine("local" if explain else engine, spark_master, "hudi clean")
     )
     if explain:
-        _print_plan(clean_as_dict(table.explain_clean(chosen)), as_json)
+        print_plan(clean_as_dict(table.explain_clean(chosen)), as_json)
         return
     run = table.clean(chosen)
     planned = run.decision.plan
@@ -136,7 +135,7 @@ def clean(
         bytes_deleted=planned.bytes if planned else 0,
         seconds=time.monotonic() - begun,
     )
-    _finish(result, as_json, result_path)
+    finish(result, as_json, result_path)
 
 
 @cli.command()
@@ -148,22 +147,9 @@ def unlock(target_base_path: str) -> None:
     click.echo("the table was not locked" if content is None else f"removed the lock: {' '.join(content.split())}")
 
 
+cli.add_command(compact)
 cli.add_command(show)
 cli.add_command(options)
-
-
-def _print_plan(plan: dict[str, object], as_json: bool) -> None:
-    click.echo(json.dumps(plan, indent=2) if as_json else as_text(plan))
-
-
-def _finish(result: ServiceResult, as_json: bool, result_path: str | None) -> None:
-    if result_path is not None:
-        result.write(result_path)
-    click.echo(
-        json.dumps(asdict(result), indent=2)
-        if as_json
-        else f"{result.service}: {result.message} ({result.seconds:.1f} s)"
-    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

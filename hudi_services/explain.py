@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
+
+import click
 
 from hoodie.services.clean_plan import CleanDecision
 from hudi_services.ingest import Prepared
@@ -43,6 +46,11 @@ def clean_as_dict(decision: CleanDecision) -> dict[str, Any]:
     }
 
 
+def print_plan(plan: dict[str, Any], as_json: bool) -> None:
+    """For people, or for programs."""
+    click.echo(json.dumps(plan, indent=2) if as_json else as_text(plan))
+
+
 def as_text(plan: dict[str, Any]) -> str:
     """A plan for a person: the reason first, then a line a file, then the sum."""
     lines = [f"{plan['service']}: {plan['reason']}"]
@@ -55,6 +63,13 @@ def as_text(plan: dict[str, Any]) -> str:
         lines.append(f"  {file['bytes']:>14,} bytes  {file['path']}{reason}")
     if len(plan["files"]) > _SHOWN:
         lines.append(f"  … and {len(plan['files']) - _SHOWN} more (--json shows all)")
-    verb = "remove" if plan["service"] == "clean" else "load"
-    lines.append(f"would {verb} {len(plan['files'])} files, {plan['bytes']:,} bytes; nothing was changed")
+    if "backlog" in plan:
+        waits = plan["backlog"]
+        lines.append(
+            f"backlog: {waits['log_files']} logs of {waits['log_bytes']:,} bytes in {waits['file_groups']} file groups, "
+            f"the oldest of {waits['oldest_log'] or 'none'}; {len(waits['pending_plans'])} plans wait to be executed"
+        )
+    verb = {"clean": "remove", "ingest": "load", "compact": "compact"}[plan["service"]]
+    what = "file groups" if plan["service"] == "compact" else "files"
+    lines.append(f"would {verb} {len(plan['files'])} {what}, {plan['bytes']:,} bytes; nothing was changed")
     return "\n".join(lines)

@@ -6,6 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import click
+
 
 @dataclass(frozen=True)
 class ServiceResult:
@@ -35,3 +37,14 @@ class ServiceResult:
         temporary = target.with_name(target.name + ".tmp")
         temporary.write_text(json.dumps(asdict(self), indent=2))
         temporary.replace(target)
+
+
+def finish(result: ServiceResult, as_json: bool, path: str | None) -> None:
+    """Store the result if a `path` was given, and print it for people or programs."""
+    if path is not None:
+        result.write(path)
+    click.echo(
+        json.dumps(asdict(result), indent=2)
+        if as_json
+        else f"{result.service}: {result.message} ({result.seconds:.1f} s)"
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hoodie.config import CLEAN_KEYS, CREATE_KEYS, WRITE_KEYS
+from hoodie.config import CLEAN_KEYS, COMPACTION_KEYS, CREATE_KEYS, WRITE_KEYS
 from hoodie.table import HoodieTable
 
 
@@ -41,7 +41,12 @@ def show(what: str, target_base_path: str) -> None:
 @click.command()
 def options() -> None:
     """Print the hoodie.* options: name, default, what it does, older names."""
-    for title, keys in (("table", CREATE_KEYS), ("write", WRITE_KEYS), ("clean", CLEAN_KEYS)):
+    for title, keys in (
+        ("table", CREATE_KEYS),
+        ("write", WRITE_KEYS),
+        ("clean", CLEAN_KEYS),
+        ("compact", COMPACTION_KEYS),
+    ):
         click.echo(f"# {title}")
         for key in keys:
             older = f" (also {', '.join(key.aliases)})" if key.aliases else ""

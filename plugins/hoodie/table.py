@@ -20,6 +20,8 @@ from hoodie.read.plan import ReadPlan, current_slices, plan_read
 from hoodie.read.times import resolve_as_of
 from hoodie.services.clean import CleanRun, run_clean
 from hoodie.services.clean_plan import CleanDecision, decide_clean
+from hoodie.services.compaction import CompactionResult, execute_compaction, pending_compactions, schedule_compaction
+from hoodie.services.compaction_plan import CompactionDecision, decide_compaction
 from hoodie.storage import Storage, open_storage
 from hoodie.timeline import Timeline
 from hoodie.transaction.create import create_table
@@ -170,6 +172,20 @@ class HoodieTable:
     def clean(self, options: Mapping[str, object] | None = None) -> CleanRun:
         """Finish interrupted cleans, then plan and run a new one."""
         return run_clean(self.storage, self.clock, self.engine, options or {})
+
+    def explain_compaction(self, options: Mapping[str, object] | None = None) -> CompactionDecision:
+        """Whether a compaction is due, what it would take, and what waits. Changes nothing."""
+        return decide_compaction(self.state(), options or {}, self.clock)
+
+    def schedule_compaction(self, options: Mapping[str, object] | None = None, *, force: bool = False) -> str | None:
+        """Put a compaction plan on the timeline if one is due (or at once, with `force`). Returns its instant."""
+        instant, _ = schedule_compaction(self.storage, self.clock, options or {}, force=force)
+        return instant.time if instant is not None else None
+
+    def compact(self, time: str | None = None, options: Mapping[str, object] | None = None) -> list[CompactionResult]:
+        """Execute the pending compaction of instant `time`, or all of them, the oldest first. Writers may go on meanwhile."""
+        times = [time] if time is not None else [instant.time for instant in pending_compactions(self.state())]
+        return [execute_compaction(self.storage, self.clock, self.engine, each, options or {}) for each in times]
 
 
 def _storage(base_path: str | Storage) -> Storage:

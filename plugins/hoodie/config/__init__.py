@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hoodie.config.clean_keys import CLEAN_KEYS
+from hoodie.config.compaction_keys import COMPACTION_KEYS
 from hoodie.config.key import ConfigKey, resolve
 from hoodie.config.table_keys import CREATE_KEYS
 from hoodie.config.write_keys import WRITE_KEYS
@@ -13,7 +14,7 @@ from hoodie.config.write_keys import WRITE_KEYS
 
 def check_keys(options: Mapping[str, object]) -> None:
     """Check options that several services share, such as a properties file. Raises ConfigError (see `resolve`)."""
-    resolve(options, dict.fromkeys([*CREATE_KEYS, *WRITE_KEYS, *CLEAN_KEYS]))
+    resolve(options, dict.fromkeys([*CREATE_KEYS, *WRITE_KEYS, *CLEAN_KEYS, *COMPACTION_KEYS]))
 
 
 def select_keys(options: Mapping[str, object], keys: Iterable[ConfigKey[Any]]) -> dict[str, object]:
@@ -22,4 +23,4 @@ def select_keys(options: Mapping[str, object], keys: Iterable[ConfigKey[Any]]) -
     return {name: value for name, value in options.items() if name in names}
 
 
-__all__ = ["CLEAN_KEYS", "CREATE_KEYS", "WRITE_KEYS", "check_keys", "select_keys"]
+__all__ = ["CLEAN_KEYS", "COMPACTION_KEYS", "CREATE_KEYS", "WRITE_KEYS", "check_keys", "select_keys"]

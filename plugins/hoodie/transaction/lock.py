@@ -22,6 +22,7 @@ from hoodie.errors import LockHeldError
 from hoodie.storage.base import Storage
 
 LOCK = ".hoodie/lock"
+_SERVICE_LOCKS = ".hoodie/.locks"
 _POLL_SECONDS = 0.5
 _held: set[str] = set()  # tokens of the locks that this process holds now
 
@@ -53,14 +54,27 @@ def table_lock(storage: Storage, clock: Clock, purpose: str, wait_ms: int) -> It
 
     Waits up to `wait_ms` for another owner, then raises LockHeldError that shows the owner and the lock's age.
     """
+    with _file_lock(storage, clock, LOCK, purpose, wait_ms):
+        yield
+
+
+@contextmanager
+def service_lock(storage: Storage, clock: Clock, name: str, wait_ms: int) -> Iterator[None]:
+    """Hold a lock of one piece of work, such as the execution of one plan: writers do not wait for it."""
+    with _file_lock(storage, clock, f"{_SERVICE_LOCKS}/{name}.lock", name, wait_ms):
+        yield
+
+
+@contextmanager
+def _file_lock(storage: Storage, clock: Clock, path: str, purpose: str, wait_ms: int) -> Iterator[None]:
     owner = LockOwner(socket.gethostname(), _boot_id(), os.getpid(), _started(os.getpid()), str(clock.uuid()), purpose)
     _held.add(owner.token)
     try:
-        _acquire(storage, clock, owner, wait_ms)
+        _acquire(storage, clock, path, owner, wait_ms)
         try:
             yield
         finally:
-            storage.delete(LOCK)
+            storage.delete(path)
     finally:
         _held.discard(owner.token)
 
@@ -75,27 +89,27 @@ def break_lock(storage: Storage) -> str | None:
     return content
 
 
-def _acquire(storage: Storage, clock: Clock, owner: LockOwner, wait_ms: int) -> None:
+def _acquire(storage: Storage, clock: Clock, path: str, owner: LockOwner, wait_ms: int) -> None:
     content = json.dumps(
         {"lockCreateTime": clock.now().isoformat(), "lockThreadName": owner.purpose, **asdict(owner)}, indent=2
     ).encode()
     waited = 0.0
     while True:
         with suppress(FileExistsError):
-            storage.create(LOCK, content)
+            storage.create(path, content)
             return
-        if _take_over(storage):
+        if _take_over(storage, path):
             continue
         if waited * 1000 >= wait_ms:
-            raise _held_error(storage, clock, waited)
+            raise _held_error(storage, clock, path, waited)
         clock.sleep(_POLL_SECONDS)
         waited += _POLL_SECONDS
 
 
-def _take_over(storage: Storage) -> bool:
+def _take_over(storage: Storage, path: str) -> bool:
     """Remove the lock when its owner is certainly dead; True when it is worth trying again at once."""
     try:
-        content = storage.read(LOCK)
+        content = storage.read(path)
     except FileNotFoundError:
         return True
     try:
@@ -103,20 +117,21 @@ def _take_over(storage: Storage) -> bool:
         owner = LockOwner(**{name: entry[name] for name in LockOwner.__dataclass_fields__})
     except (ValueError, KeyError, TypeError):  # another program's lock: nothing is known about its owner
         return False
-    return owner.is_dead() and storage.delete(LOCK)
+    return owner.is_dead() and storage.delete(path)
 
 
-def _held_error(storage: Storage, clock: Clock, waited: float) -> LockHeldError:
-    info = storage.info(LOCK)
+def _held_error(storage: Storage, clock: Clock, path: str, waited: float) -> LockHeldError:
+    info = storage.info(path)
     age = f"{clock.now().timestamp() - info.modified_ms / 1000:.0f} s old" if info else "released just now"
     try:
-        content = " ".join(storage.read(LOCK).decode(errors="replace").split())
+        content = " ".join(storage.read(path).decode(errors="replace").split())
     except FileNotFoundError:
         content = ""
     return LockHeldError(
         f"Table {storage.base_path} is locked by another writer, waited {waited:.0f} s",
-        found=f"lock {LOCK}, {age}: {content[:500] or '(empty)'}",
-        fix="wait for that writer; if it is certainly gone, remove the lock with `hudi-services unlock`",
+        found=f"lock {path}, {age}: {content[:500] or '(empty)'}",
+        fix="wait for that writer; if it is certainly gone, "
+        + ("remove the lock with `hudi-services unlock`" if path == LOCK else "delete that file"),
     )
 
 

@@ -113,12 +113,17 @@ def write_context(state: TableState, plan: WritePlan, instant: str, write_token:
         precombine=plan.precombine,
         deletes_by_key=plan.operation == "delete",
         max_file_bytes=options[keys.MAX_FILE_SIZE],
-        base_file=BaseFileOptions(
-            compression=options[keys.COMPRESSION],
-            row_group_bytes=options[keys.ROW_GROUP_SIZE],
-            bloom_entries=options[keys.BLOOM_ENTRIES],
-            bloom_fpp=options[keys.BLOOM_FPP],
-            bloom_max_entries=options[keys.BLOOM_MAX_ENTRIES],
-        ),
+        base_file=base_file_options(options),
         write_token=write_token,
+    )
+
+
+def base_file_options(options: Options) -> BaseFileOptions:
+    """How base files are written, of a write or a compaction."""
+    return BaseFileOptions(
+        compression=options[keys.COMPRESSION],
+        row_group_bytes=options[keys.ROW_GROUP_SIZE],
+        bloom_entries=options[keys.BLOOM_ENTRIES],
+        bloom_fpp=options[keys.BLOOM_FPP],
+        bloom_max_entries=options[keys.BLOOM_MAX_ENTRIES],
     )

@@ -146,6 +146,42 @@ def test_a_clean_that_dies_at_any_call(tmp_path, version, kind, half):
         assert len(cleans) >= 1, call
 
 
+@pytest.mark.parametrize(("kind", "half"), [("kill", False), ("kill", True), ("full", False)])
+def test_a_compaction_that_dies_at_any_call(tmp_path, version, kind, half):
+    """Scheduling, then executing, while a write came in between."""
+    options = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
+    properties = {"hoodie.write.table.version": version, "hoodie.table.type": "MERGE_ON_READ"}
+
+    def prepare(path):
+        table = create(path, FakeClock(), **properties)
+        table.write(FIRST, "insert", options)
+        table.write(batch([("a", "p", 2, 2), ("c", "q", 2, 2)]), "upsert", options)
+
+    def compact(table):
+        if not [instant for instant in table.timeline.pending if instant.action == "compaction"]:
+            table.schedule_compaction(force=True)
+        table.compact()
+
+    prepare(tmp_path / "done")
+    done = reopen(LocalStorage(str(tmp_path / "done")), FakeClock(FakeClock().time.replace(month=2)))
+    expected = content(done)
+    compact(done)
+    assert content(done) == expected
+    files = len([file for file in walk_files(done.storage, "") if file.name.endswith(".parquet")])
+
+    for storage, clock, call in run_to_failure(tmp_path, prepare, compact, kind, half):
+        table = reopen(storage, clock)
+        assert content(table) == expected, call
+        if not any(instant.action == "commit" for instant in table.timeline.commits):
+            compact(table)
+        assert content(table) == expected, call
+        table.write(batch([("a", "p", 3, 3)]), "upsert", options)
+        assert content(table) == {**expected, "a": ("p", 3, 3)}, call
+        assert table.timeline.pending == (), call
+        assert uncommitted(table) == [], call
+        assert len([file for file in walk_files(storage, "") if file.name.endswith(".parquet")]) == files, call
+
+
 def test_creating_a_table_that_dies(tmp_path):
     for fail_at in range(1, 20):
         path = tmp_path / f"t{fail_at}"

@@ -1,0 +1,112 @@
+"""The command `compact`: schedules and executes compactions of a merge-on-read table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from hoodie.config import COMPACTION_KEYS, check_keys, select_keys
+from hoodie.errors import ConfigError
+from hoodie.services.compaction import pending_compactions, read_plan
+from hoodie.services.compaction_plan import CompactionDecision
+from hoodie.table import HoodieTable
+from hudi_services.explain import print_plan
+from hudi_services.options import common_options, merged_options, open_engine
+from hudi_services.result import ServiceResult, finish
+
+_MODES = ("schedule", "execute", "schedule-and-execute")
+
+
+@click.command()
+@common_options
+@click.option("--mode", type=click.Choice(_MODES), default="schedule-and-execute", show_default=True)
+@click.option("--instant", help="Execute only the pending compaction of this instant. [default: all, the oldest first]")
+@click.option("--max-plans", type=click.IntRange(min=1), help="Execute at most so many pending compactions.")
+@click.option("--force", is_flag=True, help="Schedule although the trigger says that none is due.")
+def compact(
+    target_base_path: str,
+    props: str | None,
+    conf: Sequence[str],
+    explain: bool,
+    as_json: bool,
+    result_path: str | None,
+    engine: str,
+    spark_master: str | None,
+    mode: str,
+    instant: str | None,
+    max_plans: int | None,
+    force: bool,
+) -> None:
+    """Merge the logs of a merge-on-read table into new base files. Writers may go on meanwhile."""
+    begun = time.monotonic()
+    options = merged_options(props, conf)
+    check_keys(options)
+    if instant is not None and mode != "execute":
+        raise ConfigError("--instant names a compaction that is scheduled already", fix="use it with --mode execute")
+    chosen = select_keys(options, COMPACTION_KEYS)
+    runner = open_engine("local" if explain else engine, spark_master, "hudi compact")
+    table = HoodieTable.open(target_base_path, engine=runner)
+    if explain:
+        print_plan(_as_dict(table, table.explain_compaction(chosen)), as_json)
+        return
+    said: list[str] = []
+    scheduled = None
+    if mode != "execute":
+        scheduled = table.schedule_compaction(chosen, force=force)
+        said.append(
+            f"scheduled {scheduled}" if scheduled else f"none scheduled: {table.explain_compaction(chosen).reason}"
+        )
+    results = []
+    if mode != "schedule":
+        waiting = [pending.time for pending in pending_compactions(table.state())]
+        times = [instant] if instant is not None else waiting[:max_plans]
+        for each in times:
+            results += table.compact(each, chosen)
+        said.append(f"executed {len(results)} of {max(len(waiting), len(times))} waiting")
+    stats = [stat for result in results for stat in result.metadata.stats]
+    result = ServiceResult(
+        "compact",
+        message="; ".join(said),
+        instant=results[-1].instant.time if results else scheduled,
+        rows_written=sum(stat.num_writes for stat in stats),
+        rows_updated=sum(stat.num_updates for stat in stats),
+        rows_inserted=sum(stat.num_inserts for stat in stats),
+        rows_deleted=sum(stat.num_deletes for stat in stats),
+        files_written=len(stats),
+        bytes_written=sum(stat.file_size for stat in stats),
+        seconds=time.monotonic() - begun,
+    )
+    finish(result, as_json, result_path)
+
+
+def _as_dict(table: HoodieTable, decision: CompactionDecision) -> dict[str, Any]:
+    """What would be scheduled now, per file group with the bytes read and written, and what waits already."""
+    state, backlog, plan = table.state(), decision.backlog, decision.plan
+    megabyte = 1024 * 1024
+    return {
+        "service": "compact",
+        "reason": decision.reason,
+        "backlog": {
+            "file_groups": backlog.file_groups,
+            "log_files": backlog.log_files,
+            "log_bytes": backlog.log_bytes,
+            "oldest_log": backlog.oldest_log,
+            "pending_plans": [
+                {"instant": pending.time, "file_groups": len(read_plan(state, pending).operations)}
+                for pending in pending_compactions(state)
+            ],
+        },
+        "bytes": decision.bytes_read,
+        "files": [
+            {
+                "path": f"{operation.partition}/{operation.file_id}".lstrip("/"),
+                "bytes": int(operation.metrics["TOTAL_IO_READ_MB"] * megabyte),
+                "bytes_written": int(operation.metrics["TOTAL_IO_WRITE_MB"] * megabyte),
+                "reason": f"{len(operation.log_files)} logs of {int(operation.metrics['TOTAL_LOG_FILES_SIZE']):,} bytes",
+            }
+            for operation in (plan.operations if plan else ())
+        ],
+    }

@@ -1,0 +1,79 @@
+"""Options of compaction. Names and defaults are Hudi's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hoodie.config.key import ConfigKey, choice, integer
+from hoodie.config.write_keys import (
+    BLOOM_ENTRIES,
+    BLOOM_FPP,
+    BLOOM_MAX_ENTRIES,
+    COMPRESSION,
+    LOCK_WAIT_MS,
+    ROW_GROUP_SIZE,
+)
+
+_PACKAGE = "org.apache.hudi.table.action.compact.strategy."
+BY_SIZE, BY_NUMBER, BOUNDED, UNBOUNDED, BY_DAY = (
+    "LogFileSizeBasedCompactionStrategy",
+    "LogFileNumBasedCompactionStrategy",
+    "BoundedIOCompactionStrategy",
+    "UnBoundedCompactionStrategy",
+    "DayBasedCompactionStrategy",
+)
+
+
+def _strategy(value: str) -> str:
+    name = value.strip().removeprefix(_PACKAGE)
+    known = (BY_SIZE, BY_NUMBER, BOUNDED, UNBOUNDED, BY_DAY)
+    if name not in known:
+        raise ValueError(f"one of {', '.join(known)}, with or without its package {_PACKAGE[:-1]}")
+    return name
+
+
+TRIGGER = ConfigKey[str](
+    "hoodie.compact.inline.trigger.strategy",
+    choice("NUM_COMMITS", "TIME_ELAPSED", "NUM_AND_TIME", "NUM_OR_TIME"),
+    "NUM_COMMITS",
+    "when a compaction is due: after delta commits, after a time, after both, or after either",
+)
+DELTA_COMMITS = ConfigKey[int](
+    "hoodie.compact.inline.max.delta.commits", integer(1), 5, "delta commits since the last compaction until one is due"
+)
+DELTA_SECONDS = ConfigKey[int](
+    "hoodie.compact.inline.max.delta.seconds", integer(1), 3600, "seconds since the last compaction until one is due"
+)
+STRATEGY = ConfigKey[str]("hoodie.compaction.strategy", _strategy, BY_SIZE, "which file groups are compacted first")
+TARGET_IO = ConfigKey[int](
+    "hoodie.compaction.target.io", integer(1), 500 * 1024, "MB that one compaction reads and writes at most"
+)
+LOG_SIZE_THRESHOLD = ConfigKey[int](
+    "hoodie.compaction.logfile.size.threshold", integer(0), 0, "bytes of logs below which a file group waits"
+)
+LOG_NUMBER_THRESHOLD = ConfigKey[int](
+    "hoodie.compaction.logfile.num.threshold", integer(0), 0, "log files below which a file group waits"
+)
+DAY_PARTITIONS = ConfigKey[int](
+    "hoodie.compaction.daybased.target.partitions",
+    integer(1),
+    10,
+    "newest partitions that the day-based strategy compacts",
+)
+
+COMPACTION_KEYS: tuple[ConfigKey[Any], ...] = (
+    TRIGGER,
+    DELTA_COMMITS,
+    DELTA_SECONDS,
+    STRATEGY,
+    TARGET_IO,
+    LOG_SIZE_THRESHOLD,
+    LOG_NUMBER_THRESHOLD,
+    DAY_PARTITIONS,
+    COMPRESSION,
+    ROW_GROUP_SIZE,
+    BLOOM_ENTRIES,
+    BLOOM_FPP,
+    BLOOM_MAX_ENTRIES,
+    LOCK_WAIT_MS,
+)

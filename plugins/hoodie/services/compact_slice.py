@@ -1,0 +1,90 @@
+"""Merging one slice into its next base file. Runs in the workers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from hoodie.formats.base_file import BaseFileOptions, BaseFileReader, BaseFileWriter, KeyIndex, build_key_index
+from hoodie.markers import MarkerType, create_marker
+from hoodie.merge import BaseMerger
+from hoodie.model.commit import WriteStat
+from hoodie.model.files import FileSlice
+from hoodie.model.meta_columns import FILE_NAME, RECORD_KEY
+from hoodie.model.names import BaseFileName
+from hoodie.read.logs import LogReader
+from hoodie.schema import conform
+from hoodie.storage.base import join
+
+
+@dataclass(frozen=True)
+class CompactSlice:
+    """Task function: (number, slice) -> stat of the new base file.
+
+    Records keep their commit time and sequence number (`hoodie.compaction.preserve.commit.metadata`, always on as in Hudi 1.x).
+    Memory holds the merged logs of one slice and a batch of its base file.
+    """
+
+    logs: LogReader
+    instant: str
+    avro_schema: str
+    options: BaseFileOptions
+    write_token: Callable[[int], str]
+
+    def __call__(self, task: tuple[int, FileSlice]) -> WriteStat:
+        number, file_slice = task
+        begun = time.monotonic()
+        storage, schema = self.logs.storage, self.logs.schema
+        name = str(BaseFileName(file_slice.file_id, self.write_token(number), self.instant))
+        path = join(file_slice.partition, name)
+        create_marker(storage, self.instant, path, MarkerType.MERGE)
+        merger = BaseMerger(self.logs.rows(file_slice), schema.names, self.logs.rules.base_ordering)
+        updated = deleted = 0
+        known: KeyIndex | None = None
+        keys: list[pa.ChunkedArray] = []
+        with storage.open_output(path) as sink:
+            writer = BaseFileWriter(sink, schema, self.avro_schema, self.options)
+            if file_slice.base_file is not None:
+                with BaseFileReader(storage, file_slice.base_file.path) as reader:
+                    known = reader.key_index()
+                    for batch in reader.batches():
+                        merged = merger.merge(conform(batch, schema))
+                        updated, deleted = updated + merged.updated, deleted + merged.deleted
+                        if known is None:
+                            keys.append(merged.rows[RECORD_KEY])
+                        writer.write(_named(merged.rows, schema, name))
+            inserts = _named(merger.inserts(), schema, name)
+            writer.write(inserts)
+            writer.finish(self._key_index(known, [*keys, inserts[RECORD_KEY]]))
+        info = storage.info(path)
+        base = file_slice.base_file
+        return WriteStat(
+            file_slice.file_id,
+            path,
+            file_slice.partition,
+            prev_commit=file_slice.base_instant,
+            prev_base_file=base.name if base else None,
+            num_writes=writer.rows,
+            num_inserts=inserts.num_rows,
+            num_updates=updated,
+            num_deletes=deleted,
+            file_size=info.size if info else 0,
+            upsert_ms=int((time.monotonic() - begun) * 1000),
+        )
+
+    def _key_index(self, known: KeyIndex | None, added: list[pa.ChunkedArray]) -> KeyIndex | None:
+        """The old file's index with the new keys; deleted keys stay in it, which costs a look-up and is not wrong."""
+        keys = pa.chunked_array([chunk for column in added for chunk in column.chunks], pa.string())
+        if known is None:
+            return build_key_index(keys, self.options)
+        return known.with_keys(keys) if len(keys) else known
+
+
+def _named(rows: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
+    """In the table's schema, with the name of the file that now holds them."""
+    position = schema.get_field_index(FILE_NAME)
+    renamed = rows.set_column(position, rows.schema.field(position), pa.repeat(name, rows.num_rows))
+    return conform(renamed, schema)

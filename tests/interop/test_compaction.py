@@ -1,0 +1,73 @@
+"""Compactions go from hand to hand: planned here and executed by Hudi, planned by Hudi and executed here."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie import HoodieTable
+from tests.interop.rows import META, rows
+from tests.interop.test_cow import hudi_options
+from tests.interop.test_mor import mor_history
+
+pytestmark = pytest.mark.interop
+
+
+def call(hudi, table: HoodieTable, op: str, time: str | None = None) -> list[dict]:
+    """Hudi's procedure `run_compaction`."""
+    name = f"t_{abs(hash(table.base_path))}"
+    hudi.sql(f"create table if not exists {name} using hudi location '{table.base_path}'")
+    options = f"hoodie.write.table.version={table.version},hoodie.write.auto.upgrade=false,hoodie.metadata.enable=false"
+    options += ",hoodie.compact.inline.max.delta.commits=1"
+    when = f", timestamp => '{time}'" if time else ""
+    return hudi.sql(f"call run_compaction(op => '{op}', table => '{name}'{when}, options => '{options}')")
+
+
+@pytest.mark.parametrize("version", ["9", "6"])
+def test_ours_is_read_and_written_on(tmp_path, hudi12, hudi_rs_read, version):
+    ours, table = mor_history(tmp_path / "t", version, True)
+    before = rows(ours.read())
+    commit_times = rows(ours.read(columns=["id", META[0]]), ["id", META[0]])
+    time = ours.schedule_compaction(force=True)
+    # Writers go on between plan and execution; their logs are merged on top of what the compaction makes.
+    ours.write(table(["k1", "k12", "k80"], [50, 50, 50], [7.0, 7.0, 7.0]), "upsert")
+    waiting = rows(ours.read())
+    assert rows(hudi12.read(ours.base_path)) == waiting
+    (result,) = ours.compact(time)
+    assert {stat.log for stat in result.metadata.stats} == {None}
+    assert rows(ours.read()) == waiting != before
+    assert rows(hudi12.read(ours.base_path)) == waiting
+    assert rows(hudi_rs_read(ours.base_path)) == waiting
+    kept = {row[0]: row[1] for row in rows(ours.read(columns=["id", META[0]]), ["id", META[0]])}
+    assert all(kept[key] == written for key, written in commit_times if key not in ("k1", "k12")), (
+        "rows keep their commit"
+    )
+
+    options = hudi_options(ours, True) | {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}
+    change = table(["k1", "k13", "k81"], [60, 60, 60], [8.0, 8.0, 8.0])
+    hudi12.write(ours.base_path, change, {**options, "hoodie.datasource.write.operation": "upsert"})
+    assert rows(ours.read()) == rows(hudi12.read(ours.base_path))
+
+
+@pytest.mark.parametrize("version", ["9", "6"])
+def test_our_plan_is_executed_by_hudi(tmp_path, hudi12, version):
+    ours, table = mor_history(tmp_path / "t", version, True)
+    time = ours.schedule_compaction(force=True)
+    ours.write(table(["k1", "k12", "k80"], [50, 50, 50], [7.0, 7.0, 7.0]), "upsert")
+    waiting = rows(ours.read())
+    call(hudi12, ours, "run", time)
+    assert [i.time for i in ours.timeline.commits if i.action == "commit"] == [time]
+    assert rows(ours.read()) == waiting == rows(hudi12.read(ours.base_path))
+    assert not any(s.log_files for s in ours.file_slices() if s.base_instant < time)
+
+
+@pytest.mark.parametrize("version", ["9", "6"])
+def test_a_plan_of_hudi_is_executed_by_us(tmp_path, hudi12, version):
+    ours, table = mor_history(tmp_path / "t", version, True)
+    call(hudi12, ours, "schedule")
+    (time,) = [i.time for i in ours.timeline.pending if i.action == "compaction"]
+    ours.write(table(["k1", "k12", "k80"], [50, 50, 50], [7.0, 7.0, 7.0]), "upsert")
+    waiting = rows(ours.read())
+    (result,) = ours.compact()
+    assert result.instant.time == time
+    assert rows(ours.read()) == waiting == rows(hudi12.read(ours.base_path))
+    assert ours.timeline.pending == ()

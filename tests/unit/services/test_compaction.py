@@ -1,0 +1,151 @@
+"""Compaction: when one is due, what it takes, and that it is resumed, guarded and explained."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from hoodie import HoodieTable
+from hoodie.errors import ConfigError, LockHeldError, MissingFileError, PendingInstantError, UnsupportedTableError
+from hoodie.services.compaction import execute_compaction
+from hoodie.transaction.lock import service_lock
+from tests.support.clock import FakeClock
+from tests.support.tables import SMALL_BLOOM, batch, content, create
+
+NO_SMALL_FILES = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
+
+
+@pytest.fixture(params=["9", "6"])
+def table(request, tmp_path):
+    """Two file groups in partition p, one in q, each of one row."""
+    made = create(
+        tmp_path / "t",
+        FakeClock(),
+        **{"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": request.param},
+    )
+    for rows in ([("a", "p", 1, 1), ("c", "q", 1, 1)], [("b", "p", 1, 1)]):
+        made.write(batch(rows), "insert", NO_SMALL_FILES)
+    return made
+
+
+def update(table, *keys, ts=2):
+    part = {"a": "p", "b": "p", "c": "q"}
+    return table.write(batch([(key, part[key], ts, ts) for key in keys]), "upsert", NO_SMALL_FILES)
+
+
+def test_due_after_delta_commits(table):
+    wanted = {"hoodie.compact.inline.max.delta.commits": 4}
+    update(table, "a")
+    assert table.schedule_compaction(wanted) is None
+    assert "3 delta commits (of 4)" in table.explain_compaction(wanted).reason
+    update(table, "a", ts=3)
+    time = table.schedule_compaction(wanted)
+    assert time is not None
+    assert table.schedule_compaction(wanted) is None, "the count begins anew with the plan"
+    table.compact()
+    assert content(table)["a"] == ("p", 3, 3)
+    assert table.explain_compaction(wanted).reason == "no delta commits since the last compaction"
+
+
+def test_due_after_a_time(table):
+    update(table, "a")
+    hour = {"hoodie.compact.inline.max.delta.seconds": 3600, "hoodie.compact.inline.max.delta.commits": 100}
+    plans = {}
+    for trigger in ("TIME_ELAPSED", "NUM_AND_TIME", "NUM_OR_TIME"):
+        early = table.explain_compaction({**hour, "hoodie.compact.inline.trigger.strategy": trigger}).plan
+        table.clock.time += timedelta(hours=2)
+        late = table.explain_compaction({**hour, "hoodie.compact.inline.trigger.strategy": trigger}).plan
+        table.clock.time -= timedelta(hours=2)
+        plans[trigger] = (early is not None, late is not None)
+    assert plans == {"TIME_ELAPSED": (False, True), "NUM_AND_TIME": (False, False), "NUM_OR_TIME": (False, True)}
+
+
+def planned(table, **options):
+    decision = table.explain_compaction({"hoodie.compact.inline.max.delta.commits": 1, **options})
+    return [(op.partition, len(op.log_files)) for op in decision.plan.operations] if decision.plan else decision.reason
+
+
+def test_strategies(table):
+    for ts, keys in ((2, "abc"), (3, "b"), (4, "b"), (5, "c")):
+        update(table, *keys, ts=ts)
+    strategy = "hoodie.compaction.strategy"
+    assert planned(table) == [("part=p", 3), ("part=q", 2), ("part=p", 1)]
+    assert planned(table, **{strategy: "LogFileNumBasedCompactionStrategy"})[0] == ("part=p", 3)
+    newest = {strategy: "DayBasedCompactionStrategy", "hoodie.compaction.daybased.target.partitions": 1}
+    assert planned(table, **newest) == [("part=q", 2)]
+    java = "org.apache.hudi.table.action.compact.strategy.UnBoundedCompactionStrategy"
+    assert sorted(planned(table, **{strategy: java})) == [("part=p", 1), ("part=p", 3), ("part=q", 2)]
+    assert planned(table, **{"hoodie.compaction.logfile.num.threshold": 3}) == [("part=p", 3)]
+    assert "past the thresholds" in planned(table, **{"hoodie.compaction.logfile.size.threshold": 1 << 30})
+    with pytest.raises(ConfigError, match="LogFileSizeBasedCompactionStrategy"):
+        planned(table, **{strategy: "Fastest"})
+
+
+def test_the_budget_bounds_a_plan_and_the_backlog_is_told(table, monkeypatch):
+    update(table, "a", "b", "c")
+    monkeypatch.setattr("hoodie.services.compaction_plan._MB", 1)  # a budget in bytes
+    decision = table.explain_compaction(
+        {"hoodie.compact.inline.max.delta.commits": 1, "hoodie.compaction.target.io": 1}
+    )
+    assert len(decision.plan.operations) == 1, "one is taken even if it is past the budget"
+    assert "2 file groups are left" in decision.reason
+    assert (decision.backlog.file_groups, decision.backlog.log_files, decision.backlog.pending_plans) == (3, 3, 0)
+    assert decision.backlog.log_bytes == sum(log.info.size for s in table.file_slices() for log in s.log_files)
+    assert decision.bytes_read > decision.bytes_written > 0
+
+
+def test_groups_of_a_pending_plan_are_not_planned_again(table):
+    update(table, "a")
+    first = table.schedule_compaction(force=True)
+    update(table, "a", "c", ts=3)
+    second = table.schedule_compaction(force=True)
+    plans = {i.time: i for i in table.timeline.pending}
+    assert sorted(plans) == sorted([first, second])
+    table.compact(second)
+    assert content(table) == {"a": ("p", 3, 3), "b": ("p", 1, 1), "c": ("q", 3, 3)}
+    table.compact()
+    assert content(table) == {"a": ("p", 3, 3), "b": ("p", 1, 1), "c": ("q", 3, 3)}
+    assert table.timeline.pending == ()
+
+
+def test_only_one_process_executes_a_plan(table):
+    update(table, "a")
+    time = table.schedule_compaction(force=True)
+    with (
+        service_lock(table.storage, table.clock, f"compaction-{time}", 0),
+        pytest.raises(LockHeldError, match=f"compaction-{time}"),
+    ):
+        table.compact(time, {"hoodie.write.lock.wait_time_ms": 0})
+    table.compact(time)
+    with pytest.raises(PendingInstantError, match=time):
+        table.compact(time)
+
+
+def test_a_missing_file_of_the_plan_is_named(table):
+    update(table, "a")
+    time = table.schedule_compaction(force=True)
+    (log,) = [log for s in table.file_slices() for log in s.log_files]
+    content_of_log = table.storage.read(log.path)
+    table.storage.delete(log.path)
+    with pytest.raises(MissingFileError, match="compaction plan"):
+        table.compact(time)
+    table.storage.create(log.path, content_of_log)
+    table.compact(time)
+    assert content(table)["a"] == ("p", 2, 2)
+
+
+def test_copy_on_write_has_nothing_to_compact(tmp_path):
+    table = create(tmp_path / "t", FakeClock())
+    with pytest.raises(UnsupportedTableError, match="COPY_ON_WRITE"):
+        table.schedule_compaction()
+
+
+def test_a_write_does_not_grow_a_group_that_waits(table):
+    """Rewriting its base file would leave the logs of the plan behind."""
+    update(table, "a")
+    time = table.schedule_compaction(force=True)
+    table.write(batch([("n", "p", 1, 1), ("a", "p", 3, 3)]), "upsert", SMALL_BLOOM)
+    execute_compaction(table.storage, table.clock, table.engine, time, SMALL_BLOOM)
+    assert content(table) == {"a": ("p", 3, 3), "b": ("p", 1, 1), "c": ("q", 1, 1), "n": ("p", 1, 1)}
+    assert isinstance(table, HoodieTable)
