@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hoodie.clock import Clock
 from hoodie.config import clean_keys as keys
 from hoodie.config.key import Options, resolve
-from hoodie.errors import ConfigError, UnsupportedTableError
+from hoodie.errors import ConfigError
 from hoodie.model.services import CleanPlan, CleanResult
 from hoodie.services.clean_retention import (
     KEEP_COMMITS,
@@ -28,6 +28,7 @@ from hoodie.view import (
     list_partition_files,
     list_partitions,
     pending_clustering_groups,
+    pending_compaction_groups,
     replaced_groups,
 )
 
@@ -52,11 +53,6 @@ def decide_clean(state: TableState, given: Mapping[str, object], clock: Clock) -
     a commit that is to be retained cannot be read.
     """
     options = resolve(given, keys.CLEAN_KEYS)
-    if state.properties.is_merge_on_read:
-        raise UnsupportedTableError(
-            f"Table {state.properties.name!r} is MERGE_ON_READ",
-            fix="clean it with Hudi; copy-on-write tables can be cleaned",
-        )
     last_commit = state.timeline.last_commit
     if last_commit is None:
         return CleanDecision(None, "the table has no commits")
@@ -144,9 +140,9 @@ def _plan(
 ) -> CleanDecision:
     listed = list_partition_files(state.storage, partitions)
     groups = file_groups(listed, state)
-    clustering = pending_clustering_groups(state)
+    planned = {*pending_clustering_groups(state), *pending_compaction_groups(state)}
     kept = _savepointed_files(state, savepoints)
-    kept |= {path for g in groups if (g.partition, g.file_id) in clustering for s in g.slices for path in s.paths}
+    kept |= {path for g in groups if (g.partition, g.file_id) in planned for s in g.slices for path in s.paths}
     earliest = retention.earliest
     policy = options[keys.POLICY]
     removable = superseded(

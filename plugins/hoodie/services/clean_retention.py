@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
-from hoodie.model.files import BaseFile, FileGroup, LogFile
+from hoodie.model.files import FileGroup, FileSlice, LogFile
 from hoodie.model.services import CleanFile
 from hoodie.timeline import WRITE_ACTIONS, Instant, Timeline, format_time, pad
 from hoodie.view.slices import GroupId
@@ -59,8 +59,8 @@ def superseded(
     earliest: str | None,
     versions: int,
     replaced_before: str | None,
-) -> Iterator[tuple[BaseFile, str]]:
-    """Base files that no retained view needs, with the reason.
+) -> Iterator[tuple[FileSlice, str]]:
+    """Slices that no retained view needs, with the reason.
 
     By commits and hours: slices older than the newest one before `earliest`. By versions: slices after the newest
     `versions`. Of a group that was replaced before `replaced_before`: all slices. The newest slice of any other group stays.
@@ -69,8 +69,7 @@ def superseded(
         replacing = replaced.get((group.partition, group.file_id))
         if replacing is not None and replaced_before is not None and pad(replacing.time) < pad(replaced_before):
             for file_slice in group.slices:
-                if file_slice.base_file is not None:
-                    yield file_slice.base_file, f"its file group was replaced by {replacing.time}"
+                yield file_slice, f"its file group was replaced by {replacing.time}"
             continue
         for place, file_slice in enumerate(group.slices[1:], 1):
             newer = group.slices[place - 1]
@@ -78,26 +77,34 @@ def superseded(
                 gone = place >= versions
             else:
                 gone = earliest is not None and pad(newer.base_instant) < pad(earliest)
-            if gone and file_slice.base_file is not None:
-                yield file_slice.base_file, f"superseded by {newer.base_instant}"
+            if gone:
+                yield file_slice, f"superseded by {newer.base_instant}"
 
 
 def planned_files(
-    files: Iterable[tuple[BaseFile, str]], logs: Iterable[LogFile], kept: Collection[str]
+    slices: Iterable[tuple[FileSlice, str]], logs: Iterable[LogFile], kept: Collection[str]
 ) -> list[CleanFile]:
-    """The files to remove: base files and the change-data logs of the same slices, but for those in `kept` (paths)."""
-    by_slice: dict[tuple[str, str, str], list[LogFile]] = {}
+    """The files to remove: base files and logs of the slices, and their change-data logs, but for those in `kept` (paths).
+
+    `logs` are all log files; the change-data logs among them belong to the base file that their instant wrote.
+    """
+    changes: dict[tuple[str, str, str], list[LogFile]] = {}
     for log in logs:
-        by_slice.setdefault((log.partition, log.file_id, log.time), []).append(log)
-    result = []
-    for base, reason in files:
-        if base.path in kept:
+        if log.is_cdc:
+            changes.setdefault((log.partition, log.file_id, log.time), []).append(log)
+    result: list[CleanFile] = []
+    for file_slice, reason in slices:
+        base = file_slice.base_file
+        files = [base.info] if base is not None else []
+        files += [log.info for log in file_slice.log_files]
+        files += [
+            log.info for log in changes.get((file_slice.partition, file_slice.file_id, file_slice.base_instant), ())
+        ]
+        if base is not None and base.path in kept:  # of a savepoint: then its logs stay too
             continue
-        result.append(CleanFile(base.path, base.partition, base.file_id, base.size, reason))
-        logs_of_slice = by_slice.get((base.partition, base.file_id, base.instant), ())
         result.extend(
-            CleanFile(log.path, log.partition, log.file_id, log.info.size, reason)
-            for log in logs_of_slice
-            if log.path not in kept
+            CleanFile(info.path, file_slice.partition, file_slice.file_id, info.size, reason)
+            for info in files
+            if info.path not in kept
         )
     return result
