@@ -1,12 +1,13 @@
 """The registry: which tables there are, where their data comes from, and which services run on them when."""
 
-from hudi_services.registry.arguments import DateRange, clean_arguments, ingest_arguments
+from hudi_services.registry.arguments import DateRange, clean_arguments, compact_arguments, ingest_arguments
 from hudi_services.registry.load import Reading, Registry, load_registry, read_registry
 from hudi_services.registry.mistakes import Mistake
-from hudi_services.registry.model import Clean, Ingest, Keys, Quarantine, Source, Table
+from hudi_services.registry.model import Clean, Compact, Ingest, Keys, Quarantine, Source, Table
 
 __all__ = [
     "Clean",
+    "Compact",
     "DateRange",
     "Ingest",
     "Keys",
@@ -17,6 +18,7 @@ __all__ = [
     "Source",
     "Table",
     "clean_arguments",
+    "compact_arguments",
     "ingest_arguments",
     "load_registry",
     "read_registry",

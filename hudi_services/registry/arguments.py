@@ -72,6 +72,13 @@ def clean_arguments(table: Table, policy: str | None = None, retained: int | Non
     return ["--target-base-path", table.base_path, *_options(options)]
 
 
+def compact_arguments(table: Table, mode: str) -> list[str]:
+    """Flags of the compactor; `mode` is `schedule` or `execute`."""
+    flags = ["--target-base-path", table.base_path, "--mode", mode]
+    flags += ["--max-plans", str(table.compact.max_plans)] if mode == "execute" else []
+    return flags + _options(table.compact.hoodie)
+
+
 def _replaced(options: Mapping[str, str], key: ConfigKey[Any], value: str) -> dict[str, str]:
     """`options` with one value for `key`, under whichever of its names it stood."""
     return {name: given for name, given in options.items() if name not in key.names} | {key.name: value}

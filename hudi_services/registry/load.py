@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from hudi_services.registry.marks import Marked, Path, read_marked
 from hudi_services.registry.mistakes import Mistake, as_error
-from hudi_services.registry.model import Pools, Table, known_names
+from hudi_services.registry.model import Compact, Pools, Table, known_names
 from hudi_services.registry.options import wrong_options
 from hudi_services.registry.places import PATH_KEYS, expand, same_place
 
@@ -192,6 +192,8 @@ def _contradictions(table: Table, pools: Mapping[str, int]) -> Iterator[tuple[tu
         yield ("keys",), "is missing; a table with a source needs the columns of its record key"
     if table.source is None and table.ingest.schedule is not None:
         yield ("ingest", "schedule"), "has no effect without a source"
+    if table.type == "COPY_ON_WRITE" and table.compact != Compact():
+        yield ("compact",), "has no effect on a COPY_ON_WRITE table; remove it, or say type: MERGE_ON_READ"
     if table.pool != "default_pool" and table.pool not in pools:
         yield ("pool",), f"the pool {table.pool!r} is not declared; add it to the section pools with its slots"
 

@@ -102,6 +102,16 @@ class Clean(_Service):
     after_ingests: Annotated[int, Field(ge=1)] | None = None
 
 
+class Compact(_Service):
+    """When logs of a merge-on-read table are merged: looked at on a schedule, after commits, or both.
+
+    Whether a compaction is due is what the `hoodie.compact.*` options say. A run executes at most `max_plans` that wait.
+    """
+
+    after_ingests: Annotated[int, Field(ge=1)] | None = None
+    max_plans: Annotated[int, Field(ge=1)] = 10
+
+
 class Table(_Part):
     """One table. Without a source it is written by others and only serviced here."""
 
@@ -113,6 +123,7 @@ class Table(_Part):
     source: Source | None = None
     ingest: Ingest = Ingest()
     clean: Clean = Clean()
+    compact: Compact = Compact()
     hoodie: Options = {}
     connection: str = "spark_default"
     pool: str = "default_pool"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hoodie.config.clean_keys import CLEAN_KEYS
+from hoodie.config.compaction_keys import COMPACTION_KEYS
 from hoodie.config.key import ConfigKey, resolve
 from hoodie.config.table_keys import (
     CREATE_KEYS,
@@ -33,6 +34,7 @@ _SECTIONS: tuple[tuple[tuple[str, ...], tuple[ConfigKey[Any], ...]], ...] = (
     (("hoodie",), CREATE_KEYS),
     (("ingest", "hoodie"), WRITE_KEYS),
     (("clean", "hoodie"), CLEAN_KEYS),
+    (("compact", "hoodie"), COMPACTION_KEYS),
 )
 
 

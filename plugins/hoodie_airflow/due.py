@@ -1,10 +1,13 @@
-"""Whether a table has enough commits to be cleaned. Looks at the table itself: an asset event can be lost, a commit cannot."""
+"""Whether a table has something to clean or to compact. Looks at the table: an asset event can be lost, a commit cannot."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
 
-from airflow.sdk import task
+from airflow.sdk import get_current_context, task
 
 _log = logging.getLogger(__name__)
 
@@ -29,3 +32,21 @@ def clean_is_due(base_path: str, after_ingests: int, run_type: str) -> bool:
     commits = commits_since_clean(base_path)
     _log.info("%d commits since the last clean; cleaned after %d", commits, after_ingests)
     return commits >= after_ingests
+
+
+def compaction_outlook(base_path: str, options: Mapping[str, str]) -> tuple[bool, dict[str, Any]]:
+    """Whether a plan is due or waits, and the backlog: log files and bytes, the oldest log, plans that wait."""
+    from hoodie import HoodieTable
+
+    decision = HoodieTable.open(base_path).explain_compaction(options)
+    backlog = {**asdict(decision.backlog), "reason": decision.reason}
+    return decision.plan is not None or decision.backlog.pending_plans > 0, backlog
+
+
+@task.short_circuit(task_id="due")
+def compaction_is_due(base_path: str, options: dict[str, str]) -> bool:
+    """Ends the run when no compaction is due and none waits. The backlog goes to the log and to the XCom `backlog`."""
+    due, backlog = compaction_outlook(base_path, options)
+    get_current_context()["ti"].xcom_push("backlog", backlog)
+    _log.info("compaction backlog of %s: %s", base_path, backlog)
+    return due

@@ -10,8 +10,8 @@ from typing import Any
 from airflow.sdk import DAG, AssetOrTimeSchedule, CronDataIntervalTimetable, get_parsing_context
 
 from hoodie_airflow.assets import table_asset
-from hoodie_airflow.due import clean_is_due
-from hoodie_airflow.forms import clean_form, ingest_form
+from hoodie_airflow.due import clean_is_due, compaction_is_due
+from hoodie_airflow.forms import clean_form, compact_form, ingest_form
 from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.places import registry_file
 from hoodie_airflow.problems import errors_dag
@@ -34,6 +34,13 @@ def clean_dags(file: Path | None = None) -> Iterator[DAG]:
     """A DAG for each table."""
     for table in _read("clean", file).registry.tables:
         yield _clean_dag(table)
+
+
+def compact_dags(file: Path | None = None) -> Iterator[DAG]:
+    """A DAG for each merge-on-read table."""
+    for table in _read("compact", file).registry.tables:
+        if table.type == "MERGE_ON_READ":
+            yield _compact_dag(table)
 
 
 def dag_id(service: str, table_name: str) -> str:
@@ -60,15 +67,26 @@ def _ingest_dag(table: Table) -> DAG:
 
 
 def _clean_dag(table: Table) -> DAG:
-    with _dag(table, "clean", _clean_schedule(table), clean_form(), _EPOCH) as dag:
+    schedule = _after_ingests(table, table.clean.schedule, table.clean.after_ingests)
+    with _dag(table, "clean", schedule, clean_form(), _EPOCH) as dag:
         clean = HudiServiceOperator(task_id="clean", table=table, service="clean")
         if (after := table.clean.after_ingests) is not None:
             clean_is_due(table.base_path, after, "{{ dag_run.run_type.value }}") >> clean
     return dag
 
 
-def _clean_schedule(table: Table) -> Any:
-    cron, after = table.clean.schedule, table.clean.after_ingests
+def _compact_dag(table: Table) -> DAG:
+    schedule = _after_ingests(table, table.compact.schedule, table.compact.after_ingests)
+    with _dag(table, "compact", schedule, compact_form(), _EPOCH) as dag:
+        due = compaction_is_due(table.base_path, dict(table.compact.hoodie))
+        plan = HudiServiceOperator(task_id="schedule", table=table, service="compact", mode="schedule")
+        # Its own task: it takes as long as it takes, without the table's lock, and is tried again by itself.
+        due >> plan >> HudiServiceOperator(task_id="execute", table=table, service="compact", mode="execute")
+    return dag
+
+
+def _after_ingests(table: Table, cron: str | None, after: int | None) -> Any:
+    """A schedule by time, by ingestions, or by both."""
     timetable = CronDataIntervalTimetable(cron, timezone="UTC") if cron else None
     if after is None:
         return timetable
@@ -102,7 +120,7 @@ def _dag(
 
 
 def _document(table: Table, service: str) -> str:
-    options = table.ingest.hoodie if service == "ingest" else table.clean.hoodie
+    options = {"ingest": table.ingest, "clean": table.clean, "compact": table.compact}[service].hoodie
     lines = [f"**{service}** of the Hudi table `{table.name}` at `{table.base_path}`", ""]
     if service == "ingest" and table.source is not None:
         lines += [f"- source: `{table.source.path}` ({table.source.format}), {table.source.operation}"]

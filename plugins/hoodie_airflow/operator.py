@@ -22,22 +22,23 @@ from hoodie_airflow.dates import Late, chosen_dates, dates_to_load
 from hoodie_airflow.forms import policy_choice
 from hoodie_airflow.places import PLUGINS, PROJECT, SPARK_APPS
 from hudi_services.java import spark_environment
-from hudi_services.registry import Table, clean_arguments, ingest_arguments
+from hudi_services.registry import Table, clean_arguments, compact_arguments, ingest_arguments
 from hudi_services.result import ServiceResult
 
-_APPLICATIONS = {"ingest": "ingest.py", "clean": "cleaner.py"}
+_APPLICATIONS = {"ingest": "ingest.py", "clean": "cleaner.py", "compact": "compactor.py"}
 _WRONG_USAGE = re.compile(r"Error code is: 2\b")
 
 
 class HudiServiceOperator(SparkSubmitOperator):
-    """Runs `service` (`ingest` or `clean`) on `table` through the table's Spark connection.
+    """Runs `service` (`ingest`, `clean` or `compact`) on `table` through the table's Spark connection.
 
     What the run has to do comes from its data interval and the `params` of its form. The service's result is the task's XCom
     and the extra of the table's asset event. A run that was told something impossible fails without a retry.
     """
 
-    def __init__(self, *, table: Table, service: str, **kwargs: Any) -> None:
-        options = table.ingest if service == "ingest" else table.clean
+    def __init__(self, *, table: Table, service: str, mode: str = "", **kwargs: Any) -> None:
+        """`mode` is `schedule` or `execute` for a compaction."""
+        options = {"ingest": table.ingest, "clean": table.clean, "compact": table.compact}[service]
         kwargs.setdefault("application", str(SPARK_APPS / _APPLICATIONS[service]))
         super().__init__(
             conn_id=table.connection,
@@ -49,6 +50,7 @@ class HudiServiceOperator(SparkSubmitOperator):
         )
         self.table = table
         self.service = service
+        self.mode = mode
 
     def execute(self, context: Any) -> dict[str, Any] | None:
         """Submit and wait. Returns the service's result; None for an explained plan."""
@@ -72,6 +74,8 @@ class HudiServiceOperator(SparkSubmitOperator):
         params = context["params"]
         if self.service == "clean":
             return clean_arguments(self.table, policy_choice(params.get("policy")), params.get("retained"))
+        if self.service == "compact":
+            return compact_arguments(self.table, self.mode)
         run = context["dag_run"]
         interval = (run.data_interval_start, run.data_interval_end) if run.data_interval_start else None
         chosen = chosen_dates(params.get("from"), params.get("to"))

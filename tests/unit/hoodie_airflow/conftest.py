@@ -31,6 +31,12 @@ tables:
     base_path: /lake/events
     keys: {record_key: id}
     source: {path: /land/events, format: json}
+  - name: trips
+    base_path: /lake/trips
+    type: MERGE_ON_READ
+    keys: {record_key: id}
+    source: {path: /land/trips, format: parquet}
+    compact: {after_ingests: 1, max_plans: 3, hoodie: {hoodie.compact.inline.max.delta.commits: 2}}
   - name: others
     base_path: /lake/others
     clean: {schedule: 0 0 * * 0}

@@ -20,8 +20,11 @@ DAGS = {
     "hudi_clean__events",
     "hudi_clean__flights",
     "hudi_clean__others",
+    "hudi_clean__trips",
+    "hudi_compact__trips",
     "hudi_ingest__events",
     "hudi_ingest__flights",
+    "hudi_ingest__trips",
 }
 
 
@@ -56,6 +59,15 @@ def test_clean_runs_on_a_schedule_or_after_ingests_or_both(registry: Path) -> No
     assert dags["hudi_clean__others"].schedule == CronDataIntervalTimetable("0 0 * * 0", timezone="UTC")
     assert dags["hudi_clean__events"].schedule is None
     assert dags["hudi_clean__events"].task_ids == ["clean"]
+
+
+def test_a_compaction_is_planned_and_executed_by_tasks_of_their_own(registry: Path) -> None:
+    dag = load()["hudi_compact__trips"]
+    assert dag.get_task("schedule").upstream_task_ids == {"due"}
+    assert dag.get_task("execute").upstream_task_ids == {"schedule"}
+    registry.write_text(registry.read_text().replace("    type: MERGE_ON_READ\n", ""))
+    dags = load()
+    assert "has no effect on a COPY_ON_WRITE table" in dags["hudi_registry_errors"].doc_md
 
 
 def test_forms(registry: Path) -> None:

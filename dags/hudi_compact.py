@@ -1,0 +1,9 @@
+"""One DAG for each merge-on-read table of the registry that merges its logs into base files."""
+
+from airflow.sdk import DAG
+
+from hoodie_airflow.factory import compact_dags
+
+dag: DAG
+for dag in compact_dags():
+    globals()[dag.dag_id] = dag
