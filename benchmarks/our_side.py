@@ -16,8 +16,15 @@ from benchmarks.steps import READ_WARM_UPS, UPSERTS, by_city, measured
 from hoodie import HoodieTable
 from hoodie.engine.parquet import parquet_splits
 
+OPTIONS = {
+    "hoodie.table.name": "trips",
+    "hoodie.table.recordkey.fields": "uuid",
+    "hoodie.table.partition.fields": "city",
+    "hoodie.table.ordering.fields": "ts",
+}
 
-def main(phase: str, source: str, table: str, cores: str, memory: str) -> None:
+
+def session(cores: str, memory: str) -> SparkSession:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(f"local[{cores}]").appName("ours")
     settings = {
@@ -33,20 +40,19 @@ def main(phase: str, source: str, table: str, cores: str, memory: str) -> None:
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def main(phase: str, source: str, table: str, cores: str, memory: str) -> None:
+    spark = session(cores, memory)
     engine = hoodie.spark.SparkEngine(spark)
-    options = {
-        "hoodie.table.name": "trips",
-        "hoodie.table.recordkey.fields": "uuid",
-        "hoodie.table.partition.fields": "city",
-        "hoodie.table.ordering.fields": "ts",
-    }
 
     def write(paths: list[str], operation: str, target: str = table) -> None:
         rows, schema = parquet_splits(paths, engine.parallelism)
         HoodieTable.open(target, engine=engine).write(rows, operation, schema=schema)
 
     def load(paths: list[str], target: str = table) -> None:
-        HoodieTable.create(target, options)
+        HoodieTable.create(target, OPTIONS)
         write(paths, "bulk_insert", target)
 
     def aggregate() -> list[list[object]]:

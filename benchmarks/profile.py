@@ -1,0 +1,58 @@
+"""Where the seconds of our upserts go, job by job: python -m benchmarks.profile INPUT (as benchmarks.bench has made it)."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from pyspark import RDD
+
+from benchmarks.our_side import OPTIONS, session
+from benchmarks.steps import UPSERTS
+from hoodie import HoodieTable
+from hoodie.engine.parquet import parquet_splits
+from hoodie.spark import SparkEngine
+
+JOBS = ("survey the keys", "read, shuffle and locate", "route, merge and write")
+_ROUNDS = 2  # the first warms up
+
+
+class TimedEngine(SparkEngine):
+    """Remembers the seconds of each Spark job."""
+
+    seconds: list[float]
+
+    def _run(self, rdd: RDD[Any]) -> list[Any]:
+        begun = time.perf_counter()
+        result = super()._run(rdd)
+        self.seconds.append(time.perf_counter() - begun)
+        return result
+
+
+def main(source: str) -> None:
+    engine = TimedEngine(session("2", "4g"))
+    engine.seconds = []
+    base = sorted(map(str, Path(source).glob("base-*.parquet")))
+    upserts: list[list[float]] = []
+    for number in range(_ROUNDS):
+        with tempfile.TemporaryDirectory() as table:
+            HoodieTable.create(table + "/t", OPTIONS)
+            for paths in (base, *([f"{source}/upsert-{batch}.parquet"] for batch in range(UPSERTS))):
+                engine.seconds.clear()
+                begun = time.perf_counter()
+                rows, schema = parquet_splits(paths, engine.parallelism)
+                operation = "bulk_insert" if paths == base else "upsert"
+                HoodieTable.open(table + "/t", engine=engine).write(rows, operation, schema=schema)
+                if paths != base and number == _ROUNDS - 1:
+                    whole = time.perf_counter() - begun
+                    upserts.append([*engine.seconds, whole - sum(engine.seconds), whole])
+    for name, *seconds in zip((*JOBS, "timeline, listing, markers", "whole upsert"), *upserts, strict=True):
+        print(f"{name:<28} {statistics.median(seconds):5.2f} s")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
