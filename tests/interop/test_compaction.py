@@ -18,7 +18,7 @@ def call(hudi, table: HoodieTable, op: str, time: str | None = None) -> list[dic
     hudi.sql(f"create table if not exists {name} using hudi location '{table.base_path}'")
     options = f"hoodie.write.table.version={table.version},hoodie.write.auto.upgrade=false,hoodie.metadata.enable=false"
     options += ",hoodie.compact.inline.max.delta.commits=1"
-    when = f", timestamp => '{time}'" if time else ""
+    when = f", timestamp => {time}L" if time else ""
     return hudi.sql(f"call run_compaction(op => '{op}', table => '{name}'{when}, options => '{options}')")
 
 
