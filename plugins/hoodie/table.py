@@ -16,6 +16,7 @@ from hoodie.errors import SchemaConflictError
 from hoodie.model.files import FileSlice
 from hoodie.model.services import CleanPlan
 from hoodie.read.execute import execute_read
+from hoodie.read.incremental import plan_incremental
 from hoodie.read.plan import ReadPlan, current_slices, plan_read
 from hoodie.read.times import resolve_as_of
 from hoodie.services.clean import CleanRun, run_clean
@@ -154,6 +155,22 @@ class HoodieTable:
         `as_of` is an instant, an ISO time or a datetime. Raises TimeTravelError, ConfigError, MissingFileError …
         """
         plan = self.plan_read(columns, filter, as_of, read_optimized)
+        return execute_read(plan, self.storage, self.engine)
+
+    def read_incremental(
+        self,
+        start: str | datetime | None,
+        end: str | datetime | None = None,
+        columns: Sequence[str] | None = None,
+        filter: pc.Expression | None = None,
+        *,
+        full_scan: bool = False,
+    ) -> pa.Table:
+        """The rows that commits completed after `start`, and not after `end`, wrote, as they are at the end of the range.
+
+        Raises TimeTravelError when the range was archived or cleaned (see `hoodie.read.incremental`).
+        """
+        plan = plan_incremental(self.state(), start, end, columns, filter, full_scan=full_scan)
         return execute_read(plan, self.storage, self.engine)
 
     def file_slices(self, as_of: str | datetime | None = None) -> list[FileSlice]:

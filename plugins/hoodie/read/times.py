@@ -14,23 +14,30 @@ from hoodie.view.slices import GroupId
 from hoodie.view.state import TableState
 
 
-def resolve_as_of(state: TableState, as_of: str | datetime) -> str:
-    """`as_of` as instant text: an instant (14 or 17 digits), ISO date or time, or datetime (naive ones are UTC).
+def moment_as_time(state: TableState, moment: str | datetime) -> str:
+    """Instant text of an instant (14 or 17 digits), ISO date or time, or datetime (naive ones are UTC).
 
-    Raises TimeTravelError when it is none of these or earlier than the table's first commit.
+    Raises TimeTravelError when it is none of these.
     """
-    text = as_of if isinstance(as_of, str) else None
+    text = moment if isinstance(moment, str) else None
     if text is not None and text.isdigit() and len(text) in (14, 17):
-        time = pad(text)
-    else:
-        try:
-            moment = datetime.fromisoformat(text) if text is not None else as_of
-        except ValueError:
-            raise TimeTravelError(
-                f"Cannot read as of {as_of!r}", fix="give an instant (yyyyMMddHHmmssSSS) or an ISO date or time"
-            ) from None
-        assert isinstance(moment, datetime)
-        time = format_time(moment if moment.tzinfo else moment.replace(tzinfo=UTC), state.zone)
+        return pad(text)
+    try:
+        parsed = datetime.fromisoformat(text) if text is not None else moment
+    except ValueError:
+        raise TimeTravelError(
+            f"Cannot read as of {moment!r}", fix="give an instant (yyyyMMddHHmmssSSS) or an ISO date or time"
+        ) from None
+    assert isinstance(parsed, datetime)
+    return format_time(parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC), state.zone)
+
+
+def resolve_as_of(state: TableState, as_of: str | datetime) -> str:
+    """`as_of` as instant text (see `moment_as_time`).
+
+    Raises TimeTravelError also when it is earlier than the table's first commit.
+    """
+    time = moment_as_time(state, as_of)
     first = next((instant.time for instant in state.timeline.commits), None)
     if first is None or time < pad(first):
         raise TimeTravelError(
