@@ -60,17 +60,27 @@ class LogReader:
     rules: MergeRules
     schema: pa.Schema  # columns of the result, meta columns and those that merging needs among them
     as_of: str | None = None
+    fold_bytes: int = 256 * 1024 * 1024  # of rows that are held before they are reduced to one a key
 
     def rows(self, file_slice: FileSlice) -> pa.Table:
-        """The rows of the slice's logs, one a key: `schema`, `__sequence`, `__reset` and `__delete`."""
-        pieces = [self._empty()]
-        start = 0
+        """The rows of the slice's logs, one a key: `schema`, `__sequence`, `__reset` and `__delete`.
+
+        Memory holds the rows of distinct keys and those that were read since they were last reduced to these, not all logs.
+        """
+        held = [self._empty()]
+        names = held[0].schema.names
+        start, size, limit = 0, 0, self.fold_bytes
         for block in valid_blocks(self.storage, self.timeline, file_slice, self.as_of):
             for rows in self._block_rows(block, file_slice.partition):
                 sequence = pa.array(np.arange(start, start + rows.num_rows, dtype=np.int64))
                 start += rows.num_rows
-                pieces.append(rows.append_column(SEQUENCE, sequence).select(pieces[0].schema.names))
-        return newest_per_key(pa.concat_tables(pieces), self.rules.ordering)
+                held.append(rows.append_column(SEQUENCE, sequence).select(names))
+                size += rows.nbytes
+                if size > limit:
+                    held = [newest_per_key(pa.concat_tables(held), self.rules.ordering).combine_chunks()]
+                    size = held[0].nbytes
+                    limit = max(self.fold_bytes, 2 * size)  # else keys past the limit would be reduced at every block
+        return newest_per_key(pa.concat_tables(held), self.rules.ordering)
 
     def _block_rows(self, block: LogBlock, partition: str) -> Iterator[pa.Table]:
         if block.kind is BlockType.DELETE:
