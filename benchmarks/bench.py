@@ -28,13 +28,17 @@ def main() -> int:
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--memory", default="4g", help="heap of each side's JVM")
     parser.add_argument("--runs", type=int, default=1, help="runs of each side, alternating; medians are printed")
+    parser.add_argument(
+        "--mor", action="store_true", help="merge on read: upserts to logs, a read of them, a compaction"
+    )
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "bench")
     options = parser.parse_args()
     peer_env.ensure()
     source = options.folder / f"trips-{options.rows}"
     make_trips(source, options.rows)
     hudi_table, our_table = options.folder / "hudi", options.folder / "ours"
-    rest = [str(options.cores), options.memory]
+    kind = "MERGE_ON_READ" if options.mor else "COPY_ON_WRITE"
+    rest = [str(options.cores), options.memory, kind]
     jar = str(peer_env.BUNDLES[HUDI])
     sides = {
         "hudi": _Side([str(peer_env.PYTHON), "-m", "benchmarks.hudi_side", jar], str(ROOT), hudi_table),
@@ -62,7 +66,8 @@ def _run(name: str, side: _Side, source: Path, rest: list[str]) -> dict[str, Any
     environment = {key: value for key, value in os.environ.items() if key not in ("SPARK_HOME", "SPARK_CONF_DIR")}
     environment |= {"PYTHONPATH": side.python_path, "PYSPARK_PYTHON": side.command[0], "SPARK_LOCAL_IP": "127.0.0.1"}
     reports = {}
-    for phase in ("write", "read"):
+    phases = ("write", "read", "compact") if rest[-1] == "MERGE_ON_READ" else ("write", "read")
+    for phase in phases:
         print(f"-- {name}: {phase}", file=sys.stderr)
         begun = time.perf_counter()
         command = [*side.command, phase, str(source), str(side.table), *rest]
@@ -71,14 +76,15 @@ def _run(name: str, side: _Side, source: Path, rest: list[str]) -> dict[str, Any
         reports[phase]["seconds"][f"whole {phase} process, with start and warm-up"] = time.perf_counter() - begun
     return {
         **reports["write"],
-        "seconds": reports["write"]["seconds"] | reports["read"]["seconds"],
+        "seconds": {step: seconds for phase in phases for step, seconds in reports[phase]["seconds"].items()},
         "results": reports["read"]["results"],
     }
 
 
 def _table(reports: dict[str, list[dict[str, Any]]], options: argparse.Namespace) -> str:
+    kind = "merge on read" if options.mor else "copy on write"
     lines = [
-        f"{options.rows:,} rows, {options.cores} cores, JVM heap {options.memory} on both sides, zstd, "
+        f"{options.rows:,} rows, {kind}, {options.cores} cores, JVM heap {options.memory} on both sides, zstd, "
         f"{options.runs} run(s), medians",
         "",
         f"| step | Hudi {HUDI}, s | ours, s | times faster |",

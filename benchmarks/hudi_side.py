@@ -1,6 +1,6 @@
 """Apache Hudi's bundle on the benchmark's steps, in one warm JVM, configured as its documentation advises.
 
-Runs in the peer's environment: python -m benchmarks.hudi_side JAR write|read INPUT TABLE CORES MEMORY
+Runs in the peer's environment: python -m benchmarks.hudi_side JAR write|read|compact INPUT TABLE CORES MEMORY KIND
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from benchmarks.steps import READ_WARM_UPS, UPSERTS, by_city, measured
 
 
-def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str) -> None:
+def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str, kind: str) -> None:
     builder = SparkSession.builder.master(f"local[{cores}]").appName("hudi")
     settings = {
         "spark.jars": jar,
@@ -38,6 +38,8 @@ def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str)
         "hoodie.datasource.write.partitionpath.field": "city",
         "hoodie.datasource.write.precombine.field": "ts",
         "hoodie.parquet.compression.codec": "zstd",
+        "hoodie.datasource.write.table.type": kind,
+        "hoodie.compact.inline": "false",
         "hoodie.clean.automatic": "false",
         "hoodie.bulkinsert.shuffle.parallelism": cores,
         "hoodie.upsert.shuffle.parallelism": cores,
@@ -57,6 +59,11 @@ def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str)
             "call run_clean(table => 'trips', clean_policy => 'KEEP_LATEST_COMMITS', retain_commits => 1)"
         ).collect()
 
+    def compact() -> None:
+        spark.sql(f"create table if not exists trips using hudi location '{table}'")
+        due = "hoodie.compact.inline.max.delta.commits=1,hoodie.parquet.compression.codec=zstd"
+        spark.sql(f"call run_compaction(op => 'scheduleAndExecute', table => 'trips', options => '{due}')").collect()
+
     base = sorted(str(path) for path in Path(source).glob("base-*.parquet"))
     # A first use pays for loading classes and compiling (here) or for starting Python workers (there): no step should.
     if phase == "write":
@@ -68,7 +75,11 @@ def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str)
             for batch in range(UPSERTS):
                 path = f"{source}/upsert-{batch}.parquet"
                 steps.run(f"upsert {batch + 1}", lambda path=path: write([path], "upsert", "append"))
-            steps.run("clean", clean)
+            if kind == "COPY_ON_WRITE":
+                steps.run("clean", clean)
+    elif phase == "compact":
+        with measured(Path(table)) as steps:
+            steps.run("compaction", compact)
     else:
         for _ in range(READ_WARM_UPS):
             by_city(spark.read.parquet(*base))

@@ -1,6 +1,6 @@
 """This project on the benchmark's steps, in a warm Spark session.
 
-Runs as: python -m benchmarks.our_side write|read INPUT TABLE CORES MEMORY
+Runs as: python -m benchmarks.our_side write|read|compact INPUT TABLE CORES MEMORY KIND
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def session(cores: str, memory: str) -> SparkSession:
     return spark
 
 
-def main(phase: str, source: str, table: str, cores: str, memory: str) -> None:
+def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str) -> None:
     spark = session(cores, memory)
     engine = hoodie.spark.SparkEngine(spark)
 
@@ -52,7 +52,7 @@ def main(phase: str, source: str, table: str, cores: str, memory: str) -> None:
         HoodieTable.open(target, engine=engine).write(rows, operation, schema=schema)
 
     def load(paths: list[str], target: str = table) -> None:
-        HoodieTable.create(target, OPTIONS)
+        HoodieTable.create(target, {**OPTIONS, "hoodie.table.type": kind})
         write(paths, "bulk_insert", target)
 
     def aggregate() -> list[list[object]]:
@@ -60,6 +60,11 @@ def main(phase: str, source: str, table: str, cores: str, memory: str) -> None:
 
     def clean() -> None:
         HoodieTable.open(table, engine=engine).clean({"hoodie.clean.commits.retained": 1})
+
+    def compact() -> None:
+        made = HoodieTable.open(table, engine=engine)
+        made.schedule_compaction(force=True)
+        made.compact()
 
     base = sorted(str(path) for path in Path(source).glob("base-*.parquet"))
     # As on Hudi's side: a first use pays for what no step should.
@@ -72,7 +77,11 @@ def main(phase: str, source: str, table: str, cores: str, memory: str) -> None:
             for batch in range(UPSERTS):
                 path = f"{source}/upsert-{batch}.parquet"
                 steps.run(f"upsert {batch + 1}", lambda path=path: write([path], "upsert"))
-            steps.run("clean", clean)
+            if kind == "COPY_ON_WRITE":
+                steps.run("clean", clean)
+    elif phase == "compact":
+        with measured(Path(table)) as steps:
+            steps.run("compaction", compact)
     else:
         for _ in range(READ_WARM_UPS):
             by_city(spark.read.parquet(*base))
