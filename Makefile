@@ -5,7 +5,7 @@ export PYTHONPATH := $(CURDIR)/plugins:$(CURDIR)
 PYTEST := $(VENV)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo airflow needs test lint unit golden spark interop e2e bench screenshots lock peer clean
+.PHONY: help setup demo airflow needs test lint unit crash golden spark interop e2e bench screenshots lock peer clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -22,7 +22,7 @@ airflow: setup ## the same Airflow, left running: prints the address and the log
 needs:
 	@tests/needs.sh
 
-test: needs lint unit golden spark interop e2e ## everything that CI checks
+test: needs lint unit crash golden spark interop e2e ## everything that CI checks
 
 lint: setup ## style, types and import rules
 	$(VENV)/ruff check
@@ -32,6 +32,9 @@ lint: setup ## style, types and import rules
 
 unit: setup ## tests of single parts, without Spark and Airflow processes
 	$(PYTEST) -n 2 tests/unit
+
+crash: setup ## killed or out of disk at every storage call of a write, a clean, a compaction
+	$(PYTEST) -n 2 tests/crash
 
 golden: setup ## tables that Apache Hudi wrote are read right
 	$(PYTEST) tests/golden
