@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -118,6 +118,19 @@ def build_key_index(keys: pa.ChunkedArray, options: BaseFileOptions) -> KeyIndex
     low, high = _range(keys)
     bloom = BloomFilter.build(keys, options.bloom_entries, options.bloom_fpp, options.bloom_max_entries)
     return KeyIndex(bloom, low, high)
+
+
+def next_key_index(
+    known: KeyIndex | None, added: Iterable[pa.ChunkedArray], options: BaseFileOptions
+) -> KeyIndex | None:
+    """The index of a file's next version: the old one with the keys `added`; without an old one, `added` are all keys.
+
+    Keys that were deleted stay in it, which costs a look-up and is not wrong.
+    """
+    keys = pa.chunked_array([chunk for column in added for chunk in column.chunks], pa.string())
+    if known is None:
+        return build_key_index(keys, options)
+    return known.with_keys(keys) if len(keys) else known
 
 
 def dictionary_columns(sample: pa.Table) -> list[str]:

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from hoodie.formats.base_file import BaseFileOptions, BaseFileReader, BaseFileWriter, KeyIndex, build_key_index
+from hoodie.formats.base_file import BaseFileOptions, BaseFileReader, BaseFileWriter, KeyIndex, next_key_index
 from hoodie.markers import MarkerType, create_marker
 from hoodie.merge import BaseMerger
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice
-from hoodie.model.meta_columns import FILE_NAME, RECORD_KEY
+from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.model.names import BaseFileName
 from hoodie.read.logs import LogReader
 from hoodie.schema import conform
 from hoodie.storage.base import join
+from hoodie.write.stamp import renamed
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,10 @@ class CompactSlice:
                         updated, deleted = updated + merged.updated, deleted + merged.deleted
                         if known is None:
                             keys.append(merged.rows[RECORD_KEY])
-                        writer.write(_named(merged.rows, schema, name))
-            inserts = _named(merger.inserts(), schema, name)
+                        writer.write(conform(renamed(merged.rows, name), schema))
+            inserts = conform(renamed(merger.inserts(), name), schema)
             writer.write(inserts)
-            writer.finish(self._key_index(known, [*keys, inserts[RECORD_KEY]]))
+            writer.finish(next_key_index(known, [*keys, inserts[RECORD_KEY]], self.options))
         info = storage.info(path)
         base = file_slice.base_file
         return WriteStat(
@@ -74,17 +75,3 @@ class CompactSlice:
             file_size=info.size if info else 0,
             upsert_ms=int((time.monotonic() - begun) * 1000),
         )
-
-    def _key_index(self, known: KeyIndex | None, added: list[pa.ChunkedArray]) -> KeyIndex | None:
-        """The old file's index with the new keys; deleted keys stay in it, which costs a look-up and is not wrong."""
-        keys = pa.chunked_array([chunk for column in added for chunk in column.chunks], pa.string())
-        if known is None:
-            return build_key_index(keys, self.options)
-        return known.with_keys(keys) if len(keys) else known
-
-
-def _named(rows: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
-    """In the table's schema, with the name of the file that now holds them."""
-    position = schema.get_field_index(FILE_NAME)
-    renamed = rows.set_column(position, rows.schema.field(position), pa.repeat(name, rows.num_rows))
-    return conform(renamed, schema)

@@ -15,7 +15,7 @@ from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.engine.base import Engine
 from hoodie.errors import MissingFileError, PendingInstantError
 from hoodie.markers import delete_markers, read_markers
-from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
+from hoodie.model.commit import SCHEMA_KEY, CommitMetadata
 from hoodie.model.files import BaseFile, FileSlice, LogFile
 from hoodie.model.names import BaseFileName, LogFileName
 from hoodie.model.services import CompactionOperation, CompactionPlan
@@ -30,6 +30,7 @@ from hoodie.timeline.service_codec import decode_compaction_plan, encode_compact
 from hoodie.transaction import instants
 from hoodie.transaction.begin import begin
 from hoodie.transaction.guard import delete_data_file
+from hoodie.transaction.leftovers import delete_leftovers
 from hoodie.transaction.lock import service_lock, table_lock
 from hoodie.transaction.times import new_time
 from hoodie.view import TableState, list_partition_files, load_state
@@ -105,7 +106,7 @@ def execute_compaction(
             engine.write_token,
         )
         stats = engine.map(task, list(enumerate(slices)))
-        _delete_leftovers(state, time, stats)
+        delete_leftovers(storage, time, [stat.path for stat in stats])
         extra = {SCHEMA_KEY: arrow_to_avro(schema, state.properties.name)}
         metadata = CommitMetadata("COMPACT", tuple(stats), extra, compacted=True)
         with table_lock(storage, clock, "complete compaction", chosen[LOCK_WAIT_MS]):
@@ -150,13 +151,6 @@ def _delete_attempt(state: TableState, time: str, plan: CompactionPlan) -> None:
     for path in sorted(left):
         delete_data_file(state.storage, path, left)
     delete_markers(state.storage, time)
-
-
-def _delete_leftovers(state: TableState, time: str, stats: list[WriteStat]) -> None:
-    """Files of task attempts that were lost and done again."""
-    left = read_markers(state.storage, time) - {stat.path for stat in stats}
-    for path in sorted(left):
-        delete_data_file(state.storage, path, left)
 
 
 def _is_log(path: str) -> bool:

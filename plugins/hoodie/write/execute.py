@@ -15,7 +15,7 @@ from hoodie.engine.base import Buckets, Engine
 from hoodie.errors import PendingInstantError
 from hoodie.index.simple import key_splits
 from hoodie.index.sketch import KeySketch, sketch_power
-from hoodie.markers import delete_markers, read_markers
+from hoodie.markers import delete_markers
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.files import FileSlice
 from hoodie.model.names import LogFileName
@@ -23,7 +23,7 @@ from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant
 from hoodie.transaction import instants
 from hoodie.transaction.begin import begin
-from hoodie.transaction.guard import delete_data_file
+from hoodie.transaction.leftovers import delete_leftovers
 from hoodie.transaction.rollback import rollback_failed_writes
 from hoodie.transaction.times import new_time
 from hoodie.view import (
@@ -124,7 +124,7 @@ def execute_write(
         try:
             context = write_context(state, plan, time, engine.write_token)
             stats = _write_files(state, plan, context, engine, rows)
-            _remove_leftovers(storage, time, stats)
+            delete_leftovers(storage, time, [stat.path for stat in stats])
             more = {**extra, **hooks.before_commit(), SCHEMA_KEY: plan.commit_schema}
             metadata = CommitMetadata(operation.upper(), tuple(stats), more)
             body = state.layout.encode_commit(metadata, replace=False)
@@ -215,14 +215,6 @@ def _refuse_clustered(state: TableState, touched: Sequence[FileSlice], clusterin
                 found=f"pending {state.where(instant)}",
                 fix="run or roll back that clustering, then write again; nothing was written",
             )
-
-
-def _remove_leftovers(storage: Storage, time: str, stats: Sequence[WriteStat]) -> None:
-    """Files of task attempts that were lost and done again: noted by a marker, absent from the result."""
-    kept = {stat.path for stat in stats}
-    leftovers = read_markers(storage, time) - kept
-    for path in sorted(leftovers):
-        delete_data_file(storage, path, leftovers)
 
 
 def new_file_id() -> str:

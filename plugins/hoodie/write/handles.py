@@ -10,19 +10,19 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.base_file import BaseFileReader, BaseFileWriter, KeyIndex, build_key_index
+from hoodie.formats.base_file import BaseFileReader, BaseFileWriter, build_key_index, next_key_index
 from hoodie.markers import MarkerType, create_marker
 from hoodie.merge import DELETE, SEQUENCE, BaseMerger
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import BaseFile
-from hoodie.model.meta_columns import FILE_NAME, RECORD_KEY
+from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.model.names import PARTITION_METAFILE, BaseFileName
 from hoodie.schema import conform
 from hoodie.storage.base import join
 from hoodie.write.append import append_log
 from hoodie.write.assign import FileTask
 from hoodie.write.context import WriteContext
-from hoodie.write.stamp import Stamp
+from hoodie.write.stamp import Stamp, renamed
 
 
 class FileHandle:
@@ -118,7 +118,7 @@ def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, b
         known = reader.key_index()
         for stored in reader.batches():
             batch = conform(stored, context.file_schema)
-            merged = merger.merge(_renamed(batch, handle.name))
+            merged = merger.merge(renamed(batch, handle.name))
             updates, deletes = updates + merged.updated, deletes + merged.deleted
             if known is None:
                 kept_keys.append(merged.rows[RECORD_KEY])
@@ -127,25 +127,8 @@ def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, b
         inserts = fresh.cast(context.file_schema)
         writer.write(inserts)
         written = writer.rows
-        writer.finish(_key_index(context, known, kept_keys, inserts))
+        writer.finish(next_key_index(known, [*kept_keys, inserts[RECORD_KEY]], context.base_file))
     return handle.stat(writes=written, inserts=inserts.num_rows, updates=updates, deletes=deletes)
-
-
-def _key_index(
-    context: WriteContext, known: KeyIndex | None, kept: list[pa.ChunkedArray], inserts: pa.Table
-) -> KeyIndex | None:
-    """The old file's index with the new keys: keys that were deleted stay in it, which costs a look-up and is not wrong."""
-    fresh = inserts[RECORD_KEY]
-    if known is not None:
-        return known.with_keys(fresh) if len(fresh) else known
-    chunks = [chunk for column in [*kept, fresh] for chunk in column.chunks]
-    return build_key_index(pa.chunked_array(chunks, pa.string()), context.base_file)
-
-
-def _renamed(batch: pa.Table, name: str) -> pa.Table:
-    """Rows that move keep their commit time and sequence number, but name their new file (format notes, section 5.1)."""
-    position = batch.schema.get_field_index(FILE_NAME)
-    return batch.set_column(position, batch.schema.field(position), pa.repeat(name, batch.num_rows))
 
 
 def write_partition_metafile(context: WriteContext, partition: str) -> None:

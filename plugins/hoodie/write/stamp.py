@@ -35,3 +35,9 @@ class Stamp:
         }
         columns = [meta[name] if name in meta else rows[name] for name in self._context.file_schema.names]
         return pa.table(columns, schema=self._context.file_schema)
+
+
+def renamed(rows: pa.Table, name: str) -> pa.Table:
+    """Rows that move keep their commit time and sequence number, but name their new file (format notes, section 5.1)."""
+    position = rows.schema.get_field_index(FILE_NAME)
+    return rows.set_column(position, rows.schema.field(position), pa.repeat(name, rows.num_rows))
