@@ -1,0 +1,23 @@
+"""What can be wrong with an HFile."""
+
+from __future__ import annotations
+
+from hoodie.errors import CorruptFileError, UnsupportedTableError
+
+
+def corrupt(where: str, found: str) -> CorruptFileError:
+    """The HFile at `where` is torn or damaged."""
+    return CorruptFileError(
+        f"HFile {where} cannot be read",
+        found=found,
+        fix="restore the file from a copy; a metadata table can also be switched off and on, which builds it anew",
+    )
+
+
+def unsupported(where: str, found: str) -> UnsupportedTableError:
+    """The HFile at `where` is none that Hudi writes."""
+    return UnsupportedTableError(
+        f"HFile {where} is of a kind that is not read here",
+        found=found,
+        fix="write it again with Apache Hudi's defaults: codec GZ or NONE, Hudi's comparator, no encryption",
+    )
