@@ -54,7 +54,7 @@ def test_round_trip(entries, cut, codec, block_size, named) -> None:
     assert pairs(reader.scan()) == rows
     assert reader.entry_count == len(rows)
     assert {name: reader.info[name] for name in named} == named
-    assert {name: reader.meta_block(name) for name in [*named, "none"]} == {**named, "none": None}
+    assert {name: reader.meta_block(name) for name in [*named, "absent"]} == {**named, "absent": None}
 
 
 @given(FILES, st.lists(KEYS, max_size=10), st.data(), CODECS, BLOCK_SIZES)
@@ -128,10 +128,12 @@ def test_damage_is_found(codec, data) -> None:
     flipped = good[:place] + bytes([good[place] ^ data.draw(st.integers(1, 255))]) + good[place + 1 :]
     for damaged in (good[:kept], flipped):
         try:
-            assert pairs(opened(damaged).scan()) == rows
-        except (CorruptFileError, UnsupportedTableError) as error:
-            assert "test.hfile" in str(error)
-            assert error.fix
+            found = pairs(opened(damaged).scan())
+        except (CorruptFileError, UnsupportedTableError) as problem:
+            if "test.hfile" in str(problem) and problem.fix:
+                continue
+            raise
+        assert found == rows
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,11 @@ def encode_root(entries: Sequence[IndexEntry]) -> bytes:
     return b"".join(_PLACE.pack(e.offset, e.size) + _encode_vint(len(e.key)) + e.key for e in entries)
 
 
-def decode_root(payload: bytes, count: int, *, rows: bool, where: str) -> list[IndexEntry]:
-    """The entries of a root index; `rows` for an index of keys, otherwise one of names. Raises CorruptFileError."""
+def decode_root(payload: bytes, count: int, *, rows: bool, where: str, levels: int = 1) -> list[IndexEntry]:
+    """The entries of a root index; `rows` for an index of keys, otherwise one of names. Raises CorruptFileError.
+
+    Behind the root of an index of several levels HBase keeps the middle key, which nothing here needs.
+    """
     entries, place = [], 0
     try:
         for _ in range(count):
@@ -49,6 +52,8 @@ def decode_root(payload: bytes, count: int, *, rows: bool, where: str) -> list[I
             entries.append(IndexEntry(offset, size, _row_of(key) if rows else key))
     except (struct.error, IndexError) as error:
         raise corrupt(where, f"an index that ends after {len(entries)} of {count} blocks: {error}") from None
+    if levels == 1 and place != len(payload):
+        raise corrupt(where, f"an index of more than {count} blocks")
     return entries
 
 

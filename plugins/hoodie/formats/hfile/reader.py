@@ -83,8 +83,12 @@ class HFileReader:
 
     def scan(self) -> Iterator[pa.RecordBatch]:
         """Every entry, in the order of the keys."""
+        count = 0
         for _, entries in self._decode(range(len(self._blocks))):
+            count += entries.num_rows
             yield entries
+        if count != self.entry_count:
+            raise corrupt(self._where, f"{count} entries, of which the trailer counts {self.entry_count}")
 
     def lookup(self, keys: pa.Array | pa.ChunkedArray) -> Iterator[pa.RecordBatch]:
         """The entries of these keys (binary or utf8, in any order), ascending; keys that are not there are left out."""
@@ -114,7 +118,9 @@ class HFileReader:
     def _blocks(self) -> list[IndexEntry]:
         """The data blocks in order, from an index of any depth."""
         trailer = self._trailer
-        entries = decode_root(bytes(self._root), trailer.data_index_count, rows=True, where=self._where)
+        entries = decode_root(
+            bytes(self._root), trailer.data_index_count, rows=True, where=self._where, levels=trailer.index_levels
+        )
         for level in range(trailer.index_levels - 1, 0, -1):
             magic = Magic.LEAF_INDEX if level == 1 else Magic.INTERMEDIATE_INDEX
             inner = self._payloads(entries, magic)
