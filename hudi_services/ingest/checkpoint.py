@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from hoodie.errors import CorruptTableError, SourceError
+from hoodie.errors import CorruptTableError, MissingFileError
+from hoodie.timeline import WRITE_ACTIONS, Instant
 from hoodie.view import TableState
 from hudi_services.ingest.source import SourceFile
 
@@ -55,29 +56,30 @@ class Checkpoint:
 
 
 def find_checkpoint(state: TableState, *, forget: str | None = None) -> Checkpoint:
-    """The newest checkpoint on the active timeline; an empty one for a table that never had any.
+    """The newest checkpoint, on the active timeline or else on the archived one; an empty one for a table that never had any.
 
-    Raises SourceError when there is none but older commits were archived: they might have held one, and loading everything
-    again must be somebody's decision. Naming the source to `forget` is that decision, also where a checkpoint is broken.
+    Raises CorruptTableError or MissingFileError when it, or an archived timeline that might hold it, cannot be read: loading
+    everything again must be somebody's decision. Naming the source to `forget` is that decision.
     """
     if forget is None:
         return _newest(state)
     try:
         return _newest(state).without(forget)
-    except (CorruptTableError, SourceError):
+    except (CorruptTableError, MissingFileError):
         return Checkpoint()
 
 
 def _newest(state: TableState) -> Checkpoint:
-    for instant in reversed(state.timeline.commits):
+    for instant in _commits(state):
         text = state.commit_metadata(instant).extra.get(KEY)
         if text:
             return Checkpoint.decode(text, state.where(instant))
-    # An empty file holds no commits: it only keeps the folder of a new table there.
-    if any(file.size for file in state.storage.list(state.layout.archive_folder).files):
-        raise SourceError(
-            f"Table {state.storage.base_path} has no checkpoint on its active timeline, and older commits were archived",
-            found="so it is not known which source files were loaded",
-            fix="pass --start-fresh if this table was never loaded from a source folder, or if loading all again is right",
-        )
     return Checkpoint()
+
+
+def _commits(state: TableState) -> Iterator[Instant]:
+    """Newest first; the archived timeline is opened only when the active one is through."""
+    yield from reversed(state.timeline.commits)
+    for instant in state.archive.newest():
+        if instant.action in WRITE_ACTIONS:
+            yield instant

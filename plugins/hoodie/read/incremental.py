@@ -3,19 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.errors import TimeTravelError
 from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.read.plan import ReadPlan, plan_read
 from hoodie.read.times import moment_as_time
-from hoodie.timeline import Instant, pad
+from hoodie.timeline import WRITE_ACTIONS, Instant, format_time, pad, parse_time
 from hoodie.view import TableState
 
 _REWRITES = frozenset({"COMPACT", "CLUSTER"})  # operations that move rows and change none
+_LONGEST_WRITE = timedelta(days=3)  # a commit that began earlier is taken to have been complete at a time
+
+
+@dataclass(frozen=True)
+class IncrementalRange:
+    """Which rows an incremental read wants: those of some commits, or (a full scan) of all commits that began in a range."""
+
+    commits: tuple[str, ...] | None  # requested times; None: every commit after `after`, not after `until`
+    after: str
+    until: str | None
+    partitions: tuple[str, ...] | None  # that the commits touched; None: all
+    as_of: str | None  # what is read: the table as it was then
+
+    def rows(self) -> pc.Expression:
+        """The filter on the rows' commit times."""
+        time = pc.field(COMMIT_TIME)
+        if self.commits is not None:
+            return time.isin(pa.array(self.commits, pa.string()))
+        return time > self.after if self.until is None else (time > self.after) & (time <= self.until)
+
+
+def incremental_range(
+    state: TableState, start: str | datetime | None, end: str | datetime | None, *, full_scan: bool = False
+) -> IncrementalRange:
+    """The commits after `start` and not after `end`, archived ones included, and what has to be read for their rows.
+
+    Raises CorruptTableError or MissingFileError when the archived timeline is needed and cannot be read. With `full_scan`
+    nothing of it is read.
+    """
+    after = moment_as_time(state, start) if start is not None else ""
+    until = moment_as_time(state, end) if end is not None else None
+    began_after = _earliest_begin(state, after)
+    archived: tuple[Instant, ...] = ()
+    if not state.timeline.covers(began_after) and (after or until):
+        if full_scan:
+            return IncrementalRange(None, after, until, None, until)
+        active = state.timeline.commit_times
+        known = state.archive.instants(after=began_after, until=until)
+        archived = tuple(i for i in known if i.action in WRITE_ACTIONS and i.time not in active)
+    elif not after and until is None:
+        return IncrementalRange(None, after, until, None, None)  # every row there is
+    commits = (*archived, *state.timeline.commits)
+    chosen = [i for i in commits if after < _key(state, i) and (until is None or _key(state, i) <= until)]
+    changing = [i for i in chosen if state.commit_metadata(i).operation not in _REWRITES]
+    partitions = frozenset[str]().union(*(state.commit_metadata(i).partitions for i in changing))
+    # A later write must not hide what the range wrote: the files are those of its end.
+    as_of = max((instant.time for instant in chosen), key=pad, default=None) if until is not None else None
+    return IncrementalRange(tuple(i.time for i in changing), after, until, tuple(sorted(partitions)), as_of)
 
 
 def plan_incremental(
@@ -31,34 +79,18 @@ def plan_incremental(
 
     What counts is when a commit was complete; in version 6, whose timeline does not tell, when it began. A row that was written
     several times appears once, as it was at the end; deleted rows do not appear. Only partitions that the commits touched are
-    listed, and row groups without their rows are left out. Raises TimeTravelError when commits of the range were archived, since
-    which rows they wrote is then not known to the timeline; with `full_scan` every partition is read and the rows' own commit
-    times tell, which is by the begin of commits.
+    listed, and row groups without their rows are left out. Commits of the range that were archived are looked up in the
+    archived timeline; with `full_scan` every partition is read instead and the rows' own commit times tell, which is by the
+    begin of commits.
+
+    Raises TimeTravelError, naming the first instant that can be read, when a clean removed files that were current at `end`.
+    Without an `end` cleans take nothing away: the newest files hold every row that is left.
     """
-    after = moment_as_time(state, start) if start is not None else ""
-    until = moment_as_time(state, end) if end is not None else None
-    archived = _archived_before(state)
-    if archived is not None and after < archived:
-        if not full_scan:
-            raise TimeTravelError(
-                f"Table {state.storage.base_path} cannot be read from {after or 'its beginning'} on",
-                found=f"commits before {archived} were archived",
-                fix="start later, or read with full_scan=True, which reads every partition",
-            )
-        in_range = pc.field(COMMIT_TIME) > after
-        if until is not None:
-            in_range = in_range & (pc.field(COMMIT_TIME) <= until)
-        return plan_read(state, columns, in_range if filter is None else in_range & filter, as_of=end)
-    chosen = [
-        i for i in state.timeline.commits if after < _key(state, i) and (until is None or _key(state, i) <= until)
-    ]
-    changing = [i for i in chosen if state.commit_metadata(i).operation not in _REWRITES]
-    times = pa.array([instant.time for instant in changing], pa.string())
-    wanted = pc.field(COMMIT_TIME).isin(times)
-    partitions = sorted(frozenset().union(*(state.commit_metadata(i).partitions for i in changing)))
-    # A later write must not hide what the range wrote: the files are those of its end.
-    as_of = max((instant.time for instant in chosen), key=pad, default=None) if until is not None else None
-    return plan_read(state, columns, wanted if filter is None else wanted & filter, as_of=as_of, partitions=partitions)
+    wanted = incremental_range(state, start, end, full_scan=full_scan)
+    rows = wanted.rows()
+    return plan_read(
+        state, columns, rows if filter is None else rows & filter, as_of=wanted.as_of, partitions=wanted.partitions
+    )
 
 
 def _key(state: TableState, instant: Instant) -> str:
@@ -66,9 +98,11 @@ def _key(state: TableState, instant: Instant) -> str:
     return pad(instant.completion_time if by_completion and instant.completion_time else instant.time)
 
 
-def _archived_before(state: TableState) -> str | None:
-    """The first commit that is still on the active timeline, when older ones were archived; else None."""
-    if not any(file.size for file in state.storage.list(state.layout.archive_folder).files):
-        return None
-    first = next(iter(state.timeline.commits), None)
-    return pad(first.time) if first is not None else None
+def _earliest_begin(state: TableState, after: str) -> str:
+    """Commits that count as after `after` did not begin before this."""
+    if not after or state.layout.version == 1:
+        return after
+    try:
+        return format_time(parse_time(after, state.zone) - _LONGEST_WRITE, state.zone)
+    except (ValueError, OverflowError):  # such as 00000000000000: before everything
+        return ""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from hoodie.errors import TimeTravelError
 from hoodie.model.files import FileGroup
-from hoodie.model.names import BaseFileName
-from hoodie.timeline import Action, format_time, pad
+from hoodie.model.names import BaseFileName, LogFileName
+from hoodie.model.services import CleanResult
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant, format_time, pad
 from hoodie.timeline.service_codec import decode_clean_result
 from hoodie.view.replaced import replaced_groups
 from hoodie.view.slices import GroupId
@@ -35,39 +38,97 @@ def moment_as_time(state: TableState, moment: str | datetime) -> str:
 def resolve_as_of(state: TableState, as_of: str | datetime) -> str:
     """`as_of` as instant text (see `moment_as_time`).
 
-    Raises TimeTravelError also when it is earlier than the table's first commit.
+    Raises TimeTravelError also when it is earlier than the table's first commit, archived ones included.
     """
     time = moment_as_time(state, as_of)
-    first = next((instant.time for instant in state.timeline.commits), None)
-    if first is None or time < pad(first):
-        raise TimeTravelError(
-            f"Table {state.storage.base_path} cannot be read as of {time}",
-            found=f"the first commit on the active timeline is {first or '(none)'}",
-            fix="ask for a later time; what lies before it was archived",
-        )
-    return time
+    commits = state.timeline.commits
+    if commits and time >= pad(commits[0].time):
+        return time
+    archived = [instant for instant in state.archive.instants() if instant.action in WRITE_ACTIONS]
+    if archived and time >= pad(archived[0].time):
+        return time
+    first = next(iter((*archived, *commits)), None)
+    raise TimeTravelError(
+        f"Table {state.storage.base_path} cannot be read as of {time}",
+        found=f"its first commit is {first.time if first else '(none)'}",
+        fix="ask for a later time",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """From `begin` on, and before `end`, a group cannot be read: a clean removed what was current then."""
+
+    begin: str
+    end: str
+    partition: str
+    name: str
+    clean: str
 
 
 def check_not_cleaned(state: TableState, as_of: str, groups: list[FileGroup]) -> None:
-    """Raises TimeTravelError when a clean removed a slice that was current at `as_of` (requirement R31)."""
-    replaced = replaced_groups(state)
+    """Raises TimeTravelError when a clean, archived or not, removed a slice that was current at `as_of` (requirement R31)."""
+    gaps = sorted(_gaps(state, as_of, groups), key=lambda gap: gap.begin)
+    lost = next((gap for gap in gaps if gap.begin <= as_of < gap.end), None)
+    if lost is None:
+        return
+    readable = as_of
+    for gap in gaps:
+        if gap.begin <= readable < gap.end:
+            readable = gap.end
+    raise TimeTravelError(
+        f"Table {state.storage.base_path} cannot be read as of {as_of}",
+        found=f"clean {lost.clean} removed {lost.name} of partition {lost.partition!r}, which was current then",
+        fix=f"ask for {readable}, the first instant after it that can be read, or a later one; "
+        "or retain more commits (hoodie.clean.commits.retained)",
+    )
+
+
+def _gaps(state: TableState, as_of: str, groups: list[FileGroup]) -> Iterator[_Gap]:
     oldest: dict[GroupId, str] = {(g.partition, g.file_id): pad(g.slices[-1].base_instant) for g in groups}
-    for clean in reversed(state.timeline.completed(Action.CLEAN)):
-        result = decode_clean_result(state.body(clean), state.where(clean))
+    replaced: dict[GroupId, str] | None = None
+    for clean, result in _cleans(state, as_of):
         for partition, names in result.deleted.items():
             for name in names:
-                base = BaseFileName.parse(name)
-                if base is None or pad(base.instant) > as_of:
+                file = _group_and_time(name)
+                if file is None:
                     continue
-                group = (partition, base.file_id)
-                if group not in oldest:
-                    # Only groups that were replaced lose all slices. A replacement that was archived is before any `as_of`.
-                    missing = group in replaced and pad(replaced[group].time) > as_of
-                else:
-                    missing = oldest[group] > as_of
-                if missing:
-                    raise TimeTravelError(
-                        f"Table {state.storage.base_path} cannot be read as of {as_of}",
-                        found=f"clean {clean.time} removed {name} of partition {partition!r}, which was current then",
-                        fix="ask for a later time, or retain more commits (hoodie.clean.commits.retained)",
-                    )
+                file_id, begin = file
+                end = oldest.get((partition, file_id))
+                if end is None:  # only groups that were replaced lose all slices
+                    replaced = _replaced(state, as_of) if replaced is None else replaced
+                    end = replaced.get((partition, file_id), "")  # before `as_of`, when the replacement is not after it
+                yield _Gap(begin, end, partition, name, clean.time)
+
+
+def _group_and_time(name: str) -> tuple[str, str] | None:
+    """File id and time of a base file, or of a log: its slice, or its write (layout 2), began then."""
+    base = BaseFileName.parse(name)
+    if base is not None:
+        return base.file_id, pad(base.instant)
+    log = LogFileName.parse(name)
+    return (log.file_id, pad(log.time)) if log is not None and not log.is_cdc else None
+
+
+def _cleans(state: TableState, as_of: str) -> Iterator[tuple[Instant, CleanResult]]:
+    """The cleans that may have removed what was current at `as_of`, the newest first."""
+    known = state.timeline.completed(Action.CLEAN)
+    for clean in reversed(known):
+        yield clean, decode_clean_result(state.body(clean), state.where(clean))
+    # Archived ones are older than those, and an archiver that follows the commits leaves none later than these.
+    if (known and pad(known[0].time) > as_of) or not state.timeline.covers(as_of):
+        for clean in reversed(state.archive.instants(after=as_of)):
+            if clean.action is Action.CLEAN:
+                yield clean, state.archive.clean_result(clean)
+
+
+def _replaced(state: TableState, as_of: str) -> dict[GroupId, str]:
+    """Groups that were replaced after `as_of` -> the time of the replacement."""
+    result: dict[GroupId, str] = {}
+    if not state.timeline.covers(as_of):
+        for instant in state.archive.instants(after=as_of):
+            if instant.action is Action.REPLACE_COMMIT:
+                for partition, file_ids in state.commit_metadata(instant).replaced.items():
+                    result.update({(partition, file_id): pad(instant.time) for file_id in file_ids})
+    result.update({group: pad(instant.time) for group, instant in replaced_groups(state).items()})
+    return result

@@ -33,12 +33,12 @@ def decode_json(data: bytes, where: str) -> CommitMetadata:
             found=f"{len(data)} bytes that are not the JSON of a commit ({error})",
             fix="restore the file from a backup, or roll the instant back; the table is not read as if it were empty",
         ) from error
-    return _from_record(record)
+    return from_record(record)
 
 
 def decode_avro(data: bytes, where: str) -> CommitMetadata:
     """Raises CorruptTableError naming `where` on an empty or torn file."""
-    return _from_record(avro.decode(data, where))
+    return from_record(avro.decode(data, where))
 
 
 def _to_record(metadata: CommitMetadata, *, replace: bool, avro_only: bool) -> dict[str, Any]:
@@ -94,7 +94,8 @@ def _stat_to_record(stat: WriteStat, avro_only: bool) -> dict[str, Any]:
     return record
 
 
-def _from_record(record: dict[str, Any]) -> CommitMetadata:
+def from_record(record: dict[str, Any]) -> CommitMetadata:
+    """The metadata in a decoded HoodieCommitMetadata or HoodieReplaceCommitMetadata."""
     stats = tuple(
         _stat_from_record(partition, stat)
         for partition, entries in (record.get("partitionToWriteStats") or {}).items()

@@ -55,11 +55,18 @@ class Instant:
     action: Action
     state: State
     completion_time: str | None = None
-    file_name: str = ""  # the file that shows the state, inside the timeline folder
+    file_name: str = (
+        ""  # the file that shows the state, inside the timeline folder; of an archived one that of the archive
+    )
 
     @property
     def is_completed(self) -> bool:
         return self.state is State.COMPLETED
+
+    @property
+    def is_archived(self) -> bool:
+        """Whether it was found in the archived timeline."""
+        return "/" in self.file_name
 
     @property
     def key(self) -> tuple[str, Action]:

@@ -103,7 +103,11 @@ def encode_clean_result(result: CleanResult) -> bytes:
 
 
 def decode_clean_result(data: bytes, where: str) -> CleanResult:
-    record = avro.decode(data, where)
+    return clean_result_of(avro.decode(data, where))
+
+
+def clean_result_of(record: dict[str, Any]) -> CleanResult:
+    """The result in a decoded HoodieCleanMetadata."""
     partitions = record.get("partitionMetadata") or {}
     return CleanResult(
         start=record["startCleanTime"],

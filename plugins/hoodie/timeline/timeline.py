@@ -70,7 +70,14 @@ class Timeline:
 
     @cached_property
     def _committed_start(self) -> str | None:
-        return min((pad(instant.time) for instant in self.commits), default=None)
+        """The first completed commit behind which nothing was archived: a savepoint keeps its own commit, not those after it."""
+        saved = {pad(i.time) for i in self.instants if i.action is Action.SAVEPOINT}
+        times = [pad(instant.time) for instant in self.commits]
+        return min((time for time in times if time not in saved), default=min(times, default=None))
+
+    def covers(self, time: str) -> bool:
+        """Whether every commit that began after `time` is on the active timeline: none of them was archived."""
+        return self._committed_start is not None and pad(time) >= self._committed_start
 
     def is_committed(self, time: str) -> bool:
         """Whether files of this instant are visible: it completed, or it is older than the active timeline.

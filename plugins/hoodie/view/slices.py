@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from hoodie.errors import UnsupportedTableError
 from hoodie.model.files import BaseFile, FileGroup, FileSlice, LogFile
@@ -23,7 +24,11 @@ def file_groups(files: Iterable[PartitionFiles], state: TableState) -> list[File
     Base files of pending or failed instants are ignored, and so are logs of such instants where their name tells (layout 2);
     elsewhere their blocks do. Change-data logs are not part of a slice. Raises UnsupportedTableError for skeleton files.
     """
-    place_logs = _by_base_instant if state.layout.version == 1 else _by_completion_time
+    files = list(files)
+    if state.layout.version == 1:
+        place_logs = partial(_by_base_instant, timeline=state.timeline)
+    else:
+        place_logs = partial(_by_completion_time, timeline=state.timeline, archived=_archived_completions(files, state))
     groups: list[FileGroup] = []
     for partition in files:
         bases: dict[str, list[BaseFile]] = {}
@@ -47,7 +52,7 @@ def file_groups(files: Iterable[PartitionFiles], state: TableState) -> list[File
             ]
             ordered = sorted(logs.get(file_id, ()), key=lambda log: (pad(log.time), log.version, log.info.name))
             if ordered:
-                slices = place_logs(slices, ordered, state.timeline)
+                slices = place_logs(slices, ordered)
             if slices:
                 groups.append(FileGroup(partition.partition, file_id, tuple(reversed(slices))))
     return groups
@@ -68,16 +73,36 @@ def latest_slices(
     return result
 
 
-def _by_completion_time(slices: Sequence[FileSlice], logs: Iterable[LogFile], timeline: Timeline) -> list[FileSlice]:
+def _archived_completions(files: Iterable[PartitionFiles], state: TableState) -> Mapping[str, str]:
+    """Requested time -> completion time of archived instants with logs that a later base file of their group may hold.
+
+    Only of these is more than the requested time needed: another log goes to the newest slice before it, whenever it was
+    complete. So a table whose old logs were all cleaned reads nothing of the archive.
+    """
+    wanted: set[str] = set()
+    for partition in files:
+        newest: dict[str, str] = {}
+        for base in partition.base_files:
+            newest[base.file_id] = max(newest.get(base.file_id, ""), pad(base.instant))
+        wanted.update(
+            log.time for log in partition.log_files if not log.is_cdc and newest.get(log.file_id, "") > log.time
+        )
+    wanted = {time for time in wanted if time not in state.timeline.commit_times and state.timeline.is_committed(time)}
+    return state.archive.completion_times(wanted) if wanted else {}
+
+
+def _by_completion_time(
+    slices: Sequence[FileSlice], logs: Iterable[LogFile], timeline: Timeline, archived: Mapping[str, str]
+) -> list[FileSlice]:
     """Layout 2: a log, named by the instant that wrote it, goes to the newest slice that began before the log was complete.
 
-    Of an archived instant only the requested time is known here, which differs only if a compaction was scheduled in between.
+    An instant that no timeline knows any more counts as complete when it began, as in Hudi.
     """
     placed = list(slices)
     for log in logs:
         if not timeline.is_committed(log.time):
             continue
-        done = pad(timeline.completion_times.get(log.time) or log.time)
+        done = pad(timeline.completion_times.get(log.time) or archived.get(log.time) or log.time)
         for number in range(len(placed) - 1, -1, -1):
             if pad(placed[number].base_instant) <= done:
                 placed[number] = _with_logs(placed[number], (log,))

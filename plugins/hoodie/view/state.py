@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from functools import cached_property
 
 from hoodie.clock import Clock
 from hoodie.config.store import load_properties
 from hoodie.config.table import TableProperties
+from hoodie.errors import MissingFileError
 from hoodie.model.commit import CommitMetadata
 from hoodie.storage.base import Storage
-from hoodie.timeline import Instant, Layout, LayoutV1, LayoutV2, Timeline, load_timeline
+from hoodie.timeline import Instant, Layout, LayoutV1, LayoutV2, Timeline, load_timeline, pad
+from hoodie.timeline.archive import ArchivedTimeline, LogArchive, LsmArchive
 
 
 @dataclass(frozen=True)
@@ -27,13 +30,42 @@ class TableState:
     def zone(self) -> tzinfo:
         return self.properties.timezone
 
+    @cached_property
+    def archive(self) -> ArchivedTimeline:
+        """The archived timeline, of which nothing is read before it is asked for something."""
+        return self._open_archive()
+
     def commit_metadata(self, instant: Instant) -> CommitMetadata:
-        """The body of a completed write instant. Raises CorruptTableError naming the file when it is torn."""
+        """The body of a completed write instant, archived or not.
+
+        Raises CorruptTableError naming the file when it is torn, MissingFileError when it is nowhere.
+        """
+        if instant.is_archived:
+            return self.archive.commit_metadata(instant)
         known = self._commits.get(instant.file_name)
         if known is None:
-            known = self.layout.decode_commit(self.body(instant), instant)
+            try:
+                known = self.layout.decode_commit(self.body(instant), instant)
+            except FileNotFoundError:
+                known = self._archived_meanwhile(instant)
             self._commits[instant.file_name] = known
         return known
+
+    def _archived_meanwhile(self, instant: Instant) -> CommitMetadata:
+        """The body of an instant that an archiver moved since the timeline was listed."""
+        archive = self._open_archive()
+        for moved in archive.instants(until=pad(instant.time)):
+            if moved.key == instant.key:
+                return archive.commit_metadata(moved)
+        raise MissingFileError(
+            f"The file of {self.where(instant)} is gone",
+            found="neither it nor an entry of the archived timeline",
+            fix="restore it from a backup, or try again if a rollback was running",
+        )
+
+    def _open_archive(self) -> ArchivedTimeline:
+        kind = LogArchive if self.layout.version == 1 else LsmArchive
+        return kind(self.storage, self.layout.archive_folder)
 
     def body(self, instant: Instant) -> bytes:
         """The bytes of the file that shows the instant's state."""

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.schema import avro_to_arrow, data_columns
-from hoodie.timeline import pad
+from hoodie.timeline import WRITE_ACTIONS, pad
 from hoodie.view.partitions import list_partition_files, list_partitions
 from hoodie.view.slices import file_groups, latest_slices
 from hoodie.view.state import TableState
@@ -17,7 +17,8 @@ CREATE_SCHEMA = "hoodie.table.create.schema"
 def table_schema(state: TableState, as_of: str | None = None) -> pa.Schema | None:
     """The data columns as the last commit not later than `as_of` declares them; None for a table that never had any.
 
-    Commits that carry no schema (some of Hudi's services) are passed over. Without any, the schema with which the table was
+    Commits that carry no schema (some of Hudi's services) are passed over. An `as_of` before the active timeline is looked up in
+    the archived one. Without any, the schema with which the table was
     created counts, then that of a base file.
     """
     for instant in reversed(state.timeline.commits):
@@ -25,6 +26,12 @@ def table_schema(state: TableState, as_of: str | None = None) -> pa.Schema | Non
             text = state.commit_metadata(instant).schema
             if text:
                 return data_columns(avro_to_arrow(text))
+    if as_of is not None:
+        for instant in state.archive.newest():
+            if instant.action in WRITE_ACTIONS and pad(instant.time) <= pad(as_of):
+                text = state.commit_metadata(instant).schema
+                if text:
+                    return data_columns(avro_to_arrow(text))
     created = state.properties.raw.get(CREATE_SCHEMA)
     if created:
         return data_columns(avro_to_arrow(created))

@@ -8,15 +8,17 @@ import pytest
 
 import hoodie.table
 import hudi_services.ingest.run
+from hoodie import HoodieTable
 from hoodie.clock import SystemClock
-from hoodie.errors import CorruptTableError, PendingInstantError, SourceError
+from hoodie.errors import CorruptTableError, MissingFileError, PendingInstantError
 from hoodie.storage import LocalStorage, walk_files
 from hoodie.view import load_state
 from hudi_services.ingest import prepare
 from hudi_services.ingest.checkpoint import KEY, Checkpoint, find_checkpoint
 from hudi_services.ingest.source import SourceFile
+from tests.support.archive import archive_before
 from tests.support.faulty import FaultyStorage, Killed
-from tests.support.tables import SMALL_BLOOM, batch
+from tests.support.tables import OPTIONS, SMALL_BLOOM, batch
 
 FIRST = batch([("a", "p", 1, 1), ("b", "p", 1, 1)])
 SECOND = batch([("c", "p", 1, 1), ("d", "q", 1, 1)])
@@ -169,16 +171,42 @@ def test_a_broken_checkpoint_is_no_licence_to_load_again(feed, start_fresh):
             feed.run()
 
 
-def test_an_archived_timeline_without_a_checkpoint_needs_a_decision(feed):
+def test_an_archived_checkpoint_is_found(feed):
+    """The newest of the archived ones counts; where others wrote all commits since, the active timeline has none."""
+    for name, rows in (("1.parquet", FIRST), ("2.parquet", SECOND)):
+        feed.land(name, rows)
+        feed.run()
+    for number in range(3):
+        feed.open().write(batch([(f"x{number}", "p", 1, 1)]), "insert", SMALL_BLOOM)
+    archive_before(feed.open(), feed.open().timeline.commits[3].time)
+    assert len(next(iter(find_checkpoint(state(feed)).sources.values()))) == 2
+    assert feed.run().instant is None
+    assert feed.run(start_fresh=True).files_read == 2
+
+
+def test_an_archive_without_a_checkpoint_is_a_table_that_was_never_loaded(feed):
     feed.land("1.parquet", FIRST)
     feed.run()
+    table = HoodieTable.create(str(feed.table.parent / "other"), OPTIONS)
+    for number in range(3):
+        table.write(batch([(f"x{number}", "p", 1, 1)]), "insert", SMALL_BLOOM)
+    archive_before(table, table.timeline.commits[2].time)
+    assert find_checkpoint(table.state()) == Checkpoint()
+
+
+def test_a_damaged_archive_that_might_hold_a_checkpoint_needs_a_decision(feed):
+    feed.land("1.parquet", FIRST)
+    feed.run()
+    feed.open().write(SECOND, "insert", SMALL_BLOOM)
+    archive_before(feed.open(), feed.open().timeline.commits[1].time)
     opened = state(feed)
-    opened.storage.create(f"{opened.layout.archive_folder}/1_2_0.parquet", b"x")
-    feed.run()  # the active timeline still has one
-    for instant in opened.timeline:
-        opened.storage.delete(f"{opened.layout.folder}/{instant.file_name}")
-    with pytest.raises(SourceError, match=r"archived.*--start-fresh"):
+    for file in opened.storage.list(opened.layout.archive_folder).files:
+        if file.name.endswith(".parquet"):
+            opened.storage.delete(file.path)
+    with pytest.raises(MissingFileError, match=r"archived timeline.*--start-fresh"):
         feed.run()
+    assert feed.run(start_fresh=True).files_read == 1
+    assert feed.run().instant is None
 
 
 def test_of_two_runs_that_planned_the_same_files_one_loads_them(feed, monkeypatch):

@@ -1,0 +1,162 @@
+"""The archive of timeline layout 1: log files of Avro blocks, an entry for each state of an instant
+(docs/format.md, section 3.1)."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import struct
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import fastavro
+
+from hoodie.errors import CorruptTableError
+from hoodie.formats.log import BlockType, Header, LogBlock, read_content, scan_blocks
+from hoodie.model.commit import CommitMetadata
+from hoodie.model.services import CleanResult
+from hoodie.storage.base import Storage
+from hoodie.timeline import avro, commit_codec, service_codec
+from hoodie.timeline.archive.base import action_of, completion_times, torn
+from hoodie.timeline.instant import Action, Instant, State
+
+_NAME = re.compile(r"^\.commits_\.archive\.(\d+)(?:_.*)?$")
+_MERGE_PLAN = "mergeArchivePlan"
+_OUTLINE = ("commitTime", "actionType", "actionState", "stateTransitionTime")
+_BODIES = {Action.REPLACE_COMMIT: "hoodieReplaceCommitMetadata", Action.CLEAN: "hoodieCleanMetadata"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """Where the completed state of an instant is stored: bytes of a block's content."""
+
+    instant: Instant
+    block: LogBlock
+    start: int
+    end: int
+
+
+class LogArchive:
+    """`<archive folder>/.commits_.archive.<n>_1-0-1`. No name tells which instants a file holds, so the first question reads
+    all files, but of each entry only its time and state; bodies are decoded one by one when they are asked for."""
+
+    def __init__(self, storage: Storage, folder: str) -> None:
+        self._storage = storage
+        self._folder = folder
+        self._content: tuple[LogBlock | None, bytes] = (None, b"")  # of the block read last
+
+    def instants(self, after: str = "", until: str | None = None) -> tuple[Instant, ...]:
+        return tuple(
+            entry.instant
+            for (time, _), entry in self._entries.items()
+            if time > after and (until is None or time <= until)
+        )
+
+    def newest(self) -> Iterator[Instant]:
+        for entry in reversed(self._entries.values()):
+            yield entry.instant
+
+    def completion_times(self, times: Collection[str]) -> Mapping[str, str]:
+        return completion_times(self.instants(), times)
+
+    def commit_metadata(self, instant: Instant) -> CommitMetadata:
+        return commit_codec.from_record(self._record(instant))
+
+    def clean_result(self, instant: Instant) -> CleanResult:
+        return service_codec.clean_result_of(self._record(instant))
+
+    @cached_property
+    def _entries(self) -> dict[tuple[str, Action], _Entry]:
+        found: dict[tuple[str, Action], _Entry] = {}
+        for path in self._paths():
+            for block in scan_blocks(self._storage, path):
+                if block.kind is not BlockType.AVRO_DATA:
+                    raise torn(
+                        f"{self._storage.base_path}/{path}",
+                        f"{block.content_length} bytes from byte {block.offset} on that are no block of entries",
+                    )
+                found.update({entry.instant.key: entry for entry in self._completed(block)})
+        return {key: found[key] for key in sorted(found)}
+
+    def _paths(self) -> list[str]:
+        files = {file.name: file.path for file in self._storage.list(self._folder).files}
+        if _MERGE_PLAN in files:
+            files.pop(self._unfinished_merge(files), None)
+        named = [(int(match[1]), path) for name, path in files.items() if (match := _NAME.match(name))]
+        return [path for _, path in sorted(named)]
+
+    def _unfinished_merge(self, files: Mapping[str, str]) -> str:
+        """The file into which an archiver was merging others when it died: it counts once the first of those is deleted."""
+        try:
+            plan = avro.decode(self._storage.read(files[_MERGE_PLAN]), files[_MERGE_PLAN])
+        except CorruptTableError:  # it died while writing the plan: nothing was merged
+            return ""
+        merged = [path.rpartition("/")[2] for path in plan["candidate"]]
+        name: str = plan["mergedArchiveFileName"].rpartition("/")[2]
+        return name if all(each in files for each in merged) else ""
+
+    def _completed(self, block: LogBlock) -> Iterator[_Entry]:
+        writer, reader = self._schemas(block)
+        content = read_content(self._storage, block)
+        relative = f"{self._folder.rpartition('/')[2]}/{block.path.rpartition('/')[2]}"
+        for start, end in self._bounds(block, content):
+            entry = self._decode(block, content[start:end], writer, reader)
+            action = action_of(entry["actionType"])
+            if entry["actionState"] == State.COMPLETED.name and action is not None:
+                completion = entry.get("stateTransitionTime")
+                yield _Entry(
+                    Instant(entry["commitTime"], action, State.COMPLETED, completion, relative), block, start, end
+                )
+
+    def _bounds(self, block: LogBlock, content: bytes) -> Iterator[tuple[int, int]]:
+        """Where each entry starts and ends: version, count, then length and bytes of each."""
+        try:
+            _, count = struct.unpack_from(">ii", content)
+            place = 8
+            for _ in range(count):
+                (length,) = struct.unpack_from(">i", content, place)
+                yield place + 4, place + 4 + length
+                place += 4 + length
+        except struct.error as error:
+            raise torn(self._where(block), error) from error
+
+    def _record(self, instant: Instant) -> dict[str, Any]:
+        entry = self._entries.get(instant.key)
+        if entry is None:
+            raise torn(f"{self._storage.base_path}/{self._folder}", f"no entry of instant {instant}")
+        if self._content[0] is not entry.block:
+            self._content = (entry.block, read_content(self._storage, entry.block))
+        writer, _ = self._schemas(entry.block)
+        record = self._decode(entry.block, self._content[1][entry.start : entry.end], writer, None)
+        body: dict[str, Any] | None = record.get(_BODIES.get(instant.action, "hoodieCommitMetadata"))
+        if body is None:
+            raise torn(self._where(entry.block), f"an entry of instant {instant} that does not say what it did")
+        return body
+
+    def _schemas(self, block: LogBlock) -> tuple[Any, Any]:
+        try:
+            return _schemas(block.headers[Header.SCHEMA])
+        except (KeyError, ValueError, fastavro.schema.SchemaParseException) as error:
+            raise torn(self._where(block), f"a header without a schema ({error!r})") from error
+
+    def _decode(self, block: LogBlock, data: bytes, writer: Any, reader: Any) -> dict[str, Any]:
+        try:
+            record = fastavro.schemaless_reader(io.BytesIO(data), writer, reader)
+        except Exception as error:
+            raise torn(self._where(block), f"an entry that is not whole ({type(error).__name__}: {error})") from error
+        assert isinstance(record, dict)
+        return record
+
+    def _where(self, block: LogBlock) -> str:
+        return f"{self._storage.base_path}/{block.path}, block at byte {block.offset}"
+
+
+@lru_cache(maxsize=8)
+def _schemas(text: str) -> tuple[Any, Any]:
+    """The schema of entries, and that of their time and state only."""
+    schema = json.loads(text)
+    outline = {**schema, "fields": [field for field in schema["fields"] if field["name"] in _OUTLINE]}
+    return fastavro.parse_schema(schema), fastavro.parse_schema(outline)
