@@ -17,6 +17,12 @@ SMALL_FILE_LIMIT = ConfigKey[int](
     100 * _MIB,
     "inserts first go to base files below this many bytes; 0: never",
 )
+SMALL_FILE_CANDIDATES = ConfigKey[int](
+    "hoodie.merge.small.file.group.candidates.limit",
+    integer(0),
+    1,
+    "merge on read: small base files per partition that inserts may fill, which writes them anew",
+)
 RECORD_SIZE_ESTIMATE = ConfigKey[int](
     "hoodie.copyonwrite.record.size.estimate", integer(1), 1024, "bytes of a record while no commit tells the real size"
 )
@@ -59,6 +65,7 @@ LOCK_WAIT_MS = ConfigKey[int](
 WRITE_KEYS: tuple[ConfigKey[Any], ...] = (
     MAX_FILE_SIZE,
     SMALL_FILE_LIMIT,
+    SMALL_FILE_CANDIDATES,
     RECORD_SIZE_ESTIMATE,
     ROW_GROUP_SIZE,
     COMPRESSION,

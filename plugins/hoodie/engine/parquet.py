@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from hoodie.storage import Storage, closing_input, open_storage
 
+_BATCH_ROWS = 1 << 16  # large enough for kernels, small enough to stay in memory that was used before
 _MAX_BYTES = 1 << 30  # of Arrow data that one split holds at most: a lost task is then not too dear
 
 
@@ -37,8 +38,9 @@ class ParquetSplit:
     def batches(self) -> Iterator[pa.RecordBatch]:
         for group in self.groups:
             with closing_input(group.storage, group.path) as source:
-                rows = pq.ParquetFile(source).read_row_group(group.number, self.columns, use_threads=False)
-            yield from rows.to_batches()
+                yield from pq.ParquetFile(source).iter_batches(
+                    _BATCH_ROWS, row_groups=[group.number], columns=self.columns, use_threads=False
+                )
 
     def narrowed(self, columns: Sequence[str]) -> ParquetSplit:
         return replace(self, columns=tuple(columns))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -48,10 +49,19 @@ class KeyIndex:
 class BaseFileWriter:
     """Streams rows into one base file: `write` any number of times, then `finish`."""
 
-    def __init__(self, sink: File, schema: pa.Schema, avro_schema: str, options: BaseFileOptions) -> None:
-        """`schema` and `avro_schema` include the meta columns."""
+    def __init__(
+        self, sink: File, schema: pa.Schema, avro_schema: str, options: BaseFileOptions, constants: Mapping[str, str]
+    ) -> None:
+        """`schema` and `avro_schema` include the meta columns. `constants` are the utf8 columns with one value in all rows:
+        rows come without them, as `rows_schema` says, so that they need no memory while they wait."""
         self._sink = sink
-        self._schema = schema
+        self._constants = constants
+        kept = [
+            field.with_type(pa.dictionary(pa.int32(), pa.string())) if field.name in constants else field
+            for field in schema
+        ]
+        self._schema = pa.schema(kept)
+        self.rows_schema = pa.schema([field for field in schema if field.name not in constants])
         self._avro = avro_schema
         self._options = options
         self._writer: pq.ParquetWriter | None = None
@@ -76,7 +86,7 @@ class BaseFileWriter:
     def finish(self, keys: KeyIndex | None) -> None:
         """Write what is pending and the footer. `keys` is None for a file without rows."""
         self.flush()
-        writer = self._open(self._schema.empty_table()) if self._writer is None else self._writer
+        writer = self._open(self.rows_schema.empty_table()) if self._writer is None else self._writer
         metadata = {"parquet.avro.schema": self._avro, "writer.model.name": "avro"}
         if keys is not None:
             metadata |= {
@@ -97,14 +107,20 @@ class BaseFileWriter:
         per_group = rows.num_rows // max(1, self.pending_bytes // self._options.row_group_bytes)
         self._pending, self.pending_bytes = [], 0
         writer = self._open(rows) if self._writer is None else self._writer
-        writer.write_table(rows, row_group_size=per_group)
+        writer.write_table(self._whole(rows), row_group_size=per_group)
+
+    def _whole(self, rows: pa.Table) -> pa.Table:
+        zeros = pa.array(np.zeros(rows.num_rows if self._constants else 0, dtype=np.int32))
+        values = {name: pa.DictionaryArray.from_arrays(zeros, [value]) for name, value in self._constants.items()}
+        columns = [values[name] if name in values else rows[name] for name in self._schema.names]
+        return pa.table(columns, schema=self._schema)
 
     def _open(self, first: pa.Table) -> pq.ParquetWriter:
         self._writer = pq.ParquetWriter(
             self._sink,
             self._schema,
             compression=self._options.compression,
-            use_dictionary=dictionary_columns(first) or False,
+            use_dictionary=[*self._constants, *dictionary_columns(first)] or False,
             write_statistics=True,
             store_schema=False,
         )

@@ -13,12 +13,11 @@ from hoodie.markers import MarkerType, create_marker
 from hoodie.merge import BaseMerger
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice
-from hoodie.model.meta_columns import RECORD_KEY
+from hoodie.model.meta_columns import FILE_NAME, RECORD_KEY
 from hoodie.model.names import BaseFileName
 from hoodie.read.logs import LogReader
 from hoodie.schema import conform
 from hoodie.storage.base import join
-from hoodie.write.stamp import renamed
 
 
 @dataclass(frozen=True)
@@ -29,8 +28,9 @@ class CompactSlice:
     Memory holds the merged logs of one slice and a batch of its base file.
     """
 
-    logs: LogReader
+    logs: LogReader  # of the columns in `schema`; the file name, which rows do not keep, may be left out
     instant: str
+    schema: pa.Schema  # of the file, with meta columns
     avro_schema: str
     options: BaseFileOptions
     write_token: Callable[[int], str]
@@ -38,26 +38,27 @@ class CompactSlice:
     def __call__(self, task: tuple[int, FileSlice]) -> WriteStat:
         number, file_slice = task
         begun = time.monotonic()
-        storage, schema = self.logs.storage, self.logs.schema
+        storage = self.logs.storage
         name = str(BaseFileName(file_slice.file_id, self.write_token(number), self.instant))
         path = join(file_slice.partition, name)
         create_marker(storage, self.instant, path, MarkerType.MERGE)
-        merger = BaseMerger(self.logs.rows(file_slice), schema.names, self.logs.rules.base_ordering)
         updated = deleted = 0
         known: KeyIndex | None = None
         keys: list[pa.ChunkedArray] = []
         with storage.open_output(path) as sink:
-            writer = BaseFileWriter(sink, schema, self.avro_schema, self.options)
+            writer = BaseFileWriter(sink, self.schema, self.avro_schema, self.options, {FILE_NAME: name})
+            schema = writer.rows_schema
+            merger = BaseMerger(self.logs.rows(file_slice), schema.names, self.logs.rules.base_ordering)
             if file_slice.base_file is not None:
                 with BaseFileReader(storage, file_slice.base_file.path) as reader:
                     known = reader.key_index()
-                    for batch in reader.batches():
+                    for batch in reader.batches(schema.names):
                         merged = merger.merge(conform(batch, schema))
                         updated, deleted = updated + merged.updated, deleted + merged.deleted
                         if known is None:
                             keys.append(merged.rows[RECORD_KEY])
-                        writer.write(conform(renamed(merged.rows, name), schema))
-            inserts = conform(renamed(merger.inserts(), name), schema)
+                        writer.write(conform(merged.rows, schema))
+            inserts = conform(merger.inserts(), schema)
             writer.write(inserts)
             writer.finish(next_key_index(known, [*keys, inserts[RECORD_KEY]], self.options))
         info = storage.info(path)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from hoodie.clock import Clock
 from hoodie.config.compaction_keys import COMPACTION_KEYS
 from hoodie.config.key import resolve
@@ -17,6 +19,7 @@ from hoodie.errors import MissingFileError, PendingInstantError
 from hoodie.markers import delete_markers, read_markers
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata
 from hoodie.model.files import BaseFile, FileSlice, LogFile
+from hoodie.model.meta_columns import FILE_NAME
 from hoodie.model.names import BaseFileName, LogFileName
 from hoodie.model.services import CompactionOperation, CompactionPlan
 from hoodie.read.logs import LogReader
@@ -98,9 +101,11 @@ def execute_compaction(
         assert schema is not None, "a table with logs has commits"
         files = with_meta_columns(schema)
         rules = merge_rules(state.properties)
+        rows = pa.schema([field for field in files if field.name != FILE_NAME])
         task = CompactSlice(
-            LogReader(storage, state.timeline, rules, files, time),
+            LogReader(storage, state.timeline, rules, rows, time),
             time,
+            files,
             arrow_to_avro(files, state.properties.name),
             base_file_options(chosen),
             engine.write_token,

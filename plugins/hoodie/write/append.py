@@ -15,7 +15,7 @@ from hoodie.markers import MarkerType, create_marker
 from hoodie.merge import DELETE
 from hoodie.model.commit import LogStat, WriteStat
 from hoodie.model.files import FileSlice
-from hoodie.model.meta_columns import RECORD_KEY
+from hoodie.model.meta_columns import COMMIT_TIME, FILE_NAME, PARTITION_PATH, RECORD_KEY
 from hoodie.model.names import LogFileName
 from hoodie.storage.base import join
 from hoodie.write.context import WriteContext
@@ -43,7 +43,7 @@ def append_log(
             content = encode_deletes(rows[RECORD_KEY], file_slice.partition)
             sink.write(encode_block(BlockType.DELETE, headers, content))
         else:
-            for content in _data_blocks(context, Stamp(context, number, file_slice.file_id), rows):
+            for content in _data_blocks(context, file_slice, number, rows):
                 sink.write(encode_block(BlockType.PARQUET_DATA, headers, content))
     deletes = pc.sum(rows[DELETE]).as_py()
     info = context.storage.info(path)
@@ -64,12 +64,19 @@ def append_log(
     )
 
 
-def _data_blocks(context: WriteContext, stamp: Stamp, rows: pa.Table) -> Iterator[bytes]:
+def _data_blocks(context: WriteContext, file_slice: FileSlice, number: int, rows: pa.Table) -> Iterator[bytes]:
     """The contents of Parquet blocks."""
+    constants = {
+        COMMIT_TIME: context.instant,
+        PARTITION_PATH: file_slice.partition,
+        FILE_NAME: file_slice.file_id,
+    }
+    stamp: Stamp | None = None
     per_block = -(-rows.num_rows // (-(-rows.nbytes // _BLOCK_BYTES)))
     for start in range(0, rows.num_rows, per_block):
         sink = pa.BufferOutputStream()
-        writer = BaseFileWriter(sink, context.file_schema, context.avro_schema, context.base_file)
+        writer = BaseFileWriter(sink, context.file_schema, context.avro_schema, context.base_file, constants)
+        stamp = stamp or Stamp(context, number, writer.rows_schema)
         writer.write(stamp.rows(rows.slice(start, per_block)))
         writer.finish(None)
         yield sink.getvalue().to_pybytes()

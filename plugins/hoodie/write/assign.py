@@ -21,11 +21,16 @@ _MIN_RECORD, _MAX_RECORD = 8, 1 << 20  # bytes: one odd commit must not turn eve
 
 @dataclass(frozen=True, slots=True)
 class SizingOptions:
-    """Bytes; `record_bytes` is the guess while no commit tells the real size."""
+    """Bytes; `record_bytes` is the guess while no commit tells the real size.
+
+    `small_files` is how many small files of a partition inserts may fill in a merge-on-read table: each is then written anew,
+    its updates too, which is what logs are to avoid.
+    """
 
     max_file_bytes: int
     small_file_bytes: int
     record_bytes: int
+    small_files: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +108,8 @@ def assign(
     for partition in sorted(inserts):
         shares: list[tuple[int, int]] = []  # task, rows
         left = inserts[partition]
-        for number in small.get(partition, ()):
+        candidates = small.get(partition, [])
+        for number in candidates if log_name is None else candidates[: options.small_files]:
             room = (options.max_file_bytes - slices[number].size) // record_bytes
             if left > 0 and room > 0:
                 taken = min(room, left)

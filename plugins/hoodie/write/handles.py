@@ -15,14 +15,14 @@ from hoodie.markers import MarkerType, create_marker
 from hoodie.merge import DELETE, SEQUENCE, BaseMerger
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import BaseFile
-from hoodie.model.meta_columns import RECORD_KEY
+from hoodie.model.meta_columns import COMMIT_TIME, FILE_NAME, PARTITION_PATH, RECORD_KEY
 from hoodie.model.names import PARTITION_METAFILE, BaseFileName
 from hoodie.schema import conform
 from hoodie.storage.base import join
 from hoodie.write.append import append_log
 from hoodie.write.assign import FileTask
 from hoodie.write.context import WriteContext
-from hoodie.write.stamp import Stamp, renamed
+from hoodie.write.stamp import Stamp
 
 
 class FileHandle:
@@ -36,7 +36,12 @@ class FileHandle:
         self._begun = time.monotonic()
         self.name = str(BaseFileName(task.file_id, context.write_token(number), context.instant))
         self.path = join(task.partition, self.name)
-        self._stamp = Stamp(context, number, self.name)
+        # Rows that move into the next version of a file keep commit time and sequence number, but name their new file.
+        self._constants = {FILE_NAME: self.name}
+        if task.slice is None:
+            self._constants |= {COMMIT_TIME: context.instant, PARTITION_PATH: task.partition}
+        self.schema = pa.schema([field for field in context.file_schema if field.name not in self._constants])
+        self._stamp = Stamp(context, number, self.schema)
 
     @contextmanager
     def open(self) -> Iterator[BaseFileWriter]:
@@ -47,10 +52,10 @@ class FileHandle:
         if self._task.slice is None:
             write_partition_metafile(context, partition)
         with context.storage.open_output(self.path) as sink:
-            yield BaseFileWriter(sink, context.file_schema, context.avro_schema, context.base_file)
+            yield BaseFileWriter(sink, context.file_schema, context.avro_schema, context.base_file, self._constants)
 
     def stamp(self, rows: pa.Table) -> pa.Table:
-        """Rows of this write with their five meta columns, in the file's schema."""
+        """Rows of this write with their meta columns, in `schema`: that of the file without what is constant in it."""
         return self._stamp.rows(rows)
 
     def stat(self, *, writes: int, inserts: int, updates: int, deletes: int) -> WriteStat:
@@ -111,20 +116,19 @@ def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, b
         incoming = rows.select([RECORD_KEY, DELETE])
     else:
         incoming = handle.stamp(rows).append_column(DELETE, rows[DELETE])
-    merger = BaseMerger(incoming, context.file_schema.names, context.ordering)
+    merger = BaseMerger(incoming, handle.schema.names, context.ordering)
     updates = deletes = 0
     kept_keys: list[pa.ChunkedArray] = []
     with BaseFileReader(context.storage, base.path) as reader, handle.open() as writer:
         known = reader.key_index()
-        for stored in reader.batches():
-            batch = conform(stored, context.file_schema)
-            merged = merger.merge(renamed(batch, handle.name))
+        for stored in reader.batches(handle.schema.names):
+            merged = merger.merge(conform(stored, handle.schema))
             updates, deletes = updates + merged.updated, deletes + merged.deleted
             if known is None:
                 kept_keys.append(merged.rows[RECORD_KEY])
             writer.write(merged.rows)
-        fresh = context.file_schema.empty_table() if context.deletes_by_key else merger.inserts()
-        inserts = fresh.cast(context.file_schema)
+        fresh = handle.schema.empty_table() if context.deletes_by_key else merger.inserts()
+        inserts = fresh.cast(handle.schema)
         writer.write(inserts)
         written = writer.rows
         writer.finish(next_key_index(known, [*kept_keys, inserts[RECORD_KEY]], context.base_file))

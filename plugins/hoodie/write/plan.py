@@ -44,7 +44,10 @@ class WritePlan:
     def sizing(self) -> SizingOptions:
         options = self.options
         return SizingOptions(
-            options[keys.MAX_FILE_SIZE], options[keys.SMALL_FILE_LIMIT], options[keys.RECORD_SIZE_ESTIMATE]
+            options[keys.MAX_FILE_SIZE],
+            options[keys.SMALL_FILE_LIMIT],
+            options[keys.RECORD_SIZE_ESTIMATE],
+            options[keys.SMALL_FILE_CANDIDATES],
         )
 
 
