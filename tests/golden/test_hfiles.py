@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 
@@ -43,3 +45,15 @@ def test_bootstrap_index(golden, archive):
     names = [(file.partition, file.file_id) for file in index.files]
     assert read_bootstrap_files(storage, names) == dict(zip(names, index.files, strict=True))
     assert read_bootstrap_index(storage, ["part=p2"]).files == index.files[1:]
+
+
+def test_an_index_of_several_levels():
+    """The HBase of Hudi 0.15.0 wrote 200 entries with `hfile.index.block.max.size=100`."""
+    storage = LocalStorage(str(Path(__file__).parent / "hfiles"))
+    with open_hfile(storage, "hbase-three-levels.hfile") as reader:
+        assert reader.block_count > 50
+        entries = pa.Table.from_batches(reader.scan())
+        assert entries["key"].to_pylist() == [f"key-{number:03}".encode() for number in range(200)]
+        assert entries["value"].to_pylist() == [str(number).encode() for number in range(200)]
+        found = pa.Table.from_batches(reader.lookup(pa.array(["key-150", "key-1501", "key-007"])))
+        assert found["value"].to_pylist() == [b"7", b"150"]

@@ -1,6 +1,6 @@
 """Apache Hudi as a server: runs in the peer's environment, reads one JSON command a line, answers one JSON line each.
 
-Commands: read, write, clean, stop. Rows travel as Parquet files.
+Commands: read, write, clean, sql, those of hudi_hfiles, stop. Rows travel as Parquet files.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import json
 import os
 import sys
 import traceback
+
+import hudi_hfiles  # beside this script
 
 
 def session(jar: str, warehouse: str):
@@ -62,6 +64,13 @@ def handle(spark, command):
         return {"rows": [row.asDict() for row in rows]}
     if kind == "sql":
         return {"rows": [row.asDict() for row in spark.sql(command["sql"]).collect()]}
+    arguments = {name: value for name, value in command.items() if name != "command"}
+    if kind == "hfile_read":
+        return hudi_hfiles.read(spark, **arguments)
+    if kind == "hfile_write":
+        return hudi_hfiles.write(spark, **arguments)
+    if kind == "bootstrap_index":
+        return hudi_hfiles.bootstrap_index(spark, **arguments)
     raise ValueError(kind)
 
 

@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -70,6 +72,34 @@ class HudiPeer:
     def sql(self, sql: str) -> list[dict]:
         return self._call("sql", sql=sql)["rows"]
 
+    def read_hfile(self, path: object, kind: str, keys: Sequence[bytes] = ()) -> HFileContent:
+        """An HFile as Hudi's own reader (`native`) or 0.15.0's `hbase` sees it; `keys` (ascending) are sought one by one."""
+        answer = self._call("hfile_read", path=str(path), kind=kind, keys=[key.hex() for key in keys])
+        entries, found = (
+            [(bytes.fromhex(key), bytes.fromhex(value)) for key, value in answer[name]] for name in ("entries", "found")
+        )
+        info = {name: bytes.fromhex(value) for name, value in answer["info"].items()}
+        bloom = answer["bloom"]
+        return HFileContent(entries, answer["count"], found, info, None if bloom is None else bytes.fromhex(bloom))
+
+    def write_hfile(
+        self,
+        path: object,
+        kind: str,
+        codec: str,
+        block_size: int,
+        entries: Sequence[tuple[bytes, bytes]],
+        index_size: int = 128 * 1024,
+    ) -> None:
+        """An HFile of Hudi's own writer (1.2.0) or 0.15.0's `hbase`, whose index gets levels of `index_size` bytes."""
+        pairs = [(key.hex(), value.hex()) for key, value in entries]
+        arguments = {"kind": kind, "codec": codec, "block_size": block_size, "index_size": index_size}
+        self._call("hfile_write", path=str(path), entries=pairs, **arguments)
+
+    def bootstrap_index(self, path: object) -> dict:
+        """A table's bootstrap index: its `base`, and its files `by_partition` and `by_id`."""
+        return self._call("bootstrap_index", path=str(path))
+
     def stop(self) -> None:
         if self._process.poll() is None:
             try:
@@ -80,6 +110,17 @@ class HudiPeer:
                 self._process.kill()
         self._log.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class HFileContent:
+    """All entries, how many the file says it has, the entries that were sought, file info, the bloom filter's meta block."""
+
+    entries: list[tuple[bytes, bytes]]
+    count: int
+    found: list[tuple[bytes, bytes]]
+    info: dict[str, bytes]
+    bloom: bytes | None
 
 
 class PeerError(RuntimeError):
