@@ -1,6 +1,7 @@
 """The library on Spark."""
 
 from hoodie.spark.engine import SparkEngine
+from hoodie.spark.incremental import read_incremental
 from hoodie.spark.io import read, session_options, write
 
-__all__ = ["SparkEngine", "read", "session_options", "write"]
+__all__ = ["SparkEngine", "read", "read_incremental", "session_options", "write"]
