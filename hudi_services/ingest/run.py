@@ -11,6 +11,7 @@ import pyarrow as pa
 from hoodie.config import CREATE_KEYS, WRITE_KEYS, check_keys, select_keys
 from hoodie.config.create import new_table_properties
 from hoodie.config.key import resolve
+from hoodie.config.merging import LEGACY_PAYLOAD_KEY, PAYLOAD_KEY
 from hoodie.config.table import TableProperties
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, PendingInstantError, SourceError, TableNotFoundError
@@ -201,6 +202,12 @@ def _check_same(properties: TableProperties, given: Mapping[str, object]) -> Non
         "hoodie.table.partition.fields": properties.partition_fields,
         "hoodie.table.ordering.fields": properties.ordering_fields,
         "hoodie.record.merge.mode": properties.merge_mode,
+        "hoodie.datasource.write.payload.class": properties.raw.get(LEGACY_PAYLOAD_KEY)
+        or properties.raw.get(PAYLOAD_KEY),
+        "hoodie.table.partial.update.mode": properties.merging.partial or "NONE",
+        "hoodie.write.partial.update.unavailable.value": properties.merging.unavailable,
+        "hoodie.payload.delete.field": properties.merging.deletion and properties.merging.deletion.field,
+        "hoodie.payload.delete.marker": properties.merging.deletion and properties.merging.deletion.marker,
         "hoodie.write.table.version": str(properties.version),
         "hoodie.datasource.write.hive_style_partitioning": properties.hive_style_partitioning,
         "hoodie.datasource.write.partitionpath.urlencode": properties.url_encode_partitioning,

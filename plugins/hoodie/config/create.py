@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from hoodie.config import table_keys as keys
+from hoodie.config.create_merging import merging_properties
 from hoodie.config.key import Options
 from hoodie.config.table import KEYGEN_CLASSES, TableProperties, infer_keygen_type, keygen_type_of_class
 from hoodie.errors import ConfigError
 
-_EVENT, _COMMIT = "EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"
-_PAYLOADS = {_EVENT: "DefaultHoodieRecordPayload", _COMMIT: "OverwriteWithLatestAvroPayload"}
-_STRATEGIES = {_EVENT: "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5", _COMMIT: "ce9acb64-bde0-424c-9b91-f6ebba25356d"}
 _EXTRACTORS = "org.apache.hudi.hive."
 
 
@@ -37,45 +35,31 @@ def new_table_properties(options: Options) -> TableProperties:
         "hoodie.table.timeline.timezone": options[keys.TIMEZONE],
         "hoodie.table.cdc.enabled": "false",
     }
-    keygen, mode = _keygen_type(options), _merge_mode(options)
-    ordering_fields = options[keys.ORDERING_FIELDS]
-    ordering = ",".join(ordering_fields)
+    keygen = _keygen_type(options)
     if options[keys.VERSION] == "6":
-        if len(ordering_fields) > 1:
-            raise ConfigError(
-                "A table of version 6 has one ordering field at most",
-                found=ordering,
-                fix="keep one, or create version 9",
-            )
-        specific = _version_6(options[keys.DATABASE], keygen, mode, ordering)
+        specific = _version_6(options[keys.DATABASE], keygen)
     else:
-        specific = _version_9(keygen, mode, ordering)
+        specific = _version_9(keygen)
         if options[keys.DATABASE]:
             specific["hoodie.database.name"] = options[keys.DATABASE]
         if partitions:
             hive_style = options[keys.HIVE_STYLE]
             specific["hoodie.table.partition_extractor_class"] = _extractor(partitions, hive_style=hive_style)
-    return TableProperties({**common, **specific}).with_checksum()
+    return TableProperties({**common, **specific, **merging_properties(options)}).with_checksum()
 
 
-def _version_6(database: str, keygen: str, mode: str, ordering: str) -> dict[str, str]:
-    values = {
+def _version_6(database: str, keygen: str) -> dict[str, str]:
+    return {
         "hoodie.database.name": database,
         "hoodie.table.version": "6",
         "hoodie.timeline.layout.version": "1",
         "hoodie.archivelog.folder": "archived",
         "hoodie.table.keygenerator.class": KEYGEN_CLASSES[keygen],
-        # Without both of these 0.15 merges differently from 1.2 (format notes, trap 9).
-        "hoodie.compaction.payload.class": "org.apache.hudi.common.model." + _PAYLOADS[mode],
-        "hoodie.compaction.record.merger.strategy": _STRATEGIES[mode] if mode == _EVENT else _STRATEGIES[_EVENT],
     }
-    if ordering:
-        values["hoodie.table.precombine.field"] = ordering
-    return values
 
 
-def _version_9(keygen: str, mode: str, ordering: str) -> dict[str, str]:
-    values = {
+def _version_9(keygen: str) -> dict[str, str]:
+    return {
         "hoodie.table.version": "9",
         "hoodie.table.initial.version": "9",
         "hoodie.timeline.layout.version": "2",
@@ -83,13 +67,9 @@ def _version_9(keygen: str, mode: str, ordering: str) -> dict[str, str]:
         "hoodie.timeline.history.path": "history",
         "hoodie.archivelog.folder": "history",
         "hoodie.table.keygenerator.type": keygen,
-        "hoodie.record.merge.mode": mode,
         "hoodie.table.format": "native",
         "hoodie.table.multiple.base.file.formats.enable": "false",
     }
-    if ordering:
-        values["hoodie.table.ordering.fields"] = ordering
-    return values
 
 
 def _keygen_type(options: Options) -> str:
@@ -133,17 +113,6 @@ def _keygen_type(options: Options) -> str:
             fix="use SIMPLE, or several key columns",
         )
     return chosen
-
-
-def _merge_mode(options: Options) -> str:
-    ordering = options[keys.ORDERING_FIELDS]
-    mode = options.get(keys.MERGE_MODE) or (_EVENT if ordering else _COMMIT)
-    if mode == _EVENT and not ordering:
-        raise ConfigError(
-            "EVENT_TIME_ORDERING needs an ordering field",
-            fix=f"set {keys.ORDERING_FIELDS.name}, or use COMMIT_TIME_ORDERING",
-        )
-    return mode
 
 
 def _extractor(partitions: tuple[str, ...], *, hive_style: bool) -> str:

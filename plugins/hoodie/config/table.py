@@ -9,6 +9,7 @@ from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from types import MappingProxyType
 
+from hoodie.config.merging import EVENT, Merging, merging_of
 from hoodie.errors import CorruptTableError, UnsupportedTableError
 
 SUPPORTED_VERSIONS = (6, 8, 9)
@@ -16,8 +17,6 @@ METADATA_PARTITIONS = "hoodie.table.metadata.partitions"
 METADATA_PARTITIONS_INFLIGHT = "hoodie.table.metadata.partitions.inflight"
 CHECKSUM = "hoodie.table.checksum"
 
-_EVENT_TIME_PAYLOADS = frozenset({"DefaultHoodieRecordPayload", "EventTimeAvroPayload"})
-_COMMIT_TIME_PAYLOADS = frozenset({"OverwriteWithLatestAvroPayload"})
 _KEYGEN_TYPES = {
     "SimpleKeyGenerator": "SIMPLE",
     "SimpleAvroKeyGenerator": "SIMPLE",
@@ -101,13 +100,14 @@ class TableProperties:
 
     @property
     def precombine_fields(self) -> tuple[str, ...]:
-        """The columns that decide between rows of one key within a batch; without any the last row wins.
+        """The columns that decide between rows of one key in a batch or in logs; without any the last row wins."""
+        by_ordering = self.merging.logs_by_ordering or self.merging.mode == EVENT
+        return self.ordering_fields if by_ordering else ()
 
-        Version 6 always looks at its ordering field there; later versions only in EVENT_TIME_ORDERING.
-        """
-        if self.version == 6 or self.merge_mode == "EVENT_TIME_ORDERING":
-            return self.ordering_fields
-        return ()
+    @property
+    def merge_ordering_fields(self) -> tuple[str, ...]:
+        """The columns that decide against a stored row; without any the incoming row wins."""
+        return self.ordering_fields if self.merging.mode == EVENT else ()
 
     @property
     def hive_style_partitioning(self) -> bool:
@@ -135,24 +135,17 @@ class TableProperties:
         return declared
 
     @cached_property
-    def merge_mode(self) -> str:
-        """COMMIT_TIME_ORDERING or EVENT_TIME_ORDERING (format notes, section 7).
+    def merging(self) -> Merging:
+        """How records of one key are merged (format notes, section 7.1).
 
-        Raises UnsupportedTableError for custom mergers and payload classes.
+        Raises UnsupportedTableError for custom mergers and payload classes, ConfigError for half a delete marker.
         """
-        mode = self.raw.get("hoodie.record.merge.mode", "").upper()
-        if mode in ("COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"):
-            return mode
-        payload = self.raw.get("hoodie.compaction.payload.class", "").rpartition(".")[2]
-        if not mode and payload in _EVENT_TIME_PAYLOADS:
-            return "EVENT_TIME_ORDERING"
-        if not mode and (not payload or payload in _COMMIT_TIME_PAYLOADS):
-            return "COMMIT_TIME_ORDERING"
-        raise UnsupportedTableError(
-            f"Table {self.name!r} merges records in a way that is not supported",
-            found=f"hoodie.record.merge.mode={mode or '(none)'}, hoodie.compaction.payload.class={payload or '(none)'}",
-            fix="write to this table with Hudi",
-        )
+        return merging_of(self.raw, self.version, self.name)
+
+    @property
+    def merge_mode(self) -> str:
+        """COMMIT_TIME_ORDERING or EVENT_TIME_ORDERING. Raises as `merging`."""
+        return self.merging.mode
 
     @property
     def has_metadata_table(self) -> bool:
@@ -174,8 +167,6 @@ class TableProperties:
             self._refuse("hoodie.datasource.write.drop.partition.columns", "data files without their partition columns")
         if self.raw.get("hoodie.table.base.file.format", "PARQUET").upper() != "PARQUET":
             self._refuse("hoodie.table.base.file.format", "base files that are not Parquet")
-        if self.raw.get("hoodie.table.partial.update.mode"):
-            self._refuse("hoodie.table.partial.update.mode", "partial updates")
 
     def with_values(self, values: Mapping[str, str], without: Iterable[str] = ()) -> TableProperties:
         """A copy with some keys set and others removed."""

@@ -46,6 +46,40 @@ MERGE_MODE = ConfigKey[str](
     "who wins between records of one key: the later write or the greater ordering value (default with ordering fields)",
     ("hoodie.write.record.merge.mode",),
 )
+PAYLOAD_CLASS = ConfigKey[str](
+    "hoodie.datasource.write.payload.class",
+    text,
+    None,
+    "the merge rule by Hudi's payload class; sets merge mode, partial update mode and delete marker",
+    ("hoodie.compaction.payload.class",),
+)
+PARTIAL_UPDATE_MODE = ConfigKey[str](
+    "hoodie.table.partial.update.mode",
+    choice("NONE", "IGNORE_DEFAULTS", "FILL_UNAVAILABLE"),
+    "NONE",
+    "which values of a row leave the stored ones as they are: nulls, or those equal to the unavailable value",
+)
+UNAVAILABLE_VALUE = ConfigKey[str](
+    "hoodie.write.partial.update.unavailable.value",
+    text,
+    None,
+    "what stands for an unavailable value in string and bytes columns (FILL_UNAVAILABLE)",
+    ("hoodie.record.merge.property.hoodie.write.partial.update.unavailable.value",),
+)
+DELETE_FIELD = ConfigKey[str](
+    "hoodie.payload.delete.field",
+    text,
+    None,
+    "the column that tells deletions",
+    ("hoodie.record.merge.property.hoodie.payload.delete.field",),
+)
+DELETE_MARKER = ConfigKey[str](
+    "hoodie.payload.delete.marker",
+    text,
+    None,
+    "its value in rows that are deletions",
+    ("hoodie.record.merge.property.hoodie.payload.delete.marker",),
+)
 KEYGEN_TYPE = ConfigKey[str](
     "hoodie.table.keygenerator.type",
     choice("SIMPLE", "COMPLEX", "NON_PARTITION"),
@@ -79,6 +113,11 @@ CREATE_KEYS: tuple[ConfigKey[Any], ...] = (
     PARTITION_FIELDS,
     ORDERING_FIELDS,
     MERGE_MODE,
+    PAYLOAD_CLASS,
+    PARTIAL_UPDATE_MODE,
+    UNAVAILABLE_VALUE,
+    DELETE_FIELD,
+    DELETE_MARKER,
     KEYGEN_TYPE,
     KEYGEN_CLASS,
     HIVE_STYLE,

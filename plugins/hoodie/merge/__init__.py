@@ -1,17 +1,22 @@
 """Record merging: pure Arrow in, Arrow out."""
 
-from hoodie.merge.base import DELETE, BaseMerger, MergedBatch
-from hoodie.merge.batch import SEQUENCE, has_duplicates, latest_per_key
+from hoodie.merge.base import BaseMerger, MergedBatch
+from hoodie.merge.batch import DELETE, SEQUENCE, latest_per_key
 from hoodie.merge.log_rows import newest_per_key
 from hoodie.merge.ordering import incoming_wins
+from hoodie.merge.partial import PartialUpdate
+from hoodie.merge.rules import MergeRules, combined_batch, merge_rules
 
 __all__ = [
     "DELETE",
     "SEQUENCE",
     "BaseMerger",
+    "MergeRules",
     "MergedBatch",
-    "has_duplicates",
+    "PartialUpdate",
+    "combined_batch",
     "incoming_wins",
     "latest_per_key",
+    "merge_rules",
     "newest_per_key",
 ]

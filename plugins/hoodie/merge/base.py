@@ -13,11 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.formats.log import RESET
+from hoodie.merge.batch import DELETE
 from hoodie.merge.ordering import incoming_wins
+from hoodie.merge.partial import PartialUpdate
 from hoodie.model.meta_columns import RECORD_KEY
-
-DELETE = "__delete"
-"""Boolean column of incoming rows: the row removes its key instead of replacing it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +31,25 @@ class MergedBatch:
 class BaseMerger:
     """Applies incoming rows (at most one a key) to the batches of one base file, then tells which are left to insert."""
 
-    def __init__(self, incoming: pa.Table, columns: Sequence[str], ordering: Sequence[str]) -> None:
+    def __init__(
+        self,
+        incoming: pa.Table,
+        columns: Sequence[str],
+        ordering: Sequence[str],
+        partial: PartialUpdate | None = None,
+    ) -> None:
         """`incoming` has `columns` and `__delete`; with only deletes, the record key is enough of `columns`. Rows from logs also
         have `__reset`, where they win whatever their ordering values.
 
-        `ordering` is empty when the incoming row always wins (COMMIT_TIME_ORDERING, delete by key).
+        `ordering` is empty when the incoming row always wins (COMMIT_TIME_ORDERING, delete by key). With `partial` the row that
+        stands is filled from the other.
         """
         self._incoming = incoming.combine_chunks()
         # Deletions have nulls in columns that the table requires: only the rows that replace others must have values.
         present = self._incoming.select([name for name in columns if name in incoming.schema.names])
         self._rows = present.cast(pa.schema([field.with_nullable(True) for field in present.schema]))
         self._ordering = tuple(ordering)
+        self._partial = partial
         self._keys = _one_chunk(self._incoming[RECORD_KEY])
         self._deletes = _one_chunk(self._incoming[DELETE])
         self._resets = _one_chunk(self._incoming[RESET]) if RESET in incoming.schema.names else None
@@ -65,20 +72,28 @@ class BaseMerger:
                 wins = pc.or_(wins, self._resets.take(positions))
         else:
             wins = pa.repeat(True, len(positions))
-        replaces, removes = pc.and_not(wins, deletes), pc.and_(wins, deletes)
-        updated, deleted = pc.sum(replaces).as_py() or 0, pc.sum(removes).as_py() or 0
-        if not updated and not deleted:
+        replaces, removes = _numpy(pc.and_not(wins, deletes)), _numpy(pc.and_(wins, deletes))
+        late = ~_numpy(pc.or_(wins, deletes)) if self._partial is not None else np.zeros_like(replaces)
+        updated, deleted = int(replaces.sum()), int(removes.sum())
+        if not updated and not deleted and not late.any():
             return MergedBatch(batch, 0, 0)
         # One `take` from the old rows followed by the incoming ones makes the batch: half the time of replacing by column.
         places = np.flatnonzero(_numpy(hit))
         order = np.arange(batch.num_rows, dtype=np.int64)
-        incoming = _numpy(positions).astype(np.int64)
-        order[places[_numpy(replaces)]] = batch.num_rows + incoming[_numpy(replaces)]
-        kept = np.delete(order, places[_numpy(removes)])
-        if not updated:
+        incoming = batch.num_rows + _numpy(positions).astype(np.int64)
+        order[places[replaces]] = incoming[replaces]
+        kept = np.delete(order, places[removes])
+        if not updated and not late.any():
             return MergedBatch(batch.take(pa.array(kept)), 0, deleted)
         both = pa.concat_tables([batch.cast(self._rows.schema), self._rows])
-        return MergedBatch(both.take(pa.array(kept)).cast(batch.schema), updated, deleted)
+        rows = both.take(pa.array(kept))
+        if self._partial is not None:
+            other = order.copy()
+            other[places[replaces]] = places[replaces]
+            other[places[late]] = incoming[late]
+            rows, filled = self._partial.filled(rows, both, kept, np.delete(other, places[removes]))
+            updated += int(filled[np.isin(kept, places[late])].sum())
+        return MergedBatch(rows.cast(batch.schema), updated, deleted)
 
     def inserts(self) -> pa.Table:
         """The incoming rows that met no stored row and are not deletes, with `columns`; call it after the last batch."""

@@ -11,6 +11,8 @@ from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 
 SEQUENCE = "__sequence"
 """int64 column of incoming rows: their place in the input, which settles ties the same way on every engine."""
+DELETE = "__delete"
+"""Boolean column of incoming rows: the row removes its key instead of replacing it."""
 
 
 def latest_per_key(rows: pa.Table, ordering: Sequence[str]) -> pa.Table:

@@ -52,7 +52,7 @@ class ReadSlice:
         """Base file and logs. No row group is left out: a row that the filter drops may be newer than the log's."""
         plan = self.plan
         logs = LogReader(self.storage, plan.timeline, plan.rules, plan.merging, plan.as_of)
-        merger = BaseMerger(logs.rows(file_slice), plan.merging.names, plan.rules.base_ordering)
+        merger = BaseMerger(logs.rows(file_slice), plan.merging.names, plan.rules.base_ordering, plan.rules.partial)
         if file_slice.base_file is not None:
             with BaseFileReader(self.storage, file_slice.base_file.path) as reader:
                 for batch in reader.batches(plan.merging.names):

@@ -7,48 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hoodie.formats.log import RESET, BlockType, LogBlock, read_deletes, read_rows
-from hoodie.merge import DELETE, SEQUENCE, newest_per_key
+from hoodie.merge import DELETE, SEQUENCE, MergeRules, newest_per_key
 from hoodie.model.files import FileSlice
-from hoodie.model.meta_columns import IS_DELETED, OPERATION, PARTITION_PATH
+from hoodie.model.meta_columns import PARTITION_PATH
 from hoodie.schema import conform
 from hoodie.storage.base import Storage
 from hoodie.timeline import Timeline
 from hoodie.view.log_blocks import valid_blocks
-
-
-@dataclass(frozen=True)
-class MergeRules:
-    """How a table merges what its logs hold. `ordering` decides between log rows, `base_ordering` against stored ones.
-
-    They differ in version 6 with OverwriteWithLatestAvroPayload: there any log row beats the base file's. `delete_field` with
-    the value `delete_marker` makes a row a deletion, besides `_hoodie_is_deleted` and `_hoodie_operation`.
-    """
-
-    ordering: tuple[str, ...]
-    base_ordering: tuple[str, ...]
-    delete_field: str | None = None
-    delete_marker: str | None = None
-
-    def columns(self, known: pa.Schema) -> list[str]:
-        """Of the columns `known` those that merging has to see."""
-        wanted = (*self.ordering, *self.base_ordering, IS_DELETED, OPERATION, self.delete_field)
-        return [name for name in dict.fromkeys(wanted) if name is not None and name in known.names]
-
-    def deletes(self, rows: pa.Table) -> pa.ChunkedArray | pa.Array:
-        """Boolean per row: it is a deletion."""
-        result = pa.repeat(False, rows.num_rows)
-        names = rows.schema.names
-        if IS_DELETED in names:
-            result = pc.or_(result, pc.fill_null(rows[IS_DELETED], False))
-        if OPERATION in names:
-            result = pc.or_(result, pc.fill_null(pc.equal(rows[OPERATION], "D"), False))
-        if self.delete_field is not None and self.delete_field in names:
-            marked = pc.equal(pc.cast(rows[self.delete_field], pa.string()), self.delete_marker)
-            result = pc.or_(result, pc.fill_null(marked, False))
-        return result
 
 
 @dataclass(frozen=True)
@@ -77,10 +44,13 @@ class LogReader:
                 held.append(rows.append_column(SEQUENCE, sequence).select(names))
                 size += rows.nbytes
                 if size > limit:
-                    held = [newest_per_key(pa.concat_tables(held), self.rules.ordering).combine_chunks()]
+                    held = [self._reduced(held).combine_chunks()]
                     size = held[0].nbytes
                     limit = max(self.fold_bytes, 2 * size)  # else keys past the limit would be reduced at every block
-        return newest_per_key(pa.concat_tables(held), self.rules.ordering)
+        return self._reduced(held)
+
+    def _reduced(self, held: list[pa.Table]) -> pa.Table:
+        return newest_per_key(pa.concat_tables(held), self.rules.ordering, self.rules.partial)
 
     def _block_rows(self, block: LogBlock, partition: str) -> Iterator[pa.Table]:
         if block.kind is BlockType.DELETE:

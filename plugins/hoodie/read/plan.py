@@ -9,11 +9,10 @@ from datetime import datetime
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.config.table import TableProperties
 from hoodie.errors import ConfigError
+from hoodie.merge import MergeRules, merge_rules
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
-from hoodie.read.logs import MergeRules
 from hoodie.read.times import check_not_cleaned, resolve_as_of
 from hoodie.schema import with_meta_columns
 from hoodie.timeline import Timeline
@@ -85,17 +84,6 @@ def plan_read(
         rules,
         state.timeline,
         time,
-    )
-
-
-def merge_rules(properties: TableProperties) -> MergeRules:
-    """How the table merges. Raises UnsupportedTableError for custom mergers."""
-    prefix = "hoodie.record.merge.property."
-    return MergeRules(
-        properties.precombine_fields,
-        properties.ordering_fields if properties.merge_mode == "EVENT_TIME_ORDERING" else (),
-        properties.raw.get(f"{prefix}hoodie.payload.delete.field"),
-        properties.raw.get(f"{prefix}hoodie.payload.delete.marker"),
     )
 
 

@@ -48,7 +48,8 @@ class CompactSlice:
         with storage.open_output(path) as sink:
             writer = BaseFileWriter(sink, self.schema, self.avro_schema, self.options, {FILE_NAME: name})
             schema = writer.rows_schema
-            merger = BaseMerger(self.logs.rows(file_slice), schema.names, self.logs.rules.base_ordering)
+            rules = self.logs.rules
+            merger = BaseMerger(self.logs.rows(file_slice), schema.names, rules.base_ordering, rules.partial)
             if file_slice.base_file is not None:
                 with BaseFileReader(storage, file_slice.base_file.path) as reader:
                     known = reader.key_index()

@@ -17,13 +17,13 @@ from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.engine.base import Engine
 from hoodie.errors import MissingFileError, PendingInstantError
 from hoodie.markers import delete_markers, read_markers
+from hoodie.merge import merge_rules
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata
 from hoodie.model.files import BaseFile, FileSlice, LogFile
 from hoodie.model.meta_columns import FILE_NAME
 from hoodie.model.names import BaseFileName, LogFileName
 from hoodie.model.services import CompactionOperation, CompactionPlan
 from hoodie.read.logs import LogReader
-from hoodie.read.plan import merge_rules
 from hoodie.schema import arrow_to_avro, with_meta_columns
 from hoodie.services.compact_slice import CompactSlice
 from hoodie.services.compaction_plan import CompactionDecision, decide_compaction

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from hoodie.formats.base_file import BaseFileOptions
 from hoodie.keygen import PartitionPaths, RecordKeys
+from hoodie.merge import MergeRules
 from hoodie.storage.base import Storage
 
 
@@ -24,8 +25,7 @@ class WriteContext:
     avro_schema: str  # of file_schema
     keys: RecordKeys
     paths: PartitionPaths
-    ordering: tuple[str, ...]  # against stored rows; empty when the later write always wins
-    precombine: tuple[str, ...]  # ordering within the batch
+    rules: MergeRules  # of the table; for a delete by key those under which the later write always wins
     deletes_by_key: bool  # the operation is a delete: every incoming row removes its key
     max_file_bytes: int
     base_file: BaseFileOptions

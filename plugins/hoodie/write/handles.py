@@ -116,7 +116,7 @@ def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, b
         incoming = rows.select([RECORD_KEY, DELETE])
     else:
         incoming = handle.stamp(rows).append_column(DELETE, rows[DELETE])
-    merger = BaseMerger(incoming, handle.schema.names, context.ordering)
+    merger = BaseMerger(incoming, handle.schema.names, context.rules.base_ordering, context.rules.partial)
     updates = deletes = 0
     kept_keys: list[pa.ChunkedArray] = []
     with BaseFileReader(context.storage, base.path) as reader, handle.open() as writer:

@@ -12,6 +12,7 @@ from hoodie.config.key import Options, resolve
 from hoodie.errors import ConfigError, RecordKeyError
 from hoodie.formats.base_file import BaseFileOptions
 from hoodie.keygen import key_generator
+from hoodie.merge import MergeRules, merge_rules
 from hoodie.schema import arrow_to_avro, normalise, reconcile, with_meta_columns
 from hoodie.view.state import TableState
 from hoodie.view.table_schema import table_schema
@@ -30,8 +31,7 @@ class WritePlan:
     schema: pa.Schema  # data columns of the table after the write
     commit_schema: str  # their Avro JSON, for the commit
     row_schema: pa.Schema  # columns that the rows are brought to: for a delete, only what finds them
-    precombine: tuple[str, ...]
-    ordering: tuple[str, ...]
+    rules: MergeRules
 
     @property
     def combines(self) -> bool:
@@ -85,7 +85,6 @@ def plan_write(state: TableState, incoming: pa.Schema, operation: str, given: Ma
             found=f"columns {', '.join(incoming.names)}",
             fix="add the column: without it nobody knows which of two rows is newer",
         )
-    event_time = properties.merge_mode == "EVENT_TIME_ORDERING"
     row_schema = pa.schema([schema.field(name) for name in dict.fromkeys(needed)]) if deletes else schema
     return WritePlan(
         operation,
@@ -93,8 +92,7 @@ def plan_write(state: TableState, incoming: pa.Schema, operation: str, given: Ma
         schema,
         arrow_to_avro(schema, properties.name),
         row_schema,
-        precombine=() if deletes else properties.precombine_fields,
-        ordering=ordering if event_time and not deletes else (),
+        MergeRules((), ()) if deletes else merge_rules(properties),
     )
 
 
@@ -112,8 +110,7 @@ def write_context(state: TableState, plan: WritePlan, instant: str, write_token:
         avro_schema=arrow_to_avro(file_schema, properties.name),
         keys=record_keys,
         paths=partition_paths,
-        ordering=plan.ordering,
-        precombine=plan.precombine,
+        rules=plan.rules,
         deletes_by_key=plan.operation == "delete",
         max_file_bytes=options[keys.MAX_FILE_SIZE],
         base_file=base_file_options(options),

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hoodie.engine.base import Block
 from hoodie.errors import RecordKeyError
 from hoodie.formats.murmur import murmur2
 from hoodie.merge import DELETE, SEQUENCE
-from hoodie.model.meta_columns import IS_DELETED, PARTITION_PATH, RECORD_KEY
+from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.schema import conform
 from hoodie.write.context import WriteContext
 
@@ -57,7 +56,7 @@ def keyed_rows(context: WriteContext, number: int, batches: Iterable[pa.RecordBa
 
 def _check_ordering(context: WriteContext, rows: pa.Table) -> None:
     """Hudi's writers refuse null ordering values, as nobody can tell whether such a row is newer."""
-    for name in context.precombine:
+    for name in context.rules.ordering:
         if rows[name].null_count:
             raise RecordKeyError(
                 f"Ordering column {name!r} is null",
@@ -69,9 +68,7 @@ def _check_ordering(context: WriteContext, rows: pa.Table) -> None:
 def _deletes(context: WriteContext, rows: pa.Table) -> pa.ChunkedArray | pa.Array:
     if context.deletes_by_key:
         return pa.repeat(True, rows.num_rows)
-    if IS_DELETED in rows.schema.names:
-        return pc.fill_null(rows[IS_DELETED], False)
-    return pa.repeat(False, rows.num_rows)
+    return context.rules.deletes(rows)
 
 
 def by_key_hash(rows: pa.Table, buckets: int) -> Iterator[Block]:

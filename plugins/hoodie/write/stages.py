@@ -19,7 +19,7 @@ from hoodie.engine.base import Block
 from hoodie.formats.murmur import murmur2
 from hoodie.index.simple import GROUP, Located, locate
 from hoodie.index.sketch import KeySketch
-from hoodie.merge import DELETE, latest_per_key
+from hoodie.merge import DELETE, MergeRules, combined_batch
 from hoodie.model.commit import WriteStat
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.write.assign import Assignment, FileTask
@@ -88,7 +88,7 @@ class SurveyInput:
     def __call__(self, number: int, batches: Iterator[pa.RecordBatch]) -> Touched:
         names = [*self.context.keys.fields, *self.context.paths.fields]
         schema = pa.schema([self.context.schema.field(name) for name in dict.fromkeys(names)])
-        narrow = replace(self.context, schema=schema, precombine=())
+        narrow = replace(self.context, schema=schema, rules=MergeRules((), ()))
         return self.survey(number, keyed_rows(narrow, number, batches))
 
 
@@ -127,7 +127,7 @@ class Locate:
             return _no_rows(self.context), Located(nothing, nothing, nothing)
         rows = pa.concat_tables(incoming)
         if self.combine:
-            rows = latest_per_key(rows, self.context.precombine)
+            rows = combined_batch(rows, self.context.rules)
         located = locate(rows, pa.concat_tables(stored) if stored else None, self.partition_of_group)
         lives = ~rows[DELETE].combine_chunks().to_numpy(zero_copy_only=False)
         return rows, Located(located.rows, located.groups, located.new[lives[located.new]])

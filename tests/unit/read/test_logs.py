@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from hoodie.merge import merge_rules
 from hoodie.read.logs import LogReader
-from hoodie.read.plan import merge_rules
 from hoodie.schema import with_meta_columns
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, create
@@ -36,10 +36,10 @@ def test_reduced_on_the_way(tmp_path, monkeypatch):
 
     original = module.newest_per_key
 
-    def counted(rows, ordering):
+    def counted(*arguments):
         nonlocal reduced
         reduced += 1
-        return original(rows, ordering)
+        return original(*arguments)
 
     monkeypatch.setattr(module, "newest_per_key", counted)
     assert read(1).equals(whole)

@@ -1,0 +1,157 @@
+"""Partial updates: rows that leave columns to the row before them. Pure Arrow in, Arrow out (format notes, section 7.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.formats.log import RESET
+from hoodie.merge.batch import DELETE, SEQUENCE, has_duplicates
+from hoodie.model.meta_columns import META_COLUMNS, PARTITION_PATH, RECORD_KEY
+
+_Mask = npt.NDArray[np.bool_]
+_Places = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class PartialUpdate:
+    """When a value of a row counts as not given, so that the other row's stands (`hoodie.table.partial.update.mode`).
+
+    Without a `marker` a null is not given (IGNORE_DEFAULTS); with one only a string or bytes value equal to it
+    (FILL_UNAVAILABLE). `between_logs` is False where rows of logs replace each other whole and only the stored row fills.
+    """
+
+    marker: str | None = None
+    between_logs: bool = True
+
+    def missing(self, column: pa.ChunkedArray) -> _Mask | None:
+        """Per row whether the value is not given; None when all are given."""
+        if self.marker is None:
+            return _flags(pc.is_null(column)) if column.null_count else None
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            equal = pc.equal(column, pa.scalar(self.marker, column.type))
+        elif pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+            equal = pc.equal(column, pa.scalar(self.marker.encode(), column.type))
+        else:
+            return None
+        mask = _flags(pc.fill_null(equal, False))
+        return mask if mask.any() else None
+
+    def filled(self, rows: pa.Table, source: pa.Table, stands: _Places, other: _Places) -> tuple[pa.Table, _Mask]:
+        """`rows`, which are those of `source` at `stands`, filled from those at `other`; and which of them changed.
+
+        Where `stands` and `other` are equal there is no other row.
+        """
+        pairs = np.flatnonzero(stands != other)
+        changed = np.zeros(len(stands), dtype=bool)
+        for name in self.fillable(source.schema.names):
+            missing = self.missing(rows[name].take(pa.array(pairs)))
+            if missing is None:
+                continue
+            holes = pairs[missing]
+            chosen = stands.copy()
+            chosen[holes] = other[holes]
+            changed[holes] = True
+            position = rows.schema.get_field_index(name)
+            rows = rows.set_column(position, rows.schema.field(position), source[name].take(pa.array(chosen)))
+        return rows, changed
+
+    def fillable(self, names: Sequence[str]) -> list[str]:
+        """Of the columns those that another row may fill: not the meta columns, not our own."""
+        return [name for name in names if name not in META_COLUMNS and not name.startswith("__")]
+
+
+def folded_per_key(rows: pa.Table, ordering: Sequence[str], partial: PartialUpdate) -> pa.Table:
+    """Of the rows of each key the one that stands after all were applied in their order, filled from the others.
+
+    `rows` have `_hoodie_record_key`, `_hoodie_partition_path`, `__sequence`, `__delete`, the `ordering` columns and, from logs,
+    `__reset`. A row takes the place of the one before it unless its ordering values are lower; whichever stands is filled from
+    the other, but a deletion neither fills nor is filled. The order of the result is that of the sequence.
+    """
+    if not has_duplicates(rows):
+        return rows
+    rows = rows.combine_chunks()
+    keys = _codes(rows)
+    sequence = _numpy(rows[SEQUENCE])
+    order = np.lexsort((sequence, keys))
+    resets = _flags(rows[RESET])[order] if RESET in rows.schema.names else np.zeros(len(order), dtype=bool)
+    group = _groups(keys[order])
+    alive = np.arange(len(order)) >= _last(resets, group)[group]  # what was before a reset is forgotten
+    order, resets, group = order[alive], resets[alive], _groups(group[alive])
+    places = np.arange(len(order))
+    rank = np.where(resets, 0, 1 + _ranks(rows, ordering)[order])
+    highest = group * (np.int64(len(rows) + 2)) + rank
+    leads = np.maximum.accumulate(highest) == highest  # the row stands when it arrives
+    deletes = _flags(rows[DELETE])[order]
+    winner = _last(leads, group)
+    # Nothing before the last deletion that stood, nor a late row against it, fills what came after.
+    since = _first(leads & (places > _last(leads & deletes, group)[group]), group, len(order))
+    gives = (places >= since[group]) & ~deletes
+    result = rows.take(pa.array(order[winner]))
+    for name in partial.fillable(rows.schema.names):
+        missing = partial.missing(rows[name])
+        if missing is None or not missing[order[winner]].any():
+            continue
+        given = gives & ~missing[order]
+        leading, late = _last(given & leads, group), _first(given & ~leads, group, len(order))
+        chosen = np.where(leading >= 0, leading, np.where(late < len(order), late, winner))
+        chosen = np.where(deletes[winner], winner, chosen)
+        position = rows.schema.get_field_index(name)
+        result = result.set_column(position, rows.schema.field(position), rows[name].take(pa.array(order[chosen])))
+    return result.take(pa.array(np.argsort(sequence[order[winner]], kind="stable")))
+
+
+def _codes(rows: pa.Table) -> npt.NDArray[np.int64]:
+    """A number per row, equal for rows of one partition path and record key."""
+    codes = np.zeros(rows.num_rows, dtype=np.int64)
+    for name in (PARTITION_PATH, RECORD_KEY):
+        encoded = pc.dictionary_encode(rows[name].combine_chunks())
+        codes = codes * (len(encoded.dictionary) + 1) + _numpy(encoded.indices)
+    return codes
+
+
+def _ranks(rows: pa.Table, ordering: Sequence[str]) -> npt.NDArray[np.int64]:
+    """A number per row that orders as its ordering values do, compared as a tuple, null lowest; all 0 without any."""
+    ranks = np.zeros(rows.num_rows, dtype=np.int64)
+    for name in ordering:
+        column = rows[name].combine_chunks()
+        dense = np.where(_flags(pc.is_null(column)), 0, _numpy(pc.rank(column, tiebreaker="dense")).astype(np.int64))
+        both = ranks * (rows.num_rows + 1) + dense
+        ranks = np.unique(both, return_inverse=True)[1].astype(np.int64)
+    return ranks
+
+
+def _groups(sorted_keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The number of each row's group, from 0, for keys that stand together."""
+    return np.concatenate([[0], np.cumsum(sorted_keys[1:] != sorted_keys[:-1])]).astype(np.int64)
+
+
+def _last(mask: _Mask, group: npt.NDArray[np.int64]) -> _Places:
+    """Per group the place of its last marked row, -1 without one."""
+    places = np.where(mask, np.arange(len(mask), dtype=np.int64), -1)
+    return np.maximum.reduceat(places, _starts(group))
+
+
+def _first(mask: _Mask, group: npt.NDArray[np.int64], none: int) -> _Places:
+    """Per group the place of its first marked row, `none` without one."""
+    places = np.where(mask, np.arange(len(mask), dtype=np.int64), none)
+    return np.minimum.reduceat(places, _starts(group))
+
+
+def _starts(group: npt.NDArray[np.int64]) -> _Places:
+    return np.flatnonzero(np.concatenate([[True], group[1:] != group[:-1]]))
+
+
+def _flags(column: pa.ChunkedArray | pa.Array) -> _Mask:
+    return _numpy(column).astype(np.bool_, copy=False)
+
+
+def _numpy(column: pa.ChunkedArray | pa.Array) -> npt.NDArray[np.generic]:
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    values: npt.NDArray[np.generic] = array.to_numpy(zero_copy_only=False)
+    return values

@@ -1,0 +1,67 @@
+"""A table's merge rules as the mergers need them (format notes, section 7.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.config.merging import Deletion
+from hoodie.config.table import TableProperties
+from hoodie.merge.batch import latest_per_key
+from hoodie.merge.partial import PartialUpdate, folded_per_key
+from hoodie.model.meta_columns import IS_DELETED, OPERATION
+
+
+@dataclass(frozen=True)
+class MergeRules:
+    """How a table merges. `ordering` decides between rows of logs or of a batch, `base_ordering` against stored ones.
+
+    They differ in version 6 with payload classes that let the later write win: there any log row beats the base file's.
+    `deletion` makes a row a deletion, besides `_hoodie_is_deleted` and `_hoodie_operation`.
+    """
+
+    ordering: tuple[str, ...]
+    base_ordering: tuple[str, ...]
+    deletion: Deletion | None = None
+    partial: PartialUpdate | None = None
+
+    def columns(self, known: pa.Schema) -> list[str]:
+        """Of the columns `known` those that merging has to see."""
+        field = self.deletion.field if self.deletion is not None else None
+        wanted = (*self.ordering, *self.base_ordering, IS_DELETED, OPERATION, field)
+        return [name for name in dict.fromkeys(wanted) if name is not None and name in known.names]
+
+    def deletes(self, rows: pa.Table) -> pa.ChunkedArray | pa.Array:
+        """Boolean per row: it is a deletion."""
+        result = pa.repeat(False, rows.num_rows)
+        names = rows.schema.names
+        if IS_DELETED in names:
+            result = pc.or_(result, pc.fill_null(rows[IS_DELETED], False))
+        if OPERATION in names:
+            result = pc.or_(result, pc.fill_null(pc.equal(rows[OPERATION], "D"), False))
+        if self.deletion is not None and self.deletion.field in names:
+            result = pc.or_(result, pc.fill_null(_marked(rows[self.deletion.field], self.deletion), False))
+        return result
+
+
+def merge_rules(properties: TableProperties) -> MergeRules:
+    """How the table merges. Raises UnsupportedTableError for custom mergers, ConfigError for half a delete marker."""
+    merging = properties.merging
+    partial = PartialUpdate(merging.unavailable, not merging.whole_logs) if merging.partial is not None else None
+    return MergeRules(properties.precombine_fields, properties.merge_ordering_fields, merging.deletion, partial)
+
+
+def combined_batch(rows: pa.Table, rules: MergeRules) -> pa.Table:
+    """Of the rows of a batch that share partition path and record key the one to write; columns as `latest_per_key` wants."""
+    if rules.partial is not None and rules.partial.between_logs:
+        return folded_per_key(rows, rules.ordering, rules.partial)
+    return latest_per_key(rows, rules.ordering)
+
+
+def _marked(column: pa.ChunkedArray, deletion: Deletion) -> pa.ChunkedArray:
+    values, marker = pc.cast(column, pa.string()), deletion.marker
+    if deletion.ignore_case:
+        values, marker = pc.ascii_lower(values), marker.lower()
+    return pc.equal(values, marker)
