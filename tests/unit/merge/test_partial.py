@@ -28,15 +28,13 @@ class Row:
     delete: bool | None = False
 
 
-KEYS = st.sampled_from("ab")
+KEYS = st.sampled_from("ab")  # ordering values are never null here: no writer lets them be
 TEXT = st.sampled_from([None, MARKER, "x", "y", "z"])
 ROWS = st.one_of(
-    st.builds(
-        Row, KEYS, st.integers(1, 3), st.sampled_from([None, 1, 2]), TEXT, TEXT, st.sampled_from([False] * 4 + [True])
-    ),
+    st.builds(Row, KEYS, st.integers(1, 3), st.sampled_from([1, 2]), TEXT, TEXT, st.sampled_from([False] * 4 + [True])),
     st.builds(Row, KEYS, st.none(), st.none(), st.none(), st.none(), st.none()),
 )
-STORED = st.dictionaries(KEYS, st.tuples(st.integers(1, 3), st.sampled_from([None, 1, 2]), TEXT, TEXT))
+STORED = st.dictionaries(KEYS, st.tuples(st.integers(1, 3), st.sampled_from([1, 2]), TEXT, TEXT))
 
 
 def filled(high: Row, low: Row, partial: PartialUpdate) -> Row:
