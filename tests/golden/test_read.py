@@ -134,13 +134,6 @@ def test_write_on_logs(golden, expected, archive, name, tmp_path):
 
 
 @pytest.mark.parametrize("archive", ARCHIVES)
-def test_rows_that_stayed_in_the_source_are_not_taken_for_nulls(golden, archive):
-    table = HoodieTable.open(str(golden(archive) / "boot_mor"))
-    with pytest.raises(UnsupportedTableError, match="bootstrapped without its rows"):
-        table.read()
-
-
-@pytest.mark.parametrize("archive", ARCHIVES)
 def test_a_missing_base_file_is_named(golden, archive, tmp_path):
     shutil.copytree(golden(archive) / "cow_np", tmp_path / "t")
     table = HoodieTable.open(str(tmp_path / "t"))

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.base_file import BaseFileReader
 from hoodie.formats.log import BlockType, read_rows
+from hoodie.formats.stitched import open_base_file
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.storage.base import Storage
@@ -55,7 +55,7 @@ class KeySplit:
 
     def _keys(self, file_slice: FileSlice) -> Iterator[pa.Table]:
         if file_slice.base_file is not None:
-            with BaseFileReader(self.storage, file_slice.base_file.path) as reader:
+            with open_base_file(self.storage, file_slice.base_file) as reader:
                 yield from reader.batches([RECORD_KEY], batch_rows=1 << 20)
         for block in valid_blocks(self.storage, self.timeline, file_slice):
             if block.kind is not BlockType.DELETE:

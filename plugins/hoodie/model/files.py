@@ -8,6 +8,15 @@ from hoodie.storage.base import FileInfo
 
 
 @dataclass(frozen=True, slots=True)
+class SourceRows:
+    """The file of a bootstrapped table's source that holds the data columns of a skeleton file (format notes, section 10)."""
+
+    uri: str  # absolute, as the bootstrap index names it
+    size: int  # in bytes, when the table was bootstrapped
+    values: tuple[tuple[str, str | None], ...] = ()  # partition columns as the source's folders give them, in text
+
+
+@dataclass(frozen=True, slots=True)
 class BaseFile:
     """One version of a file group: a Parquet file that a commit wrote."""
 
@@ -15,6 +24,7 @@ class BaseFile:
     file_id: str
     instant: str  # requested time of the commit that wrote it
     info: FileInfo
+    source: SourceRows | None = None  # set for a skeleton, which holds meta columns only
 
     @property
     def path(self) -> str:

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 
 PARTITION_METAFILE = ".hoodie_partition_metadata"
+METADATA_BOOTSTRAP = "00000000000001"  # instant of a bootstrap that left the rows in the files of the source
+FULL_BOOTSTRAP = "00000000000002"  # instant of a bootstrap that copied them
 
 _BASE = re.compile(r"^([a-zA-Z0-9-]+)_([a-zA-Z0-9-]+)_([0-9]+)\.([a-zA-Z0-9]+)$")
 _LOG = re.compile(r"^\.([^._]+)_([^.]*)\.(log|archive)\.(\d+)(?:_((\d+)-(\d+)-(\d+))(\.cdc)?)?$")

@@ -81,6 +81,7 @@ class CompactionOperation:
     base_file: str | None
     log_files: tuple[str, ...]
     metrics: Mapping[str, float] = field(default_factory=lambda: _EMPTY)
+    source: str | None = None  # URI of the file with the rows of `base_file`, when that is a skeleton
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hoodie.engine.base import Engine
-from hoodie.formats.base_file import BaseFileReader
+from hoodie.formats.stitched import open_base_file
 from hoodie.merge import BaseMerger
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import RECORD_KEY
@@ -41,8 +40,8 @@ class ReadSlice:
         if file_slice.base_file is None:
             return
         scanned = self.plan.scanned
-        with BaseFileReader(self.storage, file_slice.base_file.path) as reader:
-            groups = None if self.plan.filter is None else matching_row_groups(reader, self.plan.filter, scanned)
+        with open_base_file(self.storage, file_slice.base_file) as reader:
+            groups = None if self.plan.filter is None else reader.matching(self.plan.filter, scanned)
             present = [name for name in scanned.names if name in reader.schema.names]
             # Of columns that were all added later a file knows nothing; its rows count all the same.
             for batch in reader.batches(present or [RECORD_KEY], groups):
@@ -54,7 +53,7 @@ class ReadSlice:
         logs = LogReader(self.storage, plan.timeline, plan.rules, plan.merging, plan.as_of)
         merger = BaseMerger(logs.rows(file_slice), plan.merging.names, plan.rules.base_ordering, plan.rules.partial)
         if file_slice.base_file is not None:
-            with BaseFileReader(self.storage, file_slice.base_file.path) as reader:
+            with open_base_file(self.storage, file_slice.base_file) as reader:
                 for batch in reader.batches(plan.merging.names):
                     yield conform(merger.merge(conform(batch, plan.merging)).rows, plan.merging)
         yield conform(merger.inserts(), plan.merging)
@@ -62,18 +61,6 @@ class ReadSlice:
 
 def _all_null(schema: pa.Schema, rows: int) -> pa.Table:
     return pa.table([pa.nulls(rows, field.type) for field in schema], schema=schema)
-
-
-def matching_row_groups(reader: BaseFileReader, expression: pc.Expression, schema: pa.Schema) -> list[int] | None:
-    """The row groups whose statistics do not rule the filter out; None (all) when a type of the file differs."""
-    import pyarrow.dataset as ds  # imports pandas where it is installed: 0.75 s in each worker, so only where it is used
-
-    for field in schema:
-        position = reader.schema.get_field_index(field.name)
-        if position < 0 or reader.schema.field(position).type != field.type:
-            return None
-    fragment = ds.ParquetFileFormat().make_fragment(reader.source)
-    return [group.id for group in fragment.subset(filter=expression, schema=reader.schema).row_groups]
 
 
 def execute_read(plan: ReadPlan, storage: Storage, engine: Engine) -> pa.Table:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from hoodie.formats.base_file import BaseFileOptions, BaseFileReader, BaseFileWriter, KeyIndex, next_key_index
+from hoodie.formats.base_file import BaseFileOptions, BaseFileWriter, KeyIndex, next_key_index
+from hoodie.formats.stitched import open_base_file
 from hoodie.markers import MarkerType, create_marker
 from hoodie.merge import BaseMerger
 from hoodie.model.commit import WriteStat
@@ -51,7 +52,7 @@ class CompactSlice:
             rules = self.logs.rules
             merger = BaseMerger(self.logs.rows(file_slice), schema.names, rules.base_ordering, rules.partial)
             if file_slice.base_file is not None:
-                with BaseFileReader(storage, file_slice.base_file.path) as reader:
+                with open_base_file(storage, file_slice.base_file) as reader:
                     known = reader.key_index()
                     for batch in reader.batches(schema.names):
                         merged = merger.merge(conform(batch, schema))

@@ -37,6 +37,7 @@ from hoodie.transaction.leftovers import delete_leftovers
 from hoodie.transaction.lock import service_lock, table_lock
 from hoodie.transaction.times import new_time
 from hoodie.view import TableState, list_partition_files, load_state
+from hoodie.view.sources import with_sources
 from hoodie.view.table_schema import table_schema
 from hoodie.write.plan import base_file_options
 
@@ -127,7 +128,7 @@ def _planned_slices(state: TableState, plan: CompactionPlan) -> list[FileSlice]:
     partitions = sorted({operation.partition for operation in plan.operations})
     bases: dict[str, BaseFile] = {}
     logs: dict[str, LogFile] = {}
-    for found in list_partition_files(state.storage, partitions):
+    for found in with_sources(list_partition_files(state.storage, partitions), state):
         bases.update({base.path: base for base in found.base_files})
         logs.update({log.path: log for log in found.log_files})
 

@@ -11,6 +11,7 @@ from hoodie.config import compaction_keys as keys
 from hoodie.config.key import Options, resolve
 from hoodie.errors import UnsupportedTableError
 from hoodie.model.files import FileSlice
+from hoodie.model.names import FULL_BOOTSTRAP
 from hoodie.model.services import CompactionOperation, CompactionPlan
 from hoodie.timeline import Action, Instant, Timeline, pad, parse_time
 from hoodie.view import (
@@ -92,7 +93,7 @@ def _delta_commits_since_compaction(timeline: Timeline) -> list[Instant]:
     """Completed delta commits requested after the last compaction, whether that is done or waits."""
     compactions = [i.time for i in timeline.pending if i.action is Action.COMPACTION]
     compactions += [i.time for i in timeline.completed(Action.COMMIT)]  # of a merge-on-read table these are compactions
-    last = max(map(pad, compactions), default="")
+    last = max(map(pad, compactions), default=FULL_BOOTSTRAP)  # a bootstrap writes no logs
     return [instant for instant in timeline.completed(Action.DELTA_COMMIT) if pad(instant.time) > last]
 
 
@@ -148,7 +149,8 @@ def _chosen(waiting: Sequence[FileSlice], options: Options) -> Iterator[Compacti
 def _operation(file_slice: FileSlice) -> CompactionOperation:
     base = file_slice.base_file
     logs = _log_bytes(file_slice)
-    read, written = file_slice.size / _MB, (base.size if base else logs) / _MB
+    source = base.source.size if base and base.source else 0
+    read, written = (file_slice.size + source) / _MB, (base.size + source if base else logs) / _MB
     return CompactionOperation(
         file_slice.partition,
         file_slice.file_id,
@@ -162,6 +164,7 @@ def _operation(file_slice: FileSlice) -> CompactionOperation:
             "TOTAL_IO_WRITE_MB": written,
             "TOTAL_IO_MB": read + written,
         },
+        base.source.uri if base and base.source else None,
     )
 
 

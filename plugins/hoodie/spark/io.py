@@ -42,19 +42,19 @@ def read(
     """A snapshot as a DataFrame, with the meta columns first unless `columns` names others.
 
     Slices without logs are scanned by Spark's own vectorised reader: filters and columns of the query reach them. Slices with
-    logs are merged by Python workers on Arrow columns, which read `columns` and those that merging needs. `partitions` are
-    partition paths.
+    logs, and skeletons of a bootstrap, are read by Python workers on Arrow columns: `columns` and those that merging needs.
+    `partitions` are partition paths.
     """
     table = HoodieTable.open(base_path)
     state = table.state()
     schema = with_meta_columns(table_schema(state) or pa.schema([]))
     wanted = schema if columns is None else pa.schema([schema.field(name) for name in columns if name in schema.names])
     plan = plan_read(state, columns or schema.names, as_of=as_of, partitions=partitions, read_optimized=read_optimized)
-    merged = [file_slice for file_slice in plan.slices if file_slice.log_files]
+    merged = [file_slice for file_slice in plan.slices if _needs_merging(file_slice)]
     paths = [
         f"{state.storage.base_path}/{file_slice.base_file.path}"
         for file_slice in plan.slices
-        if file_slice.base_file is not None and not file_slice.log_files
+        if file_slice.base_file is not None and not _needs_merging(file_slice)
     ]
     frames = []
     if paths:
@@ -66,6 +66,12 @@ def read(
     if not frames:
         return spark.createDataFrame([], from_arrow_schema(wanted))
     return reduce(DataFrame.unionByName, frames)
+
+
+def _needs_merging(file_slice: FileSlice) -> bool:
+    """Its rows are in more than one file."""
+    base = file_slice.base_file
+    return bool(file_slice.log_files) or (base is not None and base.source is not None)
 
 
 @dataclass(frozen=True)

@@ -89,8 +89,13 @@ def format_time(moment: datetime, zone: tzinfo) -> str:
 
 
 def parse_time(time: str, zone: tzinfo) -> datetime:
-    """The moment of an instant, in UTC. Raises ValueError for text that is no instant."""
+    """The moment of an instant, in UTC; of the fixed ones of a bootstrap the beginning of time.
+
+    Raises ValueError for text that is no instant.
+    """
     padded = pad(time)
+    if time.startswith("0000") and time.isdigit():
+        return datetime.fromtimestamp(0, UTC)
     if len(padded) != _LENGTH or not padded.isdigit():
         raise ValueError(f"{time!r} is not an instant (yyyyMMddHHmmssSSS)")
     moment = datetime.strptime(padded[:14], "%Y%m%d%H%M%S").replace(microsecond=int(padded[14:]) * 1000, tzinfo=zone)

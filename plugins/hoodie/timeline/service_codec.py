@@ -183,7 +183,7 @@ def encode_compaction_plan(plan: CompactionPlan) -> bytes:
             "fileId": operation.file_id,
             "partitionPath": operation.partition,
             "metrics": dict(operation.metrics),
-            "bootstrapFilePath": None,
+            "bootstrapFilePath": operation.source,
         }
         for operation in plan.operations
     ]
@@ -203,6 +203,7 @@ def decode_compaction_plan(data: bytes, where: str) -> CompactionPlan:
             _name(entry.get("dataFilePath")),
             tuple(_name(path) or "" for path in entry.get("deltaFilePaths") or ()),
             entry.get("metrics") or {},
+            entry.get("bootstrapFilePath") or None,
         )
         for entry in record.get("operations") or ()
     )

@@ -1,4 +1,7 @@
-"""From files and the timeline to file groups and slices. Pure (format notes, section 4.2)."""
+"""From files and the timeline to file groups and slices (format notes, section 4.2).
+
+Pure, but for tables that were bootstrapped without their rows: of these the bootstrap index is read.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +9,24 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from hoodie.errors import UnsupportedTableError
 from hoodie.model.files import BaseFile, FileGroup, FileSlice, LogFile
 from hoodie.timeline import Action, Timeline, pad
 from hoodie.view.partitions import PartitionFiles
+from hoodie.view.sources import with_sources
 from hoodie.view.state import TableState
 
 GroupId = tuple[str, str]
 """Partition path and file id."""
-
-_SKELETONS = "00000000000001"  # instant of a bootstrap that left the rows in the source's files
 
 
 def file_groups(files: Iterable[PartitionFiles], state: TableState) -> list[FileGroup]:
     """The file groups, each with its committed slices, newest first. Groups without one are left out.
 
     Base files of pending or failed instants are ignored, and so are logs of such instants where their name tells (layout 2);
-    elsewhere their blocks do. Change-data logs are not part of a slice. Raises UnsupportedTableError for skeleton files.
+    elsewhere their blocks do. Change-data logs are not part of a slice. Raises CorruptTableError for a skeleton
+    without a source.
     """
-    files = list(files)
+    files = with_sources(list(files), state)
     if state.layout.version == 1:
         place_logs = partial(_by_base_instant, timeline=state.timeline)
     else:
@@ -33,12 +35,6 @@ def file_groups(files: Iterable[PartitionFiles], state: TableState) -> list[File
     for partition in files:
         bases: dict[str, list[BaseFile]] = {}
         for file in partition.base_files:
-            if file.instant == _SKELETONS:
-                raise UnsupportedTableError(
-                    f"Table {state.storage.base_path} was bootstrapped without its rows",
-                    found=f"{file.path} holds only meta columns; the rows are still in the files of the source",
-                    fix="read and write it with Hudi's Spark bundle",
-                )
             if state.timeline.is_committed(file.instant):
                 bases.setdefault(file.file_id, []).append(file)
         logs: dict[str, list[LogFile]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from hoodie.formats.base_file import BaseFileReader
+from hoodie.formats.stitched import open_base_file
 from hoodie.schema import avro_to_arrow, data_columns
 from hoodie.timeline import WRITE_ACTIONS, pad
 from hoodie.view.partitions import list_partition_files, list_partitions
@@ -38,6 +38,6 @@ def table_schema(state: TableState, as_of: str | None = None) -> pa.Schema | Non
     for partition in list_partitions(state.storage):
         for file_slice in latest_slices(file_groups(list_partition_files(state.storage, [partition]), state)):
             if file_slice.base_file is not None:
-                with BaseFileReader(state.storage, file_slice.base_file.path) as reader:
+                with open_base_file(state.storage, file_slice.base_file) as reader:
                     return data_columns(reader.schema)
     return None

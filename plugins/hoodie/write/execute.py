@@ -18,7 +18,7 @@ from hoodie.index.sketch import KeySketch, sketch_power
 from hoodie.markers import delete_markers
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.files import FileSlice
-from hoodie.model.names import LogFileName
+from hoodie.model.names import METADATA_BOOTSTRAP, LogFileName
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant
 from hoodie.transaction import instants
@@ -169,11 +169,15 @@ def _write_files(
         return next_log_name(state, context.instant, file_slice, compacting)
 
     def must_not_grow(file_slice: FileSlice) -> bool:
-        """To grow a slice is to write its base file anew: its logs would be lost, and a planned compaction misled."""
+        """To grow a slice is to write its base file anew: its logs would be lost, a planned compaction misled, and of a
+        skeleton all rows of its source copied."""
         group = (file_slice.partition, file_slice.file_id)
-        return bool(file_slice.log_files) or file_slice.base_file is None or group in clustering or group in compacting
+        base = file_slice.base_file
+        only_base = base is not None and base.source is None and not file_slice.log_files
+        return not only_base or group in clustering or group in compacting
 
-    commits = (state.commit_metadata(instant) for instant in reversed(state.timeline.commits))
+    sized = (instant for instant in reversed(state.timeline.commits) if instant.time != METADATA_BOOTSTRAP)
+    commits = (state.commit_metadata(instant) for instant in sized)
     assignment = assign(
         updates,
         inserts,

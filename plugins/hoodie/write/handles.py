@@ -10,7 +10,8 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.base_file import BaseFileReader, BaseFileWriter, build_key_index, next_key_index
+from hoodie.formats.base_file import BaseFileWriter, build_key_index, next_key_index
+from hoodie.formats.stitched import open_base_file
 from hoodie.markers import MarkerType, create_marker
 from hoodie.merge import DELETE, SEQUENCE, BaseMerger
 from hoodie.model.commit import WriteStat
@@ -119,7 +120,7 @@ def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, b
     merger = BaseMerger(incoming, handle.schema.names, context.rules.base_ordering, context.rules.partial)
     updates = deletes = 0
     kept_keys: list[pa.ChunkedArray] = []
-    with BaseFileReader(context.storage, base.path) as reader, handle.open() as writer:
+    with open_base_file(context.storage, base) as reader, handle.open() as writer:
         known = reader.key_index()
         for stored in reader.batches(handle.schema.names):
             merged = merger.merge(conform(stored, handle.schema))

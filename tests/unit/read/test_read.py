@@ -12,7 +12,6 @@ from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, CorruptTableError, SchemaConflictError, TimeTravelError
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.model.meta_columns import COMMIT_TIME, FILE_NAME, RECORD_KEY
-from hoodie.read.execute import matching_row_groups
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
@@ -41,7 +40,7 @@ def test_row_groups_are_left_out_by_their_statistics(table):
         with BaseFileReader(table.storage, file_slice.base_file.path) as reader:
             groups += reader._file.num_row_groups
             schema = pa.schema([reader.schema.field("ts")])
-            matching += len(matching_row_groups(reader, pc.field("ts") == 5, schema))
+            matching += len(reader.matching(pc.field("ts") == 5, schema))
     assert groups > 2
     assert matching == 1
     assert table.read(columns=["id"], filter=pc.field("ts") == 5)["id"].to_pylist() == ["k000005"]

@@ -1,0 +1,134 @@
+"""A skeleton file and the source file of its rows, read as one base file (format notes, section 10).
+
+Row i of the skeleton has the meta columns of row i of the source. Either file is opened only when a column of it is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.errors import CorruptFileError
+from hoodie.formats.base_file import BaseFileReader, KeyIndex, matching_row_groups
+from hoodie.formats.source_file import Interval, SourceFile
+from hoodie.model.files import BaseFile, SourceRows
+from hoodie.model.meta_columns import META_COLUMNS, RECORD_KEY
+from hoodie.schema.meta import META_FIELDS
+from hoodie.storage.base import Storage
+
+
+def open_base_file(storage: Storage, base: BaseFile) -> BaseFileReader | StitchedReader:
+    """The reader of a base file. Raises MissingFileError or CorruptFileError naming the file."""
+    if base.source is None:
+        return BaseFileReader(storage, base.path)
+    return StitchedReader(storage, base.path, base.source)
+
+
+class StitchedReader:
+    """Reads like a BaseFileReader; row groups are those of the source file."""
+
+    def __init__(self, storage: Storage, path: str, rows: SourceRows) -> None:
+        self._storage = storage
+        self._path = path
+        self._rows = rows
+
+    def __enter__(self) -> StitchedReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        for name in ("_skeleton", "_source"):
+            if name in self.__dict__:
+                self.__dict__[name].close()
+
+    @cached_property
+    def _skeleton(self) -> BaseFileReader:
+        return BaseFileReader(self._storage, self._path)
+
+    @cached_property
+    def _source(self) -> SourceFile:
+        return SourceFile.at(self._rows.uri, self._rows.size)
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """Meta columns, the source's columns, then those that only its folders tell, as text."""
+        inside = set(self._source.schema.names)
+        given = [pa.field(name, pa.string()) for name, _ in self._rows.values if name not in inside]
+        return pa.schema([*META_FIELDS, *self._source.schema, *given])
+
+    @property
+    def rows(self) -> int:
+        return self._skeleton.rows
+
+    def key_index(self) -> KeyIndex | None:
+        """The bloom filter and key range of the skeleton's footer."""
+        return self._skeleton.key_index()
+
+    def matching(self, expression: pc.Expression, schema: pa.Schema) -> list[int]:
+        """The source's row groups that neither file's statistics rule out."""
+        every = list(range(self._source.metadata.num_row_groups))
+        found = matching_row_groups(self._source.source, self._source.schema, expression, schema)
+        if any(name in META_COLUMNS for name in schema.names):
+            kept = self._skeleton.matching(expression, schema)
+            if kept is not None:
+                rows = [self._skeleton.row_interval(number) for number in kept]
+                spans = self._source.intervals(None)
+                near = [g for g, (low, high) in enumerate(spans) if any(a < high and b > low for a, b in rows)]
+                every = [number for number in every if number in near]
+        return every if found is None else [number for number in every if number in found]
+
+    def batches(
+        self, columns: Sequence[str] | None = None, row_groups: Sequence[int] | None = None, batch_rows: int = 1 << 17
+    ) -> Iterator[pa.Table]:
+        """The rows, a batch at a time: the named columns (None: all) of the named row groups (None: all)."""
+        wanted = self.schema.names if columns is None else columns
+        meta = [name for name in wanted if name in META_COLUMNS]
+        if len(meta) == len(wanted) and row_groups is None:
+            yield from self._skeleton.batches(meta, None, batch_rows)
+            return
+        data = [name for name in wanted if name in self._source.schema.names]
+        given = [(name, value) for name, value in self._rows.values if name in wanted and name not in data]
+        meta = meta if data else meta or [RECORD_KEY]  # something has to count the rows
+        for rows in self._stored(meta, data, self._source.intervals(row_groups), batch_rows):
+            for name, value in given:
+                rows = rows.append_column(name, pa.repeat(pa.scalar(value, pa.string()), rows.num_rows))
+            yield rows
+
+    def _stored(
+        self, meta: Sequence[str], data: Sequence[str], intervals: Sequence[Interval], batch_rows: int
+    ) -> Iterator[pa.Table]:
+        if not meta:
+            yield from self._source.batches(data, intervals, batch_rows)
+            return
+        if self._skeleton.rows != self._source.rows:
+            raise CorruptFileError(
+                f"Skeleton file {self._storage.base_path}/{self._path} does not fit its source file {self._rows.uri}",
+                found=f"{self._skeleton.rows} and {self._source.rows} rows",
+                fix="restore the source file as it was when the table was bootstrapped",
+            )
+        heads = self._skeleton.intervals(meta, intervals, batch_rows)
+        if not data:
+            yield from heads
+            return
+        for head, body in side_by_side(heads, self._source.batches(data, intervals, batch_rows)):
+            yield pa.table([*head.columns, *body.columns], names=[*head.schema.names, *body.schema.names])
+
+
+def side_by_side(left: Iterator[pa.Table], right: Iterator[pa.Table]) -> Iterator[tuple[pa.Table, pa.Table]]:
+    """Pieces of both sides with the same rows; the sides have equally many rows, in pieces of any size."""
+    head: pa.Table | None = None
+    body: pa.Table | None = None
+    while True:
+        head = next(left, None) if head is None else head
+        body = next(right, None) if body is None else body
+        if head is None or body is None:
+            return
+        rows = min(head.num_rows, body.num_rows)
+        yield head.slice(0, rows), body.slice(0, rows)
+        head = head.slice(rows) if head.num_rows > rows else None
+        body = body.slice(rows) if body.num_rows > rows else None
