@@ -20,6 +20,7 @@ from hudi_services.ingest import IngestRequest, Window, prepare, run_ingest
 from hudi_services.options import Common, common_options
 from hudi_services.result import ServiceResult, finish
 from hudi_services.show import options, show
+from hudi_services.sync import sync
 
 _DAY = click.DateTime(formats=["%Y-%m-%d"])
 
@@ -131,6 +132,7 @@ def unlock(target_base_path: str) -> None:
 
 
 cli.add_command(compact)
+cli.add_command(sync)
 cli.add_command(show)
 cli.add_command(options)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hoodie.config import CLEAN_KEYS, COMPACTION_KEYS, CREATE_KEYS, WRITE_KEYS
+from hoodie.config import CLEAN_KEYS, COMPACTION_KEYS, CREATE_KEYS, SYNC_KEYS, WRITE_KEYS
 from hoodie.table import HoodieTable
 
 
@@ -46,6 +46,7 @@ def options() -> None:
         ("write", WRITE_KEYS),
         ("clean", CLEAN_KEYS),
         ("compact", COMPACTION_KEYS),
+        ("sync", SYNC_KEYS),
     ):
         click.echo(f"# {title}")
         for key in keys:

@@ -85,6 +85,10 @@ class SourceError(HoodieError):
     """Ingestion's source cannot be read or is past the allowed share of bad rows."""
 
 
+class CatalogError(HoodieError):
+    """A metastore or HiveServer2 cannot be reached, or refused what was asked. The table itself is not touched."""
+
+
 class RegistryError(HoodieError):
     """The registry of tables (`tables.yaml`) has a mistake; the message names file, line and key."""
 

@@ -24,6 +24,8 @@ from hoodie.services.clean_plan import CleanDecision, decide_clean
 from hoodie.services.compaction import CompactionResult, execute_compaction, pending_compactions, schedule_compaction
 from hoodie.services.compaction_plan import CompactionDecision, decide_compaction
 from hoodie.storage import Storage, open_storage
+from hoodie.sync.model import SyncPlan
+from hoodie.sync.run import explain_sync, run_sync
 from hoodie.timeline import Timeline
 from hoodie.transaction.create import create_table
 from hoodie.view import TableState, load_state
@@ -203,6 +205,14 @@ class HoodieTable:
         """Execute the pending compaction of instant `time`, or all of them, the oldest first. Writers may go on meanwhile."""
         times = [time] if time is not None else [instant.time for instant in pending_compactions(self.state())]
         return [execute_compaction(self.storage, self.clock, self.engine, each, options or {}) for each in times]
+
+    def explain_sync(self, options: Mapping[str, object] | None = None) -> SyncPlan:
+        """What a Hive sync would change in the catalog; `options` are the keys of `hoodie.config.sync_keys`. Changes nothing."""
+        return explain_sync(self.state(), options or {})
+
+    def sync(self, options: Mapping[str, object] | None = None) -> SyncPlan:
+        """Make the catalog's entries of this table equal to it. Returns what was changed; the table is never touched."""
+        return run_sync(self.state(), options or {})
 
 
 def _storage(base_path: str | Storage) -> Storage:

@@ -8,13 +8,14 @@ from typing import Any
 from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.compaction_keys import COMPACTION_KEYS
 from hoodie.config.key import ConfigKey, resolve
+from hoodie.config.sync_keys import SYNC_KEYS
 from hoodie.config.table_keys import CREATE_KEYS
 from hoodie.config.write_keys import WRITE_KEYS
 
 
 def check_keys(options: Mapping[str, object]) -> None:
     """Check options that several services share, such as a properties file. Raises ConfigError (see `resolve`)."""
-    resolve(options, dict.fromkeys([*CREATE_KEYS, *WRITE_KEYS, *CLEAN_KEYS, *COMPACTION_KEYS]))
+    resolve(options, dict.fromkeys([*CREATE_KEYS, *WRITE_KEYS, *CLEAN_KEYS, *COMPACTION_KEYS, *SYNC_KEYS]))
 
 
 def select_keys(options: Mapping[str, object], keys: Iterable[ConfigKey[Any]]) -> dict[str, object]:
@@ -23,4 +24,4 @@ def select_keys(options: Mapping[str, object], keys: Iterable[ConfigKey[Any]]) -
     return {name: value for name, value in options.items() if name in names}
 
 
-__all__ = ["CLEAN_KEYS", "COMPACTION_KEYS", "CREATE_KEYS", "WRITE_KEYS", "check_keys", "select_keys"]
+__all__ = ["CLEAN_KEYS", "COMPACTION_KEYS", "CREATE_KEYS", "SYNC_KEYS", "WRITE_KEYS", "check_keys", "select_keys"]

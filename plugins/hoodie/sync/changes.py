@@ -1,0 +1,78 @@
+"""Which partitions a catalog has not heard of: from the timeline since the last synced commit, else by listing all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hoodie.timeline import Action, Instant, pad
+from hoodie.view import TableState
+from hoodie.view.partitions import list_partitions
+
+# Operations that remove whole partitions: those in which they replace files and write none.
+_REMOVING = frozenset({"DELETE_PARTITION", "INSERT_OVERWRITE_TABLE"})
+
+
+@dataclass(frozen=True)
+class PartitionChanges:
+    """Partition paths that are to be in the catalog, and those that are not. `full`: `present` is every partition."""
+
+    full: bool
+    present: tuple[str, ...]
+    dropped: tuple[str, ...]
+    reason: str
+
+
+def partition_changes(
+    state: TableState, last: str | None, last_completion: str | None, *, incremental: bool
+) -> PartitionChanges:
+    """Changes since the commit `last`, completed at `last_completion` (what a catalog remembers; None: nothing).
+
+    Commits that completed out of order are not lost: what counts is either time. Everything is listed when the commits since
+    then are not known any more: archived, or gone by a restore.
+    """
+    reason = _why_full(state, last, incremental)
+    if reason is not None or last is None:
+        gone = _removed(state, state.timeline.commits)[1]
+        present = [path for path in list_partitions(state.storage) if path not in gone]
+        return PartitionChanges(True, tuple(present), tuple(sorted(gone)), reason or "")
+    news = [instant for instant in state.timeline.commits if _is_new(instant, last, last_completion)]
+    present_set, dropped = _removed(state, news)
+    return PartitionChanges(
+        False, tuple(sorted(present_set)), tuple(sorted(dropped)), f"{len(news)} commits since {last}"
+    )
+
+
+def _why_full(state: TableState, last: str | None, incremental: bool) -> str | None:
+    if last is None:
+        return "every partition: not synced before"
+    if not incremental:
+        return "every partition: hoodie.meta.sync.incremental is false"
+    commits = state.timeline.commits
+    if commits and pad(last) < pad(commits[0].time):
+        return f"every partition: commits since {last} were archived"
+    if commits and pad(last) > pad(commits[-1].time):
+        return f"every partition: the table went back to before {last}"
+    if any(pad(restore.time) > pad(last) for restore in state.timeline.completed(Action.RESTORE)):
+        return f"every partition: the table was restored after {last}"
+    return None
+
+
+def _is_new(instant: Instant, last: str, last_completion: str | None) -> bool:
+    if pad(instant.time) > pad(last):
+        return True
+    completion = instant.completion_time
+    return completion is not None and last_completion is not None and pad(completion) > pad(last_completion)
+
+
+def _removed(state: TableState, instants: Iterable[Instant]) -> tuple[set[str], set[str]]:
+    """Partitions that were written last, and those that were removed last."""
+    present: set[str] = set()
+    dropped: set[str] = set()
+    for instant in sorted(instants, key=lambda each: pad(each.completion_time or each.time)):
+        metadata = state.commit_metadata(instant)
+        written = {stat.partition for stat in metadata.stats}
+        removed = set(metadata.replaced) - written if metadata.operation in _REMOVING else set()
+        present = (present | metadata.partitions) - removed
+        dropped = (dropped - written) | removed
+    return present, dropped

@@ -1,0 +1,176 @@
+"""The difference between what a catalog holds and what it should hold. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from hoodie.errors import SchemaConflictError, TableExistsError
+from hoodie.sync.changes import PartitionChanges
+from hoodie.sync.desired import REALTIME_FORMAT, column_types
+from hoodie.sync.model import (
+    Action,
+    AddColumns,
+    AddPartitions,
+    CatalogPartition,
+    CatalogTable,
+    CreateTable,
+    DropPartitions,
+    MovePartitions,
+    ReplaceColumns,
+    SetProperties,
+    SetSerdeProperties,
+)
+
+_WIDER = frozenset({("int", "bigint"), ("float", "double")})
+_REMEDY = "drop the table in the catalog (its files stay: it is external) and sync again"
+
+
+@dataclass(frozen=True)
+class TableDifference:
+    """One table: how it should be, how it is (None: not there), and its partitions as the catalog has them."""
+
+    wanted: CatalogTable
+    found: CatalogTable | None
+    changes: PartitionChanges
+    values: Mapping[str, tuple[str, ...]]  # partition path -> values
+    known: Sequence[CatalogPartition]  # of all partitions when the changes are full, else of those that changed
+
+
+def table_actions(difference: TableDifference) -> Iterator[Action]:
+    """What makes the table of the catalog equal to the wanted one, in order.
+
+    Raises TableExistsError for a table that is not this one, and SchemaConflictError for a change of columns that Hive
+    cannot take.
+    """
+    wanted, found = difference.wanted, difference.found
+    if found is None:
+        yield CreateTable(wanted)
+    else:
+        check_ours(wanted, found)
+        yield from _column_actions(wanted, found)
+        if news := _news(wanted.serde_properties, found.serde_properties):
+            yield SetSerdeProperties(wanted, news)
+        if changed := _news(wanted.properties, found.properties):
+            yield SetProperties(wanted, changed)
+    if wanted.partition_columns:
+        yield from _partition_actions(difference)
+
+
+def check_ours(wanted: CatalogTable, found: CatalogTable) -> None:
+    """Raises TableExistsError when the table of that name has other files, another kind or other partition columns."""
+    name = wanted.full_name
+    if same_place(found.location) != same_place(wanted.location):
+        raise TableExistsError(
+            f"The catalog has another table {name}",
+            found=f"its files are in {found.location or '(nowhere)'}, not in {wanted.location}",
+            fix="choose another name with hoodie.datasource.hive_sync.table, or drop that table if it is not needed; a base "
+            "path that the catalog's servers see elsewhere is hoodie.datasource.meta.sync.base.path",
+        )
+    if "hudi" not in found.input_format and found.properties.get("spark.sql.sources.provider", "").lower() != "hudi":
+        raise TableExistsError(
+            f"The catalog's table {name} is not a Hudi table",
+            found=f"input format {found.input_format or '(none)'}",
+            fix="drop it if it is not needed, or choose another name with hoodie.datasource.hive_sync.table",
+        )
+    formats = {wanted.input_format, found.input_format}
+    if len(formats) > 1 and REALTIME_FORMAT in formats:
+        raise TableExistsError(
+            f"The catalog's table {name} is of another kind",
+            found=f"input format {found.input_format} instead of {wanted.input_format}: one reads logs, the other does not",
+            fix=_REMEDY,
+        )
+    theirs, ours = [[column.name for column in table.partition_columns] for table in (found, wanted)]
+    if theirs != ours:
+        raise TableExistsError(
+            f"The catalog's table {name} has other partition columns",
+            found=f"{', '.join(theirs) or '(none)'} instead of {', '.join(ours) or '(none)'}",
+            fix=_REMEDY,
+        )
+
+
+def same_place(location: str) -> str:
+    """A location in a form in which the spellings of one place are equal: `file:/x`, `file:///x` and `/x`; s3a and s3."""
+    plain = re.sub(r"^file:/*", "/", location)
+    plain = re.sub(r"^s3[an]://", "s3://", plain)
+    return plain.rstrip("/")
+
+
+def _column_actions(wanted: CatalogTable, found: CatalogTable) -> Iterator[Action]:
+    is_partition = column_types(wanted.partition_columns)
+    _check_types(wanted, column_types(found.partition_columns), is_partition, frozenset())
+    have, want = column_types(found.columns), column_types(wanted.columns)
+    _check_types(wanted, have, want, _WIDER)
+    added = tuple(column for column in wanted.columns if column.name not in have)
+    dropped = [column.name for column in found.columns if column.name not in want]
+    changed = [name for name, kind in have.items() if want.get(name, kind) != kind]
+    if not dropped and not changed:
+        if added:
+            yield AddColumns(wanted, added)
+        return
+    # Hive compares types position by position: columns stay where they are, new ones come behind.
+    types = {column.name: column for column in wanted.columns}
+    kept = tuple(types[column.name] for column in found.columns if column.name in types)
+    why = "; ".join(
+        [f"{name} {have[name]} -> {want[name]}" for name in changed]
+        + [f"drop {name}" for name in dropped]
+        + [f"add {column.name} {column.type}" for column in added]
+    )
+    first_dropped = next((at for at, column in enumerate(found.columns) if column.name not in types), 0)
+    if first_dropped:
+        # What stands behind a dropped column moves up, to a position where Hive may not take its type: shortened first, the
+        # table has no types there to compare with.
+        yield ReplaceColumns(wanted, kept[:first_dropped], why)
+    yield ReplaceColumns(wanted, (*kept, *added), why)
+
+
+def _check_types(
+    table: CatalogTable, have: Mapping[str, str], want: Mapping[str, str], allowed: frozenset[tuple[str, str]]
+) -> None:
+    for name, kind in have.items():
+        wanted = want.get(name, kind)
+        structs = bool(allowed) and "struct<" in kind and "struct<" in wanted
+        if wanted != kind and (kind, wanted) not in allowed and not structs:
+            raise SchemaConflictError(
+                f"Column {name!r} of the catalog's table {table.full_name} cannot change its type",
+                found=f"{kind} in the catalog, {wanted} in the table; Hive takes "
+                + (", ".join(f"{old} -> {new}" for old, new in sorted(allowed)) or "no change of a partition column"),
+                fix=_REMEDY,
+            )
+
+
+def _partition_actions(difference: TableDifference) -> Iterator[Action]:
+    wanted, changes = difference.wanted, difference.changes
+    known = {partition.values: partition for partition in difference.known}
+    present = {
+        difference.values[path]: CatalogPartition(difference.values[path], f"{wanted.location}/{path}")
+        for path in changes.present
+    }
+    new = tuple(partition for values, partition in present.items() if values not in known)
+    moved = tuple(
+        partition
+        for values, partition in present.items()
+        if values in known and same_place(known[values].location) != same_place(partition.location)
+    )
+    inside = same_place(wanted.location) + "/"
+    if changes.full:
+        # What somebody else added from other places is left alone.
+        gone = [
+            part
+            for part in known.values()
+            if part.values not in present and same_place(part.location).startswith(inside)
+        ]
+    else:
+        removed = (difference.values[path] for path in changes.dropped)
+        gone = [known[values] for values in removed if values in known and values not in present]
+    if new:
+        yield AddPartitions(wanted, new)
+    if moved:
+        yield MovePartitions(wanted, moved)
+    if gone:
+        yield DropPartitions(wanted, tuple(gone))
+
+
+def _news(wanted: Mapping[str, str], found: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in wanted.items() if found.get(key) != value}

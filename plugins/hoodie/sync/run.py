@@ -1,0 +1,182 @@
+"""Hive sync: reads table and catalog, plans, applies. The table itself is never written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from hoodie.config import sync_keys as keys
+from hoodie.config.key import Options, resolve
+from hoodie.errors import CatalogError, ConfigError
+from hoodie.sync.catalog import Catalog, open_catalog
+from hoodie.sync.changes import PartitionChanges, partition_changes
+from hoodie.sync.desired import Entry, database_of, desired_table, entries
+from hoodie.sync.extractors import NON_PARTITIONED, Extractor, extract, extractor_of, infer_extractor
+from hoodie.sync.model import (
+    EXTRACTOR_PROPERTY,
+    LAST_COMMIT,
+    LAST_COMPLETION,
+    Action,
+    CatalogTable,
+    CreateDatabase,
+    SetProperties,
+    SyncPlan,
+)
+from hoodie.sync.plan import TableDifference, check_ours, table_actions
+from hoodie.timeline import pad
+from hoodie.view import TableState
+from hoodie.view.partitions import list_partitions
+from hoodie.view.table_schema import table_schema
+
+Connect = Callable[[Options], Catalog]
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """An entry, what the catalog has under its name, and what changed since."""
+
+    wanted: CatalogTable
+    found: CatalogTable | None
+    changes: PartitionChanges
+
+
+def explain_sync(state: TableState, given: Mapping[str, object], connect: Connect = open_catalog) -> SyncPlan:
+    """What a sync would change in the catalog. Writes nothing.
+
+    Raises ConfigError (options, extractor, partition values), SchemaConflictError, TableExistsError, CatalogError.
+    """
+    options = resolve(given, keys.SYNC_KEYS)
+    if not options[keys.ENABLE]:
+        return SyncPlan(f"switched off by {keys.ENABLE.name}=false")
+    with connect(options) as catalog:
+        return plan_sync(state, options, catalog)
+
+
+def run_sync(state: TableState, given: Mapping[str, object], connect: Connect = open_catalog) -> SyncPlan:
+    """Plan as `explain_sync` does and apply the plan. Returns what was done.
+
+    Everything is checked before the first change. Killed in between, or when the catalog fails, the next run goes on: the last
+    commit is remembered at the end.
+    """
+    options = resolve(given, keys.SYNC_KEYS)
+    if not options[keys.ENABLE]:
+        return SyncPlan(f"switched off by {keys.ENABLE.name}=false")
+    with connect(options) as catalog:
+        plan = plan_sync(state, options, catalog)
+        for action in plan.actions:
+            catalog.apply(action)
+    return plan
+
+
+def plan_sync(state: TableState, options: Options, catalog: Catalog) -> SyncPlan:
+    """Read what the catalog has, and compare."""
+    properties = state.properties
+    schema = table_schema(state)
+    if schema is None:
+        return SyncPlan("the table has no schema yet: write rows to it first")
+    base_path = (options.get(keys.BASE_PATH) or state.storage.base_path).rstrip("/")
+    as_datasource = _as_datasource(options, catalog)
+
+    def seen(entry: Entry) -> _Seen:
+        wanted = desired_table(entry, properties, schema, options, base_path, as_datasource=as_datasource)
+        found = catalog.table(wanted.database, wanted.name)
+        if found is not None:
+            check_ours(wanted, found)
+        remembered = found.properties if found is not None else {}
+        changes = partition_changes(
+            state,
+            remembered.get(LAST_COMMIT),
+            remembered.get(LAST_COMPLETION),
+            incremental=options[keys.INCREMENTAL],
+        )
+        return _Seen(wanted, found, changes)
+
+    tables = [seen(entry) for entry in entries(properties, options)]
+    extractor, inferred = _extractor(state, options, tables)
+    actions: list[Action] = []
+    for table in tables:
+        actions += _table_plan(state, options, catalog, table, extractor, inferred)
+    database = database_of(properties, options)
+    if not catalog.has_database(database):
+        if not options[keys.AUTO_CREATE_DATABASE]:
+            raise CatalogError(
+                f"The catalog has no database {database}",
+                fix=f"create it, or let {keys.AUTO_CREATE_DATABASE.name} be true",
+            )
+        actions.insert(0, CreateDatabase(database))
+    reasons = dict.fromkeys(table.changes.reason for table in tables)
+    reason = "; ".join(reasons) if actions else "nothing to change: " + "; ".join(reasons)
+    last = state.timeline.last_commit
+    return SyncPlan(reason, last.time if last else None, tuple(actions), extractor.java_class)
+
+
+def _table_plan(
+    state: TableState, options: Options, catalog: Catalog, table: _Seen, extractor: Extractor, inferred: bool
+) -> list[Action]:
+    wanted, changes = table.wanted, table.changes
+    paths = sorted({*changes.present, *changes.dropped}) if wanted.partition_columns else []
+    values = extract(extractor, paths, wanted.partition_columns, decode=options[keys.DECODE_PARTITION])
+    asked = None if changes.full else list(values.values())
+    known = (
+        catalog.partitions(wanted, asked)
+        if table.found is not None and wanted.partition_columns and asked != []
+        else []
+    )
+    actions = list(table_actions(TableDifference(wanted, table.found, changes, values, known)))
+    if table.found is not None and not actions and options[keys.CONDITIONAL]:
+        return []
+    remembered = table.found.properties if table.found is not None else {}
+    memory = {**_last_commit(state), **({EXTRACTOR_PROPERTY: extractor.java_class} if inferred else {})}
+    news = {key: value for key, value in memory.items() if remembered.get(key) != value}
+    # Last: a sync that dies before it begins again from the same commit.
+    return [*actions, SetProperties(wanted, news)] if news else actions
+
+
+def _last_commit(state: TableState) -> dict[str, str]:
+    """What Hudi remembers of the last commit; version 6 does not record when commits were complete."""
+    last = state.timeline.last_commit
+    if last is None:
+        return {}
+    found = {LAST_COMMIT: last.time}
+    if state.layout.version != 1:
+        completions = [i.completion_time for i in state.timeline.commits if i.completion_time is not None]
+        found[LAST_COMPLETION] = max(completions, key=pad)
+    return found
+
+
+def _as_datasource(options: Options, catalog: Catalog) -> bool:
+    if not options[keys.AS_DATASOURCE]:
+        return False
+    if catalog.takes_spark_properties:
+        return True
+    if options.given(keys.AS_DATASOURCE):
+        raise ConfigError(
+            f"{keys.AS_DATASOURCE.name}=true cannot be done through Spark's Thrift Server",
+            found="Spark takes no table properties that begin with spark.sql.",
+            fix=f"leave the option out (the table is then read as a Hive table), or sync with {keys.MODE.name}=hms",
+        )
+    return False
+
+
+def _extractor(state: TableState, options: Options, tables: list[_Seen]) -> tuple[Extractor, bool]:
+    """The extractor, and whether it was inferred now: then the catalog is to remember it, so that later syncs, which see only
+    new paths, do not choose another."""
+    columns = tables[0].wanted.partition_columns
+    if given := options.get(keys.EXTRACTOR):
+        extractor = extractor_of(given)
+        if (extractor.name == NON_PARTITIONED) != (not columns):
+            raise ConfigError(
+                f"The partition extractor {extractor.name} does not fit the table",
+                found=f"partition columns {', '.join(column.name for column in columns) or '(none)'}",
+                fix=f"leave {keys.EXTRACTOR.name} out: it is then inferred",
+            )
+        return extractor, False
+    if not columns:
+        return extractor_of(NON_PARTITIONED), False
+    found = [table.found.properties.get(EXTRACTOR_PROPERTY) for table in tables if table.found is not None]
+    remembered = next(filter(None, found), None)
+    if remembered is not None:
+        return extractor_of(remembered), any(name != remembered for name in found) or len(found) < len(tables)
+    # What hoodie.properties declares was chosen before there were paths: days in three steps would be one value with slashes.
+    # Every path is looked at: the few that are new may fit an extractor that the others do not.
+    return infer_extractor(list_partitions(state.storage), [column.name for column in columns]), True

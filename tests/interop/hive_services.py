@@ -1,0 +1,138 @@
+"""A Hive metastore and HiveServer2 for the tests, from the jars that come with pyspark; each with a Derby database of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from tests.interop.peer_env import BUNDLES, PYTHON
+
+_HIVE_SITE = """<configuration>
+<property><name>javax.jdo.option.ConnectionURL</name><value>jdbc:derby:;databaseName={folder}/db;create=true</value></property>
+<property><name>datanucleus.schema.autoCreateAll</name><value>true</value></property>
+<property><name>hive.metastore.schema.verification</name><value>false</value></property>
+<property><name>hive.metastore.warehouse.dir</name><value>{folder}/warehouse</value></property>
+<property><name>hive.async.log.enabled</name><value>false</value></property>
+</configuration>
+"""
+
+
+class JavaService:
+    """A server process: waits until its port answers; stopped as a group, since launchers start children."""
+
+    def __init__(self, name: str, command: list[object], port: int, folder: Path, **environment: str) -> None:
+        self.port = port
+        self.folder = folder
+        self._log = open(folder / f"{name}.log", "w")  # noqa: SIM115 - open as long as the server
+        env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", **environment}
+        for variable in ("SPARK_HOME", "PYTHONPATH", "SPARK_CONF_DIR", "PYSPARK_DRIVER_PYTHON"):
+            if variable not in environment:
+                env.pop(variable, None)
+        self._process = subprocess.Popen(
+            [str(part) for part in command],
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+            cwd=folder,
+            env=env,
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + 90
+        while not _answers(port):
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.stop(keep=True)
+                raise RuntimeError(f"{name} did not start: {(folder / f'{name}.log').read_text()[-3000:]}")
+            time.sleep(0.3)
+
+    def stop(self, keep: bool = False) -> None:
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGTERM)
+            try:
+                self._process.wait(20)
+            except subprocess.TimeoutExpired:
+                os.killpg(self._process.pid, signal.SIGKILL)
+                self._process.wait()
+        self._log.close()
+        if not keep:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def start_metastore() -> JavaService:
+    """A Hive 2.3 metastore over Thrift."""
+    folder, port = Path(tempfile.mkdtemp(prefix="hive-metastore-")), free_port()
+    (folder / "hive-site.xml").write_text(_HIVE_SITE.format(folder=folder))
+    jars = _pyspark(PYTHON) / "jars"
+    memory = ["-Xmx400m", f"-Dderby.stream.error.file={folder}/derby.log"]
+    main = ["org.apache.hadoop.hive.metastore.HiveMetaStore", "-p", port]
+    return JavaService("metastore", ["java", *memory, "-cp", f"{folder}:{jars}/*", *main], port, folder)
+
+
+def start_thrift_server(metastore: JavaService) -> JavaService:
+    """Spark's Thrift Server of the peer, on the metastore. It has Hudi's bundle, without which it can hold no Hudi table."""
+    folder, port = Path(tempfile.mkdtemp(prefix="thrift-server-")), free_port()
+    spark = _pyspark(PYTHON)
+    options = {
+        "spark.driver.extraClassPath": BUNDLES["1.2.0"],
+        "spark.hadoop.hive.server2.thrift.port": port,
+        "spark.hadoop.hive.server2.thrift.bind.host": "127.0.0.1",
+        "spark.hadoop.hive.metastore.uris": f"thrift://127.0.0.1:{metastore.port}",
+        "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+        "spark.sql.warehouse.dir": folder / "warehouse",
+        "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+        "spark.ui.enabled": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+        # Hudi's guide asks for this: else Spark takes the table for plain Parquet and reads every file version.
+        "spark.sql.hive.convertMetastoreParquet": "false",
+    }
+    flags = [part for key, value in options.items() for part in ("--conf", f"{key}={value}")]
+    command = [spark / "bin" / "spark-submit", "--master", "local[2]", "--driver-memory", "1g", *flags]
+    main = ["--class", "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", "spark-internal"]
+    return JavaService("thrift-server", [*command, *main], port, folder, SPARK_HOME=str(spark))
+
+
+def hudi_sync_tool(metastore_port: int, base_path: object, *flags: str) -> None:
+    """Run Hudi 1.2.0's own HiveSyncTool against the metastore."""
+    jars = _pyspark(PYTHON) / "jars"
+    command = [
+        "java",
+        "-Duser.timezone=UTC",
+        "-cp",
+        f"{BUNDLES['1.2.0']}:{jars}/*",
+        "org.apache.hudi.hive.HiveSyncTool",
+    ]
+    own = [
+        "--sync-mode",
+        "hms",
+        "--metastore-uris",
+        f"thrift://127.0.0.1:{metastore_port}",
+        "--base-path",
+        str(base_path),
+    ]
+    run = subprocess.run([*command, *own, *flags], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-3000:]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _answers(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        return False
+    return True
+
+
+def _pyspark(python: Path) -> Path:
+    (package,) = python.parents[1].glob("lib/python*/site-packages/pyspark")
+    return package
