@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from hoodie.config import CREATE_KEYS, WRITE_KEYS, check_keys, select_keys
+from hoodie.config import CREATE_KEYS, KEYGEN_KEYS, WRITE_KEYS, check_keys, select_keys
 from hoodie.config.create import new_table_properties
 from hoodie.config.key import resolve
 from hoodie.config.merging import LEGACY_PAYLOAD_KEY, PAYLOAD_KEY
+from hoodie.config.same_keygen import with_keygen_options
 from hoodie.config.table import TableProperties
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, PendingInstantError, SourceError, TableNotFoundError
@@ -138,7 +139,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
         result = table.write(
             splits,
             request.operation,
-            select_keys(request.options, WRITE_KEYS),
+            select_keys(request.options, (*WRITE_KEYS, *KEYGEN_KEYS)),
             schema=schema,
             hooks=WriteHooks(unchanged, counted),
         )
@@ -195,11 +196,10 @@ def _incoming_schema(
 def _check_same(properties: TableProperties, given: Mapping[str, object]) -> None:
     """Options that shape a table cannot change it later. Raises ConfigError naming the first that differs."""
     wanted = resolve(given, CREATE_KEYS)
+    with_keygen_options(properties, wanted)
     current = {
         "hoodie.table.name": properties.name,
         "hoodie.table.type": properties.table_type,
-        "hoodie.table.recordkey.fields": properties.record_key_fields,
-        "hoodie.table.partition.fields": properties.partition_fields,
         "hoodie.table.ordering.fields": properties.ordering_fields,
         "hoodie.record.merge.mode": properties.merge_mode,
         "hoodie.datasource.write.payload.class": properties.raw.get(LEGACY_PAYLOAD_KEY)
@@ -209,8 +209,6 @@ def _check_same(properties: TableProperties, given: Mapping[str, object]) -> Non
         "hoodie.payload.delete.field": properties.merging.deletion and properties.merging.deletion.field,
         "hoodie.payload.delete.marker": properties.merging.deletion and properties.merging.deletion.marker,
         "hoodie.write.table.version": str(properties.version),
-        "hoodie.datasource.write.hive_style_partitioning": properties.hive_style_partitioning,
-        "hoodie.datasource.write.partitionpath.urlencode": properties.url_encode_partitioning,
     }
     for key in CREATE_KEYS:
         if wanted.given(key) and key.name in current and wanted[key] != current[key.name]:

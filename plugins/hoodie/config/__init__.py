@@ -9,7 +9,7 @@ from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.compaction_keys import COMPACTION_KEYS
 from hoodie.config.key import ConfigKey, resolve
 from hoodie.config.sync_keys import SYNC_KEYS
-from hoodie.config.table_keys import CREATE_KEYS
+from hoodie.config.table_keys import CREATE_KEYS, KEYGEN_KEYS
 from hoodie.config.write_keys import WRITE_KEYS
 
 
@@ -24,4 +24,13 @@ def select_keys(options: Mapping[str, object], keys: Iterable[ConfigKey[Any]]) -
     return {name: value for name, value in options.items() if name in names}
 
 
-__all__ = ["CLEAN_KEYS", "COMPACTION_KEYS", "CREATE_KEYS", "SYNC_KEYS", "WRITE_KEYS", "check_keys", "select_keys"]
+__all__ = [
+    "CLEAN_KEYS",
+    "COMPACTION_KEYS",
+    "CREATE_KEYS",
+    "KEYGEN_KEYS",
+    "SYNC_KEYS",
+    "WRITE_KEYS",
+    "check_keys",
+    "select_keys",
+]

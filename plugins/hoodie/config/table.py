@@ -16,20 +16,21 @@ SUPPORTED_VERSIONS = (6, 8, 9)
 METADATA_PARTITIONS = "hoodie.table.metadata.partitions"
 METADATA_PARTITIONS_INFLIGHT = "hoodie.table.metadata.partitions.inflight"
 CHECKSUM = "hoodie.table.checksum"
+PARTITION_FIELDS = "hoodie.table.partition.fields"
 
-_KEYGEN_TYPES = {
-    "SimpleKeyGenerator": "SIMPLE",
-    "SimpleAvroKeyGenerator": "SIMPLE",
-    "ComplexKeyGenerator": "COMPLEX",
-    "ComplexAvroKeyGenerator": "COMPLEX",
-    "NonpartitionedKeyGenerator": "NON_PARTITION",
-    "NonpartitionedAvroKeyGenerator": "NON_PARTITION",
-}
+_PACKAGE = "org.apache.hudi.keygen."
 KEYGEN_CLASSES = {
-    "SIMPLE": "org.apache.hudi.keygen.SimpleKeyGenerator",
-    "COMPLEX": "org.apache.hudi.keygen.ComplexKeyGenerator",
-    "NON_PARTITION": "org.apache.hudi.keygen.NonpartitionedKeyGenerator",
+    "SIMPLE": _PACKAGE + "SimpleKeyGenerator",
+    "COMPLEX": _PACKAGE + "ComplexKeyGenerator",
+    "NON_PARTITION": _PACKAGE + "NonpartitionedKeyGenerator",
+    "TIMESTAMP": _PACKAGE + "TimestampBasedKeyGenerator",
+    "CUSTOM": _PACKAGE + "CustomKeyGenerator",
+    "GLOBAL_DELETE": _PACKAGE + "GlobalDeleteKeyGenerator",
 }
+_AVRO_TWINS = {"GlobalAvroDeleteKeyGenerator": "GLOBAL_DELETE"}  # the others have Avro before KeyGenerator
+PARTITION_TYPES = ("SIMPLE", "TIMESTAMP")
+# The partition columns with their types, of a version 6 table: there Hudi keeps only the names.
+TYPED_PARTITION_FIELDS = "hoodie.datasource.write.partitionpath.field"
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,33 @@ class TableProperties:
     @property
     def partition_fields(self) -> tuple[str, ...]:
         """Partition columns; the types that a custom key generator adds after a colon are left out."""
-        return tuple(name.partition(":")[0] for name in _columns(self.raw.get("hoodie.table.partition.fields", "")))
+        return tuple(name.partition(":")[0] for name in _columns(self.raw.get(PARTITION_FIELDS, "")))
+
+    @property
+    def timestamp_partition_fields(self) -> tuple[str, ...]:
+        """The partition columns whose folders are made of a time.
+
+        Raises UnsupportedTableError when the table does not say which these are.
+        """
+        if self.keygen_type == "TIMESTAMP":
+            return self.partition_fields
+        if self.keygen_type != "CUSTOM":
+            return ()
+        typed = tuple(name.partition(":") for name in _columns(self.typed_partition_fields))
+        for name, _, kind in typed:
+            if kind.strip().upper() not in PARTITION_TYPES:
+                raise UnsupportedTableError(
+                    f"Table {self.name!r} does not say how its Custom key generator treats the column {name!r}",
+                    found=f"{PARTITION_FIELDS}={self.raw.get(PARTITION_FIELDS, '')}",
+                    fix=f"give the option {TYPED_PARTITION_FIELDS}, such as {name}:SIMPLE or {name}:TIMESTAMP",
+                )
+        return tuple(name for name, _, kind in typed if kind.strip().upper() == "TIMESTAMP")
+
+    @property
+    def typed_partition_fields(self) -> str:
+        """The partition columns as the Custom key generator wants them: `name:type,name:type`."""
+        stored = self.raw.get(PARTITION_FIELDS, "")
+        return stored if ":" in stored else self.raw.get(TYPED_PARTITION_FIELDS, stored)
 
     @property
     def ordering_fields(self) -> tuple[str, ...]:
@@ -119,18 +146,18 @@ class TableProperties:
 
     @cached_property
     def keygen_type(self) -> str:
-        """SIMPLE, COMPLEX or NON_PARTITION. Raises UnsupportedTableError for another key generator."""
-        declared = self.raw.get("hoodie.table.keygenerator.type")
+        """A key of `KEYGEN_CLASSES`. Raises UnsupportedTableError for another key generator."""
+        declared = self.raw.get("hoodie.table.keygenerator.type", "").upper().removesuffix("_AVRO")
         java_class = self.raw.get("hoodie.table.keygenerator.class", "")
         if not declared and java_class:
-            declared = _KEYGEN_TYPES.get(java_class.rpartition(".")[2], java_class)
+            declared = keygen_type_of_class(java_class) or java_class
         if not declared:
-            declared = infer_keygen_type(self.record_key_fields, self.partition_fields)
+            declared = infer_keygen_type(self.record_key_fields, _columns(self.raw.get(PARTITION_FIELDS, "")))
         if declared not in KEYGEN_CLASSES:
             raise UnsupportedTableError(
                 f"Table {self.name!r} has a key generator that is not supported",
                 found=declared,
-                fix="supported are SIMPLE, COMPLEX and NON_PARTITION; write to this table with Hudi",
+                fix=f"supported are {', '.join(KEYGEN_CLASSES)}; write to this table with Hudi",
             )
         return declared
 
@@ -155,8 +182,6 @@ class TableProperties:
     def check_writable(self) -> None:
         """Raises UnsupportedTableError naming the first property that our writer cannot honour."""
         _ = self.version, self.keygen_type, self.merge_mode
-        if not self.record_key_fields:
-            self._refuse("hoodie.table.recordkey.fields", "no record key (keys generated by Hudi)")
         if self.version < 9 and self.keygen_type == "COMPLEX" and len(self.record_key_fields) == 1:
             self._refuse("hoodie.table.recordkey.fields", "keys that Hudi's releases write in two ways (HUDI-7001)")
         if not self._flag("hoodie.populate.meta.fields", default=True):
@@ -216,15 +241,20 @@ class TableProperties:
 
 
 def infer_keygen_type(record_keys: tuple[str, ...], partitions: tuple[str, ...]) -> str:
-    """Hudi's own choice when none is given: one key and one partition column SIMPLE, no partition NON_PARTITION, else COMPLEX."""
+    """Hudi's own choice when none is given: by the number of partition and key columns, CUSTOM for columns with types."""
     if not partitions:
         return "NON_PARTITION"
-    return "SIMPLE" if len(record_keys) == 1 and len(partitions) == 1 else "COMPLEX"
+    if ":" in partitions[0]:
+        return "CUSTOM"
+    return "SIMPLE" if len(record_keys) <= 1 and len(partitions) == 1 else "COMPLEX"
 
 
 def keygen_type_of_class(java_class: str) -> str | None:
-    """The type of Hudi's key generator class, None for one that is not supported."""
-    return _KEYGEN_TYPES.get(java_class.rpartition(".")[2])
+    """The type of Hudi's key generator class, or of its Avro twin; None for one that is not supported."""
+    name = java_class.rpartition(".")[2]
+    plain = name.replace("AvroKeyGenerator", "KeyGenerator")
+    known = {full.rpartition(".")[2]: kind for kind, full in KEYGEN_CLASSES.items()}
+    return _AVRO_TWINS.get(name) or known.get(plain)
 
 
 def _columns(value: str) -> tuple[str, ...]:

@@ -5,6 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from hoodie.config.key import ConfigKey, boolean, choice, columns, text
+from hoodie.config.table import KEYGEN_CLASSES
+from hoodie.config.timebased import TIMEBASED_KEYS
+
+
+def _keygen_type(value: str) -> str:
+    """The type of a key generator; Hudi has a second one for each, ending in `_AVRO`, with the same keys and paths."""
+    return choice(*KEYGEN_CLASSES)(value.strip().upper().removesuffix("_AVRO"))
+
 
 NAME = ConfigKey[str]("hoodie.table.name", text, None, "the table's name", ("hoodie.datasource.write.table.name",))
 DATABASE = ConfigKey[str]("hoodie.database.name", text, "", "the database that the table belongs to")
@@ -21,15 +29,15 @@ VERSION = ConfigKey[str](
 RECORD_KEY_FIELDS = ConfigKey[tuple[str, ...]](
     "hoodie.table.recordkey.fields",
     columns,
-    None,
-    "comma list of the columns that identify a record",
+    (),
+    "comma list of the columns that identify a record; empty: every row gets a key of its own",
     ("hoodie.datasource.write.recordkey.field",),
 )
 PARTITION_FIELDS = ConfigKey[tuple[str, ...]](
     "hoodie.table.partition.fields",
     columns,
     (),
-    "comma list of the partition columns; empty for a table without partitions",
+    "comma list of the partition columns, `column:SIMPLE` or `column:TIMESTAMP` for CUSTOM; empty: no partitions",
     ("hoodie.datasource.write.partitionpath.field",),
 )
 ORDERING_FIELDS = ConfigKey[tuple[str, ...]](
@@ -82,7 +90,7 @@ DELETE_MARKER = ConfigKey[str](
 )
 KEYGEN_TYPE = ConfigKey[str](
     "hoodie.table.keygenerator.type",
-    choice("SIMPLE", "COMPLEX", "NON_PARTITION"),
+    _keygen_type,
     None,
     "how record keys and partition paths are made; inferred from the key and partition columns when absent",
     ("hoodie.datasource.write.keygenerator.type",),
@@ -104,13 +112,21 @@ TIMEZONE = ConfigKey[str](
     "hoodie.table.timeline.timezone", choice("UTC", "LOCAL"), "UTC", "time zone of the instants on the timeline"
 )
 
+# What a table's keys and paths are made by: fixed when it is created.
+KEYGEN_KEYS: tuple[ConfigKey[Any], ...] = (
+    RECORD_KEY_FIELDS,
+    PARTITION_FIELDS,
+    KEYGEN_TYPE,
+    KEYGEN_CLASS,
+    HIVE_STYLE,
+    URL_ENCODE,
+    *TIMEBASED_KEYS,
+)
 CREATE_KEYS: tuple[ConfigKey[Any], ...] = (
     NAME,
     DATABASE,
     TYPE,
     VERSION,
-    RECORD_KEY_FIELDS,
-    PARTITION_FIELDS,
     ORDERING_FIELDS,
     MERGE_MODE,
     PAYLOAD_CLASS,
@@ -118,9 +134,6 @@ CREATE_KEYS: tuple[ConfigKey[Any], ...] = (
     UNAVAILABLE_VALUE,
     DELETE_FIELD,
     DELETE_MARKER,
-    KEYGEN_TYPE,
-    KEYGEN_CLASS,
-    HIVE_STYLE,
-    URL_ENCODE,
     TIMEZONE,
+    *KEYGEN_KEYS,
 )

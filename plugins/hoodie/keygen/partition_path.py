@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from hoodie.errors import RecordKeyError
 from hoodie.keygen.text import key_text
+from hoodie.keygen.timestamps import TimestampFolders
 
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
@@ -18,22 +19,29 @@ _ESCAPED = frozenset(map(chr, range(1, 32))) | frozenset("\"#%'*/:=?\\{[]^\x7f")
 
 @dataclass(frozen=True, slots=True)
 class PartitionPaths:
-    """How a table names the folder of a row."""
+    """How a table names the folder of a row. `timestamp_fields` are those of `fields` whose folders `timestamps` makes."""
 
     fields: tuple[str, ...]
     hive_style: bool
     url_encode: bool
+    timestamps: TimestampFolders | None = None
+    timestamp_fields: frozenset[str] = frozenset()
 
     def of(self, table: pa.Table) -> pa.ChunkedArray:
         """The partition path of each row (utf8, never null; empty for a table without partitions).
 
-        A null or empty value becomes `__HIVE_DEFAULT_PARTITION__`. Raises RecordKeyError for a column that is missing, and
-        for a value that makes no folder of its own (`..`, `a//b`, a colon).
+        A null or empty value becomes `__HIVE_DEFAULT_PARTITION__`, in a timestamp column the first moments of 1970. Raises
+        RecordKeyError for a column that is missing, and for a value that makes no folder of its own (`..`, `a//b`, a colon).
         """
         if not self.fields:
             return pa.chunked_array([pa.repeat("", table.num_rows)])
         parts = [self._part(table, field) for field in self.fields]
         return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, "/")
+
+    def check(self) -> None:
+        """Raises ConfigError for options of timestamps that cannot be, RecordKeyError when they make no folder names."""
+        if self.timestamps is not None:
+            self._folder(min(self.timestamp_fields), self.timestamps.check())
 
     def _part(self, table: pa.Table, field: str) -> pa.ChunkedArray:
         if field not in table.schema.names:
@@ -42,14 +50,19 @@ class PartitionPaths:
                 found=f"columns {', '.join(table.schema.names)}",
                 fix="add the column",
             )
+        if self.timestamps is not None and field in self.timestamp_fields:
+            return self._folders(self.timestamps.texts(table[field], field), field)
         if pa.types.is_timestamp(table[field].type):
             raise RecordKeyError(
                 f"Column {field!r} cannot be a partition column",
                 found=f"type {table[field].type}: Hudi cannot read the folder names that it makes of timestamps",
                 fix="partition by a date or a string made of it",
             )
-        # Partitions are few: the text of each distinct value is made once.
-        encoded = pc.dictionary_encode(key_text(table[field], field), null_encoding="encode")
+        return self._folders(key_text(table[field], field), field)
+
+    def _folders(self, texts: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
+        # Partitions are few: the folder of each distinct text is made once.
+        encoded = pc.dictionary_encode(texts, null_encoding="encode")
         chunks = []
         for chunk in encoded.chunks:
             folders = pa.array([self._folder(field, value) for value in chunk.dictionary.to_pylist()], pa.string())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -62,6 +63,12 @@ class RecordKeys:
         for blank in blanks[1:]:
             result = pc.and_(result, blank)
         return result
+
+
+def generated_keys(instant: str, split: int, first_row: int, rows: int) -> pa.Array:
+    """Keys for rows of a table without key columns: `<instant>_<split of the input>_<row of the split>` (utf8)."""
+    numbers = pc.cast(pa.array(np.arange(first_row, first_row + rows)), pa.string())
+    return pc.binary_join_element_wise(f"{instant}_{split}", numbers, "_")
 
 
 def _marked(text: pa.ChunkedArray) -> pa.ChunkedArray:

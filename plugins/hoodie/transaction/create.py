@@ -11,6 +11,7 @@ from hoodie.config.key import resolve
 from hoodie.config.store import PROPERTIES, create_properties
 from hoodie.config.table_keys import CREATE_KEYS
 from hoodie.errors import RecordKeyError, TableExistsError
+from hoodie.keygen import check_key_generator
 from hoodie.schema import arrow_to_avro, normalise
 from hoodie.storage.base import Storage
 from hoodie.view import layout_of
@@ -24,6 +25,7 @@ def create_table(storage: Storage, options: Mapping[str, object], schema: pa.Sch
     that is there, and for a folder with other files in it.
     """
     properties = new_table_properties(resolve(options, CREATE_KEYS))
+    check_key_generator(properties)
     if schema is not None:
         columns = normalise(schema)
         named = (*properties.record_key_fields, *properties.partition_fields, *properties.ordering_fields)

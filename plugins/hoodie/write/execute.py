@@ -196,7 +196,7 @@ def _write_files(
 
 def _survey(context: WriteContext, engine: Engine, rows: Any, power: int) -> Sequence[Touched] | None:
     """What the rows touch, from a first reading of only their keys; None where that would cost more than holding the rows."""
-    if not isinstance(rows, Sequence):
+    if not isinstance(rows, Sequence) or not context.keys.fields:  # generated keys are in no column
         return None
     columns = list(dict.fromkeys([*context.keys.fields, *context.paths.fields]))
     narrow = [split.narrowed(columns) for split in rows]

@@ -9,6 +9,9 @@ import pyarrow as pa
 
 from hoodie.config import write_keys as keys
 from hoodie.config.key import Options, resolve
+from hoodie.config.same_keygen import with_keygen_options
+from hoodie.config.table import TableProperties
+from hoodie.config.table_keys import KEYGEN_KEYS
 from hoodie.errors import ConfigError, RecordKeyError
 from hoodie.formats.base_file import BaseFileOptions
 from hoodie.keygen import key_generator
@@ -59,9 +62,10 @@ def plan_write(state: TableState, incoming: pa.Schema, operation: str, given: Ma
     """
     if operation not in OPERATIONS:
         raise ConfigError(f"Operation {operation!r} is not known", fix=f"use one of {', '.join(OPERATIONS)}")
-    options = resolve(given, keys.WRITE_KEYS)
-    properties = state.properties
+    options = resolve(given, (*keys.WRITE_KEYS, *KEYGEN_KEYS))
+    properties = with_keygen_options(state.properties, options)
     properties.check_writable()
+    _check_generated_keys(properties, operation)
     record_keys, partition_paths = key_generator(properties)
     needed = (*record_keys.fields, *partition_paths.fields)
     for name in needed:
@@ -96,9 +100,17 @@ def plan_write(state: TableState, incoming: pa.Schema, operation: str, given: Ma
     )
 
 
+def _check_generated_keys(properties: TableProperties, operation: str) -> None:
+    if not properties.record_key_fields and operation in ("upsert", "delete"):
+        raise ConfigError(
+            f"Operation {operation!r} finds no row in table {properties.name!r}: its keys are generated, new ones every time",
+            fix="use insert or bulk_insert, or create the table with hoodie.table.recordkey.fields",
+        )
+
+
 def write_context(state: TableState, plan: WritePlan, instant: str, write_token: Callable[[int], str]) -> WriteContext:
     """What the tasks of the write will know."""
-    properties, options = state.properties, plan.options
+    properties, options = with_keygen_options(state.properties, plan.options), plan.options
     record_keys, partition_paths = key_generator(properties)
     file_schema = with_meta_columns(plan.schema)
     return WriteContext(

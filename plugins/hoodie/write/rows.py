@@ -10,6 +10,7 @@ import pyarrow as pa
 from hoodie.engine.base import Block
 from hoodie.errors import RecordKeyError
 from hoodie.formats.murmur import murmur2
+from hoodie.keygen import generated_keys
 from hoodie.merge import DELETE, SEQUENCE
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.schema import conform
@@ -45,13 +46,21 @@ def keyed_rows(context: WriteContext, number: int, batches: Iterable[pa.RecordBa
         rows = conform(chunk, context.schema)
         _check_ordering(context, rows)
         sequence = pa.array(np.arange(start, start + rows.num_rows, dtype=np.int64))
+        keys = _keys(context, rows, number, start - (number << _SPLIT_BITS))
         start += rows.num_rows
         yield (
-            rows.append_column(RECORD_KEY, context.keys.of(rows))
+            rows.append_column(RECORD_KEY, keys)
             .append_column(PARTITION_PATH, context.paths.of(rows))
             .append_column(SEQUENCE, sequence)
             .append_column(DELETE, _deletes(context, rows))
         )
+
+
+def _keys(context: WriteContext, rows: pa.Table, number: int, first: int) -> pa.ChunkedArray | pa.Array:
+    """Keys of the table's columns, or generated ones for a table without key columns."""
+    if context.keys.fields:
+        return context.keys.of(rows)
+    return generated_keys(context.instant, number, first, rows.num_rows)
 
 
 def _check_ordering(context: WriteContext, rows: pa.Table) -> None:

@@ -27,9 +27,11 @@ def test_every_default_is_a_value_that_could_be_given(key):
 
 @pytest.mark.parametrize("key", [key for key in dict.fromkeys(EVERY) if key.aliases], ids=lambda key: key.name)
 def test_older_names_set_the_same_option(key):
-    value = {"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING", "hoodie.table.keygenerator.type": "SIMPLE"}.get(
-        key.name, "x" if key.default is None else key.default
-    )
+    value = {
+        "hoodie.record.merge.mode": "COMMIT_TIME_ORDERING",
+        "hoodie.table.keygenerator.type": "SIMPLE",
+        "hoodie.keygen.timebased.timestamp.type": "SCALAR",
+    }.get(key.name, "x" if key.default is None else key.default)
     for alias in key.aliases:
         options = resolve({alias: value}, [key])
         assert options.given(key)

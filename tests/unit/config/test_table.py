@@ -66,14 +66,14 @@ def test_the_merge_mode_follows_the_ordering_field(options, mode, version):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"hoodie.table.recordkey.fields": " , "}, "is empty"),
         ({"hoodie.record.merge.mode": "EVENT_TIME_ORDERING"}, "needs an ordering field"),
         ({**SIX, "hoodie.table.ordering.fields": "a,b"}, "one ordering field at most"),
         ({"hoodie.table.keygenerator.type": "SIMPLE"}, "use NON_PARTITION"),
         ({**PARTITIONED, "hoodie.table.keygenerator.type": "NON_PARTITION"}, "use SIMPLE"),
         ({**PARTITIONED, "hoodie.table.keygenerator.type": "COMPLEX"}, "ambiguous between Hudi releases"),
         ({"hoodie.table.partition.fields": "a,b", "hoodie.table.keygenerator.type": "SIMPLE"}, "use COMPLEX"),
-        ({**PARTITIONED, KEYGEN: "org.apache.hudi.keygen.TimestampBasedKeyGenerator"}, "cannot be used"),
+        ({**PARTITIONED, KEYGEN: "org.apache.hudi.keygen.TimestampBasedKeyGenerator"}, "timestamp.type is missing"),
+        ({**PARTITIONED, KEYGEN: "org.example.MyKeyGenerator"}, "cannot be used"),
         (
             {**PARTITIONED, KEYGEN: "a.SimpleKeyGenerator", "hoodie.table.keygenerator.type": "COMPLEX"},
             "cannot be used",
@@ -94,8 +94,7 @@ def test_options_that_cannot_work_together_are_refused(options, message):
         ({"hoodie.table.cdc.enabled": "true"}, "change data capture"),
         ({"hoodie.datasource.write.drop.partition.columns": "true"}, "without their partition columns"),
         ({"hoodie.table.base.file.format": "ORC"}, "not Parquet"),
-        ({"hoodie.table.recordkey.fields": ""}, "no record key"),
-        ({"hoodie.table.keygenerator.type": "CUSTOM"}, "key generator that is not supported"),
+        ({"hoodie.table.keygenerator.type": "SPARK_SQL"}, "key generator that is not supported"),
         ({"hoodie.record.merge.mode": "CUSTOM"}, "merges records in a way"),
         ({"hoodie.table.version": "5"}, "version that is not supported"),
     ],

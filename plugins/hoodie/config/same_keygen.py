@@ -1,0 +1,81 @@
+"""The key generator of a table never changes: options given again are compared with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hoodie.config import table_keys as keys
+from hoodie.config.key import ConfigKey, Options, resolve
+from hoodie.config.table import TYPED_PARTITION_FIELDS, TableProperties, keygen_type_of_class
+from hoodie.config.timebased import TIMEBASED_KEYS
+from hoodie.errors import ConfigError
+
+
+def with_keygen_options(properties: TableProperties, options: Options) -> TableProperties:
+    """The properties, and what they need of `options` (keys of `KEYGEN_KEYS`) to make keys and paths.
+
+    Hudi does not keep all options of the Custom key generator with the table: they are given with every write. Raises
+    ConfigError naming the first option that differs from the table.
+    """
+    _same(options, keys.RECORD_KEY_FIELDS, properties.record_key_fields)
+    _same(options, keys.HIVE_STYLE, properties.hive_style_partitioning)
+    _same(options, keys.URL_ENCODE, properties.url_encode_partitioning)
+    _same(options, keys.KEYGEN_TYPE, properties.keygen_type)
+    if options.given(keys.KEYGEN_CLASS):
+        given = options[keys.KEYGEN_CLASS]
+        if keygen_type_of_class(given) != properties.keygen_type:
+            _differ(keys.KEYGEN_CLASS, given, properties.keygen_type)
+    properties = _with_partition_types(properties, options)
+    return _with_timebased(properties, options)
+
+
+def _with_partition_types(properties: TableProperties, options: Options) -> TableProperties:
+    if not options.given(keys.PARTITION_FIELDS):
+        return properties
+    given = options[keys.PARTITION_FIELDS]
+    names = tuple(field.partition(":")[0] for field in given)
+    if names != properties.partition_fields:
+        _differ(keys.PARTITION_FIELDS, given, properties.partition_fields)
+    if not any(":" in field for field in given):
+        return properties
+    stored = properties.typed_partition_fields
+    if ":" not in stored and properties.keygen_type == "CUSTOM":
+        return properties.with_values({TYPED_PARTITION_FIELDS: ",".join(given)})
+    if _typed(",".join(given)) != _typed(stored):
+        _differ(keys.PARTITION_FIELDS, given, stored)
+    return properties
+
+
+def _with_timebased(properties: TableProperties, options: Options) -> TableProperties:
+    given = {key.name: options[key] for key in TIMEBASED_KEYS if options.given(key)}
+    if not given:
+        return properties
+    if not properties.timestamp_partition_fields:
+        raise ConfigError(
+            f"Option {next(iter(given))} has no effect: no partition column of table {properties.name!r} is a timestamp",
+            fix="remove it",
+        )
+    names = {name for key in TIMEBASED_KEYS for name in key.names}
+    stored = resolve({name: value for name, value in properties.raw.items() if name in names}, TIMEBASED_KEYS)
+    if not any(stored.given(key) for key in TIMEBASED_KEYS):
+        return properties.with_values(given)
+    for key in TIMEBASED_KEYS:
+        _same(options, key, stored.get(key))
+    return properties
+
+
+def _typed(text: str) -> str:
+    return "".join(text.split()).lower()
+
+
+def _same(options: Options, key: ConfigKey[Any], stored: object) -> None:
+    if options.given(key) and options[key] != stored:
+        _differ(key, options[key], stored)
+
+
+def _differ(key: ConfigKey[Any], given: object, stored: object) -> None:
+    raise ConfigError(
+        f"Option {key.name} contradicts the table, whose key generator never changes",
+        found=f"{given!r} is asked for, the table has {stored!r}",
+        fix="correct the option, or load into a new table",
+    )
