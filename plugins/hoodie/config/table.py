@@ -75,6 +75,11 @@ class TableProperties:
         return self.raw.get("hoodie.timeline.path", "timeline")
 
     @property
+    def archive_folder(self) -> str:
+        """Folder of the archived timeline of layout 1, below `.hoodie`. Hudi 1.x names it `history` also in version 6."""
+        return self.raw.get("hoodie.archivelog.folder", "archived")
+
+    @property
     def history_folder(self) -> str:
         return self.raw.get("hoodie.timeline.history.path", "history")
 

@@ -75,10 +75,10 @@ class LayoutV1:
 
     version = 1
     folder = ".hoodie"
-    archive_folder = ".hoodie/archived"
 
-    def __init__(self, zone: tzinfo) -> None:
+    def __init__(self, zone: tzinfo, archive: str = "archived") -> None:
         self._zone = zone
+        self.archive_folder = f"{self.folder}/{archive}".rstrip("/")
 
     def parse(self, file: FileInfo) -> Instant | None:
         parsed = _parse(file)

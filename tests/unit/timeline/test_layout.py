@@ -230,3 +230,9 @@ def test_instants_travel_and_can_be_shown():
 def test_the_folders_of_layout_2_follow_the_properties():
     layout = LayoutV2(UTC, "when", "past")
     assert (layout.folder, layout.archive_folder) == (".hoodie/when", ".hoodie/when/past")
+
+
+@pytest.mark.parametrize(("name", "folder"), [("history", ".hoodie/history"), ("", ".hoodie")])
+def test_the_archive_of_layout_1_follows_the_properties(name, folder):
+    """Hudi 1.x keeps it in `history`, very old tables beside the instants."""
+    assert LayoutV1(UTC, name).archive_folder == folder
