@@ -13,7 +13,7 @@ from hoodie.errors import CorruptTableError, TimeTravelError
 from hoodie.model.services import CleanResult
 from hoodie.timeline import Action, Instant, State, format_time
 from hoodie.timeline.service_codec import encode_clean_result
-from tests.support.archive import archive_before
+from tests.support.archive import archive, archive_before
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
@@ -214,3 +214,26 @@ def test_nonsense_is_refused(table):
     write(table, [("a", "p", 1, 1)], "insert")
     with pytest.raises(TimeTravelError, match="yesterday"):
         table.read_incremental("yesterday")
+
+
+@pytest.mark.parametrize("commits_too", [False, True])
+def test_an_archived_clean_is_not_forgotten(table, commits_too):
+    """Cleans are archived on their own count: what they removed is known of them only."""
+    history(table)
+    commits = table.timeline.commits
+    for number in (6, 7):
+        if table.properties.is_merge_on_read:
+            table.schedule_compaction(force=True)
+            table.compact()
+        write(table, [(key, "pq"[key in "ce"], number, number) for key in "abce"])
+        run = table.clean({"hoodie.clean.commits.retained": 1})
+        assert run.files_deleted
+    first_clean, _ = table.timeline.completed(Action.CLEAN)
+    if commits_too:
+        archive_before(table, table.timeline.commits[-1].time)
+    else:
+        archive(table, [first_clean])
+    with pytest.raises(TimeTravelError, match=r"removed .* which was current then") as refused:
+        table.read(as_of=commits[1].time)
+    first = re.search(r"ask for (\d+)", str(refused.value))[1]
+    assert table.read(as_of=first).num_rows
