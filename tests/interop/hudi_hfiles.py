@@ -132,6 +132,7 @@ def write(spark, path, kind, codec, block_size, entries, index_size):
         hbase.io.hfile.HFileContextBuilder()
         .withBlockSize(block_size)
         .withCompression(algorithms.GZ if codec == "GZ" else algorithms.NONE)
+        .withChecksumType(hbase.util.ChecksumType.CRC32)  # ours; Hudi keeps HBase's CRC32C, which we do not check
         .withCellComparator(jvm.org.apache.hudi.io.storage.HoodieHBaseKVComparator())
         .build()
     )

@@ -43,14 +43,16 @@ def arrow_to_avro(schema: pa.Schema, table_name: str) -> str:
     return json.dumps(_record(schema, f"{table}_record", f"hoodie.{table}"), separators=(",", ":"))
 
 
-def avro_to_arrow(text: str) -> pa.Schema:
+def avro_to_arrow(text: str, *, unions: bool = False) -> pa.Schema:
     """The Arrow schema of an Avro record schema (JSON).
 
+    With `unions` a union of several types besides null is a struct with a field of each, named as the type, of which at most
+    one is not null: Hudi's metadata table has such, no other table should.
     Raises SchemaConflictError for types that have no column form, CorruptTableError for what is no Avro record schema.
     """
     try:
         record = json.loads(text)
-        return pa.schema(_fields(record, _Scope("", {}).inside(record)))
+        return pa.schema(_fields(record, _Scope("", {}, unions).inside(record)))
     except (ValueError, TypeError, KeyError) as error:
         raise CorruptTableError(
             "A schema of the table is not an Avro record schema",
@@ -129,6 +131,7 @@ class _Scope:
 
     namespace: str
     named: dict[str, pa.DataType]
+    unions: bool
 
     def full_name(self, avro: dict[str, Any]) -> str:
         if "." in avro["name"]:
@@ -136,7 +139,7 @@ class _Scope:
         return f"{avro.get('namespace', self.namespace)}.{avro['name']}".lstrip(".")
 
     def inside(self, record: dict[str, Any]) -> _Scope:
-        return _Scope(self.full_name(record).rpartition(".")[0], self.named)
+        return _Scope(self.full_name(record).rpartition(".")[0], self.named, self.unions)
 
     def find(self, name: str) -> pa.DataType | None:
         return self.named.get(name) or self.named.get(f"{self.namespace}.{name}")
@@ -149,14 +152,24 @@ def _fields(record: dict[str, Any], scope: _Scope) -> list[pa.Field]:
 def _arrow_field(name: str, avro: Any, scope: _Scope) -> pa.Field:
     if isinstance(avro, list):
         branches = [branch for branch in avro if branch != "null"]
+        nullable = len(branches) < len(avro)
+        if len(branches) > 1 and scope.unions:
+            members = [pa.field(_type_name(branch), _arrow_type(name, branch, scope)) for branch in branches]
+            return pa.field(name, pa.struct(members), nullable=nullable)
         if len(branches) != 1:
             raise SchemaConflictError(
                 f"Column {name!r} is an Avro union of several types",
                 found=json.dumps(avro),
                 fix="rewrite it with one type",
             )
-        return pa.field(name, _arrow_type(name, branches[0], scope), nullable=len(branches) < len(avro))
+        return pa.field(name, _arrow_type(name, branches[0], scope), nullable=nullable)
     return pa.field(name, _arrow_type(name, avro, scope), nullable=avro == "null")
+
+
+def _type_name(avro: Any) -> str:
+    """The name of a branch of a union, without its namespace."""
+    name = avro if isinstance(avro, str) else avro.get("name", avro["type"])
+    return str(name).rpartition(".")[2]
 
 
 def _arrow_type(name: str, avro: Any, scope: _Scope) -> pa.DataType:

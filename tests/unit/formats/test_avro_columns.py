@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from hoodie.formats.log.avro_columns import AvroColumns, AvroColumnsError
+from hoodie.errors import SchemaConflictError
+from hoodie.formats.avro_columns import AvroColumns, AvroColumnsError
 from hoodie.schema import arrow_to_avro, avro_to_arrow
 from tests.support.arrow_strategies import tables
 
@@ -87,6 +88,31 @@ def test_forms_that_other_writers_use() -> None:
         },
     ]
     assert decoder.decode(*encode(schema, rows)).to_pylist() == rows
+
+
+def test_unions_of_several_types() -> None:
+    """As the column statistics of Hudi's metadata table have them: also in arrays, and some types never chosen."""
+    union = [
+        "null",
+        {"type": "record", "name": "wrapped", "fields": [{"name": "value", "type": "int"}]},
+        "string",
+        "long",
+    ]
+    fields = [{"name": "u", "type": union}, {"name": "a", "type": {"type": "array", "items": union[2:]}}]
+    schema = json.dumps({"type": "record", "name": "r", "fields": fields})
+    decoder = AvroColumns(json.loads(schema), avro_to_arrow(schema, unions=True))
+    rows = [{"u": {"value": 3}, "a": ["x", 1]}, {"u": None, "a": []}, {"u": "text", "a": ["y"]}]
+
+    def member(name, value):
+        return {other: value if other == name else None for other in ("string", "long")}
+
+    assert decoder.decode(*encode(schema, rows)).to_pylist() == [
+        {"u": {"wrapped": {"value": 3}, "string": None, "long": None}, "a": [member("string", "x"), member("long", 1)]},
+        {"u": None, "a": []},
+        {"u": {"wrapped": None, "string": "text", "long": None}, "a": [member("string", "y")]},
+    ]
+    with pytest.raises(SchemaConflictError, match="union of several types"):
+        avro_to_arrow(schema)
 
 
 def test_blocks_of_arrays_with_their_sizes() -> None:

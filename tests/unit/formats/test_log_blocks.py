@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import json
+
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hoodie.errors import UnsupportedTableError
+from hoodie.errors import CorruptFileError, UnsupportedTableError
+from hoodie.formats.hfile import HFileWriter
 from hoodie.formats.log import BlockType, Header, encode_block, read_content, read_rows, scan_blocks
 from hoodie.storage import LocalStorage
 
@@ -62,7 +67,34 @@ def test_a_schema_longer_than_one_read(storage) -> None:
 
 def test_a_block_without_rows_says_so(storage) -> None:
     storage.delete("log")
-    storage.create("log", encode_block(BlockType.HFILE_DATA, {Header.INSTANT_TIME: "1"}, b""))
+    storage.create("log", encode_block(BlockType.COMMAND, {Header.INSTANT_TIME: "1"}, b""))
     (block,) = scan_blocks(storage, "log")
-    with pytest.raises(UnsupportedTableError, match="HFILE_DATA"):
+    with pytest.raises(UnsupportedTableError, match="COMMAND"):
+        list(read_rows(storage, block))
+
+
+def test_rows_of_an_hfile_block(storage) -> None:
+    """The key of a record is the entry's; the record's own is left empty."""
+    fields = [{"name": "key", "type": "string"}, {"name": "n", "type": ["null", "long"]}]
+    schema = json.dumps({"type": "record", "name": "r", "fields": fields})
+    content = io.BytesIO()
+    writer = HFileWriter(content, "log", block_size=1)
+    writer.write(pa.table({"key": ["a", "b", "c"], "value": [b"\x00\x02\x02", b"\x00\x00", b"\x00\x02\x03"]}))
+    writer.finish()
+    headers = {Header.INSTANT_TIME: "1", Header.SCHEMA: schema}
+    storage.delete("log")
+    other = encode_block(BlockType.COMMAND, {}, b"")
+    storage.create("log", other + encode_block(BlockType.HFILE_DATA, headers, content.getvalue()) + other)
+    block = list(scan_blocks(storage, "log"))[1]
+    rows = pa.concat_tables(read_rows(storage, block))
+    assert rows.to_pydict() == {"key": ["a", "b", "c"], "n": [1, None, -2]}
+    assert pa.concat_tables(read_rows(storage, block, ["n", "x"])).to_pydict() == {"n": [1, None, -2]}
+
+
+@pytest.mark.parametrize("content", [b"", b"x" * 5000], ids=["empty", "junk"])
+def test_an_hfile_block_that_is_none(storage, content) -> None:
+    storage.delete("log")
+    storage.create("log", encode_block(BlockType.HFILE_DATA, {Header.SCHEMA: "{}"}, content))
+    (block,) = scan_blocks(storage, "log")
+    with pytest.raises(CorruptFileError, match="log"):
         list(read_rows(storage, block))

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hoodie.errors import CorruptFileError, UnsupportedTableError
-from hoodie.formats.log.avro_columns import AvroColumns, AvroColumnsError
+from hoodie.formats.avro_columns import AvroColumns, AvroColumnsError
+from hoodie.formats.hfile import decode_records, open_hfile
 from hoodie.formats.log.blocks import BlockType, Header, LogBlock, read_content
 from hoodie.schema import avro_to_arrow
 from hoodie.storage.base import Storage
@@ -24,12 +25,15 @@ _SLICE_BYTES = 16 * 1024 * 1024  # of Avro that is decoded at once: positions ne
 def read_rows(storage: Storage, block: LogBlock, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
     """The rows of a data block, meta columns included, some at a time; of the named columns those that the block has.
 
-    Raises CorruptFileError, or UnsupportedTableError for a block that holds no rows in columns (HFile).
+    Rows of an HFile block come in the order of their keys. Raises CorruptFileError, or UnsupportedTableError for a block that
+    holds no rows.
     """
     if block.kind in (BlockType.AVRO_DATA, BlockType.CDC_DATA):
         rows = _avro_rows(read_content(storage, block), block)
     elif block.kind is BlockType.PARQUET_DATA:
         rows = _parquet_rows(read_content(storage, block), block, columns)
+    elif block.kind is BlockType.HFILE_DATA:
+        rows = _hfile_rows(storage, block)
     else:
         raise UnsupportedTableError(
             f"Log block of type {block.kind.name} at byte {block.offset} of {storage.base_path}/{block.path} has no rows",
@@ -51,8 +55,15 @@ def _parquet_rows(content: bytes, block: LogBlock, columns: Sequence[str] | None
         raise _corrupt(block, str(error)) from error
 
 
+def _hfile_rows(storage: Storage, block: LogBlock) -> Iterator[pa.Table]:
+    schema = _schema_of(block)
+    with open_hfile(storage, block.path, block.content_offset, block.content_length) as reader:
+        for entries in reader.scan():
+            yield decode_records(entries, schema, f"{block.path} at byte {block.offset}")
+
+
 def _avro_rows(content: bytes, block: LogBlock) -> Iterator[pa.Table]:
-    columns = _columns_of(block)
+    columns = _columns(_schema_of(block))
     if len(content) < 8:
         raise _corrupt(block, "it is too short")
     version, count = struct.unpack_from(">ii", content)
@@ -72,15 +83,15 @@ def _avro_rows(content: bytes, block: LogBlock) -> Iterator[pa.Table]:
             raise _corrupt(block, str(error)) from error
 
 
-def _columns_of(block: LogBlock) -> AvroColumns:
+def _schema_of(block: LogBlock) -> str:
     schema = block.headers.get(Header.SCHEMA)
     if schema is None:
         raise _corrupt(block, "its header has no schema")
-    return _cached_columns(schema)
+    return schema
 
 
 @lru_cache(maxsize=64)
-def _cached_columns(schema: str) -> AvroColumns:
+def _columns(schema: str) -> AvroColumns:
     return AvroColumns(json.loads(schema), avro_to_arrow(schema))
 
 

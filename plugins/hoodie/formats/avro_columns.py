@@ -171,21 +171,33 @@ class _Reader:
         return symbols.take(pa.array(numbers)), at
 
     def _union(self, branches: list[Any], kind: pa.DataType, at: np.ndarray) -> Decoded:
-        """A type or null: the branches besides null must be one."""
+        """A type or null; of several types a struct with a field of each (`avro_to_arrow` with `unions`)."""
         numbers, at = self.longs(at)
         if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < len(branches):
             raise AvroColumnsError("a union has a number without a type")
-        null = branches.index("null") if "null" in branches else -1
-        value = next((number for number in range(len(branches)) if number != null), null)
-        there = np.flatnonzero(numbers != null)
+        types = [number for number, branch in enumerate(branches) if branch != "null"]
+        if len(types) == 1:
+            return self._branch(branches[types[0]], kind, at, numbers == types[0])
+        columns = []
+        for number, field in zip(types, kind.fields, strict=True):
+            column, at = self._branch(branches[number], field.type, at, numbers == number)
+            columns.append(column)
+        nothing = pa.array(~np.isin(numbers, types))
+        return pa.StructArray.from_arrays(columns, fields=list(kind.fields), mask=nothing), at
+
+    def _branch(self, avro: Any, kind: pa.DataType, at: np.ndarray, chosen: np.ndarray) -> Decoded:
+        """The values where a union has this type, nulls elsewhere."""
+        there = np.flatnonzero(chosen)
         if len(there) == len(at):
-            return self.decode(branches[value], kind, at)
-        values, after = self.decode(branches[value], kind, at[there])
+            return self.decode(avro, kind, at)
+        if not len(there):
+            return pa.nulls(len(at), kind), at
+        values, after = self.decode(avro, kind, at[there])
         at = at.copy()
         at[there] = after
         places = np.zeros(len(at), np.int64)
         places[there] = np.arange(len(there))
-        return values.take(pa.array(places, mask=numbers == null)), at
+        return values.take(pa.array(places, mask=~chosen)), at
 
     def _struct(self, avro: Any, kind: pa.DataType, at: np.ndarray) -> Decoded:
         children = []
