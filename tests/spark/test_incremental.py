@@ -53,6 +53,18 @@ def test_every_range_has_the_rows_of_the_arrow_read(spark, tmp_path, version, ki
         hoodie.spark.read_incremental(spark, table.base_path, times[0], columns=["x"])
 
 
+@pytest.mark.parametrize("archive", ["12v9", "15v6"])
+@pytest.mark.parametrize("name", ["mor_avro", "mor_pendcomp", "cow_clust"])
+def test_tables_of_hudi(spark, golden, archive, name):
+    table = HoodieTable.open(str(golden(archive) / name))
+    first = table.timeline.commits[0]
+    start = first.time if table.version == 6 else first.completion_time
+    expected = table.read_incremental(start)
+    assert 0 < expected.num_rows <= table.read().num_rows
+    frame = hoodie.spark.read_incremental(spark, table.base_path, start, columns=expected.schema.names)
+    assert rows(frame.toArrow()) == rows(expected)
+
+
 def test_the_range_reaches_the_parquet_files(spark, tmp_path):
     table = create(tmp_path / "t", FakeClock())
     first = table.write(batch([("a", "p", 1, 1)]), "insert", SMALL_BLOOM).instant.completion_time
