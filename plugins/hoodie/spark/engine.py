@@ -17,7 +17,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from hoodie.engine.base import Block, BucketFn, Buckets, InputFn
 from hoodie.spark.blocks import from_bytes, to_bytes
-from hoodie.spark.failures import carrying_errors, raised_errors
+from hoodie.spark.failures import raised_errors
+from hoodie.spark.worker import worker_task
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -104,7 +105,7 @@ class _Second:
     function: Callable[[Any], Any]
 
     def __call__(self, task: tuple[int, Any]) -> Any:
-        with carrying_errors():
+        with worker_task():
             return self.function(task[1])
 
 
@@ -113,7 +114,7 @@ class _SplitResult:
     function: InputFn[Any]
 
     def __call__(self, task: tuple[int, Any]) -> Any:
-        with carrying_errors():
+        with worker_task():
             return self.function(task[0], task[1].batches())
 
 
@@ -123,7 +124,7 @@ class _SplitBlocks:
 
     def __call__(self, task: tuple[int, tuple[int, Any]]) -> Iterator[Pair]:
         place, (number, split) = task
-        with carrying_errors():
+        with worker_task():
             yield from _pairs(self.functions[place](number, split.batches()))
 
 
@@ -132,7 +133,7 @@ class _InputResult:
     function: InputFn[Any]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with carrying_errors():
+        with worker_task():
             result = pickle.dumps(self.function(_task().partitionId(), batches))
             yield pa.record_batch({"result": pa.array([result], pa.binary())})
 
@@ -142,7 +143,7 @@ class _InputBlocks:
     function: InputFn[Iterable[Block]]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with carrying_errors():
+        with worker_task():
             for bucket, block in _pairs(self.function(_task().partitionId(), batches)):
                 yield pa.record_batch(
                     {"bucket": pa.array([bucket], pa.int32()), "block": pa.array([block], pa.binary())}
@@ -154,7 +155,7 @@ class _BucketResult:
     function: BucketFn[Any]
 
     def __call__(self, bucket: int, pairs: Iterator[Pair]) -> Iterator[Any]:
-        with carrying_errors():
+        with worker_task():
             yield self.function(bucket, (from_bytes(block) for _, block in pairs))
 
 
@@ -163,7 +164,7 @@ class _BucketBlocks:
     function: BucketFn[Iterable[Block]]
 
     def __call__(self, bucket: int, pairs: Iterator[Pair]) -> Iterator[Pair]:
-        with carrying_errors():
+        with worker_task():
             yield from _pairs(self.function(bucket, (from_bytes(block) for _, block in pairs)))
 
 

@@ -17,7 +17,7 @@ from hoodie.read.execute import ReadSlice
 from hoodie.read.plan import plan_read
 from hoodie.schema import with_meta_columns
 from hoodie.spark.engine import SparkEngine
-from hoodie.spark.failures import carrying_errors
+from hoodie.spark.worker import worker_task
 from hoodie.table import HoodieTable
 from hoodie.view.table_schema import table_schema
 from hoodie.write.execute import WriteResult
@@ -82,7 +82,7 @@ class MergedSlices:
     slices: tuple[FileSlice, ...]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with carrying_errors():
+        with worker_task():
             for batch in batches:
                 for number in batch.column(0).to_pylist():  # one or two numbers
                     for rows in self.read.batches(self.slices[number]):
@@ -90,9 +90,11 @@ class MergedSlices:
 
 
 def session_options() -> dict[str, Any]:
-    """Spark settings that the library wants: Arrow batches large enough for its kernels, and no UTC shift of timestamps."""
+    """Spark settings that the library wants: Arrow batches large enough for its kernels, no UTC shift of timestamps, and workers
+    that are kept and reached without the delays of TCP."""
     return {
         "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
         "spark.sql.session.timeZone": "UTC",
         "spark.python.worker.reuse": "true",
+        "spark.python.unix.domain.socket.enabled": "true",
     }
