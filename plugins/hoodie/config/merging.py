@@ -35,6 +35,11 @@ class Deletion:
     marker: str
     ignore_case: bool = False
 
+    @property
+    def by_payload_class(self) -> bool:
+        """Whether a payload class tells its readers, which is so before version 9; else only writers look at the marker."""
+        return self.ignore_case
+
 
 @dataclass(frozen=True)
 class Merging:

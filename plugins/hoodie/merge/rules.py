@@ -41,9 +41,18 @@ class MergeRules:
             result = pc.or_(result, pc.fill_null(rows[IS_DELETED], False))
         if OPERATION in names:
             result = pc.or_(result, pc.fill_null(pc.equal(rows[OPERATION], "D"), False))
-        if self.deletion is not None and self.deletion.field in names:
-            result = pc.or_(result, pc.fill_null(_marked(rows[self.deletion.field], self.deletion), False))
-        return result
+        return pc.or_(result, self.marked(rows))
+
+    def marked(self, rows: pa.Table) -> pa.ChunkedArray | pa.Array:
+        """Boolean per row: its delete field is the delete marker."""
+        if self.deletion is None or self.deletion.field not in rows.schema.names:
+            return pa.repeat(False, rows.num_rows)
+        return pc.fill_null(_marked(rows[self.deletion.field], self.deletion), False)
+
+    @property
+    def marked_in_blocks(self) -> bool:
+        """Whether rows with the delete marker go to logs as delete blocks: Hudi 1.2.0 does not look for it in logged rows."""
+        return self.deletion is not None and not self.deletion.by_payload_class
 
 
 def merge_rules(properties: TableProperties) -> MergeRules:

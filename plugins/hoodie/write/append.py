@@ -27,7 +27,7 @@ _BLOCK_BYTES = 256 * 1024 * 1024  # of Arrow data in one block: a reader holds a
 def append_log(
     context: WriteContext, file_slice: FileSlice, name: LogFileName, number: int, rows: pa.Table
 ) -> WriteStat:
-    """Write `rows` (with `__delete`): a delete by key as a delete block, anything else as data blocks.
+    """Write `rows` (with `__delete`): a delete by key and rows with a delete marker as delete blocks, others as data blocks.
 
     A row that `_hoodie_is_deleted` marks is written as it is. Hudi's writer makes a delete block of it, which its releases read
     in two ways: 1.2.0 compares the ordering values, 0.15.0 does not. Of a row all readers know what to do with it.
@@ -39,11 +39,13 @@ def append_log(
     create_marker(context.storage, context.instant, path, kind)
     headers = {Header.INSTANT_TIME: context.instant, Header.SCHEMA: context.avro_schema}
     with context.storage.open_output(path) as sink:
-        if context.deletes_by_key:
-            content = encode_deletes(rows[RECORD_KEY], file_slice.partition)
+        data, gone = _split(context, rows)
+        if gone.num_rows:
+            ordering = [gone[name] for name in context.rules.base_ordering]
+            content = encode_deletes(gone[RECORD_KEY], file_slice.partition, ordering)
             sink.write(encode_block(BlockType.DELETE, headers, content))
-        else:
-            for content in _data_blocks(context, file_slice, number, rows):
+        if data.num_rows:
+            for content in _data_blocks(context, file_slice, number, data):
                 sink.write(encode_block(BlockType.PARQUET_DATA, headers, content))
     deletes = pc.sum(rows[DELETE]).as_py()
     info = context.storage.info(path)
@@ -62,6 +64,16 @@ def append_log(
         upsert_ms=int((time.monotonic() - begun) * 1000),
         log=LogStat(base.name if base and old_naming else "", (*logs, str(name)), name.version),
     )
+
+
+def _split(context: WriteContext, rows: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """The rows for data blocks and those for delete blocks."""
+    if context.deletes_by_key:
+        return rows.slice(0, 0), rows
+    if not context.rules.marked_in_blocks:
+        return rows, rows.slice(0, 0)
+    marked = context.rules.marked(rows)
+    return rows.filter(pc.invert(marked)), rows.filter(marked)
 
 
 def _data_blocks(context: WriteContext, file_slice: FileSlice, number: int, rows: pa.Table) -> Iterator[bytes]:

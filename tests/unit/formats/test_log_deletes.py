@@ -12,7 +12,7 @@ from importlib import resources
 import fastavro
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hoodie.errors import CorruptFileError, UnsupportedTableError
@@ -44,10 +44,51 @@ def read(folder, content: bytes, *ordering: pa.Field) -> pa.Table:
     return read_deletes(storage, block, ordering)
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=200)), st.text(max_size=5))
 def test_ours_are_as_fastavro_writes_them(keys: list[str], partition: str) -> None:
     wanted = as_fastavro([(key, wrapped("IntWrapper", 0)) for key in keys], partition)
     assert encode_deletes(pa.chunked_array([pa.array(keys, pa.string())]), partition) == wanted
+
+
+WRAPPED = [
+    ("BooleanWrapper", pa.bool_(), [True, False]),
+    ("IntWrapper", pa.int32(), [1, -7]),
+    ("IntWrapper", pa.int8(), [-128, 127]),
+    ("LongWrapper", pa.int64(), [1 << 40, -1]),
+    ("FloatWrapper", pa.float32(), [1.5, -0.5]),
+    ("DoubleWrapper", pa.float64(), [1e300, -1.0]),
+    ("StringWrapper", pa.string(), ["é", ""]),
+    ("DateWrapper", pa.date32(), [date(2024, 2, 29), date(1969, 1, 1)]),
+    ("DecimalWrapper", pa.decimal128(10, 2), [Decimal("12.34"), Decimal("-0.01")]),
+    (
+        "TimestampMicrosWrapper",
+        pa.timestamp("us", "UTC"),
+        [datetime(2024, 1, 1, tzinfo=UTC), datetime(1950, 1, 1, tzinfo=UTC)],
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "kind", "values"), WRAPPED, ids=[str(kind) for _, kind, _ in WRAPPED])
+def test_ordering_values_are_written_as_read(tmp_path, name, kind, values):
+    keys, column = pa.chunked_array([["k1", "k2"]]), pa.chunked_array([pa.array(values, kind)])
+    field, second = pa.field("ts", kind), pa.field("seq", pa.int64())
+    found = read(tmp_path, encode_deletes(keys, "p", [column]), field)
+    assert found["ts"].to_pylist() == values
+    assert not any(found[RESET].to_pylist())
+    content = encode_deletes(keys, "p", [column, pa.chunked_array([[5, 0]])])
+    both = read(tmp_path, content, field, second)
+    assert (both["ts"].to_pylist(), both["seq"].to_pylist()) == (values, [5, 0])
+    assert not any(both[RESET].to_pylist())
+    if not pa.types.is_temporal(kind) and not pa.types.is_decimal(kind):
+        plain = pa.array(values, kind).to_pylist()
+        wanted = as_fastavro([(key, wrapped(name, value)) for key, value in zip(["k1", "k2"], plain, strict=True)])
+        assert encode_deletes(keys, "p", [column]) == wanted
+
+
+def test_an_ordering_value_that_deletions_cannot_hold():
+    with pytest.raises(UnsupportedTableError, match="list"):
+        encode_deletes(pa.chunked_array([["k"]]), "p", [pa.chunked_array([[[1]]])])
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Log files: blocks of rows and deletes that a merge-on-read table keeps beside its base files."""
 
 from hoodie.formats.log.blocks import BlockType, Header, LogBlock, encode_block, read_content, scan_blocks
-from hoodie.formats.log.deletes import RESET, encode_deletes, read_deletes
+from hoodie.formats.log.delete_writer import encode_deletes
+from hoodie.formats.log.deletes import RESET, read_deletes
 from hoodie.formats.log.rows import read_rows
 
 __all__ = [

@@ -14,7 +14,6 @@ from typing import Any
 
 import fastavro
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hoodie.errors import CorruptFileError, UnsupportedTableError
 from hoodie.formats.log.blocks import LogBlock, read_content
@@ -24,7 +23,7 @@ from hoodie.storage.base import Storage
 RESET = "__reset"
 """Boolean column: the row wins over every earlier row of its key, whatever their ordering values."""
 
-_VERSION = 3
+VERSION = 3
 _NAMESPACE = "org.apache.hudi.avro.model."
 _EPOCH = date(1970, 1, 1).toordinal()
 
@@ -40,7 +39,7 @@ def read_deletes(storage: Storage, block: LogBlock, ordering: Sequence[pa.Field]
         version, length = struct.unpack_from(">ii", content)
     except struct.error:
         raise _corrupt(block, "it is too short") from None
-    if version != _VERSION:
+    if version != VERSION:
         raise UnsupportedTableError(
             f"Delete block of log file {block.path} is of version {version}",
             found="Java objects, as Hudi wrote them before 0.14",
@@ -59,30 +58,6 @@ def read_deletes(storage: Storage, block: LogBlock, ordering: Sequence[pa.Field]
         columns[field.name] = _as_column(cells, field, block)
     columns[RESET] = pa.array([found is None for found in values], pa.bool_())
     return pa.table(columns)
-
-
-def encode_deletes(keys: pa.ChunkedArray, partition: str) -> bytes:
-    """The content of a delete block for `keys` (utf8, no nulls) of a partition; every deletion resets its key."""
-    texts = keys.combine_chunks().cast(pa.binary())
-    lengths = pc.binary_length(texts).dictionary_encode()
-    before = pa.array([b"\x02" + _long(length) for length in lengths.dictionary.to_pylist()], pa.binary())
-    place = partition.encode()
-    after = b"".join([b"\x02", _long(len(place)), place, b"\x04\x00"])  # no ordering value: an IntWrapper of 0
-    joined = pc.binary_join_element_wise(before.take(lengths.indices), texts, pa.scalar(after, pa.binary()), b"")
-    records = joined.buffers()[2].to_pybytes() if len(joined) else b""
-    body = b"".join([_long(len(texts)), records, b"\x00"]) if len(texts) else b"\x00"
-    return struct.pack(">ii", _VERSION, len(body)) + body
-
-
-def _long(value: int) -> bytes:
-    """A number that is not negative in Avro's encoding."""
-    value <<= 1
-    encoded = bytearray()
-    while value > 0x7F:
-        encoded.append(value & 0x7F | 0x80)
-        value >>= 7
-    encoded.append(value)
-    return bytes(encoded)
 
 
 @cache

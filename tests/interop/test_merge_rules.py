@@ -1,0 +1,240 @@
+"""Each merge rule, both ways: the same history written by Hudi and by us, then read by both, before and after a compaction.
+
+The ids of the tests name the row of docs/format.md, section 7, that they prove.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pytest
+
+from hoodie import HoodieTable
+from hoodie.errors import UnsupportedTableError
+from tests.interop.rows import rows
+from tests.interop.test_compaction import call as hudi_compaction
+
+pytestmark = pytest.mark.interop
+
+MODEL = "org.apache.hudi.common.model."
+TOAST = "__debezium_unavailable_value"
+PARTIAL, UNAVAILABLE = "hoodie.table.partial.update.mode", "hoodie.write.partial.update.unavailable.value"
+FIELD, MARKER = "hoodie.payload.delete.field", "hoodie.payload.delete.marker"
+MODE = "hoodie.record.merge.mode"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A merge rule: how Hudi's writer is told of it, and how ours is. With `hudi` None only we create tables with it."""
+
+    ours: dict[str, str]
+    hudi: dict[str, str] | None = None
+    ordering: str = "ts"
+    kind: str = "I"  # spelling of the operation column: "I" I, U, D; "i" i, u, d
+    late_after_delete: bool = True  # whether the history has a late row after a deletion
+    hudi_reads_logs: bool = True  # 1.2.0 misreads text ordering values in Parquet log blocks, its own too
+    columns: tuple[str, ...] = field(default=("id", "ts", "a", "b"))
+
+
+def payload(name: str, ordering: str = "ts", **more: object) -> Rule:
+    option = {"hoodie.datasource.write.payload.class": MODEL + name}
+    return Rule(option, option, ordering, **more)
+
+
+def mode(name: str, **options: str) -> Rule:
+    return Rule({MODE: name, **options})
+
+
+COMMIT, EVENT = "COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"
+MARK = {FIELD: "Op", MARKER: "D"}
+NINE = {
+    "7.1a Overwrite": payload("OverwriteWithLatestAvroPayload"),
+    "7.1b Default": payload("DefaultHoodieRecordPayload"),
+    "7.1b EventTime": payload("EventTimeAvroPayload"),
+    "7.1c NonDefaults": payload("OverwriteNonDefaultsWithLatestAvroPayload"),
+    "7.1d PartialUpdate": payload("PartialUpdateAvroPayload"),
+    "7.1e AWSDms": payload("AWSDmsAvroPayload"),
+    "7.1f MySqlDebezium": payload(
+        "debezium.MySqlDebeziumAvroPayload", "_event_bin_file,_event_pos", kind="i", hudi_reads_logs=False
+    ),
+    "7.1g PostgresDebezium": payload("debezium.PostgresDebeziumAvroPayload", "_event_lsn", kind="i"),
+    "7.1h none": Rule({}, {}),
+    "7.2a IGNORE_DEFAULTS, event time": mode(EVENT, **{PARTIAL: "IGNORE_DEFAULTS"}),
+    "7.2a IGNORE_DEFAULTS, commit time": mode(COMMIT, **{PARTIAL: "IGNORE_DEFAULTS"}),
+    "7.2b FILL_UNAVAILABLE, event time": mode(EVENT, **{PARTIAL: "FILL_UNAVAILABLE", UNAVAILABLE: TOAST}),
+    "7.2b FILL_UNAVAILABLE, commit time": mode(COMMIT, **{PARTIAL: "FILL_UNAVAILABLE", UNAVAILABLE: TOAST}),
+    "7.2a 7.3d IGNORE_DEFAULTS, marker": mode(EVENT, **{PARTIAL: "IGNORE_DEFAULTS"}, **MARK),
+    "7.3d marker, event time": Rule({MODE: EVENT, **MARK}, MARK),
+    "7.3d marker, commit time": Rule({MODE: COMMIT, **MARK}, {"hoodie.write.record.merge.mode": COMMIT, **MARK}),
+}
+OLDER = {
+    "7.1a Overwrite": payload("OverwriteWithLatestAvroPayload"),
+    "7.1b Default": payload("DefaultHoodieRecordPayload"),
+    "7.1c NonDefaults": payload("OverwriteNonDefaultsWithLatestAvroPayload"),
+    "7.1d PartialUpdate": payload("PartialUpdateAvroPayload"),
+    "7.1e AWSDms": payload("AWSDmsAvroPayload", late_after_delete=False),
+}
+SIX = {
+    **OLDER,
+    "7.1g PostgresDebezium": payload("debezium.PostgresDebeziumAvroPayload", "_event_lsn", late_after_delete=False),
+}
+
+# (id, ts, a, b, operation): updates in order, late and equal ones, nulls and toasts, deletions, a key that comes again
+BATCHES = [
+    [(f"k{i}", 10, None if i == 6 else "x", None if i == 7 else 1, "I") for i in range(1, 14)],
+    [
+        ("k1", 20, None, 2, "U"),
+        ("k2", 5, "y", None, "U"),
+        ("k3", 20, None, 2, "U"),
+        ("k4", 5, None, 2, "U"),
+        ("k5", 20, "y", 2, "D"),
+        ("k6", 5, "y", 2, "U"),
+        ("k7", 5, "y", 2, "U"),
+        ("k8", 20, TOAST, 2, "U"),
+        ("k9", 30, None, 3, "U"),
+        ("k10", 10, None, 4, "U"),
+        ("k11", 5, "gone?", 4, "D"),
+        ("k12", 20, "gone", 4, "D"),
+    ],
+    [
+        ("k1", 30, "z", None, "U"),
+        ("k2", 40, None, None, "U"),
+        ("k3", 15, "z", 5, "U"),
+        ("k4", 20, "zz", None, "U"),
+        ("k5", 15, "late", 3, "U"),
+        ("k6", 20, None, None, "U"),
+        ("k8", 15, "q", None, "U"),
+        ("k9", 20, "late", None, "D"),
+        ("k12", 30, None, 5, "I"),
+        ("n1", 5, None, 5, "I"),
+    ],
+    [("n1", 3, "w", None, "U"), ("k3", 15, "zz", None, "U"), ("k8", 40, TOAST, 9, "U"), ("k13", 50, None, None, "U")],
+]
+
+
+def batches(rule: Rule) -> list[pa.Table]:
+    made = []
+    for number, entries in enumerate(BATCHES):
+        if not rule.late_after_delete:
+            entries = [e for e in entries if not (number >= 2 and e[0] in ("k5", "k9"))]
+        ids, ts, a, b, operations = zip(*entries, strict=True)
+        times = pa.array(ts, pa.int64())
+        spelled = pa.array(operations if rule.kind == "I" else [each.lower() for each in operations])
+        made.append(
+            pa.table(
+                {
+                    "id": pa.array(ids),
+                    "ts": times,
+                    "a": pa.array(a, pa.string()),
+                    "b": pa.array(b, pa.int64()),
+                    "Op": spelled,
+                    "_change_operation_type": spelled,
+                    "_event_lsn": times,
+                    "_event_bin_file": pa.array(["mysql.000001"] * len(ids)),
+                    "_event_pos": times,
+                }
+            )
+        )
+    return made
+
+
+def hudi_options(rule: Rule, version: str, kind: str) -> dict[str, str]:
+    options = {
+        "hoodie.table.name": "t",
+        "hoodie.datasource.write.recordkey.field": "id",
+        "hoodie.datasource.write.partitionpath.field": "",
+        "hoodie.datasource.write.precombine.field": rule.ordering,
+        "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.NonpartitionedKeyGenerator",
+        "hoodie.datasource.write.table.type": kind,
+        "hoodie.datasource.write.operation": "upsert",
+        "hoodie.metadata.enable": "false",
+        "hoodie.compact.inline": "false",
+        "hoodie.write.table.version": version,
+        "hoodie.write.auto.upgrade": "false",
+    }
+    return options | (rule.hudi or {})
+
+
+def create(path, rule: Rule, version: str, kind: str) -> HoodieTable:
+    options = {
+        "hoodie.table.name": "t",
+        "hoodie.table.type": kind,
+        "hoodie.table.recordkey.fields": "id",
+        "hoodie.table.ordering.fields": rule.ordering,
+        "hoodie.write.table.version": version,
+        **rule.ours,
+    }
+    return HoodieTable.create(str(path), options)
+
+
+def seen(rule: Rule, table: pa.Table) -> list[tuple]:
+    return rows(table, list(rule.columns))
+
+
+def by_hudi(hudi, path, rule: Rule, version: str, kind: str) -> HoodieTable:
+    for number, batch in enumerate(batches(rule)):
+        hudi.write(path, batch, hudi_options(rule, version, kind), "append" if number else "overwrite")
+    return HoodieTable.open(str(path))
+
+
+def by_us(path, rule: Rule, version: str, kind: str) -> HoodieTable:
+    ours = create(path, rule, version, kind)
+    for batch in batches(rule):
+        ours.write(batch, "upsert")
+    return ours
+
+
+def both_ways(hudi, tmp_path, rule: Rule, version: str, kind: str, *, create_ours: bool = True) -> None:
+    """The rows that both histories leave, for both readers, are the same before and after the other's compaction."""
+    logs = kind == "MERGE_ON_READ"
+    tables = [by_us(tmp_path / f"ours_{kind}", rule, version, kind)] if create_ours else []
+    if rule.hudi is not None:
+        tables.append(by_hudi(hudi, tmp_path / f"theirs_{kind}", rule, version, kind))
+    expected = seen(rule, tables[0].read())
+    for table in tables:
+        who = table.base_path.rpartition("/")[2]
+        assert seen(rule, table.read()) == expected, f"we read {who}"
+        if rule.hudi_reads_logs or not logs or who.startswith("theirs"):
+            assert seen(rule, hudi.read(table.base_path)) == expected, f"Hudi reads {who}"
+    if not logs:
+        return
+    for number, table in enumerate(tables):
+        if number == 0 and create_ours and rule.hudi_reads_logs:
+            hudi_compaction(hudi, table, "scheduleAndExecute")
+        else:
+            table.schedule_compaction(force=True)
+            table.compact()
+        who = table.base_path.rpartition("/")[2]
+        assert not any(file_slice.log_files for file_slice in table.file_slices()), who
+        assert seen(rule, hudi.read(table.base_path)) == expected, f"Hudi reads {who}, compacted"
+        assert seen(rule, table.read()) == expected, f"we read {who}, compacted"
+
+
+KINDS = ["MERGE_ON_READ", "COPY_ON_WRITE"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("row", NINE)
+def test_version_9(tmp_path, hudi12, row, kind):
+    both_ways(hudi12, tmp_path, NINE[row], "9", kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("row", OLDER)
+def test_version_8(tmp_path, hudi12, row, kind):
+    both_ways(hudi12, tmp_path, OLDER[row], "8", kind, create_ours=False)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("row", SIX)
+def test_version_6(tmp_path, hudi15, row, kind):
+    both_ways(hudi15, tmp_path, SIX[row], "6", kind)
+
+
+@pytest.mark.parametrize("version", ["9", "8"])
+def test_row_7_1i_refused(tmp_path, hudi12, version):
+    """A class of its own that Hudi's bundle has, but no rule: Hudi reads the table, we refuse it by name."""
+    rule = payload("ReverseOrderHoodieRecordPayload")
+    with pytest.raises(UnsupportedTableError, match="ReverseOrderHoodieRecordPayload"):
+        by_hudi(hudi12, tmp_path / "t", rule, version, "MERGE_ON_READ").read()
