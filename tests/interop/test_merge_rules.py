@@ -238,3 +238,41 @@ def test_row_7_1i_refused(tmp_path, hudi12, version):
     rule = payload("ReverseOrderHoodieRecordPayload")
     with pytest.raises(UnsupportedTableError, match="ReverseOrderHoodieRecordPayload"):
         by_hudi(hudi12, tmp_path / "t", rule, version, "MERGE_ON_READ").read()
+
+
+def test_row_7_3e_operation(tmp_path, hudi12):
+    """Rows of logs whose `_hoodie_operation` is D are deletions; those with U, I, -U are rows."""
+    rule = Rule({MODE: EVENT}, None)
+    ours = create(tmp_path / "t", rule, "9", "MERGE_ON_READ")
+
+    def batch(ids, ts, operations):
+        columns = {"id": ids, "ts": pa.array(ts, pa.int64()), "a": ids, "b": pa.array(ts, pa.int64())}
+        return pa.table({**columns, "_hoodie_operation": operations})
+
+    ours.write(batch(list("abcd"), [10] * 4, ["I"] * 4), "upsert")
+    ours.write(batch(list("abcd"), [20, 20, 5, 20], ["D", "U", "D", "I"]), "upsert")
+    assert [row[0] for row in seen(rule, ours.read())] == ["b", "c", "d"]
+    assert seen(rule, hudi12.read(ours.base_path)) == seen(rule, ours.read())
+    hudi_compaction(hudi12, ours, "scheduleAndExecute")
+    assert seen(rule, hudi12.read(ours.base_path)) == seen(rule, ours.read())
+
+
+@pytest.mark.parametrize("partial", ["true", "false"])
+def test_row_7_1j_merge_into(tmp_path, hudi12, partial):
+    """MERGE INTO leaves plain rows in logs, or with partial updates rows of some columns, which we name and refuse."""
+    rule = Rule({MODE: EVENT}, None)
+    ours = create(tmp_path / "t", rule, "9", "MERGE_ON_READ")
+    ours.write(batches(NINE["7.1h none"])[0], "upsert")
+    hudi12.sql(f"create table merged_{partial} using hudi location '{ours.base_path}'")
+    hudi12.sql("set hoodie.metadata.enable=false")
+    hudi12.sql(f"set hoodie.spark.sql.merge.into.partial.updates={partial}")
+    hudi12.sql(
+        f"merge into merged_{partial} as t using (select 'k1' as id, cast(20 as bigint) as ts, 'new' as a) as s on t.id = s.id "
+        "when matched then update set ts = s.ts, a = s.a"
+    )
+    if partial == "true":
+        with pytest.raises(UnsupportedTableError, match="only some columns"):
+            ours.read()
+        hudi_compaction(hudi12, ours, "scheduleAndExecute")
+    assert seen(rule, ours.read()) == seen(rule, hudi12.read(ours.base_path))
+    assert ("k1", 20, "new", 1) in seen(rule, ours.read())

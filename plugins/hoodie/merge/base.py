@@ -16,7 +16,7 @@ from hoodie.formats.log import RESET
 from hoodie.merge.batch import DELETE
 from hoodie.merge.ordering import incoming_wins
 from hoodie.merge.partial import PartialUpdate
-from hoodie.model.meta_columns import RECORD_KEY
+from hoodie.model.meta_columns import COMMIT_SEQNO, COMMIT_TIME, RECORD_KEY
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,15 @@ class BaseMerger:
         columns: Sequence[str],
         ordering: Sequence[str],
         partial: PartialUpdate | None = None,
+        *,
+        stamps_filled: bool = False,
     ) -> None:
         """`incoming` has `columns` and `__delete`; with only deletes, the record key is enough of `columns`. Rows from logs also
         have `__reset`, where they win whatever their ordering values.
 
         `ordering` is empty when the incoming row always wins (COMMIT_TIME_ORDERING, delete by key). With `partial` the row that
-        stands is filled from the other.
+        stands is filled from the other; `stamps_filled` gives a stored row that a late one fills the late one's commit time and
+        sequence number, as a write does: it was changed by that write.
         """
         self._incoming = incoming.combine_chunks()
         # Deletions have nulls in columns that the table requires: only the rows that replace others must have values.
@@ -50,6 +53,7 @@ class BaseMerger:
         self._rows = present.cast(pa.schema([field.with_nullable(True) for field in present.schema]))
         self._ordering = tuple(ordering)
         self._partial = partial
+        self._stamps_filled = stamps_filled
         self._keys = _one_chunk(self._incoming[RECORD_KEY])
         self._deletes = _one_chunk(self._incoming[DELETE])
         self._resets = _one_chunk(self._incoming[RESET]) if RESET in incoming.schema.names else None
@@ -91,14 +95,26 @@ class BaseMerger:
             other = order.copy()
             other[places[replaces]] = places[replaces]
             other[places[late]] = incoming[late]
-            rows, filled = self._partial.filled(rows, both, kept, np.delete(other, places[removes]))
-            updated += int(filled[np.isin(kept, places[late])].sum())
+            other = np.delete(other, places[removes])
+            rows, filled = self._partial.filled(rows, both, kept, other)
+            filled &= np.isin(kept, places[late])
+            updated += int(filled.sum())
+            if self._stamps_filled and filled.any():
+                rows = _replaced(rows, both, (COMMIT_TIME, COMMIT_SEQNO), np.where(filled, other, kept))
         return MergedBatch(rows.cast(batch.schema), updated, deleted)
 
     def inserts(self) -> pa.Table:
         """The incoming rows that met no stored row and are not deletes, with `columns`; call it after the last batch."""
         fresh = pa.array(~self._matched)
         return self._rows.filter(pc.and_not(fresh, self._deletes))
+
+
+def _replaced(rows: pa.Table, source: pa.Table, names: Sequence[str], places: np.ndarray) -> pa.Table:
+    """`rows` with the named columns taken from `places` of `source`."""
+    for name in names:
+        position = rows.schema.get_field_index(name)
+        rows = rows.set_column(position, rows.schema.field(position), source[name].take(pa.array(places)))
+    return rows
 
 
 def _numpy(array: pa.Array) -> np.ndarray:

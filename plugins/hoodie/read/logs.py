@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from hoodie.formats.log import RESET, BlockType, LogBlock, read_deletes, read_rows
+from hoodie.errors import UnsupportedTableError
+from hoodie.formats.log import RESET, BlockType, Header, LogBlock, read_deletes, read_rows
 from hoodie.merge import DELETE, SEQUENCE, MergeRules, newest_per_key
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import PARTITION_PATH
@@ -64,6 +65,12 @@ class LogReader:
             rows = rows.set_column(position, rows.schema.field(position), pa.repeat(partition, rows.num_rows))
             yield rows.append_column(RESET, gone[RESET]).append_column(DELETE, pa.repeat(True, rows.num_rows))
             return
+        if block.headers.get(Header.IS_PARTIAL, "").lower() == "true":
+            raise UnsupportedTableError(
+                f"Log file {block.path} has rows of only some columns",
+                found="a block that Hudi's MERGE INTO wrote",
+                fix="compact the table with Hudi; hoodie.spark.sql.merge.into.partial.updates=false avoids such blocks",
+            )
         for found in read_rows(self.storage, block, self.schema.names):
             rows = conform(found, _nullable(self.schema))
             yield rows.append_column(RESET, pa.repeat(False, rows.num_rows)).append_column(

@@ -117,7 +117,8 @@ def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, b
         incoming = rows.select([RECORD_KEY, DELETE])
     else:
         incoming = handle.stamp(rows).append_column(DELETE, rows[DELETE])
-    merger = BaseMerger(incoming, handle.schema.names, context.rules.base_ordering, context.rules.partial)
+    rules = context.rules
+    merger = BaseMerger(incoming, handle.schema.names, rules.base_ordering, rules.partial, stamps_filled=True)
     updates = deletes = 0
     kept_keys: list[pa.ChunkedArray] = []
     with open_base_file(context.storage, base) as reader, handle.open() as writer:

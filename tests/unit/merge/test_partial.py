@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hoodie.formats.log import RESET
 from hoodie.merge import DELETE, SEQUENCE, BaseMerger, MergeRules, PartialUpdate, combined_batch, newest_per_key
-from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
+from hoodie.model.meta_columns import COMMIT_SEQNO, COMMIT_TIME, PARTITION_PATH, RECORD_KEY
 
 MARKER = "?"
 
@@ -143,3 +143,19 @@ def test_rows_that_only_fill_count_as_updates() -> None:
     result = BaseMerger(incoming(late), table(base).schema.names, ("ts",), PartialUpdate()).merge(table(base))
     assert plain(result.rows) == {Row("a", 5, 1, "y", "x"), Row("b", 5, 1, "k", "k")}
     assert result.updated == 1
+
+
+def test_rows_that_a_write_fills_are_stamped_by_it() -> None:
+    """Else an incremental read from before the write would pass over the change."""
+
+    def stamped(rows: pa.Table, time: str) -> pa.Table:
+        return rows.append_column(COMMIT_TIME, pa.repeat(time, rows.num_rows)).append_column(
+            COMMIT_SEQNO, pa.repeat(time + "_0", rows.num_rows)
+        )
+
+    base = stamped(table([Row("a", 5, 1, None, "x"), Row("b", 5, 1, "k", "k")]), "1")
+    late = stamped(incoming([Row("a", 1, 1, "y", None), Row("b", 1, 1, "n", "n")]), "2")
+    merger = BaseMerger(late, base.schema.names, ("ts",), PartialUpdate(), stamps_filled=True)
+    rows = merger.merge(base).rows
+    assert rows[COMMIT_TIME].to_pylist() == ["2", "1"]
+    assert rows[COMMIT_SEQNO].to_pylist() == ["2_0", "1_0"]
