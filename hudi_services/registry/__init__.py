@@ -3,7 +3,7 @@
 from hudi_services.registry.arguments import DateRange, clean_arguments, compact_arguments, ingest_arguments
 from hudi_services.registry.load import Reading, Registry, load_registry, read_registry
 from hudi_services.registry.mistakes import Mistake
-from hudi_services.registry.model import Clean, Compact, Ingest, Keys, Quarantine, Source, Table
+from hudi_services.registry.model import Clean, Compact, Ingest, Keys, Quarantine, Source, Sync, Table
 
 __all__ = [
     "Clean",
@@ -16,6 +16,7 @@ __all__ = [
     "Reading",
     "Registry",
     "Source",
+    "Sync",
     "Table",
     "clean_arguments",
     "compact_arguments",

@@ -112,6 +112,13 @@ class Compact(_Service):
     max_plans: Annotated[int, Field(ge=1)] = 10
 
 
+class Sync(_Part):
+    """The Hive metastore is told of new commits: after each ingestion and compaction, and on a schedule."""
+
+    schedule: Cron | None = None
+    hoodie: Options = {}
+
+
 class Table(_Part):
     """One table. Without a source it is written by others and only serviced here."""
 
@@ -124,6 +131,7 @@ class Table(_Part):
     ingest: Ingest = Ingest()
     clean: Clean = Clean()
     compact: Compact = Compact()
+    sync: Sync | None = None
     hoodie: Options = {}
     connection: str = "spark_default"
     pool: str = "default_pool"

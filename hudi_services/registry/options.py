@@ -8,6 +8,7 @@ from typing import Any
 from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.compaction_keys import COMPACTION_KEYS
 from hoodie.config.key import ConfigKey, resolve
+from hoodie.config.sync_keys import PASSWORD, SYNC_KEYS
 from hoodie.config.table_keys import (
     CREATE_KEYS,
     NAME,
@@ -30,11 +31,14 @@ _OWN: dict[ConfigKey[Any], str] = {
     VERSION: "version",
 }
 _OWN_NAMES = {name: where for key, where in _OWN.items() for name in key.names}
+# Options that are not to be shown.
+SECRETS = frozenset(PASSWORD.names)
 _SECTIONS: tuple[tuple[tuple[str, ...], tuple[ConfigKey[Any], ...]], ...] = (
     (("hoodie",), CREATE_KEYS),
     (("ingest", "hoodie"), WRITE_KEYS),
     (("clean", "hoodie"), CLEAN_KEYS),
     (("compact", "hoodie"), COMPACTION_KEYS),
+    (("sync", "hoodie"), SYNC_KEYS),
 )
 
 

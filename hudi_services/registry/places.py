@@ -5,10 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from hoodie.config.sync_keys import BASE_PATH, JDBC_URL, METASTORE_URIS, PASSWORD, USERNAME
+
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 
-# The keys of a table's entry that hold a path.
-PATH_KEYS = (("base_path",), ("source", "path"), ("source", "quarantine", "path"))
+# The keys of a table's entry that hold a path, an address or a secret.
+PATH_KEYS = (
+    ("base_path",),
+    ("source", "path"),
+    ("source", "quarantine", "path"),
+    *(("sync", "hoodie", key.name) for key in (BASE_PATH, JDBC_URL, METASTORE_URIS, USERNAME, PASSWORD)),
+)
 
 
 def expand(text: str, environ: Mapping[str, str]) -> str:

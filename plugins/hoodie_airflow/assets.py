@@ -10,7 +10,7 @@ from hudi_services.registry import Table
 
 
 def table_asset(table: Table, service: str) -> Asset:
-    """What a service changes: `ingest` the table's rows, `clean` its old files."""
+    """What a service changes: `ingest` the table's rows, `clean` its old files, `sync` what the catalog knows of it."""
     suffix = "" if service == "ingest" else f"/{service}"
     return Asset(name=f"hudi.{table.name}{suffix.replace('/', '.')}", uri=f"hudi://tables/{table.name}{suffix}")
 

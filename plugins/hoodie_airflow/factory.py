@@ -11,11 +11,13 @@ from airflow.sdk import DAG, AssetOrTimeSchedule, CronDataIntervalTimetable, get
 
 from hoodie_airflow.assets import table_asset
 from hoodie_airflow.due import clean_is_due, compaction_is_due
-from hoodie_airflow.forms import clean_form, compact_form, ingest_form
+from hoodie_airflow.forms import clean_form, compact_form, ingest_form, sync_form
 from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.places import registry_file
 from hoodie_airflow.problems import errors_dag
-from hudi_services.registry import Reading, Table, read_registry
+from hoodie_airflow.sync_operator import HudiSyncOperator
+from hudi_services.registry import Reading, Sync, Table, read_registry
+from hudi_services.registry.options import SECRETS
 
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -41,6 +43,13 @@ def compact_dags(file: Path | None = None) -> Iterator[DAG]:
     for table in _read("compact", file).registry.tables:
         if table.type == "MERGE_ON_READ":
             yield _compact_dag(table)
+
+
+def sync_dags(file: Path | None = None) -> Iterator[DAG]:
+    """A DAG for each table with a section `sync`."""
+    for table in _read("sync", file).registry.tables:
+        if table.sync is not None:
+            yield _sync_dag(table, table.sync)
 
 
 def dag_id(service: str, table_name: str) -> str:
@@ -85,6 +94,18 @@ def _compact_dag(table: Table) -> DAG:
     return dag
 
 
+def _sync_dag(table: Table, sync: Sync) -> DAG:
+    # A DAG of its own: a catalog that is down must not hold up the next ingestion.
+    changed: Any = table_asset(table, "ingest")
+    if table.type == "MERGE_ON_READ":
+        changed = changed | table_asset(table, "compact")
+    timetable = CronDataIntervalTimetable(sync.schedule, timezone="UTC") if sync.schedule else None
+    schedule = AssetOrTimeSchedule(timetable=timetable, assets=changed) if timetable else changed
+    with _dag(table, "sync", schedule, sync_form(), _EPOCH) as dag:
+        HudiSyncOperator(task_id="sync", table=table)
+    return dag
+
+
 def _after_ingests(table: Table, cron: str | None, after: int | None) -> Any:
     """A schedule by time, by ingestions, or by both."""
     timetable = CronDataIntervalTimetable(cron, timezone="UTC") if cron else None
@@ -120,9 +141,11 @@ def _dag(
 
 
 def _document(table: Table, service: str) -> str:
-    options = {"ingest": table.ingest, "clean": table.clean, "compact": table.compact}[service].hoodie
+    parts = {"ingest": table.ingest, "clean": table.clean, "compact": table.compact, "sync": table.sync}
+    part = parts[service]
+    options = part.hoodie if part is not None else {}
     lines = [f"**{service}** of the Hudi table `{table.name}` at `{table.base_path}`", ""]
     if service == "ingest" and table.source is not None:
         lines += [f"- source: `{table.source.path}` ({table.source.format}), {table.source.operation}"]
-    lines += [f"- `{name}` = `{value}`" for name, value in sorted(options.items())]
+    lines += [f"- `{name}` = `{value}`" for name, value in sorted(options.items()) if name not in SECRETS]
     return "\n".join(lines)

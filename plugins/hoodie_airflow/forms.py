@@ -55,6 +55,11 @@ def compact_form() -> dict[str, Param]:
     return {"operation": _operation()}
 
 
+def sync_form() -> dict[str, Param]:
+    """`operation`."""
+    return {"operation": _operation()}
+
+
 def policy_choice(value: str | None) -> str | None:
     """The policy of the form; None: the registry's."""
     return None if value in (None, _FROM_TABLE) else value

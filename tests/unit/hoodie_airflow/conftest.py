@@ -37,9 +37,11 @@ tables:
     keys: {record_key: id}
     source: {path: /land/trips, format: parquet}
     compact: {after_ingests: 1, max_plans: 3, hoodie: {hoodie.compact.inline.max.delta.commits: 2}}
+    sync: {hoodie: {hoodie.datasource.hive_sync.mode: hms}}
   - name: others
     base_path: /lake/others
     clean: {schedule: 0 0 * * 0}
+    sync: {schedule: 0 5 * * *, hoodie: {hoodie.datasource.hive_sync.password: "${HIVE_PASSWORD}"}}
 """
 
 
@@ -49,4 +51,5 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = tmp_path / "tables.yaml"
     file.write_text(REGISTRY)
     monkeypatch.setenv("HUDI_REGISTRY", str(file))
+    monkeypatch.setenv("HIVE_PASSWORD", "geheim")
     return file

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 from airflow.dag_processing.dagbag import DagBag
-from airflow.sdk import DAG, AssetOrTimeSchedule, CronDataIntervalTimetable
+from airflow.sdk import DAG, AssetAny, AssetOrTimeSchedule, CronDataIntervalTimetable
 from airflow.serialization.serialized_objects import DagSerialization
 
 from hoodie_airflow.factory import clean_dags, ingest_dags
@@ -25,6 +26,8 @@ DAGS = {
     "hudi_ingest__events",
     "hudi_ingest__flights",
     "hudi_ingest__trips",
+    "hudi_sync__others",
+    "hudi_sync__trips",
 }
 
 
@@ -68,6 +71,19 @@ def test_a_compaction_is_planned_and_executed_by_tasks_of_their_own(registry: Pa
     registry.write_text(registry.read_text().replace("    type: MERGE_ON_READ\n", ""))
     dags = load()
     assert "has no effect on a COPY_ON_WRITE table" in dags["hudi_registry_errors"].doc_md
+
+
+def test_a_sync_follows_ingestions_and_compactions_in_a_dag_of_its_own(registry: Path) -> None:
+    dags = load()
+    trips, others = dags["hudi_sync__trips"], dags["hudi_sync__others"]
+    changed = trips.timetable.asset_condition
+    assert isinstance(changed, AssetAny), "either of them starts it"
+    assert [asset.name for asset in changed.objects] == ["hudi.trips", "hudi.trips.compact"]
+    assert isinstance(others.schedule, AssetOrTimeSchedule)
+    assert trips.get_task("sync").pool == "hudi"
+    assert "hive_sync.mode" in trips.doc_md
+    shown = json.dumps(DagSerialization.serialize_dag(others)) + others.doc_md
+    assert "geheim" not in shown
 
 
 def test_forms(registry: Path) -> None:
