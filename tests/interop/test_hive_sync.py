@@ -6,6 +6,9 @@ Real parts: a Hive 2.3 metastore over Thrift, Spark's Thrift Server as HiveServe
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pyarrow as pa
@@ -63,8 +66,8 @@ def entry(options, database, name):
 def query(server, sql):
     from impala import dbapi
 
-    with dbapi.connect("127.0.0.1", server.port, auth_mechanism="PLAIN", user="hive", password="hive") as connection:
-        cursor = connection.cursor()
+    address = {"host": "127.0.0.1", "port": server.port, "auth_mechanism": "PLAIN", "user": "hive", "password": "hive"}
+    with dbapi.connect(**address) as connection, connection.cursor() as cursor:
         cursor.execute(sql)
         return sorted(cursor.fetchall())
 
@@ -85,13 +88,14 @@ def rows(ids, **values):
     )
 
 
-def make(path, name, table_type, fields, hive_style):
+def make(path, name, table_type, fields, hive_style, version="9"):
     options = {
         "hoodie.table.name": name,
         "hoodie.table.type": table_type,
         "hoodie.table.recordkey.fields": "id",
         "hoodie.table.ordering.fields": "ts",
         "hoodie.datasource.write.hive_style_partitioning": hive_style,
+        "hoodie.write.table.version": version,
     }
     if fields:
         options["hoodie.table.partition.fields"] = fields
@@ -101,16 +105,17 @@ def make(path, name, table_type, fields, hive_style):
 
 
 CASES = {
-    "cow": ("COPY_ON_WRITE", "part", "true", "HiveStylePartitionValueExtractor", ["cow"]),
-    "mor": ("MERGE_ON_READ", "part,kind", "false", "MultiPartKeysValueExtractor", ["mor", "mor_ro", "mor_rt"]),
-    "flat": ("COPY_ON_WRITE", "", "false", "NonPartitionedExtractor", ["flat"]),
+    "cow": ("COPY_ON_WRITE", "part", "true", "9", "HiveStylePartitionValueExtractor", ["cow"]),
+    "mor": ("MERGE_ON_READ", "part,kind", "false", "9", "MultiPartKeysValueExtractor", ["mor", "mor_ro", "mor_rt"]),
+    "flat": ("COPY_ON_WRITE", "", "false", "9", "NonPartitionedExtractor", ["flat"]),
+    "old": ("COPY_ON_WRITE", "part", "true", "6", "HiveStylePartitionValueExtractor", ["old"]),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_entries_are_those_of_hudis_own_tool(tmp_path, metastore, name):
-    table_type, fields, hive_style, extractor, names = CASES[name]
-    table = make(tmp_path, name, table_type, fields, hive_style)
+    table_type, fields, hive_style, version, extractor, names = CASES[name]
+    table = make(tmp_path, name, table_type, fields, hive_style, version)
     flags = [part for field in fields.split(",") if field for part in ("--partitioned-by", field)]
     flags += ["--partition-value-extractor", "org.apache.hudi.hive." + extractor, "--support-timestamp"]
     hudi_sync_tool(metastore.port, table.base_path, "--database", "theirs", "--table", name, *flags)
@@ -231,6 +236,48 @@ def test_spark_queries_the_tables(tmp_path, metastore, server):
     for database in ("q_jdbc", "q_hms"):
         assert query(server, f"select id, more from {database}.cow where part = 'p3'") == [("d", 7)]
         assert len(query(server, f"show partitions {database}.cow")) == 3
+
+
+PLAIN_SPARK = """
+import json, sys
+from pyspark.sql import SparkSession
+import hoodie.spark
+
+builder = SparkSession.builder.master("local[1]").enableHiveSupport().config("spark.ui.enabled", "false")
+builder = builder.config("spark.hadoop.hive.metastore.uris", sys.argv[1]).config("spark.sql.warehouse.dir", sys.argv[2])
+for key, value in hoodie.spark.session_options().items():
+    builder = builder.config(key, value)
+spark = builder.getOrCreate()
+rows = lambda frame: sorted(map(list, frame.select("id", "price", "part").collect()))
+place = [row.data_type for row in spark.sql("describe formatted plain.cow").collect() if row.col_name == "Location"][0]
+frame = hoodie.spark.read(spark, place)
+found = {
+    "partitions": [row.partition for row in spark.sql("show partitions plain.cow").collect()],
+    "once": rows(spark.table("plain.once")),
+    "cow": rows(frame.withColumnRenamed("Price", "price")),
+}
+print("FOUND" + json.dumps(found))
+"""
+
+
+def test_spark_without_hudi(tmp_path, metastore):
+    """It reads a plain Hive entry as the Parquet files it lists: right as long as no file has a second version. Where one has,
+    the entry says where the table is."""
+    options = hms(metastore, database="plain", sync_as_datasource=False)
+    for name in ("once", "cow"):
+        table = make(tmp_path, name, "COPY_ON_WRITE", "part", "true")
+        if name == "cow":
+            table.write(rows(["a"], Price=pa.array([9.5])), "upsert")
+        table.sync(options)
+    command = [sys.executable, "-c", PLAIN_SPARK, f"thrift://127.0.0.1:{metastore.port}", tmp_path / "warehouse"]
+    code = os.pathsep.join([str(peer_env.ROOT / "plugins"), str(peer_env.ROOT)])
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": code}
+    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+    assert run.returncode == 0, run.stderr[-3000:]
+    found = json.loads(run.stdout.rpartition("FOUND")[2])
+    assert len(found["partitions"]) == 2
+    assert found["once"] == [["a", 1.5, "p1"], ["b", 1.5, "p 2"]]
+    assert found["cow"] == [["a", 9.5, "p1"], ["b", 1.5, "p 2"]]
 
 
 def test_a_server_that_is_down_costs_nothing(tmp_path, server, capsys):

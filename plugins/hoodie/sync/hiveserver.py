@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -107,10 +107,10 @@ class HiveServer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        try:
-            self._connection.close()
-        except _FAILURES:
-            return  # whatever there was to say has been said
+        # The cursor is the session: left open, the server keeps it until it times out.
+        for part in (self._cursor, self._connection):
+            with suppress(*_FAILURES):  # whatever there was to say has been said
+                part.close()
 
     def has_database(self, database: str) -> bool:
         with self._asking(f"for database {database}"):

@@ -169,7 +169,10 @@ class Metastore:
             parameters={**table.properties, **external},
             tableType="MANAGED_TABLE" if table.managed else "EXTERNAL_TABLE",
         )
-        self._client.create_table(new)
+        try:
+            self._client.create_table(new)
+        except hive.AlreadyExistsException:
+            return  # another sync was quicker
 
     def _add_columns(self, table: CatalogTable, columns: Sequence[Column]) -> None:
         have = self._get(table.database, table.name).sd.cols

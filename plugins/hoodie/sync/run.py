@@ -133,15 +133,13 @@ def _table_plan(
 
 
 def _last_commit(state: TableState) -> dict[str, str]:
-    """What Hudi remembers of the last commit; version 6 does not record when commits were complete."""
+    """What Hudi remembers of the last commit; in version 6 a commit was complete when its file was last changed."""
     last = state.timeline.last_commit
     if last is None:
         return {}
-    found = {LAST_COMMIT: last.time}
-    if state.layout.version != 1:
-        completions = [i.completion_time for i in state.timeline.commits if i.completion_time is not None]
-        found[LAST_COMPLETION] = max(completions, key=pad)
-    return found
+    completions = [instant.completion_time for instant in state.timeline.commits if instant.completion_time is not None]
+    latest = {LAST_COMPLETION: max(completions, key=pad)} if completions else {}
+    return {LAST_COMMIT: last.time, **latest}
 
 
 def _as_datasource(options: Options, catalog: Catalog) -> bool:
