@@ -23,11 +23,7 @@ _BYTE_ORDER = {
     _COMPARATOR,
     "org.apache.hudi.common.bootstrap.index.HFileBootstrapIndex$HoodieKVComparator",
     "org.apache.hudi.common.bootstrap.index.hfile.HFileBootstrapIndex$HoodieKVComparator",
-    "org.apache.hudi.io.storage.HoodieHFileKVComparator",
-    "org.apache.hudi.io.storage.HoodieHFileWriter$HoodieKVComparator",
-    "org.apache.hadoop.hbase.CellComparator",
     "org.apache.hadoop.hbase.CellComparatorImpl",
-    "org.apache.hadoop.hbase.KeyValue$KeyComparator",
     "org.apache.hadoop.hbase.KeyValue$KVComparator",
 }
 _CODECS = ("LZO", "GZ", "NONE", "SNAPPY", "LZ4", "BZIP2", "ZSTD", "LZMA", "BROTLI")
