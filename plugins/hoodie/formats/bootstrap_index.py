@@ -86,6 +86,12 @@ def write_bootstrap_index(storage: Storage, index: BootstrapIndex) -> None:
     _write(storage, PARTITIONS_PATH, index, entries)
 
 
+def delete_bootstrap_index(storage: Storage) -> None:
+    """Delete what there is of an index."""
+    for path in (PARTITIONS_PATH, FILE_IDS_PATH):
+        storage.delete(path)
+
+
 def read_bootstrap_index(storage: Storage, partitions: Sequence[str] | None = None) -> BootstrapIndex:
     """The index of a table, of the named partitions or of all. Raises FileNotFoundError, CorruptFileError."""
     with open_hfile(storage, PARTITIONS_PATH) as reader:

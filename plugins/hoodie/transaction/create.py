@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import pyarrow as pa
 
@@ -18,13 +19,18 @@ from hoodie.view import layout_of
 from hoodie.view.table_schema import CREATE_SCHEMA
 
 
-def create_table(storage: Storage, options: Mapping[str, object], schema: pa.Schema | None) -> None:
-    """Create an empty table at the storage's base path.
+def create_table(
+    storage: Storage,
+    options: Mapping[str, object],
+    schema: pa.Schema | None,
+    more: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Create an empty table at the storage's base path. `more` are properties that no option sets.
 
     Raises ConfigError, SchemaConflictError, RecordKeyError (a key column is not in `schema`) or TableExistsError: for a table
     that is there, and for a folder with other files in it.
     """
-    properties = new_table_properties(resolve(options, CREATE_KEYS))
+    properties = new_table_properties(resolve(options, CREATE_KEYS)).with_values(more)
     check_key_generator(properties)
     if schema is not None:
         columns = normalise(schema)

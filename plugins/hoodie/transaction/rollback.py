@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from hoodie.clock import Clock
 from hoodie.errors import CorruptTableError, UnsupportedTableError
+from hoodie.formats.bootstrap_index import delete_bootstrap_index
 from hoodie.formats.log import scan_blocks
 from hoodie.markers import delete_markers, read_markers
-from hoodie.model.names import LogFileName
+from hoodie.model.names import METADATA_BOOTSTRAP, LogFileName
 from hoodie.model.services import RollbackPlan, RollbackResult
 from hoodie.timeline import Action, Instant, State
 from hoodie.timeline.service_codec import (
@@ -127,6 +128,8 @@ def _requested_plan(state: TableState, rollback: Instant) -> RollbackPlan | None
 def _forget(state: TableState, time: str, action: Action) -> None:
     """Remove markers, heartbeat and state files of an undone instant; the requested file last, as the others point to it."""
     delete_markers(state.storage, time)
+    if time == METADATA_BOOTSTRAP:
+        delete_bootstrap_index(state.storage)
     state.storage.delete(f".hoodie/.heartbeat/{time}")
     _drop(state, time, action)
 

@@ -1,0 +1,246 @@
+"""Planning a bootstrap from the footers of its source: what would be written, and what stands in the way. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from hoodie.config import bootstrap_keys as keys
+from hoodie.config.key import Options
+from hoodie.config.table import TableProperties
+from hoodie.errors import HoodieError
+from hoodie.keygen import key_generator
+from hoodie.schema import normalise, reconcile
+from hoodie.services.bootstrap_source import Footer, SourceSplit
+from hoodie.storage.base import FileInfo, Storage
+from hoodie.view.sources import path_values
+
+_SHOWN = 5  # files or folders that a problem names
+_SEQNO_BYTES = 3  # of a row's meta columns besides its key, compressed
+
+
+@dataclass(frozen=True)
+class PlannedFile:
+    """A source file and what becomes of it. `folder` is relative to the source; sizes in bytes."""
+
+    info: FileInfo
+    folder: str
+    mode: str
+    rows: int
+    values: tuple[tuple[str, str | None], ...]
+
+
+@dataclass(frozen=True)
+class BootstrapPlan:
+    """What a bootstrap would do. With problems, it is refused; notes are worth knowing. Sizes in bytes."""
+
+    source: str
+    files: tuple[PlannedFile, ...]
+    schema: pa.Schema | None  # data columns of the table
+    layout: str  # hive, plain, mixed or flat
+    inside: tuple[str, ...]  # partition columns that all files hold
+    outside: tuple[str, ...]  # those that only the folders tell, of some files at least
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+    skeleton_bytes: int  # about what METADATA_ONLY would write of all files
+    full_bytes: int  # and FULL_RECORD
+
+    @property
+    def rows(self) -> int:
+        return sum(file.rows for file in self.files)
+
+    @property
+    def bytes(self) -> int:
+        return sum(file.info.size for file in self.files)
+
+    @property
+    def partitions(self) -> int:
+        return len({file.folder for file in self.files})
+
+    def of_mode(self, mode: str) -> tuple[PlannedFile, ...]:
+        return tuple(file for file in self.files if file.mode == mode)
+
+    def splits(self, storage: Storage, files: Sequence[PlannedFile], *, orc: bool) -> list[SourceSplit]:
+        """The rows of some of the files, in the table's columns."""
+        assert self.schema is not None, "a plan with problems is not carried out"
+        return [SourceSplit(storage, file.info, self.schema, file.values, orc) for file in files]
+
+
+def plan_bootstrap(
+    source: str, footers: Sequence[Footer], properties: TableProperties, options: Options, bloom_bytes: int
+) -> BootstrapPlan:
+    """Plan from what the footers say. `bloom_bytes` is the size of an empty bloom filter in a footer."""
+    problems = [*_unreadable(footers)]
+    good = [footer for footer in footers if footer.problem is None and footer.rows]
+    fields = key_generator(properties)[1].fields
+    files = tuple(_planned(footer, fields, options) for footer in good)
+    schema, clashes = _schema(good, files, fields, as_text=options[keys.BINARY_AS_STRING])
+    problems += clashes
+    if options[keys.SOURCE_FORMAT] == "ORC" and any(file.mode == keys.METADATA_ONLY for file in files):
+        problems.append("ORC files can only be copied: rows of the table are Parquet; use the mode FULL_RECORD")
+    if schema is not None:
+        problems += _key_problems(good, schema, properties)
+        problems += _folder_problems(files, good, schema, properties)
+    stored = [set(footer.schema.names) for footer in good]
+    inside = tuple(name for name in fields if all(name in names for names in stored))
+    key_bytes = sum(footer.key_bytes for footer in good)
+    rows = sum(footer.rows for footer in good)
+    skeletons = key_bytes + rows * _SEQNO_BYTES + len(good) * bloom_bytes
+    return BootstrapPlan(
+        source,
+        files,
+        schema,
+        _layout(good),
+        inside,
+        tuple(name for name in fields if name not in inside),
+        tuple(problems),
+        tuple(_notes(good, schema)),
+        skeletons,
+        sum(footer.info.size for footer in good) + key_bytes + rows * _SEQNO_BYTES,
+    )
+
+
+def _planned(footer: Footer, fields: Sequence[str], options: Options) -> PlannedFile:
+    chosen = options[keys.MODE]
+    other = keys.FULL_RECORD if chosen == keys.METADATA_ONLY else keys.METADATA_ONLY
+    mode = chosen if re.fullmatch(options[keys.MODE_REGEX], footer.folder) else other
+    return PlannedFile(footer.info, footer.folder, mode, footer.rows, path_values(footer.folder, fields))
+
+
+def _unreadable(footers: Sequence[Footer]) -> Iterator[str]:
+    bad = [f"{footer.info.path} ({footer.problem})" for footer in footers if footer.problem is not None]
+    if bad:
+        yield f"{len(bad)} files cannot be taken over: {_some(bad)}; restore them, or take them away"
+    empty = [footer.info.path for footer in footers if footer.problem is None and not footer.rows]
+    if empty:
+        yield f"{len(empty)} files hold no rows: {_some(empty)}; take them away"
+
+
+def _layout(footers: Iterable[Footer]) -> str:
+    kinds = {"flat" if not footer.folder else "hive" if "=" in footer.folder else "plain" for footer in footers}
+    return kinds.pop() if len(kinds) == 1 else "mixed"
+
+
+def _schema(
+    footers: Sequence[Footer], files: Sequence[PlannedFile], fields: Sequence[str], *, as_text: bool
+) -> tuple[pa.Schema | None, list[str]]:
+    """The columns of all files, then the partition columns that only folders tell; and where files contradict each other."""
+    examples: dict[pa.Schema, str] = {}
+    for footer in footers:
+        examples.setdefault(_as_text(footer.schema) if as_text else footer.schema, footer.info.path)
+    schema: pa.Schema | None = None
+    clashes = []
+    for stored, path in examples.items():
+        try:
+            found = pa.schema([field.with_nullable(True) for field in normalise(stored)])
+            schema = found if schema is None else reconcile(schema, found)
+        except HoodieError as error:
+            clashes.append(f"{path}: {error}")
+    if schema is None:
+        return None, clashes
+    texts: dict[str, list[str | None]] = {}
+    for file in files:
+        for name, value in file.values:
+            texts.setdefault(name, []).append(value)
+    given = [pa.field(name, _path_type(texts[name])) for name in fields if name in texts and name not in schema.names]
+    return pa.schema([*schema, *given]), clashes
+
+
+def _as_text(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([f.with_type(pa.string()) if pa.types.is_binary(f.type) else f for f in schema])
+
+
+def _path_type(texts: Sequence[str | None]) -> pa.DataType:
+    """What Spark would infer for a partition column, if writing it gives the same folder again: `01` stays text."""
+    found = pa.array(sorted({text for text in texts if text is not None}), pa.string())
+    for kind in (pa.int32(), pa.int64(), pa.date32()):
+        try:
+            if len(found) and found.cast(kind).cast(pa.string()) == found:
+                return kind
+        except pa.ArrowInvalid:
+            continue
+    return pa.string()
+
+
+def _key_problems(footers: Sequence[Footer], schema: pa.Schema, properties: TableProperties) -> Iterator[str]:
+    named = {
+        "record key": properties.record_key_fields,
+        "partition": properties.partition_fields,
+        "ordering": properties.ordering_fields,
+    }
+    for use, names in named.items():
+        for name in names:
+            lacking = [f.info.path for f in footers if name not in f.schema.names and name not in _told(f, properties)]
+            if name not in schema.names:
+                yield f"the {use} column {name!r} is not in the source; it has {', '.join(schema.names)}"
+            elif lacking:
+                yield f"the {use} column {name!r} is missing from {len(lacking)} files: {_some(lacking)}"
+    for name in properties.record_key_fields:
+        nulls = [f"{f.info.path} ({f.nulls[name]} rows)" for f in footers if f.nulls.get(name)]
+        if nulls and len(properties.record_key_fields) == 1:
+            yield f"the record key column {name!r} is null in {len(nulls)} files: {_some(nulls)}"
+
+
+def _told(footer: Footer, properties: TableProperties) -> Mapping[str, str | None]:
+    return dict(path_values(footer.folder, properties.partition_fields))
+
+
+def _folder_problems(
+    files: Sequence[PlannedFile], footers: Sequence[Footer], schema: pa.Schema, properties: TableProperties
+) -> Iterator[str]:
+    """Skeletons stay in the source's folders: there the table's own key generator must put the rows later, too."""
+    _, paths = key_generator(properties)
+    stored = {footer.info.path: set(footer.schema.names) for footer in footers}
+    wrong: dict[str, str] = {}
+    for file in files:
+        if file.mode != keys.METADATA_ONLY or file.folder in wrong:
+            continue
+        if not paths.fields and file.folder:
+            wrong[file.folder] = f"{file.folder!r} for a table without partitions"
+            continue
+        values = dict(file.values)
+        if any(name in stored[file.info.path] for name in paths.fields) or not values.keys() >= set(paths.fields):
+            continue  # the rows tell: looked at with the keys
+        try:
+            one = {name: pa.array([values[name]], pa.string()).cast(schema.field(name).type) for name in paths.fields}
+            made = paths.of(pa.table(one))[0].as_py() if one else ""
+        except (HoodieError, pa.ArrowInvalid) as error:
+            made = str(error)
+        if made != file.folder:
+            wrong[file.folder] = f"{file.folder!r}, where the table's key generator says {made!r}"
+    if wrong:
+        yield (
+            f"{len(wrong)} folders are not those of the table's partitions: {_some(list(wrong.values()))}; correct "
+            "hoodie.datasource.write.hive_style_partitioning, hoodie.datasource.write.partitionpath.urlencode or the "
+            "partition columns, or copy the rows with the mode FULL_RECORD"
+        )
+
+
+def _notes(footers: Sequence[Footer], schema: pa.Schema | None) -> Iterator[str]:
+    int96 = sorted(frozenset().union(*(footer.int96 for footer in footers)))
+    if int96:
+        yield f"INT96 timestamps, taken as moments in UTC as Spark does: {', '.join(int96)}"
+    for field in schema or ():
+        if pa.types.is_timestamp(field.type) and field.type.tz is None:
+            yield f"column {field.name!r} is a timestamp without zone: Hudi 0.15 and hudi-rs cannot read it"
+        if pa.types.is_binary(field.type):
+            yield f"column {field.name!r} is binary; if it is text, set {keys.BINARY_AS_STRING.name}=true"
+    for field in schema or ():
+        kinds = {_kind(f.schema, field.name) for f in footers if field.name in f.schema.names}
+        if len(kinds) > 1:
+            yield f"column {field.name!r} differs between files: {', '.join(sorted(kinds))}; the table has {field.type}"
+        lacking = sum(field.name not in footer.schema.names for footer in footers)
+        if 0 < lacking < len(footers):
+            yield f"column {field.name!r} is missing from {lacking} of {len(footers)} files: null there"
+
+
+def _kind(schema: pa.Schema, name: str) -> str:
+    return str(schema.field(name).type)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

@@ -1,0 +1,273 @@
+"""Plain tables taken over: what is read, what is written, what is refused."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import orc
+
+from hoodie import HoodieTable
+from hoodie.engine import LocalEngine
+from hoodie.errors import ConfigError, HoodieError, SourceError, TableExistsError
+from hoodie.services.bootstrap import BootstrapRequest, preflight, run_bootstrap
+from hoodie.storage import walk_files
+from tests.support.clock import FakeClock
+from tests.support.sources import SMALL, TABLE, contents, hive_source, put
+
+ENGINE = LocalEngine(2)
+
+
+def request(tmp_path, table=(), **options):
+    names = {
+        "mode": "hoodie.bootstrap.mode.selector.regex.mode",
+        "regex": "hoodie.bootstrap.mode.selector.regex",
+        "format": "hoodie.bootstrap.source.format",
+        "check": "hoodie.bootstrap.check.keys",
+        "text": "hoodie.bootstrap.binary.as.string",
+    }
+    given = {names[name]: value for name, value in options.items()}
+    source = {"hoodie.bootstrap.base.path": str(tmp_path / "source")}
+    return BootstrapRequest(str(tmp_path / "table"), {**TABLE, **dict(table)}, {**source, **SMALL, **given})
+
+
+def run(asked):
+    result = run_bootstrap(asked, FakeClock(), ENGINE)
+    return result, HoodieTable.open(asked.base_path, engine=ENGINE, clock=FakeClock())
+
+
+def content(table, **read):
+    rows = table.read(**read).to_pylist()
+    return sorted((row["part"], row["id"], row["ts"], row["value"]) for row in rows)
+
+
+HIVE = [("p1", "a", 1, 0), ("p1", "b", 1, 1), ("p1", "c", 1, 2), ("p1", "d", 1, 0), ("p2", "a", 1, 0)]
+HIVE += [("p2", key, 1, number) for number, key in enumerate("efgh", 1)]
+
+
+@pytest.mark.parametrize("version", ["9", "6"])
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize(
+    ("options", "times"),
+    [
+        ({}, ["00000000000001"]),
+        ({"mode": "FULL_RECORD"}, ["00000000000002"]),
+        ({"regex": "part=p2"}, ["00000000000001", "00000000000002"]),
+    ],
+)
+def test_a_hive_table(tmp_path, version, kind, options, times):
+    source = hive_source(tmp_path / "source")
+    before = contents(source)
+    asked = request(tmp_path, {"hoodie.write.table.version": version, "hoodie.table.type": kind}, **options)
+    result, table = run(asked)
+    assert content(table) == HIVE
+    assert [instant.time for instant in table.timeline.commits] == times
+    assert result.rows == len(HIVE)
+    assert run_bootstrap(asked, FakeClock(), ENGINE).repeated
+    rows = pa.table({"id": ["a", "x"], "ts": [2, 2], "value": [9, 9], "part": ["p1", "p1"]})
+    table.write(rows, "upsert", SMALL)
+    wanted = sorted([("p1", "a", 2, 9), ("p1", "x", 2, 9), *(row for row in HIVE if row[:2] != ("p1", "a"))])
+    assert content(table) == wanted
+    assert content(table, as_of=times[-1]) == HIVE
+    assert content(table, filter=pc.field("part") == "p2") == [row for row in wanted if row[0] == "p2"]
+    assert table.read(columns=["value"], filter=pc.field("id") == "h").to_pylist() == [{"value": 4}]
+    last = table.timeline.commits[len(times) - 1]
+    end = last.completion_time if version == "9" else last.time
+    assert table.read_incremental(None, end).num_rows == len(HIVE)
+    table.write(rows.slice(1), "delete", SMALL)
+    assert content(table) == [row for row in wanted if row[1] != "x"]
+    if kind == "MERGE_ON_READ":
+        table.schedule_compaction(force=True)
+        table.compact(options=SMALL)
+        assert content(table) == [row for row in wanted if row[1] != "x"]
+    assert contents(source) == before
+    assert not table.storage.list(".hoodie/.temp").folders
+
+
+def test_new_rows_do_not_copy_a_source_file(tmp_path):
+    hive_source(tmp_path / "source")
+    _, table = run(request(tmp_path))
+    table.write(pa.table({"id": ["x"], "ts": [2], "value": [9], "part": ["p1"]}), "upsert", SMALL)
+    assert sum(s.base_file.source is not None for s in table.file_slices()) == 3
+
+
+@pytest.mark.parametrize("mode", ["METADATA_ONLY", "FULL_RECORD"])
+def test_nested_plain_folders_of_typed_columns(tmp_path, mode):
+    """The folders alone say which year and month: int32 where nothing is lost by it, text for `01`."""
+    put(tmp_path / "source", "2024/01/a.parquet", ["a"])
+    put(tmp_path / "source", "2024/12/b.parquet", ["b"])
+    table = {"hoodie.table.partition.fields": "year,month", "hoodie.datasource.write.hive_style_partitioning": "false"}
+    plan = preflight(request(tmp_path, table, mode=mode), ENGINE)
+    assert (plan.layout, plan.inside, plan.outside) == ("plain", (), ("year", "month"))
+    _, table = run(request(tmp_path, table, mode=mode))
+    assert [(row["year"], row["month"], row["id"]) for row in table.read().to_pylist()] == [
+        (2024, "01", "a"),
+        (2024, "12", "b"),
+    ]
+
+
+def test_partition_columns_inside_the_files(tmp_path):
+    put(tmp_path / "source", "part=p1/a", ["a"], part="p1")
+    put(tmp_path / "source", "part=p2/a", ["b"], part="p2")
+    plan = preflight(request(tmp_path), ENGINE)
+    assert (plan.layout, plan.inside, plan.outside, plan.problems) == ("hive", ("part",), (), ())
+    _, table = run(request(tmp_path))
+    assert content(table) == [("p1", "a", 1, 0), ("p2", "b", 1, 0)]
+
+
+def test_files_of_hive_and_impala(tmp_path):
+    """INT96, two-level lists, dictionary-encoded text without the annotation, INT8."""
+    moment = datetime.datetime(2024, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
+    rows = pa.table(
+        {
+            "id": pa.array([b"a", b"b"], pa.binary()),
+            "ts": pa.array([moment, None], pa.timestamp("us", "UTC")),
+            "small": pa.array([1, None], pa.int8()),
+            "list": pa.array([[1, 2], None], pa.list_(pa.int32())),
+        }
+    )
+    (tmp_path / "source").mkdir()
+    for name, key in (("x", b"a"), ("y", b"c")):
+        changed = rows.set_column(0, "id", pa.array([key, key + b"2"], pa.binary()))
+        pq.write_table(
+            changed,
+            tmp_path / "source" / name,
+            use_deprecated_int96_timestamps=True,
+            use_compliant_nested_type=False,
+            store_schema=False,
+        )
+    table = {"hoodie.table.partition.fields": "", "hoodie.table.ordering.fields": ""}
+    notes = " ".join(preflight(request(tmp_path, table, text=True), ENGINE).notes)
+    assert "INT96" in notes
+    _, table = run(request(tmp_path, table, text=True))
+    found = table.read()
+    assert found.schema.field("small").type == pa.int32()
+    assert {row["id"]: row["ts"] for row in found.to_pylist()} == {"a": moment, "a2": None, "c": moment, "c2": None}
+    assert found["list"].to_pylist() == [[1, 2], None] * 2
+
+
+def test_orc_is_copied(tmp_path):
+    (tmp_path / "source" / "part=p1").mkdir(parents=True)
+    orc.write_table(pa.table({"id": ["a"], "ts": [1], "value": [7]}), tmp_path / "source" / "part=p1" / "x.orc")
+    assert "FULL_RECORD" in preflight(request(tmp_path, format="ORC"), ENGINE).problems[0]
+    _, table = run(request(tmp_path, format="ORC", mode="FULL_RECORD"))
+    assert content(table) == [("p1", "a", 1, 7)]
+
+
+def _break(source, what):
+    if what == "a Hudi table":
+        (source / ".hoodie").mkdir()
+    elif what == "being written":
+        (source / "part=p1" / "_temporary").mkdir()
+    elif what == "an empty file":
+        (source / "part=p1" / "x").write_bytes(b"")
+    elif what == "no rows":
+        put(source, "part=p1/x", [])
+    elif what == "not Parquet":
+        (source / "part=p1" / "x").write_bytes(b"a,b\n1,2\n")
+    elif what == "no key column":
+        pq.write_table(pa.table({"ts": [1], "value": [1]}), source / "part=p1" / "x")
+    elif what == "null keys":
+        put(source, "part=p1/x", ["n", None])
+    elif what == "keys twice":
+        put(source, "part=p1/x", ["a"])
+    elif what == "another type":
+        pq.write_table(pa.table({"id": ["q"], "ts": [1], "value": ["text"]}), source / "part=p1" / "x")
+    elif what == "a lone file":
+        put(source, "x", ["q"])
+    elif what == "another partition":
+        put(source, "part=p1/x", ["q"], part="p2")
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("a Hudi table", "Hudi table already"),
+        ("being written", "being written to"),
+        ("an empty file", "0 bytes"),
+        ("no rows", "hold no rows: part=p1/x"),
+        ("not Parquet", "part=p1/x .it cannot be read"),
+        ("no key column", "record key column 'id' is missing from 1 files: part=p1/x"),
+        ("null keys", "record key column 'id' is null in 1 files"),
+        ("keys twice", "not unique: 'a' of partition 'part=p1' stands 2 times"),
+        ("another type", "'value'"),
+        ("a lone file", "partition column 'part' is missing"),
+        ("another partition", "another partition than its folder"),
+    ],
+)
+def test_bad_sources_are_refused_before_anything_is_written(tmp_path, what, message):
+    source = hive_source(tmp_path / "source")
+    _break(source, what)
+    with pytest.raises(HoodieError, match=message):
+        run(request(tmp_path))
+    left = [
+        file.path for file in walk_files(request(tmp_path).storage, "") if file.name.endswith((".parquet", ".hfile"))
+    ]
+    assert left == []
+    if what not in ("another partition",):
+        assert not (tmp_path / "table").exists()
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"hoodie.datasource.write.hive_style_partitioning": "false"}, "not those of the table's partitions"),
+        ({"hoodie.table.partition.fields": ""}, "not those of the table's partitions"),
+        ({"hoodie.table.recordkey.fields": "nothing"}, "'nothing' is not in the source"),
+    ],
+)
+def test_options_that_do_not_fit_the_source(tmp_path, table, message):
+    hive_source(tmp_path / "source")
+    with pytest.raises(SourceError, match=message):
+        run(request(tmp_path, table))
+
+
+def test_a_source_that_changes_meanwhile(tmp_path, monkeypatch):
+    source = hive_source(tmp_path / "source")
+    from hoodie.services import bootstrap
+
+    real = bootstrap.write_bootstrap_index
+
+    def late(*arguments):
+        put(source, "part=p1/late.parquet", ["late"])
+        real(*arguments)
+
+    monkeypatch.setattr(bootstrap, "write_bootstrap_index", late)
+    with pytest.raises(SourceError, match=r"came, went or changed meanwhile: part=p1/late.parquet"):
+        run(request(tmp_path))
+    table = HoodieTable.open(str(tmp_path / "table"))
+    assert table.timeline.commits == ()
+    assert not any(file.name.endswith((".parquet", ".hfile")) for file in walk_files(table.storage, ""))
+    monkeypatch.undo()
+    _, table = run(request(tmp_path))
+    assert ("p1", "late", 1, 0) in content(table)
+
+
+def test_places_and_other_tables(tmp_path):
+    hive_source(tmp_path / "source")
+    asked = request(tmp_path)
+    with pytest.raises(ConfigError, match="may not lie in each other"):
+        preflight(BootstrapRequest(str(tmp_path / "source" / "t"), asked.table, asked.options), ENGINE)
+    run(asked)
+    with pytest.raises(TableExistsError, match="another selector"):
+        run(request(tmp_path, regex="part=p2"))
+    with pytest.raises(TableExistsError, match="recordkey"):
+        run(request(tmp_path, {"hoodie.table.recordkey.fields": "value"}))
+
+
+def test_only_keys_are_read_and_only_meta_columns_written(tmp_path):
+    keys = [hashlib.md5(b"%d" % number).hexdigest() for number in range(5000)]
+    put(tmp_path / "source", "part=p1/a.parquet", keys)
+    plan = preflight(request(tmp_path), ENGINE)
+    result, table = run(request(tmp_path))
+    (found,) = (tmp_path / "table" / "part=p1").glob("*.parquet")
+    skeleton = pq.ParquetFile(found)
+    assert [name for name in skeleton.schema_arrow.names if not name.startswith("_hoodie")] == []
+    assert skeleton.read(["_hoodie_record_key"])[0].to_pylist() == keys
+    assert 0.3 < plan.skeleton_bytes / result.bytes_written < 3
+    assert "-0_" not in found.name, "file ids of skeletons have no number"
+    assert table.read(columns=["_hoodie_commit_seqno"])[0][7].as_py() == "00000000000001_0_7"
