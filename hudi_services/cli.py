@@ -14,6 +14,7 @@ from hoodie.config.table_keys import VERSION
 from hoodie.errors import ConfigError, HoodieError
 from hoodie.table import HoodieTable
 from hoodie.transaction.lock import break_lock
+from hudi_services.bootstrap import bootstrap
 from hudi_services.compact import compact
 from hudi_services.explain import clean_as_dict, ingest_as_dict, print_plan
 from hudi_services.ingest import IngestRequest, Window, prepare, run_ingest
@@ -131,6 +132,7 @@ def unlock(target_base_path: str) -> None:
     click.echo("the table was not locked" if content is None else f"removed the lock: {' '.join(content.split())}")
 
 
+cli.add_command(bootstrap)
 cli.add_command(compact)
 cli.add_command(sync)
 cli.add_command(show)

@@ -58,6 +58,8 @@ def as_text(plan: dict[str, Any]) -> str:
         lines.append(f"would create table {plan['table']}")
     if plan.get("earliest_to_retain"):
         lines.append(f"policy {plan['policy']}, earliest commit to retain {plan['earliest_to_retain']}")
+    if "problems" in plan:
+        lines += _bootstrap_lines(plan)
     for file in plan["files"][:_SHOWN]:
         reason = f"  {file['reason']}" if "reason" in file else ""
         lines.append(f"  {file['bytes']:>14,} bytes  {file['path']}{reason}")
@@ -69,7 +71,18 @@ def as_text(plan: dict[str, Any]) -> str:
             f"backlog: {waits['log_files']} logs of {waits['log_bytes']:,} bytes in {waits['file_groups']} file groups, "
             f"the oldest of {waits['oldest_log'] or 'none'}; {len(waits['pending_plans'])} plans wait to be executed"
         )
-    verb = {"clean": "remove", "ingest": "load", "compact": "compact"}[plan["service"]]
+    verb = {"clean": "remove", "ingest": "load", "compact": "compact", "bootstrap": "take over"}[plan["service"]]
     what = "file groups" if plan["service"] == "compact" else "files"
     lines.append(f"would {verb} {len(plan['files'])} {what}, {plan['bytes']:,} bytes; nothing was changed")
     return "\n".join(lines)
+
+
+def _bootstrap_lines(plan: dict[str, Any]) -> list[str]:
+    """What a preflight found out."""
+    told = ", ".join(plan["partition_columns_outside"]) or "none"
+    return [
+        *(f"problem: {problem}" for problem in plan["problems"]),
+        *(f"note: {note}" for note in plan["notes"]),
+        f"{plan['rows']:,} rows in {plan['partitions']} partitions, layout {plan['layout']}; columns told by folders: {told}",
+        *(f"{mode} of all files would write about {size:,} bytes" for mode, size in plan["bytes_written"].items()),
+    ]

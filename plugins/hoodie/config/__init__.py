@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from hoodie.config.bootstrap_keys import BOOTSTRAP_KEYS
 from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.compaction_keys import COMPACTION_KEYS
 from hoodie.config.key import ConfigKey, resolve
@@ -15,7 +16,9 @@ from hoodie.config.write_keys import WRITE_KEYS
 
 def check_keys(options: Mapping[str, object]) -> None:
     """Check options that several services share, such as a properties file. Raises ConfigError (see `resolve`)."""
-    resolve(options, dict.fromkeys([*CREATE_KEYS, *WRITE_KEYS, *CLEAN_KEYS, *COMPACTION_KEYS, *SYNC_KEYS]))
+    resolve(
+        options, dict.fromkeys([*CREATE_KEYS, *WRITE_KEYS, *CLEAN_KEYS, *COMPACTION_KEYS, *SYNC_KEYS, *BOOTSTRAP_KEYS])
+    )
 
 
 def select_keys(options: Mapping[str, object], keys: Iterable[ConfigKey[Any]]) -> dict[str, object]:
@@ -25,6 +28,7 @@ def select_keys(options: Mapping[str, object], keys: Iterable[ConfigKey[Any]]) -
 
 
 __all__ = [
+    "BOOTSTRAP_KEYS",
     "CLEAN_KEYS",
     "COMPACTION_KEYS",
     "CREATE_KEYS",

@@ -85,6 +85,7 @@ class BootstrapResult:
 
     plan: BootstrapPlan
     commits: tuple[CommitMetadata, ...] = field(repr=False)
+    instant: str | None  # the last one
     repeated: bool = False
 
     @property
@@ -151,7 +152,7 @@ def run_bootstrap(request: BootstrapRequest, clock: Clock, engine: Engine) -> Bo
     _check_same(request, plan, done or {})
     if done is not None and set(done) == {_TIMES[mode] for mode in modes}:
         _delete_markers(request.storage)
-        return BootstrapResult(plan, tuple(done.values()), repeated=True)
+        return BootstrapResult(plan, tuple(done.values()), max(done), repeated=True)
     storage, options = request.storage, request.chosen
     if done is None:
         create_table(storage, request.table, None, _own_properties(request))
@@ -197,7 +198,7 @@ class _Run:
         for instant, body in zip(begun, bodies, strict=True):
             instants.complete(state, instant, body, self._clock)
         _delete_markers(storage)
-        return BootstrapResult(self._plan, tuple(commits))
+        return BootstrapResult(self._plan, tuple(commits), begun[-1].time if begun else None)
 
     def _skeletons(self, write: WritePlan) -> list[WriteStat]:
         """One skeleton for each file, then the index."""

@@ -171,6 +171,10 @@ def _key_problems(footers: Sequence[Footer], schema: pa.Schema, properties: Tabl
         "partition": properties.partition_fields,
         "ordering": properties.ordering_fields,
     }
+    if not properties.record_key_fields:
+        yield "keys cannot be generated for rows that are there already: name the record key columns"
+    if properties.raw.get("hoodie.populate.meta.fields") == "false":
+        yield "a table without meta columns cannot be bootstrapped: leave hoodie.populate.meta.fields at true"
     for use, names in named.items():
         for name in names:
             lacking = [f.info.path for f in footers if name not in f.schema.names and name not in _told(f, properties)]
@@ -223,6 +227,9 @@ def _notes(footers: Sequence[Footer], schema: pa.Schema | None) -> Iterator[str]
     int96 = sorted(frozenset().union(*(footer.int96 for footer in footers)))
     if int96:
         yield f"INT96 timestamps, taken as moments in UTC as Spark does: {', '.join(int96)}"
+    unnamed = [footer.info.path for footer in footers if not footer.info.name.endswith(".parquet")]
+    if unnamed:
+        yield f"{len(unnamed)} files are not named .parquet: Hudi 0.15 reads them only if they are copied: {_some(unnamed)}"
     for field in schema or ():
         if pa.types.is_timestamp(field.type) and field.type.tz is None:
             yield f"column {field.name!r} is a timestamp without zone: Hudi 0.15 and hudi-rs cannot read it"

@@ -15,6 +15,7 @@ from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, HoodieError, SourceError, TableExistsError
 from hoodie.services.bootstrap import BootstrapRequest, preflight, run_bootstrap
+from hoodie.services.bootstrap_validate import validate_bootstrap
 from hoodie.storage import walk_files
 from tests.support.clock import FakeClock
 from tests.support.sources import SMALL, TABLE, contents, hive_source, put
@@ -271,3 +272,17 @@ def test_only_keys_are_read_and_only_meta_columns_written(tmp_path):
     assert 0.3 < plan.skeleton_bytes / result.bytes_written < 3
     assert "-0_" not in found.name, "file ids of skeletons have no number"
     assert table.read(columns=["_hoodie_commit_seqno"])[0][7].as_py() == "00000000000001_0_7"
+
+
+@pytest.mark.parametrize("options", [{}, {"mode": "FULL_RECORD"}, {"regex": "part=p2"}])
+def test_validation(tmp_path, options):
+    hive_source(tmp_path / "source")
+    asked = request(tmp_path, **options)
+    _, table = run(asked)
+    table.write(pa.table({"id": ["a"], "ts": [2], "value": [9], "part": ["p1"]}), "upsert", SMALL)
+    found = validate_bootstrap(asked, FakeClock(), ENGINE)
+    assert found.different == ()
+    assert {name: each.rows for name, each in found.table.items()} == {"part=p1": 4, "part=p2": 5}
+    if "mode" in options:  # rows that were copied stay as they were
+        put(tmp_path / "source", "part=p2/part-0.parquet", ["a", "e", "f", "g", "H"])
+        assert validate_bootstrap(asked, FakeClock(), ENGINE).different == ("part=p2",)

@@ -1,0 +1,95 @@
+"""Tables that we bootstrap are Hudi's own: it reads them, updates them, and we go on after it."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from hoodie import HoodieTable
+from hoodie.clock import SystemClock
+from hoodie.engine import LocalEngine
+from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
+from tests.interop.rows import rows
+from tests.interop.test_cow import hudi_options
+from tests.support.sources import TABLE, contents, put
+
+pytestmark = pytest.mark.interop
+
+
+def bootstrapped(tmp_path, regex, name="{:06d}_0", **table):
+    """Two partitions, which only the folders tell, of several files and row groups."""
+    source = tmp_path / "source"
+    for number in range(3):
+        put(source, f"part={number % 2}/{name.format(number)}", [f"k{number}{n}" for n in range(20)], row_group_size=7)
+    options = {"hoodie.bootstrap.base.path": str(source), "hoodie.bootstrap.mode.selector.regex": regex}
+    run_bootstrap(BootstrapRequest(str(tmp_path / "t"), {**TABLE, **table}, options), SystemClock(), LocalEngine(2))
+    return HoodieTable.open(str(tmp_path / "t")), source
+
+
+def change(ids, ts, value):
+    return pa.table(
+        {
+            "id": pa.array(ids),
+            "ts": pa.array([ts] * len(ids), pa.int64()),
+            "value": pa.array([value] * len(ids), pa.int64()),
+            "part": pa.array([int(key[1]) % 2 for key in ids], pa.int32()),
+        }
+    )
+
+
+def read_and_write_on(ours, source, peer):
+    """Theirs and ours in turn; equal rows after each."""
+    before = contents(source)
+    expected = rows(ours.read())
+    assert len(expected) == 60
+    assert rows(peer.read(ours.base_path)) == expected
+    kind = ours.properties.table_type
+    options = hudi_options(ours, True) | {"hoodie.datasource.write.table.type": kind}
+    peer.write(
+        ours.base_path, change(["k01", "k11", "k99"], 5, 50), {**options, "hoodie.datasource.write.operation": "upsert"}
+    )
+    seen = rows(ours.read())
+    assert len(seen) == 61
+    assert len(set(seen) - set(expected)) == 3
+    assert seen == rows(peer.read(ours.base_path))
+    ours.write(change(["k02", "k12", "k21", "k98"], 6, 60), "upsert")
+    seen = rows(ours.read())
+    assert len(seen) == 62
+    assert sum(row[-1] == 60 for row in seen) == 4
+    assert seen == rows(peer.read(ours.base_path))
+    if ours.properties.is_merge_on_read:
+        ours.schedule_compaction(force=True)
+        ours.compact()
+        assert seen == rows(ours.read()) == rows(peer.read(ours.base_path))
+    ours.write(change(["k02"], 7, 70), "delete")
+    assert len(rows(ours.read())) == 61
+    assert rows(ours.read()) == rows(peer.read(ours.base_path))
+    assert contents(source) == before
+
+
+@pytest.mark.parametrize("regex", [".*", "none", "part=0"])
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_hudi_12_reads_and_writes_on(tmp_path, hudi12, kind, regex):
+    ours, source = bootstrapped(tmp_path, regex, **{"hoodie.table.type": kind})
+    read_and_write_on(ours, source, hudi12)
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_hudi_15_reads_and_writes_on_version_6(tmp_path, hudi15, kind):
+    options = {"hoodie.table.type": kind, "hoodie.write.table.version": "6"}
+    ours, source = bootstrapped(tmp_path, ".*", "{}.parquet", **options)  # it knows the format by the name
+    read_and_write_on(ours, source, hudi15)
+
+
+def test_plain_folders(tmp_path, hudi12):
+    """The partition column is in the files; the folders are only its values."""
+    source = tmp_path / "source"
+    for part in ("x", "y"):
+        put(source, f"{part}/data.parquet", [f"{part}{n}" for n in range(5)], part=part)
+    table = {**TABLE, "hoodie.datasource.write.hive_style_partitioning": "false"}
+    asked = BootstrapRequest(str(tmp_path / "t"), table, {"hoodie.bootstrap.base.path": str(source)})
+    run_bootstrap(asked, SystemClock(), LocalEngine(2))
+    ours = HoodieTable.open(asked.base_path)
+    assert pc.count_distinct(ours.read()["part"]).as_py() == 2
+    assert rows(hudi12.read(ours.base_path)) == rows(ours.read())
