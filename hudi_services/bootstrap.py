@@ -130,7 +130,10 @@ def _refused(plan: BootstrapPlan) -> str:
             found="; ".join(plan.problems),
             fix="correct it and run again; nothing was written",
         )
-    return f"{len(plan.files)} files with {plan.rows:,} rows in {plan.partitions} partitions can be taken over"
+    return (
+        f"{len(plan.files)} files with {plan.rows:,} rows in {plan.partitions} partitions can be taken over; all of them as "
+        f"METADATA_ONLY would write about {plan.skeleton_bytes:,} bytes, as FULL_RECORD {plan.full_bytes:,}"
+    )
 
 
 def _done(result: BootstrapResult) -> str:

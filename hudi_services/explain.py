@@ -41,7 +41,7 @@ def clean_as_dict(decision: CleanDecision) -> dict[str, Any]:
         "bytes": plan.bytes if plan else 0,
         "files": [
             {"path": file.path, "file_group": file.file_id, "bytes": file.size, "reason": file.reason}
-            for file in (plan.files if plan else ())
+            for file in ((*plan.files, *plan.sources) if plan else ())
         ],
     }
 

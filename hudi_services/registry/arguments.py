@@ -10,8 +10,9 @@ from typing import Any
 from hoodie.config import select_keys
 from hoodie.config.clean_keys import COMMITS_RETAINED, FILE_VERSIONS_RETAINED, HOURS_RETAINED, POLICY
 from hoodie.config.key import ConfigKey, resolve
+from hoodie.config.table_keys import VERSION
 from hoodie.errors import RegistryError
-from hudi_services.registry.model import Table
+from hudi_services.registry.model import Keys, Table
 
 _RETAINED: dict[str, ConfigKey[int]] = {
     "KEEP_LATEST_COMMITS": COMMITS_RETAINED,
@@ -50,15 +51,7 @@ def ingest_arguments(table: Table, dates: DateRange | None) -> list[str]:
     if source.quarantine.path is not None:
         flags += ["--quarantine-path", source.quarantine.path]
     flags += ["--max-bad-share", str(source.quarantine.max_share)]
-    options = {
-        "hoodie.table.name": table.name,
-        "hoodie.table.type": table.type,
-        "hoodie.datasource.write.recordkey.field": ",".join(keys.record_key),
-        "hoodie.datasource.write.partitionpath.field": ",".join(keys.partition_by),
-        "hoodie.table.ordering.fields": ",".join(keys.ordering),
-    }
-    given = {name: value for name, value in options.items() if value}
-    return flags + _options({**given, **table.hoodie, **table.ingest.hoodie})
+    return flags + _options({**_table_options(table, keys), **table.hoodie, **table.ingest.hoodie})
 
 
 def clean_arguments(table: Table, policy: str | None = None, retained: int | None = None) -> list[str]:
@@ -77,6 +70,30 @@ def compact_arguments(table: Table, mode: str) -> list[str]:
     flags = ["--target-base-path", table.base_path, "--mode", mode]
     flags += ["--max-plans", str(table.compact.max_plans)] if mode == "execute" else []
     return flags + _options(table.compact.hoodie)
+
+
+def bootstrap_arguments(table: Table, step: str) -> list[str]:
+    """Flags of the bootstrap; `step` is `preflight`, `bootstrap` or `validate`. Raises RegistryError for a table without one."""
+    plain, keys = table.bootstrap, table.keys
+    if plain is None or keys is None:
+        raise RegistryError(f"Table {table.name} has nothing to bootstrap", fix="give it `bootstrap` and `keys`")
+    flags = ["--target-base-path", table.base_path, "--source-path", plain.source_path]
+    flags += ["--source-format", plain.source_format, "--mode", plain.mode, "--mode-regex", plain.mode_regex]
+    flags += ["--check-keys", plain.check_keys, "--step", step]
+    version = {VERSION.name: str(table.version)}
+    return flags + _options({**_table_options(table, keys), **version, **table.hoodie, **plain.hoodie})
+
+
+def _table_options(table: Table, keys: Keys) -> dict[str, str]:
+    """The options of a new table."""
+    options = {
+        "hoodie.table.name": table.name,
+        "hoodie.table.type": table.type,
+        "hoodie.datasource.write.recordkey.field": ",".join(keys.record_key),
+        "hoodie.datasource.write.partitionpath.field": ",".join(keys.partition_by),
+        "hoodie.table.ordering.fields": ",".join(keys.ordering),
+    }
+    return {name: value for name, value in options.items() if value}
 
 
 def _replaced(options: Mapping[str, str], key: ConfigKey[Any], value: str) -> dict[str, str]:

@@ -190,6 +190,8 @@ def _laid_over(entry: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any
 def _contradictions(table: Table, pools: Mapping[str, int]) -> Iterator[tuple[tuple[str, ...], str]]:
     if table.source is not None and table.keys is None:
         yield ("keys",), "is missing; a table with a source needs the columns of its record key"
+    if table.bootstrap is not None and table.keys is None:
+        yield ("keys",), "is missing; a bootstrap needs the columns of the table's record key"
     if table.source is None and table.ingest.schedule is not None:
         yield ("ingest", "schedule"), "has no effect without a source"
     if table.type == "COPY_ON_WRITE" and table.compact != Compact():

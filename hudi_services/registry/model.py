@@ -119,6 +119,23 @@ class Sync(_Part):
     hoodie: Options = {}
 
 
+class Bootstrap(_Part):
+    """The plain table that this one is made of, once, before anything is ingested.
+
+    `mode` goes for partitions whose path matches `mode_regex`, the other mode for the others. With `approval` a person looks at
+    what the preflight found before anything is written.
+    """
+
+    source_path: str
+    source_format: Literal["parquet", "orc"] = "parquet"
+    mode: Literal["METADATA_ONLY", "FULL_RECORD"] = "METADATA_ONLY"
+    mode_regex: str = ".*"
+    check_keys: Literal["none", "sample", "full"] = "full"
+    approval: bool = True
+    hoodie: Options = {}
+    spark: Options = {}
+
+
 class Table(_Part):
     """One table. Without a source it is written by others and only serviced here."""
 
@@ -132,6 +149,7 @@ class Table(_Part):
     clean: Clean = Clean()
     compact: Compact = Compact()
     sync: Sync | None = None
+    bootstrap: Bootstrap | None = None
     hoodie: Options = {}
     connection: str = "spark_default"
     pool: str = "default_pool"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hoodie.config import bootstrap_keys
+from hoodie.config.bootstrap_keys import BOOTSTRAP_KEYS
 from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.compaction_keys import COMPACTION_KEYS
 from hoodie.config.key import ConfigKey, resolve
@@ -29,6 +31,11 @@ _OWN: dict[ConfigKey[Any], str] = {
     ORDERING_FIELDS: "keys.ordering",
     TYPE: "type",
     VERSION: "version",
+    bootstrap_keys.SOURCE: "bootstrap.source_path",
+    bootstrap_keys.SOURCE_FORMAT: "bootstrap.source_format",
+    bootstrap_keys.MODE: "bootstrap.mode",
+    bootstrap_keys.MODE_REGEX: "bootstrap.mode_regex",
+    bootstrap_keys.CHECK_KEYS: "bootstrap.check_keys",
 }
 _OWN_NAMES = {name: where for key, where in _OWN.items() for name in key.names}
 # Options that are not to be shown.
@@ -39,6 +46,7 @@ _SECTIONS: tuple[tuple[tuple[str, ...], tuple[ConfigKey[Any], ...]], ...] = (
     (("clean", "hoodie"), CLEAN_KEYS),
     (("compact", "hoodie"), COMPACTION_KEYS),
     (("sync", "hoodie"), SYNC_KEYS),
+    (("bootstrap", "hoodie"), BOOTSTRAP_KEYS),
 )
 
 

@@ -14,6 +14,7 @@ PATH_KEYS = (
     ("base_path",),
     ("source", "path"),
     ("source", "quarantine", "path"),
+    ("bootstrap", "source_path"),
     *(("sync", "hoodie", key.name) for key in (BASE_PATH, JDBC_URL, METASTORE_URIS, USERNAME, PASSWORD)),
 )
 

@@ -12,7 +12,8 @@ from airflow.sdk import DAG, AssetOrTimeSchedule, CronDataIntervalTimetable, get
 from hoodie_airflow.assets import table_asset
 from hoodie_airflow.due import clean_is_due, compaction_is_due
 from hoodie_airflow.forms import clean_form, compact_form, ingest_form, sync_form
-from hoodie_airflow.operator import HudiServiceOperator
+from hoodie_airflow.migration import ingestion_is_on, migration_tasks
+from hoodie_airflow.operator import HudiServiceOperator, section
 from hoodie_airflow.places import registry_file
 from hoodie_airflow.problems import errors_dag
 from hoodie_airflow.sync_operator import HudiSyncOperator
@@ -52,6 +53,15 @@ def sync_dags(file: Path | None = None) -> Iterator[DAG]:
             yield _sync_dag(table, table.sync)
 
 
+def bootstrap_dags(file: Path | None = None) -> Iterator[DAG]:
+    """A DAG for each table that is made of a plain one; people start it, once."""
+    for table in _read("bootstrap", file).registry.tables:
+        if table.bootstrap is not None:
+            with _dag(table, "bootstrap", None, {}, _EPOCH) as dag:
+                migration_tasks(table)
+            yield dag
+
+
 def dag_id(service: str, table_name: str) -> str:
     return f"hudi_{service}__{table_name}"
 
@@ -71,7 +81,9 @@ def _ingest_dag(table: Table) -> DAG:
     # A plain cron schedule would give runs without an interval in Airflow 3: nothing to load by.
     schedule = CronDataIntervalTimetable(cron, timezone="UTC") if cron else None
     with _dag(table, "ingest", schedule, ingest_form(table), start, end) as dag:
-        HudiServiceOperator(task_id="ingest", table=table, service="ingest")
+        ingest = HudiServiceOperator(task_id="ingest", table=table, service="ingest")
+        if table.bootstrap is not None:
+            ingestion_is_on(table.name, dag_id("bootstrap", table.name)) >> ingest
     return dag
 
 
@@ -141,9 +153,7 @@ def _dag(
 
 
 def _document(table: Table, service: str) -> str:
-    parts = {"ingest": table.ingest, "clean": table.clean, "compact": table.compact, "sync": table.sync}
-    part = parts[service]
-    options = part.hoodie if part is not None else {}
+    options = table.sync.hoodie if service == "sync" and table.sync else section(table, service).hoodie
     lines = [f"**{service}** of the Hudi table `{table.name}` at `{table.base_path}`", ""]
     if service == "ingest" and table.source is not None:
         lines += [f"- source: `{table.source.path}` ({table.source.format}), {table.source.operation}"]

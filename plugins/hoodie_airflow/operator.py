@@ -22,23 +22,33 @@ from hoodie_airflow.dates import Late, chosen_dates, dates_to_load
 from hoodie_airflow.forms import policy_choice
 from hoodie_airflow.places import PLUGINS, PROJECT, SPARK_APPS
 from hudi_services.java import spark_environment
-from hudi_services.registry import Table, clean_arguments, compact_arguments, ingest_arguments
+from hudi_services.registry import (
+    Bootstrap,
+    Clean,
+    Compact,
+    Ingest,
+    Table,
+    bootstrap_arguments,
+    clean_arguments,
+    compact_arguments,
+    ingest_arguments,
+)
 from hudi_services.result import ServiceResult
 
-_APPLICATIONS = {"ingest": "ingest.py", "clean": "cleaner.py", "compact": "compactor.py"}
+_APPLICATIONS = {"ingest": "ingest.py", "clean": "cleaner.py", "compact": "compactor.py", "bootstrap": "bootstrap.py"}
 _WRONG_USAGE = re.compile(r"Error code is: 2\b")
 
 
 class HudiServiceOperator(SparkSubmitOperator):
-    """Runs `service` (`ingest`, `clean` or `compact`) on `table` through the table's Spark connection.
+    """Runs `service` (`ingest`, `clean`, `compact` or `bootstrap`) on `table` through the table's Spark connection.
 
     What the run has to do comes from its data interval and the `params` of its form. The service's result is the task's XCom
     and the extra of the table's asset event. A run that was told something impossible fails without a retry.
     """
 
     def __init__(self, *, table: Table, service: str, mode: str = "", **kwargs: Any) -> None:
-        """`mode` is `schedule` or `execute` for a compaction."""
-        options = {"ingest": table.ingest, "clean": table.clean, "compact": table.compact}[service]
+        """`mode` is `schedule` or `execute` for a compaction, and for a bootstrap its step."""
+        options = section(table, service)
         kwargs.setdefault("application", str(SPARK_APPS / _APPLICATIONS[service]))
         super().__init__(
             conn_id=table.connection,
@@ -76,6 +86,8 @@ class HudiServiceOperator(SparkSubmitOperator):
             return clean_arguments(self.table, policy_choice(params.get("policy")), params.get("retained"))
         if self.service == "compact":
             return compact_arguments(self.table, self.mode)
+        if self.service == "bootstrap":
+            return bootstrap_arguments(self.table, self.mode)
         run = context["dag_run"]
         interval = (run.data_interval_start, run.data_interval_end) if run.data_interval_start else None
         chosen = chosen_dates(params.get("from"), params.get("to"))
@@ -115,6 +127,19 @@ class HudiServiceOperator(SparkSubmitOperator):
         if result.instant is not None:
             events = context["outlet_events"][outlet(self.table, self.service)]
             events.add(table_asset(self.table, self.service), extra={"table": self.table.name, **asdict(result)})
+
+
+def section(table: Table, service: str) -> Ingest | Clean | Compact | Bootstrap:
+    """What the registry says of a service of a table."""
+    sections: dict[str, Ingest | Clean | Compact | Bootstrap | None] = {
+        "ingest": table.ingest,
+        "clean": table.clean,
+        "compact": table.compact,
+        "bootstrap": table.bootstrap,
+    }
+    found = sections[service]
+    assert found is not None, "a DAG is made only for what the registry has"
+    return found
 
 
 def service_environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -42,6 +42,12 @@ INCREMENTAL = ConfigKey[bool](
     "plan only partitions touched since the last clean",
     ("hoodie.cleaner.incremental.mode",),
 )
+DELETE_SOURCES = ConfigKey[bool](
+    "hoodie.cleaner.delete.bootstrap.base.file",
+    boolean,
+    False,
+    "with a skeleton that no view needs any more, its source file is deleted too",
+)
 MAX_DELETE_FILES = ConfigKey[int](
     "hoodie.clean.max.delete.files",
     integer(1),
@@ -58,6 +64,7 @@ CLEAN_KEYS: tuple[ConfigKey[Any], ...] = (
     FILE_VERSIONS_RETAINED,
     HOURS_RETAINED,
     INCREMENTAL,
+    DELETE_SOURCES,
     MAX_DELETE_FILES,
     MAX_DELETE_SHARE,
     LOCK_WAIT_MS,

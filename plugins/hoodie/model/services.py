@@ -31,10 +31,11 @@ class CleanPlan:
     earliest_action: str | None
     last_completed: str  # requested time of the last completed commit when it was planned: the next plan starts here
     extra: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
+    sources: tuple[CleanFile, ...] = ()  # source files of skeletons; their paths are absolute URIs
 
     @property
     def bytes(self) -> int:
-        return sum(file.size for file in self.files)
+        return sum(file.size for file in (*self.files, *self.sources))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class CleanResult:
     deleted: Mapping[str, tuple[str, ...]]  # partition -> file names
     failed: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: _EMPTY)
     extra: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
+    sources: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: _EMPTY)  # deleted: partition -> URIs
 
 
 @dataclass(frozen=True, slots=True)

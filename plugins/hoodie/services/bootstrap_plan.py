@@ -77,7 +77,8 @@ def plan_bootstrap(
     good = [footer for footer in footers if footer.problem is None and footer.rows]
     fields = key_generator(properties)[1].fields
     files = tuple(_planned(footer, fields, options) for footer in good)
-    schema, clashes = _schema(good, files, fields, as_text=options[keys.BINARY_AS_STRING])
+    typed = properties.version != 6  # Hudi 0.15 takes what a folder tells for text when it merges
+    schema, clashes = _schema(good, files, fields, as_text=options[keys.BINARY_AS_STRING], typed=typed)
     problems += clashes
     if options[keys.SOURCE_FORMAT] == "ORC" and any(file.mode == keys.METADATA_ONLY for file in files):
         problems.append("ORC files can only be copied: rows of the table are Parquet; use the mode FULL_RECORD")
@@ -125,7 +126,7 @@ def _layout(footers: Iterable[Footer]) -> str:
 
 
 def _schema(
-    footers: Sequence[Footer], files: Sequence[PlannedFile], fields: Sequence[str], *, as_text: bool
+    footers: Sequence[Footer], files: Sequence[PlannedFile], fields: Sequence[str], *, as_text: bool, typed: bool
 ) -> tuple[pa.Schema | None, list[str]]:
     """The columns of all files, then the partition columns that only folders tell; and where files contradict each other."""
     examples: dict[pa.Schema, str] = {}
@@ -145,7 +146,8 @@ def _schema(
     for file in files:
         for name, value in file.values:
             texts.setdefault(name, []).append(value)
-    given = [pa.field(name, _path_type(texts[name])) for name in fields if name in texts and name not in schema.names]
+    told = [name for name in fields if name in texts and name not in schema.names]
+    given = [pa.field(name, _path_type(texts[name]) if typed else pa.string()) for name in told]
     return pa.schema([*schema, *given]), clashes
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hoodie.clock import Clock
+from hoodie.config.bootstrap_keys import SOURCE
 from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.key import resolve
 from hoodie.config.write_keys import LOCK_WAIT_MS
@@ -15,12 +16,13 @@ from hoodie.engine.base import Engine
 from hoodie.errors import CorruptTableError, HoodieError, MissingFileError
 from hoodie.model.services import CleanPlan, CleanResult
 from hoodie.services.clean_plan import CleanDecision, decide_clean
+from hoodie.storage import open_storage
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant, State
 from hoodie.timeline.service_codec import decode_clean_plan, encode_clean_plan, encode_clean_result
 from hoodie.transaction import instants
 from hoodie.transaction.begin import begin
-from hoodie.transaction.guard import delete_data_file, relative_path
+from hoodie.transaction.guard import delete_data_file, delete_source_file, relative_path
 from hoodie.transaction.times import new_time
 from hoodie.view import TableState, load_state
 
@@ -70,6 +72,8 @@ def execute_clean(state: TableState, instant: Instant, plan: CleanPlan, clock: C
     allowed = frozenset(paths)
     batches = [paths[start : start + _BATCH] for start in range(0, len(paths), _BATCH)]
     problems = [problem for found in engine.map(DeleteFiles(state.storage, allowed), batches) for problem in found]
+    if not problems:  # nobody may find a skeleton without its source
+        problems = _delete_sources(state, [file.path for file in plan.sources], engine)
     if problems:
         raise HoodieError(
             f"Clean {instant.time} of table {state.storage.base_path} could not delete {len(problems)} of {len(paths)} files",
@@ -81,18 +85,28 @@ def execute_clean(state: TableState, instant: Instant, plan: CleanPlan, clock: C
     return result
 
 
+def _delete_sources(state: TableState, uris: Sequence[str], engine: Engine) -> list[str]:
+    if not uris:
+        return []
+    source = open_storage(state.properties.raw.get(SOURCE.name, state.storage.base_path))
+    batches = [uris[start : start + _BATCH] for start in range(0, len(uris), _BATCH)]
+    task = DeleteFiles(source, frozenset(uris), sources=True)
+    return [problem for found in engine.map(task, batches) for problem in found]
+
+
 @dataclass(frozen=True)
 class DeleteFiles:
-    """Task function: deletes planned files; returns what went wrong, one line a file."""
+    """Task function: deletes planned files, of the table or of its source; returns what went wrong, one line a file."""
 
     storage: Storage
     allowed: frozenset[str]
+    sources: bool = False
 
     def __call__(self, paths: Sequence[str]) -> list[str]:
         problems = []
         for path in paths:
             try:
-                delete_data_file(self.storage, path, self.allowed)
+                (delete_source_file if self.sources else delete_data_file)(self.storage, path, self.allowed)
             except OSError as error:
                 problems.append(f"{path}: {error}")
         return problems
@@ -103,6 +117,9 @@ def clean_result(time: str, plan: CleanPlan, millis: int) -> CleanResult:
     deleted: dict[str, list[str]] = {}
     for file in plan.files:
         deleted.setdefault(file.partition, []).append(file.path.rpartition("/")[2])
+    sources: dict[str, list[str]] = {}
+    for file in plan.sources:
+        sources.setdefault(file.partition, []).append(file.path)
     audit = {"bytes_deleted": str(plan.bytes), "cleaned_by": f"{getpass.getuser()}@{socket.gethostname()}"}
     return CleanResult(
         start=time,
@@ -112,6 +129,7 @@ def clean_result(time: str, plan: CleanPlan, millis: int) -> CleanResult:
         last_completed=plan.last_completed,
         deleted={partition: tuple(names) for partition, names in sorted(deleted.items())},
         extra={**plan.extra, **audit},
+        sources={partition: tuple(uris) for partition, uris in sorted(sources.items())},
     )
 
 

@@ -17,6 +17,7 @@ from hoodie.services.clean_retention import (
     earliest_by_commits,
     earliest_by_hours,
     planned_files,
+    planned_sources,
     superseded,
 )
 from hoodie.storage.base import join
@@ -145,15 +146,18 @@ def _plan(
     kept |= {path for g in groups if (g.partition, g.file_id) in planned for s in g.slices for path in s.paths}
     earliest = retention.earliest
     policy = options[keys.POLICY]
-    removable = superseded(
-        groups,
-        replaced_groups(state),
-        policy,
-        earliest.time if earliest else None,
-        options[keys.FILE_VERSIONS_RETAINED],
-        earliest.time if earliest else None,
+    removable = list(
+        superseded(
+            groups,
+            replaced_groups(state),
+            policy,
+            earliest.time if earliest else None,
+            options[keys.FILE_VERSIONS_RETAINED],
+            earliest.time if earliest else None,
+        )
     )
     files = planned_files(removable, (log for p in listed for log in p.log_files), kept)
+    sources = planned_sources(removable, kept) if options[keys.DELETE_SOURCES] else []
     if files:  # what takes their place must be whole: a torn commit may yet be undone, and then they are needed
         for instant in state.timeline.commits:
             if earliest is None or pad(instant.time) >= pad(earliest.time):
@@ -170,6 +174,7 @@ def _plan(
         str(earliest.action.completed_as) if earliest else None,
         last_commit.time,
         {SAVEPOINTS: ",".join(sorted(savepoints))} if savepoints else {},
+        tuple(sources),
     )
     _check_limits(plan, len(sizes), options)
     return CleanDecision(plan, f"{reason}; {retention.reason}", len(partitions), len(sizes), sum(sizes))

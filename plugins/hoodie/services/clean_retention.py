@@ -108,3 +108,14 @@ def planned_files(
             if info.path not in kept
         )
     return result
+
+
+def planned_sources(slices: Iterable[tuple[FileSlice, str]], kept: Collection[str]) -> list[CleanFile]:
+    """The source files of the skeletons among the slices, but for those of skeletons in `kept` (paths)."""
+    result = []
+    for file_slice, reason in slices:
+        base = file_slice.base_file
+        if base is not None and base.source is not None and base.path not in kept:
+            source = base.source
+            result.append(CleanFile(source.uri, file_slice.partition, file_slice.file_id, source.size, reason))
+    return result

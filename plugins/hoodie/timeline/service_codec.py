@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from hoodie.model.names import BaseFileName, LogFileName
@@ -26,6 +27,8 @@ def encode_clean_plan(plan: CleanPlan, base_path: str) -> bytes:
         files.setdefault(file.partition, []).append(
             {"filePath": f"{base_path}/{file.path}", "isBootstrapBaseFile": False}
         )
+    for file in plan.sources:
+        files.setdefault(file.partition, []).append({"filePath": file.path, "isBootstrapBaseFile": True})
     earliest = None
     if plan.earliest_to_retain is not None:
         earliest = {
@@ -52,9 +55,12 @@ def decode_clean_plan(data: bytes, where: str, relative: Any) -> CleanPlan:
     """`relative(path)` turns a path of the plan, absolute or with a scheme, into one relative to the base path."""
     record = avro.decode(data, where)
     files: list[CleanFile] = []
+    sources: list[CleanFile] = []
     for partition, entries in (record.get("filePathsToBeDeletedPerPartition") or {}).items():
         paths = [entry["filePath"] for entry in entries if not entry.get("isBootstrapBaseFile")]
         files.extend(_planned_file(partition, relative(path)) for path in paths)
+        kept_apart = [entry["filePath"] for entry in entries if entry.get("isBootstrapBaseFile")]
+        sources.extend(_planned_file(partition, path) for path in kept_apart)
     for partition, names in (record.get("filesToBeDeletedPerPartition") or {}).items():  # plans of version 1
         files.extend(_planned_file(partition, join(partition, name)) for name in names)
     earliest = record.get("earliestInstantToRetain") or {}
@@ -65,6 +71,7 @@ def decode_clean_plan(data: bytes, where: str, relative: Any) -> CleanPlan:
         earliest_action=earliest.get("action"),
         last_completed=record.get("lastCompletedCommitTimestamp") or "",
         extra=record.get("extraMetadata") or {},
+        sources=tuple(sources),
     )
 
 
@@ -75,17 +82,6 @@ def _planned_file(partition: str, path: str) -> CleanFile:
 
 
 def encode_clean_result(result: CleanResult) -> bytes:
-    partitions = {
-        partition: {
-            "partitionPath": partition,
-            "policy": result.policy,
-            "deletePathPatterns": [*result.deleted.get(partition, ()), *result.failed.get(partition, ())],
-            "successDeleteFiles": list(result.deleted.get(partition, ())),
-            "failedDeleteFiles": list(result.failed.get(partition, ())),
-            "isPartitionDeleted": False,
-        }
-        for partition in sorted({*result.deleted, *result.failed})
-    }
     return avro.encode(
         "HoodieCleanMetadata",
         {
@@ -94,12 +90,28 @@ def encode_clean_result(result: CleanResult) -> bytes:
             "totalFilesDeleted": sum(len(names) for names in result.deleted.values()),
             "earliestCommitToRetain": result.earliest_to_retain,
             "lastCompletedCommitTimestamp": result.last_completed,
-            "partitionMetadata": partitions,
+            "partitionMetadata": _cleaned(result.policy, result.deleted, result.failed),
             "version": _VERSION,
-            "bootstrapPartitionMetadata": {},
+            "bootstrapPartitionMetadata": _cleaned(result.policy, result.sources, {}),
             "extraMetadata": dict(result.extra),
         },
     )
+
+
+def _cleaned(
+    policy: str, deleted: Mapping[str, tuple[str, ...]], failed: Mapping[str, tuple[str, ...]]
+) -> dict[str, dict[str, Any]]:
+    return {
+        partition: {
+            "partitionPath": partition,
+            "policy": policy,
+            "deletePathPatterns": [*deleted.get(partition, ()), *failed.get(partition, ())],
+            "successDeleteFiles": list(deleted.get(partition, ())),
+            "failedDeleteFiles": list(failed.get(partition, ())),
+            "isPartitionDeleted": False,
+        }
+        for partition in sorted({*deleted, *failed})
+    }
 
 
 def decode_clean_result(data: bytes, where: str) -> CleanResult:

@@ -34,6 +34,22 @@ def delete_data_file(storage: Storage, path: str, planned: Collection[str]) -> b
     return storage.delete(path)
 
 
+def delete_source_file(source: Storage, uri: str, planned: Collection[str]) -> bool:
+    """Delete a file of the plain table that `source` is and that a Hudi table was bootstrapped from; False when it was gone.
+
+    Raises UnsafeDeleteError unless it lies below the source's base path and stands in `planned`.
+    """
+    path = relative_path(source.base_path, uri)
+    parts = path.split("/")
+    if uri not in planned or not {"", ".", "..", ".hoodie"}.isdisjoint(parts):
+        raise UnsafeDeleteError(
+            f"Refused to delete {uri!r} of the source {source.base_path}",
+            found="it is no plain path below the source, or the plan does not name it",
+            fix="nothing was deleted; report the plan",
+        )
+    return source.delete(path)
+
+
 def relative_path(base_path: str, path: str) -> str:
     """`path` as a plan of any writer names it (absolute, with or without a scheme, or relative) -> relative to the table.
 

@@ -38,6 +38,11 @@ tables:
     source: {path: /land/trips, format: parquet}
     compact: {after_ingests: 1, max_plans: 3, hoodie: {hoodie.compact.inline.max.delta.commits: 2}}
     sync: {hoodie: {hoodie.datasource.hive_sync.mode: hms}}
+  - name: old
+    base_path: /lake/old
+    keys: {record_key: id, partition_by: day, ordering: ts}
+    source: {path: /land/old, format: parquet}
+    bootstrap: {source_path: /plain/old, mode_regex: day=2.*, spark: {spark.driver.memory: 3g}}
   - name: others
     base_path: /lake/others
     clean: {schedule: 0 0 * * 0}

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,16 @@ from hoodie_airflow.factory import clean_dags, ingest_dags
 from hoodie_airflow.places import PLUGINS, PROJECT
 
 DAGS = {
+    "hudi_bootstrap__old",
     "hudi_clean__events",
     "hudi_clean__flights",
+    "hudi_clean__old",
     "hudi_clean__others",
     "hudi_clean__trips",
     "hudi_compact__trips",
     "hudi_ingest__events",
     "hudi_ingest__flights",
+    "hudi_ingest__old",
     "hudi_ingest__trips",
     "hudi_sync__others",
     "hudi_sync__trips",
@@ -84,6 +88,22 @@ def test_a_sync_follows_ingestions_and_compactions_in_a_dag_of_its_own(registry:
     assert "hive_sync.mode" in trips.doc_md
     shown = json.dumps(DagSerialization.serialize_dag(others)) + others.doc_md
     assert "geheim" not in shown
+
+
+def test_a_migration_waits_for_a_person_and_switches_ingestion_on(registry: Path) -> None:
+    dags = load()
+    dag = dags["hudi_bootstrap__old"]
+    assert dag.schedule is None
+    order = ["preflight", "approve", "bootstrap", "validate", "ingestion_on"]
+    assert dag.task_ids == order or set(dag.task_ids) == set(order)
+    for before, after in pairwise(order):
+        assert dag.get_task(after).upstream_task_ids == {before}
+    assert dag.get_task("bootstrap").conf == {"spark.driver.memory": "3g"}
+    assert dags["hudi_ingest__old"].get_task("ingest").upstream_task_ids == {"bootstrapped"}
+    registry.write_text(registry.read_text().replace("mode_regex: day=2.*", "approval: false"))
+    assert load()["hudi_bootstrap__old"].get_task("bootstrap").upstream_task_ids == {"preflight"}
+    registry.write_text(registry.read_text().replace("/plain/old,", "/plain/old, mode: COPY,"))
+    assert "bootstrap.mode" in load()["hudi_registry_errors"].doc_md
 
 
 def test_forms(registry: Path) -> None:

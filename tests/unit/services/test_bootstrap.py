@@ -13,10 +13,12 @@ from pyarrow import orc
 
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
-from hoodie.errors import ConfigError, HoodieError, SourceError, TableExistsError
+from hoodie.errors import ConfigError, HoodieError, SourceError, TableExistsError, UnsafeDeleteError
 from hoodie.services.bootstrap import BootstrapRequest, preflight, run_bootstrap
 from hoodie.services.bootstrap_validate import validate_bootstrap
-from hoodie.storage import walk_files
+from hoodie.storage import LocalStorage, walk_files
+from hoodie.timeline.service_codec import decode_clean_plan, encode_clean_plan
+from hoodie.transaction.guard import delete_source_file
 from tests.support.clock import FakeClock
 from tests.support.sources import SMALL, TABLE, contents, hive_source, put
 
@@ -286,3 +288,31 @@ def test_validation(tmp_path, options):
     if "mode" in options:  # rows that were copied stay as they were
         put(tmp_path / "source", "part=p2/part-0.parquet", ["a", "e", "f", "g", "H"])
         assert validate_bootstrap(asked, FakeClock(), ENGINE).different == ("part=p2",)
+
+
+@pytest.mark.parametrize("version", ["9", "6"])
+def test_source_files_are_cleaned_only_when_told(tmp_path, version):
+    source = hive_source(tmp_path / "source")
+    _, table = run(request(tmp_path, {"hoodie.write.table.version": version}))
+    rows = pa.table({"id": ["e"], "ts": [2], "value": [9], "part": ["p2"]})
+    table.write(rows, "upsert", SMALL)
+    table.write(rows, "upsert", SMALL)
+    expected, before = content(table), contents(source)
+    retain = {"hoodie.clean.commits.retained": 1}
+    plan = table.plan_clean({**retain, "hoodie.cleaner.delete.bootstrap.base.file": True})
+    assert [file.path for file in plan.sources] == [f"file:{source}/part=p2/part-0.parquet"]
+    state = table.state()
+    body = encode_clean_plan(plan, table.base_path)
+    again = decode_clean_plan(body, "x", lambda file: file.removeprefix(table.base_path + "/"))
+    assert [file.path for file in again.sources] == [file.path for file in plan.sources]
+    if version == "9":
+        assert table.clean(retain).files_deleted
+        assert contents(source) == before
+    else:
+        table.clean({**retain, "hoodie.cleaner.delete.bootstrap.base.file": True})
+        gone = before.keys() - contents(source).keys()
+        assert {str(path.relative_to(source)) for path in gone} == {"part=p2/part-0.parquet"}
+    assert content(table) == expected
+    with pytest.raises(UnsafeDeleteError):
+        delete_source_file(LocalStorage(str(source)), f"{source}/../t", [f"{source}/../t"])
+    assert state.properties.raw["hoodie.bootstrap.base.path"] == str(source)

@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from hoodie.errors import RegistryError
-from hudi_services.registry import DateRange, Table, clean_arguments, ingest_arguments
+from hudi_services.registry import (
+    Bootstrap,
+    DateRange,
+    Keys,
+    Table,
+    bootstrap_arguments,
+    clean_arguments,
+    ingest_arguments,
+)
 
 ENTRY: dict[str, Any] = {
     "name": "flights",
@@ -97,3 +105,24 @@ def test_a_clean_choice_replaces_the_option_under_its_older_name() -> None:
         "hoodie.cleaner.policy=KEEP_LATEST_FILE_VERSIONS",
         "hoodie.clean.fileversions.retained=2",
     ]
+
+
+def test_bootstrap() -> None:
+    table = Table(
+        name="old",
+        base_path="/lake/old",
+        type="MERGE_ON_READ",
+        version=6,
+        keys=Keys(record_key=("id",), partition_by=("day",)),
+        bootstrap=Bootstrap(source_path="/plain", mode="FULL_RECORD", hoodie={"hoodie.bootstrap.parallelism": "9"}),
+        hoodie={"hoodie.datasource.write.hive_style_partitioning": "true"},
+    )
+    flags = bootstrap_arguments(table, "validate")
+    pairs = list(pairwise(flags))
+    assert {("--step", "validate"), ("--mode", "FULL_RECORD"), ("--source-path", "/plain")} <= set(pairs)
+    given = [after for before, after in pairs if before == "--hoodie-conf"]
+    assert "hoodie.table.type=MERGE_ON_READ" in given
+    assert "hoodie.write.table.version=6" in given
+    assert "hoodie.bootstrap.parallelism=9" in given
+    with pytest.raises(RegistryError, match="nothing to bootstrap"):
+        bootstrap_arguments(table.model_copy(update={"bootstrap": None}), "validate")
