@@ -90,7 +90,7 @@ def bootstrap(
         rows_written=done.rows if done else 0,
         rows_inserted=done.rows if done else 0,
         files_read=len(plan.files) if plan else 0,
-        bytes_read=plan.bytes if plan else 0,
+        bytes_read=plan.bytes_read if plan else 0,
         files_written=done.files_written if done else 0,
         bytes_written=done.bytes_written if done else 0,
         seconds=time.monotonic() - begun,
@@ -185,6 +185,7 @@ def plan_as_dict(plan: BootstrapPlan) -> dict[str, Any]:
         "partition_columns_outside": list(plan.outside),
         "schema": {field.name: str(field.type) for field in plan.schema or ()},
         "bytes": plan.bytes,
+        "bytes_read": {keys.METADATA_ONLY: plan.key_bytes, keys.FULL_RECORD: plan.key_bytes + plan.bytes},
         "bytes_written": {keys.METADATA_ONLY: plan.skeleton_bytes, keys.FULL_RECORD: plan.full_bytes},
         "files": [
             {"path": file.info.path, "bytes": file.info.size, "rows": file.rows, "reason": file.mode}

@@ -84,5 +84,8 @@ def _bootstrap_lines(plan: dict[str, Any]) -> list[str]:
         *(f"problem: {problem}" for problem in plan["problems"]),
         *(f"note: {note}" for note in plan["notes"]),
         f"{plan['rows']:,} rows in {plan['partitions']} partitions, layout {plan['layout']}; columns told by folders: {told}",
-        *(f"{mode} of all files would write about {size:,} bytes" for mode, size in plan["bytes_written"].items()),
+        *(
+            f"{mode} of all files would read {plan['bytes_read'][mode]:,} bytes and write about {size:,}"
+            for mode, size in plan["bytes_written"].items()
+        ),
     ]

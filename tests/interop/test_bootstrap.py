@@ -11,6 +11,7 @@ from hoodie.clock import SystemClock
 from hoodie.engine import LocalEngine
 from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
 from tests.interop.rows import rows
+from tests.interop.test_compaction import call
 from tests.interop.test_cow import hudi_options
 from tests.support.sources import TABLE, contents, put
 
@@ -97,3 +98,16 @@ def test_plain_folders(tmp_path, hudi12):
     ours = HoodieTable.open(asked.base_path)
     assert pc.count_distinct(ours.read()["part"]).as_py() == 2
     assert rows(hudi12.read(ours.base_path)) == rows(ours.read())
+
+
+def test_our_compaction_plan_of_skeletons_is_executed_by_hudi(tmp_path, hudi12):
+    ours, source = bootstrapped(tmp_path, ".*", **{"hoodie.table.type": "MERGE_ON_READ"})
+    before = contents(source)
+    ours.write(change(ours, ["k01", "k11"], 5, 50), "upsert")
+    time = ours.schedule_compaction(force=True)
+    waiting = rows(ours.read())
+    call(hudi12, ours, "run", time)
+    assert [i.time for i in ours.timeline.commits if i.action == "commit"] == [time]
+    assert rows(ours.read()) == waiting == rows(hudi12.read(ours.base_path))
+    assert sum(s.base_file.source is None for s in ours.file_slices()) == 2
+    assert contents(source) == before

@@ -45,6 +45,7 @@ class BootstrapPlan:
     outside: tuple[str, ...]  # those that only the folders tell, of some files at least
     problems: tuple[str, ...]
     notes: tuple[str, ...]
+    key_bytes: int  # of the key and partition columns, all that is read for METADATA_ONLY
     skeleton_bytes: int  # about what METADATA_ONLY would write of all files
     full_bytes: int  # and FULL_RECORD
 
@@ -59,6 +60,11 @@ class BootstrapPlan:
     @property
     def partitions(self) -> int:
         return len({file.folder for file in self.files})
+
+    @property
+    def bytes_read(self) -> int:
+        """Of the key columns, and of all columns of the files whose rows are copied."""
+        return self.key_bytes + sum(file.info.size for file in self.of_mode(keys.FULL_RECORD))
 
     def of_mode(self, mode: str) -> tuple[PlannedFile, ...]:
         return tuple(file for file in self.files if file.mode == mode)
@@ -99,6 +105,7 @@ def plan_bootstrap(
         tuple(name for name in fields if name not in inside),
         tuple(problems),
         tuple(_notes(good, schema)),
+        key_bytes,
         skeletons,
         sum(footer.info.size for footer in good) + key_bytes + rows * _SEQNO_BYTES,
     )
