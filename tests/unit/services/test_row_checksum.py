@@ -44,6 +44,7 @@ def test_places_count():
         return row_hashes(pa.table(columns)).tolist()
 
     assert of(a=["x"], b=["y"]) != of(a=["y"], b=["x"])
+    assert of(a=[{"x": 1, "y": 2}]) != of(a=[{"x": 2, "y": 1}])
     assert of(a=[[1, 2]]) != of(a=[[2, 1]])
     assert of(a=[[[1], [2]]]) != of(a=[[[1, 2], []]])
     assert of(a=pa.array(["x", "y"]).dictionary_encode()) == of(a=["x", "y"])
