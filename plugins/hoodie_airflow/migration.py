@@ -1,4 +1,4 @@
-"""The migration of a plain table: preflight, approval, bootstrap, validation, and ingestion switched on."""
+"""The migration of a plain table: preflight, approval, bootstrap, validation, Hive sync, and ingestion switched on."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import Variable, task
 
 from hoodie_airflow.operator import HudiServiceOperator
+from hoodie_airflow.sync_operator import HudiSyncOperator
 from hudi_services.registry import Table
 
 _log = logging.getLogger(__name__)
@@ -22,7 +23,11 @@ def migration_tasks(table: Table) -> None:
         return HudiServiceOperator(task_id=name, table=table, service="bootstrap", mode=name)
 
     preflight, write, validate = step("preflight"), step("bootstrap"), step("validate")
-    write >> validate >> switch_ingestion_on(table.name)
+    write >> validate
+    if table.sync is None:
+        validate >> switch_ingestion_on(table.name)
+    else:
+        validate >> HudiSyncOperator(task_id="sync", table=table) >> switch_ingestion_on(table.name)
     if not table.bootstrap.approval:
         preflight >> write
         return

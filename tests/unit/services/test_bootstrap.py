@@ -79,7 +79,9 @@ def test_a_hive_table(tmp_path, version, kind, options, times):
     assert content(table, filter=pc.field("part") == "p2") == [row for row in wanted if row[0] == "p2"]
     assert table.read(columns=["value"], filter=pc.field("id") == "h").to_pylist() == [{"value": 4}]
     found = table.read(columns=["_hoodie_record_key"], filter=pc.field("id") == "h", as_of=times[-1])
-    assert found.to_pylist() == [{"_hoodie_record_key": "h"}], "a row group of the source, a part of one of the skeleton"
+    assert found.to_pylist() == [{"_hoodie_record_key": "h"}], (
+        "a row group of the source, a part of one of the skeleton"
+    )
     last = table.timeline.commits[len(times) - 1]
     end = last.completion_time if version == "9" else last.time
     assert table.read_incremental(None, end).num_rows == len(HIVE)
