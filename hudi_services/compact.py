@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from hoodie.config import COMPACTION_KEYS, check_keys, select_keys
+from hoodie.config.compaction_keys import LOG_COMPACTION
+from hoodie.config.key import resolve
 from hoodie.errors import ConfigError
-from hoodie.services.compaction import pending_compactions, read_plan
 from hoodie.services.compaction_plan import CompactionDecision
+from hoodie.services.compaction_run import pending_compactions
 from hoodie.table import HoodieTable
+from hoodie.view import compaction_plan
 from hudi_services.explain import print_plan
 from hudi_services.options import Common, common_options
 from hudi_services.result import ServiceResult, finish
@@ -32,7 +37,10 @@ def compact(
     max_plans: int | None,
     force: bool,
 ) -> None:
-    """Merge the logs of a merge-on-read table into new base files. Writers may go on meanwhile."""
+    """Merge the logs of a merge-on-read table into new base files. Writers may go on meanwhile.
+
+    With hoodie.log.compaction.enable=true, many small log blocks are merged into one when no compaction is due.
+    """
     begun = time.monotonic()
     check_keys(common.options)
     if instant is not None and mode != "execute":
@@ -41,14 +49,16 @@ def compact(
     runner = common.open_engine("hudi compact")
     table = HoodieTable.open(common.base_path, engine=runner)
     if common.explain:
-        print_plan(_as_dict(table, table.explain_compaction(chosen)), common.as_json)
+        print_plan(_as_dict(table, next_compaction(table, chosen)), common.as_json)
         return
     said: list[str] = []
     scheduled = None
     if mode != "execute":
         scheduled = table.schedule_compaction(chosen, force=force)
+        if scheduled is None and resolve(chosen, COMPACTION_KEYS)[LOG_COMPACTION]:
+            scheduled = table.schedule_log_compaction(chosen)
         said.append(
-            f"scheduled {scheduled}" if scheduled else f"none scheduled: {table.explain_compaction(chosen).reason}"
+            f"scheduled {scheduled}" if scheduled else f"none scheduled: {next_compaction(table, chosen).reason}"
         )
     results = []
     if mode != "schedule":
@@ -73,6 +83,15 @@ def compact(
     finish(result, common.as_json, common.result_path)
 
 
+def next_compaction(table: HoodieTable, options: Mapping[str, object]) -> CompactionDecision:
+    """What would be scheduled now: a compaction, or else a log compaction where these are wanted."""
+    full = table.explain_compaction(options)
+    if full.plan is not None or not resolve(options, COMPACTION_KEYS)[LOG_COMPACTION]:
+        return full
+    logs = table.explain_log_compaction(options)
+    return replace(logs, reason=f"{full.reason}; of logs only: {logs.reason}")
+
+
 def _as_dict(table: HoodieTable, decision: CompactionDecision) -> dict[str, Any]:
     """What would be scheduled now, per file group with the bytes read and written, and what waits already."""
     state, backlog, plan = table.state(), decision.backlog, decision.plan
@@ -86,7 +105,11 @@ def _as_dict(table: HoodieTable, decision: CompactionDecision) -> dict[str, Any]
             "log_bytes": backlog.log_bytes,
             "oldest_log": backlog.oldest_log,
             "pending_plans": [
-                {"instant": pending.time, "file_groups": len(read_plan(state, pending).operations)}
+                {
+                    "instant": pending.time,
+                    "action": str(pending.action),
+                    "file_groups": len(compaction_plan(state, pending).operations),
+                }
                 for pending in pending_compactions(state)
             ],
         },

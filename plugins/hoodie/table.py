@@ -21,12 +21,15 @@ from hoodie.read.plan import ReadPlan, current_slices, plan_read
 from hoodie.read.times import resolve_as_of
 from hoodie.services.clean import CleanRun, run_clean
 from hoodie.services.clean_plan import CleanDecision, decide_clean
-from hoodie.services.compaction import CompactionResult, execute_compaction, pending_compactions, schedule_compaction
+from hoodie.services.compaction import execute_compaction, schedule_compaction
 from hoodie.services.compaction_plan import CompactionDecision, decide_compaction
+from hoodie.services.compaction_run import CompactionResult, pending_compactions
+from hoodie.services.log_compaction import execute_log_compaction, schedule_log_compaction
+from hoodie.services.log_compaction_plan import decide_log_compaction
 from hoodie.storage import Storage, open_storage
 from hoodie.sync.model import SyncPlan
 from hoodie.sync.run import explain_sync, run_sync
-from hoodie.timeline import Timeline
+from hoodie.timeline import Action, Timeline
 from hoodie.transaction.create import create_table
 from hoodie.view import TableState, load_state
 from hoodie.view.table_schema import table_schema
@@ -201,10 +204,26 @@ class HoodieTable:
         instant, _ = schedule_compaction(self.storage, self.clock, options or {}, force=force)
         return instant.time if instant is not None else None
 
+    def explain_log_compaction(self, options: Mapping[str, object] | None = None) -> CompactionDecision:
+        """The same for a log compaction."""
+        return decide_log_compaction(self.state(), options or {})
+
+    def schedule_log_compaction(self, options: Mapping[str, object] | None = None) -> str | None:
+        """Put a plan to merge log blocks on the timeline if there are many. Returns its instant."""
+        instant, _ = schedule_log_compaction(self.storage, self.clock, options or {})
+        return instant.time if instant is not None else None
+
     def compact(self, time: str | None = None, options: Mapping[str, object] | None = None) -> list[CompactionResult]:
-        """Execute the pending compaction of instant `time`, or all of them, the oldest first. Writers may go on meanwhile."""
-        times = [time] if time is not None else [instant.time for instant in pending_compactions(self.state())]
-        return [execute_compaction(self.storage, self.clock, self.engine, each, options or {}) for each in times]
+        """Execute the pending compaction or log compaction of instant `time`, or all of them, the oldest first.
+
+        Writers may go on meanwhile.
+        """
+        pending = {instant.time: instant.action for instant in pending_compactions(self.state())}
+        results = []
+        for each in [time] if time is not None else list(pending):
+            execute = execute_log_compaction if pending.get(each) is Action.LOG_COMPACTION else execute_compaction
+            results.append(execute(self.storage, self.clock, self.engine, each, options or {}))
+        return results
 
     def explain_sync(self, options: Mapping[str, object] | None = None) -> SyncPlan:
         """What a Hive sync would change in the catalog; `options` are the keys of `hoodie.config.sync_keys`. Changes nothing."""

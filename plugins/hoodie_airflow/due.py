@@ -37,8 +37,9 @@ def clean_is_due(base_path: str, after_ingests: int, run_type: str) -> bool:
 def compaction_outlook(base_path: str, options: Mapping[str, str]) -> tuple[bool, dict[str, Any]]:
     """Whether a plan is due or waits, and the backlog: log files and bytes, the oldest log, plans that wait."""
     from hoodie import HoodieTable
+    from hudi_services.compact import next_compaction
 
-    decision = HoodieTable.open(base_path).explain_compaction(options)
+    decision = next_compaction(HoodieTable.open(base_path), options)
     backlog = {**asdict(decision.backlog), "reason": decision.reason}
     return decision.plan is not None or decision.backlog.pending_plans > 0, backlog
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoodie.config.key import ConfigKey, choice, integer
+from hoodie.config.key import ConfigKey, boolean, choice, integer
 from hoodie.config.write_keys import (
     BLOOM_ENTRIES,
     BLOOM_FPP,
@@ -60,6 +60,24 @@ DAY_PARTITIONS = ConfigKey[int](
     10,
     "newest partitions that the day-based strategy compacts",
 )
+MEMORY = ConfigKey[int](
+    "hoodie.memory.compaction.max.size",
+    integer(1),
+    1024 * 1024 * 1024,
+    "bytes of memory that the compactions of file groups at work in one process may take together",
+)
+LOG_COMPACTION = ConfigKey[bool](
+    "hoodie.log.compaction.enable", boolean, False, "merge many small log blocks into one when no compaction is due"
+)
+LOG_BLOCKS_THRESHOLD = ConfigKey[int](
+    "hoodie.log.compaction.blocks.threshold", integer(2), 5, "log blocks below which a file group waits"
+)
+OPTIMIZED_SCAN = ConfigKey[bool](
+    "hoodie.optimized.log.blocks.scan.enable",
+    boolean,
+    False,
+    "whether all readers of a table of version 6 have this option of Hudi 0.x set, so that log compaction is safe",
+)
 
 COMPACTION_KEYS: tuple[ConfigKey[Any], ...] = (
     TRIGGER,
@@ -70,6 +88,10 @@ COMPACTION_KEYS: tuple[ConfigKey[Any], ...] = (
     LOG_SIZE_THRESHOLD,
     LOG_NUMBER_THRESHOLD,
     DAY_PARTITIONS,
+    MEMORY,
+    LOG_COMPACTION,
+    LOG_BLOCKS_THRESHOLD,
+    OPTIMIZED_SCAN,
     COMPRESSION,
     ROW_GROUP_SIZE,
     BLOOM_ENTRIES,

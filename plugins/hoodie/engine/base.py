@@ -60,6 +60,11 @@ class Engine(Protocol):
         ...
 
     @property
+    def tasks_per_process(self) -> int:
+        """How many of them share the memory of one process."""
+        ...
+
+    @property
     def write_token(self) -> Callable[[int], str]:
         """Called inside a task with the task's number: `<task>-<stage>-<attempt>`, different for every attempt."""
         ...

@@ -37,6 +37,10 @@ class LocalEngine:
         return self._parallelism
 
     @property
+    def tasks_per_process(self) -> int:
+        return self._parallelism
+
+    @property
     def write_token(self) -> Callable[[int], str]:
         return _write_token
 

@@ -15,7 +15,7 @@ from hoodie.read.times import moment_as_time
 from hoodie.timeline import WRITE_ACTIONS, Instant, format_time, pad, parse_time
 from hoodie.view import TableState
 
-_REWRITES = frozenset({"COMPACT", "CLUSTER"})  # operations that move rows and change none
+_REWRITES = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER"})  # operations that move rows and change none
 _LONGEST_WRITE = timedelta(days=3)  # a commit that began earlier is taken to have been complete at a time
 
 

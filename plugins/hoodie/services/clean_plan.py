@@ -142,6 +142,7 @@ def _plan(
     listed = list_partition_files(state.storage, partitions)
     groups = file_groups(listed, state)
     planned = {*pending_clustering_groups(state), *pending_compaction_groups(state)}
+    planned |= set(pending_compaction_groups(state, Action.LOG_COMPACTION))
     kept = _savepointed_files(state, savepoints)
     kept |= {path for g in groups if (g.partition, g.file_id) in planned for s in g.slices for path in s.paths}
     earliest = retention.earliest

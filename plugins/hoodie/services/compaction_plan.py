@@ -13,6 +13,7 @@ from hoodie.errors import UnsupportedTableError
 from hoodie.model.files import FileSlice
 from hoodie.model.names import FULL_BOOTSTRAP
 from hoodie.model.services import CompactionOperation, CompactionPlan
+from hoodie.services.compaction_checks import check_bases
 from hoodie.timeline import Action, Instant, Timeline, pad, parse_time
 from hoodie.view import (
     TableState,
@@ -67,17 +68,10 @@ def decide_compaction(
     Lists partitions, changes nothing. Raises ConfigError, or UnsupportedTableError for a copy-on-write table.
     """
     options = resolve(given, keys.COMPACTION_KEYS)
-    if not state.properties.is_merge_on_read:
-        raise UnsupportedTableError(
-            f"Table {state.properties.name!r} is COPY_ON_WRITE", found="no log files", fix="there is nothing to compact"
-        )
+    check_merge_on_read(state)
     since = _delta_commits_since_compaction(state.timeline)
-    waiting = _waiting_slices(state)
-    logs = [log for file_slice in waiting for log in file_slice.log_files]
-    pending = [instant for instant in state.timeline.pending if instant.action is Action.COMPACTION]
-    backlog = Backlog(
-        len(waiting), len(logs), sum(log.info.size for log in logs), since[0].time if since else None, len(pending)
-    )
+    waiting = waiting_slices(state)
+    backlog = backlog_of(state, waiting)
     due, reason = (True, "asked for") if force else _due(since, options, clock.now(), state)
     if not due:
         return CompactionDecision(None, reason, backlog)
@@ -87,6 +81,24 @@ def decide_compaction(
     left = len(waiting) - len(operations)
     more = f"; {left} file groups are left for the next" if left else ""
     return CompactionDecision(CompactionPlan(operations), f"{reason}{more}", backlog)
+
+
+def check_merge_on_read(state: TableState) -> None:
+    """Raises UnsupportedTableError for a copy-on-write table."""
+    if not state.properties.is_merge_on_read:
+        raise UnsupportedTableError(
+            f"Table {state.properties.name!r} is COPY_ON_WRITE", found="no log files", fix="there is nothing to compact"
+        )
+
+
+def backlog_of(state: TableState, waiting: Sequence[FileSlice]) -> Backlog:
+    """The backlog, given the slices that no plan has taken."""
+    since = _delta_commits_since_compaction(state.timeline)
+    logs = [log for file_slice in waiting for log in file_slice.log_files]
+    plans = [i for i in state.timeline.pending if i.action in (Action.COMPACTION, Action.LOG_COMPACTION)]
+    return Backlog(
+        len(waiting), len(logs), sum(log.info.size for log in logs), since[0].time if since else None, len(plans)
+    )
 
 
 def _delta_commits_since_compaction(timeline: Timeline) -> list[Instant]:
@@ -114,12 +126,14 @@ def _due(since: Sequence[Instant], options: Options, now: datetime, state: Table
     return due, said
 
 
-def _waiting_slices(state: TableState) -> list[FileSlice]:
-    """Latest slices with logs that no pending compaction or clustering has taken."""
+def waiting_slices(state: TableState) -> list[FileSlice]:
+    """Latest slices with logs that no pending compaction or clustering has taken. Raises MissingFileError (see `check_bases`)."""
     taken = {*pending_compaction_groups(state), *pending_clustering_groups(state)}
     groups = file_groups(list_partition_files(state.storage, list_partitions(state.storage)), state)
     slices = latest_slices(groups, replaced_groups(state))
-    return [s for s in slices if s.log_files and (s.partition, s.file_id) not in taken]
+    waiting = [s for s in slices if s.log_files and (s.partition, s.file_id) not in taken]
+    check_bases(state, {(s.partition, s.file_id) for s in waiting if s.base_file is None})
+    return waiting
 
 
 def _chosen(waiting: Sequence[FileSlice], options: Options) -> Iterator[CompactionOperation]:
@@ -139,18 +153,20 @@ def _chosen(waiting: Sequence[FileSlice], options: Options) -> Iterator[Compacti
         slices = sorted((s for s in slices if s.partition in days), key=lambda s: s.partition, reverse=True)
     left = float("inf") if strategy in (keys.UNBOUNDED, keys.BY_DAY) else options[keys.TARGET_IO]
     for number, file_slice in enumerate(slices):
-        operation = _operation(file_slice)
+        operation = planned_operation(file_slice)
         left -= operation.metrics["TOTAL_IO_MB"]
         if left < 0 and number:  # one is always taken: else a group past the limit would never be compacted
             return
         yield operation
 
 
-def _operation(file_slice: FileSlice) -> CompactionOperation:
+def planned_operation(file_slice: FileSlice, *, logs_only: bool = False) -> CompactionOperation:
+    """The entry of a plan, with its metrics as Hudi has them. What is written is estimated: as much as is there now."""
     base = file_slice.base_file
     logs = _log_bytes(file_slice)
     source = base.source.size if base and base.source else 0
-    read, written = (file_slice.size + source) / _MB, (base.size + source if base else logs) / _MB
+    read = (logs if logs_only else file_slice.size + source) / _MB
+    written = (base.size + source if base and not logs_only else logs) / _MB
     return CompactionOperation(
         file_slice.partition,
         file_slice.file_id,

@@ -38,6 +38,10 @@ class SparkEngine:
         return int(self._context.defaultParallelism)
 
     @property
+    def tasks_per_process(self) -> int:
+        return 1
+
+    @property
     def write_token(self) -> Callable[[int], str]:
         return _write_token
 

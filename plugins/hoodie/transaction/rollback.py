@@ -34,7 +34,7 @@ def plan_rollback(state: TableState, failed: Instant) -> RollbackPlan:
     files: dict[str, set[str]] = {}
     for path in read_markers(state.storage, failed.time):
         if state.layout.version == 1 and LogFileName.parse(path.rpartition("/")[2]) is not None:
-            _check_own_log(state, path, failed)
+            check_own_log(state, path, failed)
         files.setdefault(path.rpartition("/")[0], set()).add(path)
     for partition in list_partition_files(state.storage, list_partitions(state.storage)):
         paths = {file.path for file in partition.base_files if file.instant == failed.time}
@@ -46,8 +46,8 @@ def plan_rollback(state: TableState, failed: Instant) -> RollbackPlan:
     return RollbackPlan(failed.time, str(failed.action), planned)
 
 
-def _check_own_log(state: TableState, path: str, failed: Instant) -> None:
-    """Hudi appends to logs where the file system can: such a file holds what others committed, and may not go."""
+def check_own_log(state: TableState, path: str, failed: Instant) -> None:
+    """Raises UnsupportedTableError for a log with blocks of other instants: Hudi appends where the file system can."""
     try:
         others = {block.instant for block in scan_blocks(state.storage, path)} - {failed.time, ""}
     except FileNotFoundError:

@@ -1,7 +1,12 @@
 """Which files make up the table."""
 
 from hoodie.view.partitions import PartitionFiles, list_partition_files, list_partitions
-from hoodie.view.replaced import pending_clustering_groups, pending_compaction_groups, replaced_groups
+from hoodie.view.replaced import (
+    compaction_plan,
+    pending_clustering_groups,
+    pending_compaction_groups,
+    replaced_groups,
+)
 from hoodie.view.slices import GroupId, file_groups, latest_slices
 from hoodie.view.state import TableState, layout_of, load_state
 
@@ -9,6 +14,7 @@ __all__ = [
     "GroupId",
     "PartitionFiles",
     "TableState",
+    "compaction_plan",
     "file_groups",
     "latest_slices",
     "layout_of",

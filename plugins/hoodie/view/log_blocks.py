@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hoodie.formats.log import BlockType, Header, LogBlock, scan_blocks
-from hoodie.model.files import FileSlice
+from hoodie.model.files import FileSlice, LogFile
 from hoodie.storage.base import Storage
 from hoodie.timeline import Timeline, pad
 
@@ -20,9 +20,7 @@ def valid_blocks(
 
     Blocks that were rolled back or compacted into another are left out, and so are damaged ones, which are reported.
     """
-    found = [block for log in file_slice.log_files for block in scan_blocks(storage, log.path)]
-    rolled_back = {block.headers.get(Header.TARGET_INSTANT_TIME) for block in found if block.kind is BlockType.COMMAND}
-    valid = []
+    found = [block for log in file_slice.log_files for block in blocks_of(storage, log)]
     for block in found:
         if block.kind is BlockType.CORRUPT:
             _log.warning(
@@ -32,7 +30,20 @@ def valid_blocks(
                 block.content_length,
                 block.offset,
             )
-        elif block.kind is not BlockType.COMMAND and block.instant not in rolled_back:
+    return counting(found, timeline, as_of)
+
+
+def blocks_of(storage: Storage, log: LogFile) -> list[LogBlock]:
+    """All blocks of a log file, whether they count or not."""
+    return list(scan_blocks(storage, log.path))
+
+
+def counting(found: Sequence[LogBlock], timeline: Timeline, as_of: str | None = None) -> list[LogBlock]:
+    """Of all blocks of a slice, in the order of its logs, those that `valid_blocks` gives."""
+    rolled_back = {block.headers.get(Header.TARGET_INSTANT_TIME) for block in found if block.kind is BlockType.COMMAND}
+    valid = []
+    for block in found:
+        if block.kind not in (BlockType.COMMAND, BlockType.CORRUPT) and block.instant not in rolled_back:
             in_time = as_of is None or pad(block.instant) <= pad(as_of)
             if in_time and timeline.is_committed(block.instant):
                 valid.append(block)
@@ -40,16 +51,22 @@ def valid_blocks(
 
 
 def _without_compacted(blocks: list[LogBlock]) -> Iterator[LogBlock]:
-    """A block of a log compaction stands for the blocks of the instants it names, at the place of the last of them."""
-    compacted: dict[str, LogBlock] = {}
+    """The blocks of a log compaction stand for those of the instants they name, at the place of the last of these.
+
+    A log compaction may have taken what an earlier one made. One whose instants are in another slice is passed over: a
+    compaction that was scheduled meanwhile took these, and perhaps later ones that must win.
+    """
+    found: dict[str, list[LogBlock]] = {}
     for block in blocks:
-        for instant in block.headers.get(Header.COMPACTED_BLOCK_TIMES, "").split(","):
-            if instant:
-                compacted[instant.strip()] = block
-    placed = {id(compacted[block.instant]): block for block in blocks if block.instant in compacted}
-    for block in blocks:
-        by = compacted.get(block.instant)
-        if by is None and id(block) not in placed:
-            yield block
-        elif by is not None and placed[id(by)] is block:
-            yield by
+        found.setdefault(block.instant, []).append(block)
+    into: dict[str, str] = {}
+    kept: list[str] = []
+    for instant in reversed(found):
+        taken = found[instant][0].headers.get(Header.COMPACTED_BLOCK_TIMES)
+        stands = into.get(instant, instant)
+        if taken is not None:
+            into.update(dict.fromkeys(map(str.strip, taken.split(",")), stands))
+        elif stands not in kept:
+            kept.append(stands)
+    for instant in reversed(kept):
+        yield from found[instant]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hoodie.model.services import CompactionPlan
 from hoodie.timeline import Action, Instant, avro, pad
 from hoodie.timeline.service_codec import decode_compaction_plan
 from hoodie.view.slices import GroupId
@@ -40,12 +41,22 @@ def pending_clustering_groups(state: TableState) -> Mapping[GroupId, Instant]:
     return result
 
 
-def pending_compaction_groups(state: TableState) -> Mapping[GroupId, Instant]:
-    """Groups named by the plan of a pending compaction -> its instant. Raises CorruptTableError for a torn plan."""
+def pending_compaction_groups(
+    state: TableState, action: Action = Action.COMPACTION, without: Instant | None = None
+) -> Mapping[GroupId, Instant]:
+    """Groups named by the plans of pending compactions, or log compactions, but `without` -> the instant.
+
+    Raises CorruptTableError for a torn plan.
+    """
     result: dict[GroupId, Instant] = {}
     for instant in state.timeline.pending:
-        if instant.action is Action.COMPACTION:
-            path = f"{state.layout.folder}/{instant.time}.compaction.requested"
-            plan = decode_compaction_plan(state.storage.read(path), f"{state.storage.base_path}/{path}")
+        if instant.action is action and instant != without:
+            plan = compaction_plan(state, instant)
             result.update({(operation.partition, operation.file_id): instant for operation in plan.operations})
     return result
+
+
+def compaction_plan(state: TableState, instant: Instant) -> CompactionPlan:
+    """The plan of a pending compaction or log compaction. Raises CorruptTableError."""
+    path = f"{state.layout.folder}/{instant.time}.{instant.action}.requested"
+    return decode_compaction_plan(state.storage.read(path), f"{state.storage.base_path}/{path}")

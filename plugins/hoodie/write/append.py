@@ -21,7 +21,7 @@ from hoodie.storage.base import join
 from hoodie.write.context import WriteContext
 from hoodie.write.stamp import Stamp
 
-_BLOCK_BYTES = 256 * 1024 * 1024  # of Arrow data in one block: a reader holds a block at a time
+BLOCK_BYTES = 256 * 1024 * 1024  # of Arrow data in one block: a reader holds a block at a time
 
 
 def append_log(
@@ -84,7 +84,7 @@ def _data_blocks(context: WriteContext, file_slice: FileSlice, number: int, rows
         FILE_NAME: file_slice.file_id,
     }
     stamp: Stamp | None = None
-    per_block = -(-rows.num_rows // (-(-rows.nbytes // _BLOCK_BYTES)))
+    per_block = -(-rows.num_rows // (-(-rows.nbytes // BLOCK_BYTES)))
     for start in range(0, rows.num_rows, per_block):
         sink = pa.BufferOutputStream()
         writer = BaseFileWriter(sink, context.file_schema, context.avro_schema, context.base_file, constants)

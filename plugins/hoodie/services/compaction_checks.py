@@ -1,0 +1,108 @@
+"""Whether a compaction plan still fits the table: what contradicts it is refused before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from hoodie.errors import CorruptTableError, MissingFileError
+from hoodie.model.files import BaseFile, FileSlice, LogFile
+from hoodie.model.names import BaseFileName
+from hoodie.model.services import CompactionOperation, CompactionPlan
+from hoodie.storage.base import join
+from hoodie.timeline import Instant, pad
+from hoodie.view import (
+    GroupId,
+    TableState,
+    list_partition_files,
+    pending_compaction_groups,
+    replaced_groups,
+)
+from hoodie.view.sources import with_sources
+
+
+def check_current(state: TableState, plan: CompactionPlan, instant: Instant) -> None:
+    """Raises CorruptTableError when another pending plan names a group of this one, or a newer base file of a group exists.
+
+    No writer makes such plans: one that would be carried out twice hides what came between the two.
+    """
+    groups = [_group(operation) for operation in plan.operations]
+    other = pending_compaction_groups(state, without=instant)
+    twice = next((group for number, group in enumerate(groups) if group in other or group in groups[:number]), None)
+    if twice is not None:
+        raise CorruptTableError(
+            f"Compaction {instant.time} of table {state.storage.base_path} was planned twice for one file group",
+            found=f"group {twice[1]} of partition {twice[0]!r}, also in {other.get(twice, instant).time}",
+            fix="roll one of the two compactions back; nothing was changed",
+        )
+    newer = _compacted_since(state, plan.operations)
+    if newer:
+        raise CorruptTableError(
+            f"Compaction {instant.time} of table {state.storage.base_path} is out of date",
+            found=f"base file {min(base.path for base in newer.values())} is newer than its plan",
+            fix="roll this compaction back; nothing was changed",
+        )
+
+
+def without_superseded(state: TableState, plan: CompactionPlan) -> CompactionPlan:
+    """The plan of a log compaction without groups that were compacted, planned for it, or replaced since."""
+    gone = {*_compacted_since(state, plan.operations), *pending_compaction_groups(state), *replaced_groups(state)}
+    return replace(plan, operations=tuple(op for op in plan.operations if _group(op) not in gone))
+
+
+def check_bases(state: TableState, without_base: Collection[GroupId]) -> None:
+    """Raises MissingFileError when a commit says that it wrote a base file of one of these groups: its rows would be lost."""
+    if not without_base:
+        return
+    for instant in state.timeline.commits:
+        for stat in state.commit_metadata(instant).stats:
+            is_base = BaseFileName.parse(stat.path.rpartition("/")[2]) is not None
+            if is_base and (stat.partition, stat.file_id) in without_base:
+                raise MissingFileError(
+                    f"The base file of logs of table {state.storage.base_path} is missing",
+                    found=f"{stat.path}, which {state.where(instant)} wrote",
+                    fix="restore it; nothing was changed",
+                )
+
+
+def planned_slices(state: TableState, plan: CompactionPlan) -> list[FileSlice]:
+    """The slices that the plan names, with exactly its files. Raises MissingFileError."""
+    partitions = sorted({operation.partition for operation in plan.operations})
+    bases: dict[str, BaseFile] = {}
+    logs: dict[str, LogFile] = {}
+    for found in with_sources(list_partition_files(state.storage, partitions), state):
+        bases.update({base.path: base for base in found.base_files})
+        logs.update({log.path: log for log in found.log_files})
+
+    def planned(operation: CompactionOperation) -> FileSlice:
+        named = [*operation.log_files, *([operation.base_file] if operation.base_file else [])]
+        for name in named:
+            path = join(operation.partition, name)
+            if path not in bases and path not in logs:
+                raise MissingFileError(
+                    f"A file of a compaction plan of table {state.storage.base_path} is missing",
+                    found=path,
+                    fix="restore it, or roll the compaction back; nothing was changed",
+                )
+        base = bases[join(operation.partition, operation.base_file)] if operation.base_file else None
+        files = tuple(logs[join(operation.partition, name)] for name in operation.log_files)
+        return FileSlice(operation.partition, operation.file_id, operation.base_instant, base, files)
+
+    check_bases(state, {_group(operation) for operation in plan.operations if operation.base_file is None})
+    return [planned(operation) for operation in plan.operations]
+
+
+def _compacted_since(state: TableState, operations: Iterable[CompactionOperation]) -> dict[GroupId, BaseFile]:
+    planned = {_group(operation): pad(operation.base_instant) for operation in operations}
+    found: dict[GroupId, BaseFile] = {}
+    for partition in list_partition_files(state.storage, sorted({partition for partition, _ in planned})):
+        for base in partition.base_files:
+            group = (partition.partition, base.file_id)
+            newer = group in planned and pad(base.instant) > planned[group]
+            if newer and state.timeline.is_committed(base.instant):
+                found[group] = base
+    return found
+
+
+def _group(operation: CompactionOperation) -> GroupId:
+    return operation.partition, operation.file_id

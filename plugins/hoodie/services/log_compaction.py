@@ -1,0 +1,107 @@
+"""Log compaction: many small log blocks of a slice merged into one log file, a delta commit (format notes, section 11).
+
+Cheaper than a compaction, as base files are neither read nor written; readers then merge fewer and larger blocks. The merged
+blocks stay until the next compaction and clean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from hoodie.clock import Clock
+from hoodie.config.compaction_keys import COMPACTION_KEYS, MEMORY
+from hoodie.config.key import Options, resolve
+from hoodie.config.write_keys import LOCK_WAIT_MS
+from hoodie.engine.base import Engine
+from hoodie.markers import read_markers
+from hoodie.merge import merge_rules
+from hoodie.model.commit import WriteStat
+from hoodie.model.files import FileSlice
+from hoodie.model.names import LogFileName
+from hoodie.model.services import CompactionPlan
+from hoodie.read.logs import LogReader
+from hoodie.schema import arrow_to_avro, with_meta_columns
+from hoodie.services.compaction_checks import without_superseded
+from hoodie.services.compaction_plan import CompactionDecision
+from hoodie.services.compaction_run import CompactionResult, CompactionWork, run_compaction
+from hoodie.services.log_compact_slice import LogCompactSlice
+from hoodie.services.log_compaction_plan import Scanned, decide_log_compaction
+from hoodie.services.memory import in_turns
+from hoodie.storage.base import Storage
+from hoodie.timeline import Action, Instant
+from hoodie.timeline.service_codec import encode_compaction_plan
+from hoodie.transaction import instants
+from hoodie.transaction.begin import begin
+from hoodie.transaction.rollback import check_own_log
+from hoodie.transaction.times import new_time
+from hoodie.view import TableState, file_groups, latest_slices, list_partition_files, load_state
+from hoodie.view.table_schema import table_schema
+from hoodie.write.log_names import next_log_name
+from hoodie.write.plan import base_file_options
+
+
+def schedule_log_compaction(
+    storage: Storage, clock: Clock, options: Mapping[str, object]
+) -> tuple[Instant | None, CompactionDecision]:
+    """Put a plan on the timeline if logs are worth merging. Raises what `decide_log_compaction` raises, and LockHeldError."""
+    wait = resolve(options, COMPACTION_KEYS)[LOCK_WAIT_MS]
+    scanned: Scanned = {}
+    decision = decide_log_compaction(load_state(storage, clock), options, scanned)
+    if decision.plan is None:
+        return None, decision
+    with begin(storage, clock, "schedule log compaction", wait) as state:
+        decision = decide_log_compaction(state, options, scanned)
+        if decision.plan is None:
+            return None, decision
+        body = encode_compaction_plan(decision.plan)
+        return instants.request(state, new_time(state, clock), Action.LOG_COMPACTION, body), decision
+
+
+def execute_log_compaction(
+    storage: Storage, clock: Clock, engine: Engine, time: str, options: Mapping[str, object]
+) -> CompactionResult:
+    """Carry out the log compaction that was scheduled at `time`, whoever scheduled it.
+
+    Groups that were compacted or replaced since, or are about to be, are passed over. Raises what `run_compaction` raises.
+    """
+
+    def check(state: TableState, plan: CompactionPlan, _instant: Instant) -> CompactionPlan:
+        return without_superseded(state, plan)
+
+    def merge(state: TableState, time: str, slices: Sequence[FileSlice], chosen: Options) -> Sequence[WriteStat]:
+        schema = table_schema(state)
+        assert schema is not None
+        files = with_meta_columns(schema)
+        task = LogCompactSlice(
+            LogReader(storage, state.timeline, merge_rules(state.properties), files, time),
+            time,
+            files,
+            arrow_to_avro(files, state.properties.name),
+            base_file_options(chosen),
+            engine.write_token,
+        )
+        names = _log_names(state, time, slices)
+        turns = in_turns(slices, chosen[MEMORY], engine)
+        named = [[(number, (file_slice, names[number])) for number, file_slice in turn] for turn in turns]
+        return [stat for turn in named for stat in engine.map(task, turn) if stat is not None]
+
+    work = CompactionWork(Action.LOG_COMPACTION, "LOG_COMPACT", check, _leftovers, merge)
+    return run_compaction(storage, clock, time, options, work)
+
+
+def _log_names(state: TableState, time: str, slices: Sequence[FileSlice]) -> list[LogFileName]:
+    """In version 6 a log's number comes after those of all logs that the slice has by now."""
+    listed = list_partition_files(state.storage, sorted({file_slice.partition for file_slice in slices}))
+    now = {(s.partition, s.file_id): s for s in latest_slices(file_groups(listed, state))}
+    return [next_log_name(state, time, now.get((s.partition, s.file_id), s), {}) for s in slices]
+
+
+def _leftovers(state: TableState, instant: Instant, plan: CompactionPlan) -> Iterator[str]:
+    """Logs that an attempt has left. Those of version 6 do not carry its instant in their names: there the markers tell."""
+    for path in read_markers(state.storage, instant.time):
+        if LogFileName.parse(path.rpartition("/")[2]) is not None:
+            check_own_log(state, path, instant)
+            yield path
+    if state.layout.version != 1:
+        for found in list_partition_files(state.storage, sorted({op.partition for op in plan.operations})):
+            yield from (log.path for log in found.log_files if log.time == instant.time)

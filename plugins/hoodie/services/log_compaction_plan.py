@@ -1,0 +1,81 @@
+"""Planning a log compaction: which slices have many small log blocks (format notes, section 6.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+
+from hoodie.config import compaction_keys as keys
+from hoodie.config.key import resolve
+from hoodie.errors import UnsupportedTableError
+from hoodie.formats.log import LogBlock
+from hoodie.merge import merge_rules
+from hoodie.model.files import FileSlice, LogFile
+from hoodie.model.services import CompactionPlan
+from hoodie.services.compaction_plan import (
+    CompactionDecision,
+    backlog_of,
+    check_merge_on_read,
+    planned_operation,
+    waiting_slices,
+)
+from hoodie.timeline import Action
+from hoodie.view import TableState, pending_compaction_groups
+from hoodie.view.log_blocks import blocks_of, counting
+
+_READERS = 16  # headers are waited for, not worked on
+
+Scanned = MutableMapping[tuple[str, int], list[LogBlock]]
+"""Path and size of a log file -> its blocks: what was looked at before the lock is not looked at again under it."""
+
+
+def decide_log_compaction(
+    state: TableState, given: Mapping[str, object], scanned: Scanned | None = None
+) -> CompactionDecision:
+    """Plan a log compaction of the slices with enough blocks (`hoodie.log.compaction.blocks.threshold`).
+
+    Lists partitions and reads the headers of log blocks, changes nothing. Raises ConfigError, or UnsupportedTableError where log
+    compaction would change what readers see.
+    """
+    options = resolve(given, keys.COMPACTION_KEYS)
+    _check_supported(state, options[keys.OPTIMIZED_SCAN])
+    waiting = waiting_slices(state)
+    taken = pending_compaction_groups(state, Action.LOG_COMPACTION)
+    several = [s for s in waiting if (s.partition, s.file_id) not in taken]
+    wanted = options[keys.LOG_BLOCKS_THRESHOLD]
+    blocks = _count_blocks(state, several, {} if scanned is None else scanned)
+    chosen = [s for s, count in zip(several, blocks, strict=True) if count >= wanted]
+    backlog = backlog_of(state, waiting)
+    reason = f"{len(chosen)} file groups have {wanted} log blocks or more"
+    if not chosen:
+        return CompactionDecision(None, reason, backlog)
+    operations = tuple(planned_operation(file_slice, logs_only=True) for file_slice in chosen)
+    return CompactionDecision(CompactionPlan(operations), reason, backlog)
+
+
+def _check_supported(state: TableState, optimized_scan: bool) -> None:
+    check_merge_on_read(state)
+    if state.properties.version == 6 and not optimized_scan:
+        raise UnsupportedTableError(
+            f"Logs of table {state.storage.base_path} cannot be compacted: it is of version 6",
+            found="readers of Hudi 0.x apply merged blocks once more, after what was written since, unless they are told not to",
+            fix=f"compact it fully; or set {keys.OPTIMIZED_SCAN.name}=true here and in every reader of Hudi 0.x",
+        )
+    if merge_rules(state.properties).partial is not None:
+        raise UnsupportedTableError(
+            f"Logs of table {state.storage.base_path} cannot be compacted: its updates are partial",
+            found="a partial update and the row it fills are told apart by the blocks they stand in",
+            fix="compact it fully",
+        )
+
+
+def _count_blocks(state: TableState, slices: list[FileSlice], scanned: Scanned) -> list[int]:
+    def scan(log: LogFile) -> None:
+        key = (log.path, log.info.size)
+        if key not in scanned:
+            scanned[key] = blocks_of(state.storage, log)
+
+    with ThreadPoolExecutor(_READERS) as pool:
+        list(pool.map(scan, (log for file_slice in slices for log in file_slice.log_files)))
+    found = ([b for log in s.log_files for b in scanned[log.path, log.info.size]] for s in slices)
+    return [len(counting(blocks, state.timeline)) for blocks in found]
