@@ -185,6 +185,47 @@ def test_a_compaction_that_dies_at_any_call(tmp_path, version, kind, half):
         assert len([file for file in walk_files(storage, "") if file.name.endswith(".parquet")]) == files, call
 
 
+@pytest.mark.parametrize(("version", "kind", "half"), [("9", "kill", True), ("9", "full", False), ("6", "kill", False)])
+def test_a_log_compaction_that_dies_at_any_call(tmp_path, version, kind, half):
+    """Scheduling, then executing: an upsert and a deletion, which make a block of rows and one of keys."""
+    options = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
+    properties = {"hoodie.write.table.version": version, "hoodie.table.type": "MERGE_ON_READ"}
+    wanted = {"hoodie.log.compaction.blocks.threshold": 2, "hoodie.optimized.log.blocks.scan.enable": "true"}
+
+    def prepare(path):
+        table = create(path, FakeClock(), **properties)
+        table.write(FIRST, "insert", options)
+        table.write(batch([("a", "p", 2, 2)]), "upsert", options)
+        table.write(batch([("b", "p", 2, 2)]), "delete", options)
+
+    def compact(table):
+        if not any(instant.action == "logcompaction" for instant in table.timeline.pending):
+            table.schedule_log_compaction(wanted)
+        table.compact(options=SMALL_BLOOM)
+
+    def logs(storage):
+        return sorted(file.name.partition(".log.")[0] for file in walk_files(storage, "part=p") if ".log." in file.name)
+
+    prepare(tmp_path / "done")
+    done = reopen(LocalStorage(str(tmp_path / "done")), FakeClock(FakeClock().time.replace(month=2)))
+    expected = content(done)
+    compact(done)
+    assert content(done) == expected
+    assert len(logs(done.storage)) == 3
+
+    for storage, clock, call in run_to_failure(tmp_path, prepare, compact, kind, half):
+        table = reopen(storage, clock)
+        assert content(table) == expected, call
+        if not any(table.state().commit_metadata(i).operation == "LOG_COMPACT" for i in table.timeline.commits):
+            compact(table)
+        assert content(table) == expected, call
+        assert len(logs(storage)) == 3, call
+        table.write(batch([("a", "p", 3, 3)]), "upsert", options)
+        assert content(table) == {**expected, "a": ("p", 3, 3)}, call
+        assert table.timeline.pending == (), call
+        assert uncommitted(table) == [], call
+
+
 def test_creating_a_table_that_dies(tmp_path):
     for fail_at in range(1, 20):
         path = tmp_path / f"t{fail_at}"

@@ -62,6 +62,8 @@ def handle(spark, command):
         spark.sql(f"create table if not exists {name} using hudi location '{command['path']}'")
         rows = spark.sql(f"call run_clean(table => '{name}', options => '{options}')").collect()
         return {"rows": [row.asDict() for row in rows]}
+    if kind == "log_compaction":
+        return {"instant": log_compaction(spark, command)}
     if kind == "sql":
         return {"rows": [row.asDict() for row in spark.sql(command["sql"]).collect()]}
     arguments = {name: value for name, value in command.items() if name != "command"}
@@ -72,6 +74,27 @@ def handle(spark, command):
     if kind == "bootstrap_index":
         return hudi_hfiles.bootstrap_index(spark, **arguments)
     raise ValueError(kind)
+
+
+def log_compaction(spark, command):
+    """Schedule a log compaction, or execute the one of an instant; no procedure of SQL does either."""
+    jvm = spark._jvm
+    options = spark._jvm.java.util.HashMap(command["options"])
+    scala = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap(options)
+    utils = jvm.org.apache.hudi.HoodieCLIUtils
+    none = jvm.scala.Option.empty()
+    client = utils.createHoodieWriteClient(spark._jsparkSession, command["path"], scala, none)
+    empty = jvm.org.apache.hudi.common.util.Option.empty()
+    try:
+        if command.get("instant") is None:
+            found = client.scheduleLogCompaction(empty)
+            return found.get() if found.isPresent() else None
+        result = client.logCompact(command["instant"])
+        if not result.isCommitted():
+            client.commitLogCompaction(command["instant"], result, empty)
+        return command["instant"]
+    finally:
+        client.close()
 
 
 def main() -> None:

@@ -69,6 +69,11 @@ class HudiPeer:
     def clean(self, path: object, **options: object) -> list[dict]:
         return self._call("clean", path=str(path), options=options)["rows"]
 
+    def log_compaction(self, path: object, instant: str | None = None, **options: object) -> str | None:
+        """Schedule a log compaction, or execute the one of `instant`. Gives its instant, None when none is due."""
+        texts = {key: str(value) for key, value in options.items()}
+        return self._call("log_compaction", path=str(path), instant=instant, options=texts)["instant"]
+
     def sql(self, sql: str) -> list[dict]:
         return self._call("sql", sql=sql)["rows"]
 

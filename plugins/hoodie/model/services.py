@@ -88,7 +88,8 @@ class CompactionOperation:
 
 @dataclass(frozen=True, slots=True)
 class CompactionPlan:
-    """HoodieCompactionPlan."""
+    """HoodieCompactionPlan, of a compaction or, with `logs_only` (not told by a plan that was read), of a log compaction."""
 
     operations: tuple[CompactionOperation, ...]
     extra: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
+    logs_only: bool = False

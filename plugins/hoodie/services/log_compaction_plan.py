@@ -50,7 +50,7 @@ def decide_log_compaction(
     if not chosen:
         return CompactionDecision(None, reason, backlog)
     operations = tuple(planned_operation(file_slice, logs_only=True) for file_slice in chosen)
-    return CompactionDecision(CompactionPlan(operations), reason, backlog)
+    return CompactionDecision(CompactionPlan(operations, logs_only=True), reason, backlog)
 
 
 def _check_supported(state: TableState, optimized_scan: bool) -> None:

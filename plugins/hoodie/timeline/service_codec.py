@@ -18,6 +18,7 @@ from hoodie.model.services import (
 from hoodie.storage.base import join
 from hoodie.timeline import avro
 
+_LOG_COMPACTOR = "org.apache.hudi.table.action.compact.LogCompactionExecutionHelper"
 _VERSION = 2  # of clean plans and results: full paths in plans, file names in results
 
 
@@ -199,9 +200,11 @@ def encode_compaction_plan(plan: CompactionPlan) -> bytes:
         }
         for operation in plan.operations
     ]
-    return avro.encode(
-        "HoodieCompactionPlan", {"operations": operations, "extraMetadata": dict(plan.extra), "version": _VERSION}
-    )
+    record: dict[str, Any] = {"operations": operations, "extraMetadata": dict(plan.extra), "version": _VERSION}
+    if plan.logs_only:  # Hudi 0.x loads this class to execute the plan
+        strategy = {"compactorClassName": _LOG_COMPACTOR, "strategyParams": {}, "version": 1}
+        record |= {"strategy": strategy, "preserveHoodieMetadata": True}
+    return avro.encode("HoodieCompactionPlan", record)
 
 
 def decode_compaction_plan(data: bytes, where: str) -> CompactionPlan:

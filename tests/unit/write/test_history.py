@@ -16,8 +16,11 @@ from tests.support.tables import SMALL_BLOOM, batch, content, create
 KEYS = st.sampled_from([f"k{i}" for i in range(8)])
 PARTS = {f"k{i}": "pqr"[i % 3] for i in range(8)}
 ROWS = st.lists(st.tuples(KEYS, st.integers(0, 5), st.integers(0, 99)), max_size=6)
-ACTIONS = st.sampled_from(["upsert", "upsert", "delete", "clean", "schedule", "compact"])
+ACTIONS = st.sampled_from(["upsert", "upsert", "delete", "clean", "schedule", "schedule logs", "compact"])
 STEPS = st.lists(st.tuples(ACTIONS, ROWS), min_size=1, max_size=10)
+
+
+MERGE_LOGS = {"hoodie.log.compaction.blocks.threshold": 2, "hoodie.optimized.log.blocks.scan.enable": "true"}
 
 
 @dataclass
@@ -124,12 +127,17 @@ def test_history(kind, version, mode, steps, limit):
         model, past = Model(mode.startswith("EVENT"), version, kind == "MERGE_ON_READ"), {}
         small_files = {"hoodie.parquet.small.file.limit": 0 if model.logged else limit}
         for operation, rows in steps:
-            if operation in ("schedule", "compact") and not model.logged:
+            if operation in ("schedule", "schedule logs", "compact") and not model.logged:
                 continue
             if operation == "schedule":
                 model.schedule(table.schedule_compaction(force=True))
+            elif operation == "schedule logs":  # changes nothing that can be read, now or of the past
+                table.schedule_log_compaction(MERGE_LOGS)
             elif operation == "compact":
                 for result in table.compact():
+                    if result.metadata.operation == "LOG_COMPACT":
+                        past[result.instant.time] = content(table, as_of=result.instant.time)
+                        continue
                     model.compact(result.instant.time)
                     # What came after the plan is now held against the new base file, also by a reader of the past.
                     past = {time: state for time, state in past.items() if time < result.instant.time}
