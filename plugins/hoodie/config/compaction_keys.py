@@ -72,12 +72,6 @@ LOG_COMPACTION = ConfigKey[bool](
 LOG_BLOCKS_THRESHOLD = ConfigKey[int](
     "hoodie.log.compaction.blocks.threshold", integer(2), 5, "log blocks below which a file group waits"
 )
-OPTIMIZED_SCAN = ConfigKey[bool](
-    "hoodie.optimized.log.blocks.scan.enable",
-    boolean,
-    False,
-    "whether all readers of a table of version 6 have this option of Hudi 0.x set, so that log compaction is safe",
-)
 
 COMPACTION_KEYS: tuple[ConfigKey[Any], ...] = (
     TRIGGER,
@@ -91,7 +85,6 @@ COMPACTION_KEYS: tuple[ConfigKey[Any], ...] = (
     MEMORY,
     LOG_COMPACTION,
     LOG_BLOCKS_THRESHOLD,
-    OPTIMIZED_SCAN,
     COMPRESSION,
     ROW_GROUP_SIZE,
     BLOOM_ENTRIES,

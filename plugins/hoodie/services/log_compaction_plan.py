@@ -38,7 +38,7 @@ def decide_log_compaction(
     compaction would change what readers see.
     """
     options = resolve(given, keys.COMPACTION_KEYS)
-    _check_supported(state, options[keys.OPTIMIZED_SCAN])
+    check_supported(state)
     waiting = waiting_slices(state)
     taken = pending_compaction_groups(state, Action.LOG_COMPACTION)
     several = [s for s in waiting if (s.partition, s.file_id) not in taken]
@@ -53,13 +53,14 @@ def decide_log_compaction(
     return CompactionDecision(CompactionPlan(operations, logs_only=True), reason, backlog)
 
 
-def _check_supported(state: TableState, optimized_scan: bool) -> None:
+def check_supported(state: TableState) -> None:
+    """Raises UnsupportedTableError where log compaction would change what readers see."""
     check_merge_on_read(state)
-    if state.properties.version == 6 and not optimized_scan:
+    if state.properties.version == 6:
         raise UnsupportedTableError(
             f"Logs of table {state.storage.base_path} cannot be compacted: it is of version 6",
-            found="readers of Hudi 0.x apply merged blocks once more, after what was written since, unless they are told not to",
-            fix=f"compact it fully; or set {keys.OPTIMIZED_SCAN.name}=true here and in every reader of Hudi 0.x",
+            found="readers of Hudi 0.x apply a merged block a second time, after what was written since it was planned",
+            fix="compact the table fully",
         )
     if merge_rules(state.properties).partial is not None:
         raise UnsupportedTableError(

@@ -20,7 +20,7 @@ ACTIONS = st.sampled_from(["upsert", "upsert", "delete", "clean", "schedule", "s
 STEPS = st.lists(st.tuples(ACTIONS, ROWS), min_size=1, max_size=10)
 
 
-MERGE_LOGS = {"hoodie.log.compaction.blocks.threshold": 2, "hoodie.optimized.log.blocks.scan.enable": "true"}
+MERGE_LOGS = {"hoodie.log.compaction.blocks.threshold": 2}
 
 
 @dataclass
@@ -132,6 +132,8 @@ def test_history(kind, version, mode, steps, limit):
             if operation == "schedule":
                 model.schedule(table.schedule_compaction(force=True))
             elif operation == "schedule logs":  # changes nothing that can be read, now or of the past
+                if version == "6":
+                    continue
                 table.schedule_log_compaction(MERGE_LOGS)
             elif operation == "compact":
                 for result in table.compact():
