@@ -24,6 +24,7 @@ RESET = "__reset"
 """Boolean column: the row wins over every earlier row of its key, whatever their ordering values."""
 
 VERSION = 3
+_JAVA = (1, 2)
 _NAMESPACE = "org.apache.hudi.avro.model."
 _EPOCH = date(1970, 1, 1).toordinal()
 
@@ -42,7 +43,9 @@ def read_deletes(storage: Storage, block: LogBlock, ordering: Sequence[pa.Field]
     if version != VERSION:
         raise UnsupportedTableError(
             f"Delete block of log file {block.path} is of version {version}",
-            found="Java objects, as Hudi wrote them before 0.14",
+            found="Java objects, as Hudi wrote them before 0.14"
+            if version in _JAVA
+            else f"{VERSION} is the newest that is known: a newer Hudi wrote it, or the block is damaged",
             fix="compact the table with the Hudi that wrote it",
         )
     try:
