@@ -35,7 +35,6 @@ from hoodie.transaction import instants
 from hoodie.transaction.begin import begin
 from hoodie.transaction.times import new_time
 from hoodie.view import TableState, list_partition_files, load_state
-from hoodie.view.sources import with_sources
 from hoodie.view.table_schema import table_schema
 from hoodie.write.plan import base_file_options
 

@@ -179,7 +179,7 @@ def block(table, kind, content):
         (BlockType.DELETE, struct.pack(">ii", 2, 4) + b"kryo", r"version 2.*before 0\.14"),
         (BlockType.DELETE, struct.pack(">ii", 9, 4) + b"next", "version 9"),
         (BlockType.AVRO_DATA, struct.pack(">ii", 9, 0), "data of version 9"),
-        (BlockType.HFILE_DATA, b"DATABLK*", "HFILE_DATA"),
+        (BlockType.HFILE_DATA, b"DATABLK*", "HFile"),
         (BlockType.PARQUET_DATA, b"PAR1", "PARQUET_DATA block at byte"),
     ],
 )
