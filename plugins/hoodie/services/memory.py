@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hoodie.engine.base import Engine
 from hoodie.model.files import FileSlice
 
-LOG_EXPANSION = 16
+LOG_EXPANSION = 40
 """Bytes of memory that merging takes for each byte of logs; `tests/unit/services/test_memory.py` measures it."""
 
 

@@ -126,7 +126,7 @@ def test_a_deletion_keeps_its_ordering_value(tmp_path, monkeypatch):
     import pyarrow as pa
 
     monkeypatch.setattr(
-        module, "encode_deletes", lambda keys, part: original(keys, part, [pa.chunked_array([[4] * len(keys)])])
+        module, "encode_deletes", lambda keys, part, *_: original(keys, part, [pa.chunked_array([[4] * len(keys)])])
     )
     write(table, ("a", 4), ("b", 4), operation="delete")
     write(table, ("a", 3), ("b", 6))

@@ -1,0 +1,54 @@
+"""Looking at a table, and its lock."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+
+from hudi_services.cli import main
+from tests.support.cli import DONE, FAILED, fill, ingest, said
+from tests.support.tables import create
+
+
+@pytest.mark.parametrize("version", ["6", "9"])
+def test_show(tmp_path, version, capsys):
+    path = tmp_path / "trips"
+    table = create(path, **{"hoodie.write.table.version": version})
+    fill(table)
+    first, _, last = table.timeline
+    (path / table.state().layout.folder / "20990101000000000.clean.requested").write_bytes(b"x")
+
+    def shown(what):
+        assert main(["show", what, f"--target-base-path={path}"]) == DONE
+        return capsys.readouterr().out.splitlines()
+
+    assert f"hoodie.table.version={version}" in shown("table")
+    timeline = [line.split() for line in shown("timeline")]
+    assert timeline[0] == [first.time, "commit", "COMPLETED", first.completion_time]
+    assert timeline[3] == ["20990101000000000", "clean", "REQUESTED"]
+    commits = shown("commits")
+    assert [line.split()[:2] for line in commits] == [[instant.time, "UPSERT"] for instant in table.timeline.commits]
+    assert [line.split("  ")[-1] for line in commits] == ["+1 ~0 -0 rows", "+0 ~1 -0 rows", "+0 ~1 -0 rows"]
+    [file] = shown("files")
+    assert file.endswith(f"{last.time}.parquet")
+
+
+def test_a_locked_table_is_unlocked_by_hand_only(path, land, monkeypatch, capsys):
+    lock = path / ".hoodie" / "lock"
+    lock.write_text('{"lockThreadName": "of another machine"}')
+    assert ingest(path, land, "--hoodie-conf=hoodie.write.lock.wait_time_ms=0") == FAILED
+    assert re.search(r"LockHeldError.*of another machine.*`hudi-services unlock`", said(capsys))
+    unlock = ["unlock", f"--target-base-path={path}"]
+    for answer in ("n\n", ""):
+        monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+        assert main(unlock) == FAILED
+        assert "nothing was changed" in said(capsys)
+        assert lock.exists()
+    assert main([*unlock, "--yes"]) == DONE
+    assert "removed the lock:" in (out := capsys.readouterr().out)
+    assert "of another machine" in out
+    assert main([*unlock, "--yes"]) == DONE
+    assert "the table was not locked" in capsys.readouterr().out
+    assert ingest(path, land, "--hoodie-conf=hoodie.write.lock.wait_time_ms=0") == DONE
