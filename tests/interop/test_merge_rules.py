@@ -32,7 +32,9 @@ class Rule:
     hudi: dict[str, str] | None = None
     ordering: str = "ts"
     kind: str = "I"  # spelling of the operation column: "I" I, U, D; "i" i, u, d
-    late_after_delete: bool = True  # whether the history has a late row after a deletion
+    late_after_delete: bool = (
+        True  # whether rows and deletions come late to one another: 0.15.0 forgets the ordering of deletions
+    )
     hudi_reads_logs: bool = True  # 1.2.0 misreads text ordering values in Parquet log blocks, its own too
     columns: tuple[str, ...] = field(default=("id", "ts", "a", "b"))
 
@@ -117,7 +119,7 @@ def batches(rule: Rule) -> list[pa.Table]:
     made = []
     for number, entries in enumerate(BATCHES):
         if not rule.late_after_delete:
-            entries = [e for e in entries if not (number >= 2 and e[0] in ("k5", "k9"))]
+            entries = [e for e in entries if not (number >= 2 and e[0] in ("k5", "k9")) and e[2] != "gone?"]
         ids, ts, a, b, operations = zip(*entries, strict=True)
         times = pa.array(ts, pa.int64())
         spelled = pa.array(operations if rule.kind == "I" else [each.lower() for each in operations])
@@ -268,11 +270,11 @@ def test_row_7_1j_merge_into(tmp_path, hudi12, partial):
     hudi12.sql(f"set hoodie.spark.sql.merge.into.partial.updates={partial}")
     hudi12.sql(
         f"merge into merged_{partial} as t using (select 'k1' as id, cast(20 as bigint) as ts, 'new' as a) as s on t.id = s.id "
-        "when matched then update set ts = s.ts, a = s.a"
+        "when matched then update set id = s.id, ts = s.ts, a = s.a"
     )
     if partial == "true":
         with pytest.raises(UnsupportedTableError, match="only some columns"):
             ours.read()
         hudi_compaction(hudi12, ours, "scheduleAndExecute")
     assert seen(rule, ours.read()) == seen(rule, hudi12.read(ours.base_path))
-    assert ("k1", 20, "new", 1) in seen(rule, ours.read())
+    assert seen(rule, ours.read())[0][:3] == ("k1", 20, "new")
