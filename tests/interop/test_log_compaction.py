@@ -82,6 +82,8 @@ def test_with_hudi_12(tmp_path, hudi12, version, ordering):
 
 def test_with_hudi_15(tmp_path, hudi15):
     ours, table = mor_history(tmp_path / "t", "6", True)
+    # Its log compaction makes a deletion by key of a marked row, and of these it compares no ordering values.
+    ours.write(table(["k8"], [20], [1.0]), "upsert")
     hand_to_hand(hudi15, ours, table, True)
 
 
