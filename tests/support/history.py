@@ -1,0 +1,225 @@
+"""Random histories of a table, and a dict that knows what each of them leaves."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from hoodie import HoodieTable
+from hoodie.config.store import update_properties
+from hoodie.engine import LocalEngine
+from hoodie.model.meta_columns import FILE_NAME
+from hoodie.table import WriteHooks
+from hoodie.timeline import Action
+from tests.support.clock import FakeClock
+from tests.support.faulty import FaultyStorage, Killed
+from tests.support.tables import SMALL_BLOOM, batch, content, create
+
+KEYS = tuple(f"k{i}" for i in range(8))
+PARTS = {key: "pqr"[number % 3] for number, key in enumerate(KEYS)}
+ACTIONS = ("upsert", "upsert", "delete", "clean", "schedule", "compact")
+MERGE_LOGS = "schedule logs"  # a log compaction, which changes nothing that can be read, now or of the past
+CASES = [
+    (kind, version, f"{mode}_TIME_ORDERING")
+    for kind in ("COPY_ON_WRITE", "MERGE_ON_READ")
+    for version in ("6", "8", "9")
+    for mode in ("EVENT", "COMMIT")
+]
+AT_COMMIT = 0
+
+
+@dataclass(frozen=True)
+class Step:
+    """One of `ACTIONS`, or `MERGE_LOGS`; a write has rows of (key, ts, value).
+
+    With `dies` its process is killed: at that call of the storage, or `AT_COMMIT`: a write whose files are all there.
+    """
+
+    action: str
+    rows: tuple = ()
+    dies: int | None = None
+
+
+FIRST = Step("upsert", tuple((key, 3, number) for number, key in enumerate(KEYS[:4])))  # one partition has two keys
+
+
+def random_steps(seed: int, count: int) -> list[Step]:
+    """The same steps for the same seed. A write dies only before it is committed: on every engine the same steps count."""
+    dice = random.Random(seed)
+    steps = [FIRST]
+    for _ in range(count - 1):
+        action = dice.choice(ACTIONS)
+        writes = action in ("upsert", "delete")
+        rows = ((dice.choice(KEYS), dice.randrange(6), dice.randrange(100)) for _ in range(dice.randint(1, 5)))
+        steps.append(Step(action, tuple(rows), AT_COMMIT if writes and dice.random() < 0.2 else None))
+    return steps
+
+
+@dataclass
+class Model:
+    """What Hudi's rules make of a history (proven against Hudi itself by tests/interop).
+
+    Of a copy-on-write table only `base` is used. Of a merge-on-read one `logs` holds the entries of each key since its base
+    row was written, (ordering, value) or None for a deletion. What they add up to is held against the base row as if nothing
+    had been deleted in between. Which file groups a write put new keys into, or wrote anew for them, the model is told.
+    """
+
+    event_time: bool
+    version: str
+    logged: bool
+    base: dict = field(default_factory=dict)
+    logs: dict = field(default_factory=dict)
+    groups: dict = field(default_factory=dict)  # key -> file group
+    plans: dict = field(default_factory=dict)  # instant of a waiting compaction -> key -> entries it takes
+
+    def write(self, operation, rows, rewritten=frozenset()):
+        best = {}
+        for key, ts, value in rows:
+            by_ordering = self.event_time or self.version == "6"
+            if key not in best or not by_ordering or ts >= best[key][0]:
+                best[key] = (ts, value)
+        for key, row in best.items():
+            self._apply(key, None if operation == "delete" else row, rewritten)
+
+    def _apply(self, key, row, rewritten):
+        if self.logged and key in self.base and self.groups[key] not in rewritten:
+            self.logs.setdefault(key, []).append(row)
+        elif row is None:
+            self.base.pop(key, None)
+        elif key not in self.base or not self.event_time or row[0] >= self.base[key][0]:
+            self.base[key] = row
+
+    def plan(self):
+        """What a compaction would take now: of the groups that have logs and are in no plan."""
+        taken = {self.groups[key] for plan in self.plans.values() for key in plan}
+        return {key: len(entries) for key, entries in self.logs.items() if entries and self.groups[key] not in taken}
+
+    def compact(self, time):
+        for key, count in self.plans.pop(time).items():
+            row = self._merged(key, self.logs[key][:count])
+            self.logs[key] = self.logs[key][count:]
+            if row is None and not self.logs[key]:
+                del self.base[key]
+            else:  # None: entries that came after the plan are all that is left of the key
+                self.base[key] = row
+
+    def _folded(self, entries):
+        known = None
+        by_ordering = self.event_time or self.version == "6"  # Hudi 0.x orders the rows of logs whatever the mode is
+        for row in entries:
+            if row is None or known is None or not by_ordering or row[0] >= known[0]:
+                known = row
+        return known
+
+    def _merged(self, key, entries):
+        row, stored = self._folded(entries), self.base[key]
+        if not entries or (stored and row and self.event_time and row[0] < stored[0]):
+            return stored
+        return row
+
+    def content(self):
+        """id -> (part, ts, value)"""
+        rows = {key: self._merged(key, self.logs.get(key, [])) for key in self.base}
+        return {key: (PARTS[key], *row) for key, row in rows.items() if row is not None}
+
+
+class History:
+    """A table at `path`, its model, and what every instant that can still be read as of must give (`past`)."""
+
+    def __init__(self, path, kind, version, mode, engine=None, small_file_limit=0, clock=None):
+        options = {"hoodie.table.type": kind, "hoodie.record.merge.mode": mode}
+        options["hoodie.write.table.version"] = "6" if version == "6" else "9"
+        self.table = create(path, clock or FakeClock(), engine, **options)
+        if version == "8":
+            make_version_8(self.table)
+        self.options = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": small_file_limit}
+        self.model = Model(mode.startswith("EVENT"), version, kind == "MERGE_ON_READ")
+        self.past = {}
+
+    def run(self, step: Step) -> None:
+        """Do it, and make the model follow what became visible of it. A service that the table has no use for is left out."""
+        if step.action in ("schedule", "compact", MERGE_LOGS) and not self.model.logged:
+            return
+        if step.action == MERGE_LOGS and self.model.version == "6":
+            return
+        before = {(instant.time, instant.state) for instant in self.table.timeline}
+        if step.dies is None:
+            self._act(self.table, step)
+        elif step.dies == AT_COMMIT:
+            with suppress(Killed):
+                self._act(self.table, step, WriteHooks(before_commit=_die))
+        else:
+            dying = FaultyStorage(self.table.base_path, step.dies)
+            with suppress(Killed):
+                self._act(HoodieTable(dying, LocalEngine(1), self.table.clock), step)
+        timeline = self.table.timeline
+        new = [instant for instant in timeline if (instant.time, instant.state) not in before]
+        wanted = self.model.plan() if step.action == "schedule" else {}
+        for instant in new:
+            if not instant.is_completed:
+                if instant.action is Action.COMPACTION and instant.time not in self.model.plans:
+                    self.model.plans[instant.time] = wanted
+            elif instant.action is Action.COMMIT and self.model.logged:
+                self.model.compact(instant.time)
+                # What came after the plan is now held against the new base file, also by a reader of the past.
+                self.past = {time: state for time, state in self.past.items() if time < instant.time}
+            elif instant.action in (Action.COMMIT, Action.DELTA_COMMIT):
+                self._written(step, instant)
+        if step.dies is None:
+            assert step.action != "schedule" or bool(wanted) == any(i.action is Action.COMPACTION for i in new)
+            assert step.action != "compact" or not self.model.plans
+        if step.action == "clean":  # also one that died: it may have deleted
+            retained = [instant.time for instant in timeline.commits][-2:]
+            self.past = {time: state for time, state in self.past.items() if time in retained}
+
+    def _act(self, table, step, hooks=None):
+        if step.action == "schedule":
+            table.schedule_compaction(force=True)
+        elif step.action == MERGE_LOGS:
+            table.schedule_log_compaction({"hoodie.log.compaction.blocks.threshold": 2})
+        elif step.action == "compact":
+            table.compact(options=SMALL_BLOOM)
+        elif step.action == "clean":
+            table.clean({"hoodie.clean.commits.retained": 2})
+        else:
+            data = batch([(key, PARTS[key], ts, value) for key, ts, value in step.rows])
+            table.write(data, step.action, self.options, hooks=hooks)
+
+    def _written(self, step, instant):
+        metadata = self.table.state().commit_metadata(instant)
+        if metadata.operation == "LOG_COMPACT":
+            self.past[instant.time] = content(self.table, as_of=instant.time)
+            return
+        self.model.write(step.action, step.rows, {stat.file_id for stat in metadata.stats if stat.log is None})
+        rows = self.table.read(columns=["id", FILE_NAME])
+        for key, name in zip(rows["id"].to_pylist(), rows[FILE_NAME].to_pylist(), strict=True):
+            self.model.groups.setdefault(key, name.partition("_")[0])
+        for key in [key for key in self.model.groups if key not in self.model.base]:
+            del self.model.groups[key]
+        self.past[instant.time] = self.model.content()
+
+    def check(self) -> None:
+        assert content(self.table) == self.model.content()
+
+    def check_past(self) -> None:
+        for time, state in self.past.items():
+            assert content(self.table, as_of=time) == state, time
+
+
+def _die():
+    raise Killed("before the commit")
+
+
+def make_version_8(table: HoodieTable) -> None:
+    """An empty table of version 9 as Hudi 1.0 would have made it; we create none."""
+    event = table.properties.raw["hoodie.record.merge.mode"] == "EVENT_TIME_ORDERING"
+    payload = "DefaultHoodieRecordPayload" if event else "OverwriteWithLatestAvroPayload"
+    strategy = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5" if event else "ce9acb64-bde0-424c-9b91-f6ebba25356d"
+    values = {
+        "hoodie.table.version": "8",
+        "hoodie.table.initial.version": "8",
+        "hoodie.compaction.payload.class": f"org.apache.hudi.common.model.{payload}",
+        "hoodie.record.merge.strategy.id": strategy,
+    }
+    update_properties(table.storage, table.properties.with_values(values))
