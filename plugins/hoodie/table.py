@@ -144,9 +144,10 @@ class HoodieTable:
         filter: pc.Expression | None = None,
         as_of: str | datetime | None = None,
         read_optimized: bool = False,
+        options: Mapping[str, object] | None = None,
     ) -> ReadPlan:
         """The files and columns that `read` would scan."""
-        return plan_read(self.state(), columns, filter, as_of, read_optimized=read_optimized)
+        return plan_read(self.state(), columns, filter, as_of, read_optimized=read_optimized, options=options)
 
     def read(
         self,
@@ -154,12 +155,14 @@ class HoodieTable:
         filter: pc.Expression | None = None,
         as_of: str | datetime | None = None,
         read_optimized: bool = False,
+        options: Mapping[str, object] | None = None,
     ) -> pa.Table:
         """A snapshot: the data columns, or the named ones (meta columns may be named), of the rows that pass `filter`.
 
-        `as_of` is an instant, an ISO time or a datetime. Raises TimeTravelError, ConfigError, MissingFileError …
+        `as_of` is an instant, an ISO time or a datetime. `options` are the keys of `hoodie.config.memory_keys`. Raises
+        TimeTravelError, ConfigError, MissingFileError …
         """
-        plan = self.plan_read(columns, filter, as_of, read_optimized)
+        plan = self.plan_read(columns, filter, as_of, read_optimized, options)
         return execute_read(plan, self.storage, self.engine)
 
     def read_incremental(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoodie.config.key import ConfigKey, boolean, choice, integer
+from hoodie.config.memory_keys import MEMORY_KEYS
 from hoodie.config.write_keys import (
     BLOOM_ENTRIES,
     BLOOM_FPP,
@@ -91,4 +92,5 @@ COMPACTION_KEYS: tuple[ConfigKey[Any], ...] = (
     BLOOM_FPP,
     BLOOM_MAX_ENTRIES,
     LOCK_WAIT_MS,
+    *MEMORY_KEYS,
 )

@@ -21,11 +21,12 @@ from hoodie.model.meta_columns import COMMIT_SEQNO, COMMIT_TIME, RECORD_KEY
 
 @dataclass(frozen=True, slots=True)
 class MergedBatch:
-    """What became of one batch: the rows to write, and how many were updated and deleted."""
+    """What became of one batch: the rows to write, and how many were updated, deleted and added."""
 
     rows: pa.Table
     updated: int
     deleted: int
+    added: int = 0
 
 
 class BaseMerger:

@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from hoodie.engine.base import Engine
 from hoodie.formats.stitched import open_base_file
-from hoodie.merge import BaseMerger
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.read.logs import LogReader
+from hoodie.read.merged import SliceMerger, merged_slice
 from hoodie.read.plan import ReadPlan
 from hoodie.schema import conform
 from hoodie.storage.base import Storage
@@ -51,12 +51,8 @@ class ReadSlice:
         """Base file and logs. No row group is left out: a row that the filter drops may be newer than the log's."""
         plan = self.plan
         logs = LogReader(self.storage, plan.timeline, plan.rules, plan.merging, plan.as_of)
-        merger = BaseMerger(logs.rows(file_slice), plan.merging.names, plan.rules.base_ordering, plan.rules.partial)
-        if file_slice.base_file is not None:
-            with open_base_file(self.storage, file_slice.base_file) as reader:
-                for batch in reader.batches(plan.merging.names):
-                    yield conform(merger.merge(conform(batch, plan.merging)).rows, plan.merging)
-        yield conform(merger.inserts(), plan.merging)
+        for merged in merged_slice(SliceMerger(logs, plan.memory), file_slice):
+            yield merged.rows
 
 
 def _all_null(schema: pa.Schema, rows: int) -> pa.Table:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
+from hoodie.config.memory_keys import MergeMemory
 from hoodie.errors import UnsupportedTableError
 from hoodie.formats.log import RESET, BlockType, Header, LogBlock, read_deletes, read_rows
 from hoodie.merge import DELETE, SEQUENCE, MergeRules, newest_per_key
@@ -17,6 +18,8 @@ from hoodie.schema import conform
 from hoodie.storage.base import Storage
 from hoodie.timeline import Timeline
 from hoodie.view.log_blocks import valid_blocks
+
+_FOLD_BYTES = 256 * 1024 * 1024  # of rows that are held before they are reduced to one a key
 
 
 @dataclass(frozen=True)
@@ -28,30 +31,39 @@ class LogReader:
     rules: MergeRules
     schema: pa.Schema  # columns of the result, meta columns and those that merging needs among them
     as_of: str | None = None
-    fold_bytes: int = 256 * 1024 * 1024  # of rows that are held before they are reduced to one a key
 
-    def rows(self, file_slice: FileSlice) -> pa.Table:
+    def rows(self, file_slice: FileSlice, memory: MergeMemory) -> pa.Table | None:
         """The rows of the slice's logs, one a key: `schema`, `__sequence`, `__reset` and `__delete`.
 
-        Memory holds the rows of distinct keys and those that were read since they were last reduced to these, not all logs.
+        Memory holds the rows of distinct keys and those that were read since they were last reduced to these. None when the
+        former alone are more than `memory.bytes`: then they must be merged in parts.
         """
-        held = [self._empty()]
-        names = held[0].schema.names
-        start, size, limit = 0, 0, self.fold_bytes
+        held = [self.empty()]
+        size, limit = 0, min(_FOLD_BYTES, memory.bytes)
+        for rows in self.batches(file_slice):
+            held.append(rows)
+            size += rows.nbytes
+            if size > limit:
+                held = [self.reduced(held).combine_chunks()]
+                size = held[0].nbytes
+                if size > memory.bytes:
+                    return None
+                limit = max(limit, min(2 * size, memory.bytes))  # else keys past it would be reduced at every block
+        return self.reduced(held)
+
+    def batches(self, file_slice: FileSlice) -> Iterator[pa.Table]:
+        """All rows of the slice's logs with those columns, in their order, some at a time."""
+        names = self.empty().schema.names
+        start = 0
         for block in valid_blocks(self.storage, self.timeline, file_slice, self.as_of):
             for rows in self._block_rows(block, file_slice.partition):
                 sequence = pa.array(np.arange(start, start + rows.num_rows, dtype=np.int64))
                 start += rows.num_rows
-                held.append(rows.append_column(SEQUENCE, sequence).select(names))
-                size += rows.nbytes
-                if size > limit:
-                    held = [self._reduced(held).combine_chunks()]
-                    size = held[0].nbytes
-                    limit = max(self.fold_bytes, 2 * size)  # else keys past the limit would be reduced at every block
-        return self._reduced(held)
+                yield rows.append_column(SEQUENCE, sequence).select(names)
 
-    def _reduced(self, held: list[pa.Table]) -> pa.Table:
-        return newest_per_key(pa.concat_tables(held), self.rules.ordering, self.rules.partial)
+    def reduced(self, rows: Sequence[pa.Table]) -> pa.Table:
+        """One row a key."""
+        return newest_per_key(pa.concat_tables(rows), self.rules.ordering, self.rules.partial)
 
     def _block_rows(self, block: LogBlock, partition: str) -> Iterator[pa.Table]:
         if block.kind is BlockType.DELETE:
@@ -77,7 +89,8 @@ class LogReader:
                 DELETE, self.rules.deletes(rows)
             )
 
-    def _empty(self) -> pa.Table:
+    def empty(self) -> pa.Table:
+        """No rows, with all columns of those that are read."""
         extra = [pa.field(SEQUENCE, pa.int64()), pa.field(RESET, pa.bool_()), pa.field(DELETE, pa.bool_())]
         return pa.schema([*_nullable(self.schema), *extra]).empty_table()
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.config.memory_keys import MergeMemory, merge_memory
 from hoodie.errors import ConfigError
 from hoodie.merge import MergeRules, merge_rules
 from hoodie.model.files import FileSlice
@@ -38,6 +39,7 @@ class ReadPlan:
     merging: pa.Schema  # what is read of slices with logs: besides, what merging has to see
     rules: MergeRules
     timeline: Timeline
+    memory: MergeMemory
     as_of: str | None = None
 
     @property
@@ -53,10 +55,12 @@ def plan_read(
     as_of: str | datetime | None = None,
     partitions: Sequence[str] | None = None,
     read_optimized: bool = False,
+    options: Mapping[str, object] | None = None,
 ) -> ReadPlan:
     """Plan a snapshot read. `columns` may name meta columns; None is all data columns.
 
-    `read_optimized` leaves the logs of a merge-on-read table out: what the last compaction left. Raises ConfigError for an
+    `read_optimized` leaves the logs of a merge-on-read table out: what the last compaction left. `options` are the keys of
+    `hoodie.config.memory_keys`. Raises ConfigError for an
     unknown column, TimeTravelError, UnsupportedTableError for a merger that is not known.
     """
     time = resolve_as_of(state, as_of) if as_of is not None else None
@@ -83,6 +87,7 @@ def plan_read(
         pa.schema([known.field(name) for name in merging]),
         rules,
         state.timeline,
+        merge_memory(options),
         time,
     )
 

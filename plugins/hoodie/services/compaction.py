@@ -12,6 +12,7 @@ import pyarrow as pa
 from hoodie.clock import Clock
 from hoodie.config.compaction_keys import COMPACTION_KEYS, MEMORY
 from hoodie.config.key import Options, resolve
+from hoodie.config.memory_keys import MergeMemory
 from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.engine.base import Engine
 from hoodie.markers import read_markers
@@ -22,6 +23,7 @@ from hoodie.model.meta_columns import FILE_NAME
 from hoodie.model.names import BaseFileName
 from hoodie.model.services import CompactionPlan
 from hoodie.read.logs import LogReader
+from hoodie.read.merged import SliceMerger
 from hoodie.schema import arrow_to_avro, with_meta_columns
 from hoodie.services.compact_slice import CompactSlice
 from hoodie.services.compaction_checks import check_current
@@ -71,7 +73,9 @@ def execute_compaction(
         files = with_meta_columns(schema)
         rows = pa.schema([field for field in files if field.name != FILE_NAME])
         task = CompactSlice(
-            LogReader(storage, state.timeline, merge_rules(state.properties), rows, time),
+            SliceMerger(
+                LogReader(storage, state.timeline, merge_rules(state.properties), rows, time), MergeMemory.of(chosen)
+            ),
             time,
             files,
             arrow_to_avro(files, state.properties.name),

@@ -17,7 +17,7 @@ from hoodie.model.commit import LogStat, WriteStat
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import COMMIT_TIME, FILE_NAME, PARTITION_PATH, RECORD_KEY
 from hoodie.model.names import LogFileName
-from hoodie.read.logs import LogReader
+from hoodie.read.merged import SliceMerger
 from hoodie.schema import conform
 from hoodie.storage.base import join
 from hoodie.view.log_blocks import valid_blocks
@@ -32,7 +32,7 @@ class LogCompactSlice:
     hide rows of the base file. A row that is marked as a deletion stays that row.
     """
 
-    logs: LogReader  # of all columns in `schema`
+    merger: SliceMerger  # of all columns in `schema`
     instant: str
     schema: pa.Schema  # of the rows, with meta columns
     avro_schema: str
@@ -42,27 +42,30 @@ class LogCompactSlice:
     def __call__(self, task: tuple[int, tuple[FileSlice, LogFileName]]) -> WriteStat | None:
         number, (file_slice, name) = task
         begun = time.monotonic()
-        storage = self.logs.storage
-        blocks = valid_blocks(storage, self.logs.timeline, file_slice, self.logs.as_of)
+        logs = self.merger.logs
+        storage = logs.storage
+        blocks = valid_blocks(storage, logs.timeline, file_slice, logs.as_of)
         if len(blocks) < 2:
             return None
         name = replace(name, write_token=self.write_token(number))
         path = join(file_slice.partition, str(name))
         old_naming = name.time != self.instant
         create_marker(storage, self.instant, path, MarkerType.APPEND if old_naming else MarkerType.CREATE)
-        rows = self.logs.rows(file_slice)
-        by_key = pc.and_(rows[DELETE], pc.is_null(rows[COMMIT_TIME]))
-        gone, kept = rows.filter(by_key), rows.filter(pc.invert(by_key))
         headers = {
             Header.INSTANT_TIME: self.instant,
             Header.SCHEMA: self.avro_schema,
             Header.COMPACTED_BLOCK_TIMES: ",".join(dict.fromkeys(block.instant for block in blocks)),
         }
+        writes = deletes = 0
         with storage.open_output(path) as sink:
-            for content in self._data_blocks(file_slice, kept):
-                sink.write(encode_block(BlockType.PARQUET_DATA, headers, content))
-            for content in self._delete_blocks(file_slice, gone):
-                sink.write(encode_block(BlockType.DELETE, headers, content))
+            for rows in self.merger.log_rows(file_slice):
+                by_key = pc.and_(rows[DELETE], pc.is_null(rows[COMMIT_TIME]))
+                gone, kept = rows.filter(by_key), rows.filter(pc.invert(by_key))
+                writes, deletes = writes + kept.num_rows, deletes + gone.num_rows
+                for content in self._data_blocks(file_slice, kept):
+                    sink.write(encode_block(BlockType.PARQUET_DATA, headers, content))
+                for content in self._delete_blocks(file_slice, gone):
+                    sink.write(encode_block(BlockType.DELETE, headers, content))
         info = storage.info(path)
         base = file_slice.base_file
         names = [log.info.name for log in file_slice.log_files] if old_naming else []
@@ -71,9 +74,9 @@ class LogCompactSlice:
             path,
             file_slice.partition,
             prev_commit=file_slice.base_instant,
-            num_writes=kept.num_rows,
-            num_updates=kept.num_rows,
-            num_deletes=gone.num_rows,
+            num_writes=writes,
+            num_updates=writes,
+            num_deletes=deletes,
             file_size=info.size if info else 0,
             upsert_ms=int((time.monotonic() - begun) * 1000),
             log=LogStat(base.name if base and old_naming else "", (*names, str(name)), name.version),
@@ -81,7 +84,7 @@ class LogCompactSlice:
 
     def _delete_blocks(self, file_slice: FileSlice, gone: pa.Table) -> Iterator[bytes]:
         """Deletions without ordering values, which always win, and those with."""
-        ordering = self.logs.rules.ordering
+        ordering = self.merger.logs.rules.ordering
         for resets in (True, False):
             some = gone.filter(gone[RESET] if resets else pc.invert(gone[RESET]))
             if some.num_rows:

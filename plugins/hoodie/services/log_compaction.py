@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hoodie.clock import Clock
 from hoodie.config.compaction_keys import COMPACTION_KEYS, MEMORY
 from hoodie.config.key import Options, resolve
+from hoodie.config.memory_keys import MergeMemory
 from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.engine.base import Engine
 from hoodie.markers import read_markers
@@ -20,6 +21,7 @@ from hoodie.model.files import FileSlice
 from hoodie.model.names import LogFileName
 from hoodie.model.services import CompactionPlan
 from hoodie.read.logs import LogReader
+from hoodie.read.merged import SliceMerger
 from hoodie.schema import arrow_to_avro, with_meta_columns
 from hoodie.services.compaction_checks import without_superseded
 from hoodie.services.compaction_plan import CompactionDecision
@@ -73,7 +75,9 @@ def execute_log_compaction(
         assert schema is not None
         files = with_meta_columns(schema)
         task = LogCompactSlice(
-            LogReader(storage, state.timeline, merge_rules(state.properties), files, time),
+            SliceMerger(
+                LogReader(storage, state.timeline, merge_rules(state.properties), files, time), MergeMemory.of(chosen)
+            ),
             time,
             files,
             arrow_to_avro(files, state.properties.name),

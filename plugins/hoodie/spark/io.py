@@ -38,6 +38,7 @@ def read(
     as_of: str | datetime | None = None,
     partitions: Sequence[str] | None = None,
     read_optimized: bool = False,
+    options: Mapping[str, object] | None = None,
 ) -> DataFrame:
     """A snapshot as a DataFrame, with the meta columns first unless `columns` names others.
 
@@ -49,7 +50,14 @@ def read(
     state = table.state()
     schema = with_meta_columns(table_schema(state) or pa.schema([]))
     wanted = schema if columns is None else pa.schema([schema.field(name) for name in columns if name in schema.names])
-    plan = plan_read(state, columns or schema.names, as_of=as_of, partitions=partitions, read_optimized=read_optimized)
+    plan = plan_read(
+        state,
+        columns or schema.names,
+        as_of=as_of,
+        partitions=partitions,
+        read_optimized=read_optimized,
+        options=options,
+    )
     merged = [file_slice for file_slice in plan.slices if _needs_merging(file_slice)]
     paths = [
         f"{state.storage.base_path}/{file_slice.base_file.path}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hoodie.read.logs as module
+from hoodie.config.memory_keys import merge_memory
 from hoodie.merge import merge_rules
 from hoodie.read.logs import LogReader
 from hoodie.schema import with_meta_columns
@@ -21,19 +23,13 @@ def test_reduced_on_the_way(tmp_path, monkeypatch):
     (file_slice,) = table.file_slices()
     reduced = 0
 
-    def read(fold_bytes: int):
+    def read():
         reader = LogReader(
-            state.storage,
-            state.timeline,
-            merge_rules(state.properties),
-            with_meta_columns(table.schema),
-            fold_bytes=fold_bytes,
+            state.storage, state.timeline, merge_rules(state.properties), with_meta_columns(table.schema)
         )
-        return reader.rows(file_slice).sort_by("_hoodie_record_key")
+        return reader.rows(file_slice, merge_memory({})).sort_by("_hoodie_record_key")
 
-    whole = read(1 << 30)
-    import hoodie.read.logs as module
-
+    whole = read()
     original = module.newest_per_key
 
     def counted(*arguments):
@@ -42,5 +38,6 @@ def test_reduced_on_the_way(tmp_path, monkeypatch):
         return original(*arguments)
 
     monkeypatch.setattr(module, "newest_per_key", counted)
-    assert read(1).equals(whole)
+    monkeypatch.setattr(module, "_FOLD_BYTES", 1)
+    assert read().equals(whole)
     assert reduced > 2

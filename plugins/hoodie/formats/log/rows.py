@@ -19,6 +19,7 @@ from hoodie.schema import avro_to_arrow
 from hoodie.storage.base import Storage
 
 _RECORD_VERSION = 3
+_BATCH_BYTES, _BATCH_ROWS = 8 * 1024 * 1024, 1 << 14  # of a Parquet block that are decoded at once
 _SLICE_BYTES = 16 * 1024 * 1024  # of Avro that is decoded at once: positions need eight bytes for each byte of text
 
 
@@ -49,10 +50,15 @@ def _parquet_rows(content: bytes, block: LogBlock, columns: Sequence[str] | None
         file = pq.ParquetFile(pa.BufferReader(content))
         names = file.schema_arrow.names
         wanted = None if columns is None else [name for name in columns if name in names]
-        for batch in file.iter_batches(1 << 17, columns=wanted, use_threads=False):
+        for batch in file.iter_batches(_batch_rows(file.metadata), columns=wanted, use_threads=False):
             yield pa.Table.from_batches([batch])
     except pa.ArrowInvalid as error:
         raise _corrupt(block, str(error)) from error
+
+
+def _batch_rows(metadata: pq.FileMetaData) -> int:
+    size = sum(int(metadata.row_group(number).total_byte_size) for number in range(metadata.num_row_groups))
+    return min(_BATCH_ROWS, max(1, _BATCH_BYTES * int(metadata.num_rows) // max(1, size)))
 
 
 def _hfile_rows(storage: Storage, block: LogBlock) -> Iterator[pa.Table]:

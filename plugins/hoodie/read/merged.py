@@ -1,0 +1,169 @@
+"""The rows of a slice that has logs: base file and logs merged, a batch at a time, in bounded memory.
+
+The rows of the logs usually fit into memory, and the base file is streamed past them. If not, they are put into local files,
+twice: first by the hash of their key, so that all rows of a key come together and can be reduced to one; then by the place in
+the base file where their key stands, so that its rows can be streamed once, in their order, with the few that they meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.config.memory_keys import MergeMemory
+from hoodie.formats.base_file import BaseFileReader
+from hoodie.formats.murmur import murmur2
+from hoodie.formats.stitched import StitchedReader, open_base_file
+from hoodie.merge import BaseMerger, MergedBatch
+from hoodie.merge.spill import Spill
+from hoodie.model.files import FileSlice
+from hoodie.model.meta_columns import RECORD_KEY
+from hoodie.read.logs import LogReader
+from hoodie.schema import conform
+
+_PART = 4  # a part of the logs takes a quarter of the memory: reducing and merging it takes copies
+_NARROW_ROWS = 1 << 14  # of the base file at a time, where memory is short
+_MAX_PILES = 512
+_NEW = -1  # the pile of rows whose key is not in the base file
+
+
+@dataclass(frozen=True)
+class SliceMerger:
+    """Merges slices. Picklable."""
+
+    logs: LogReader
+    memory: MergeMemory
+
+    def batches(self, file_slice: FileSlice, reader: BaseFileReader | StitchedReader | None) -> Iterator[MergedBatch]:
+        """What the slice holds, with the columns of `logs.schema`: the rows of the base file in their order, then new ones.
+
+        `reader` has the base file open, None when the slice has none (see `merged_slice`).
+        """
+        rows = self.logs.rows(file_slice, self.memory)
+        if rows is None:
+            yield from self._in_parts(file_slice, reader)
+            return
+        merger = self._merger(rows)
+        for batch in self._base(reader):
+            yield self._conformed(merger.merge(batch))
+        yield self._added(merger)
+
+    def log_rows(self, file_slice: FileSlice) -> Iterator[pa.Table]:
+        """What the logs alone add up to (see `LogReader.rows`), at once or, where they do not fit, in parts of some keys each."""
+        rows = self.logs.rows(file_slice, self.memory)
+        if rows is not None:
+            yield rows
+            return
+        with Spill(self.logs.empty().schema, self.memory.folder) as by_key:
+            _, piles = self._spill_by_key(file_slice, by_key)
+            for pile in range(piles):
+                yield self.logs.reduced([by_key.read(pile)])
+
+    def _in_parts(self, file_slice: FileSlice, reader: BaseFileReader | StitchedReader | None) -> Iterator[MergedBatch]:
+        schema, folder = self.logs.empty().schema, self.memory.folder
+        with ExitStack() as stack:
+            by_key = stack.enter_context(Spill(schema, folder))
+            row_bytes, piles = self._spill_by_key(file_slice, by_key)
+            # No more log rows meet a range of the base file than it has rows: their bytes are bounded too.
+            step = max(1, self.memory.bytes // _PART // row_bytes)
+            by_place = stack.enter_context(Spill(schema, folder))
+            for pile in range(piles):
+                rows = self.logs.reduced([by_key.read(pile)]).combine_chunks()
+                self._spill_by_place(rows, reader, step, by_place)
+            yield from self._by_range(reader, step, by_place)
+            for rows in by_place.batches(_NEW):
+                yield self._added(self._merger(rows))
+
+    def _spill_by_key(self, file_slice: FileSlice, spill: Spill) -> tuple[int, int]:
+        """Put all log rows aside by the hash of their key; returns bytes of a row, and the number of piles."""
+        # Compressed Arrow columns are seldom less than a tenth of what they are in memory.
+        expected = 10 * sum(log.info.size for log in file_slice.log_files)
+        piles = min(_MAX_PILES, max(8, expected * _PART // self.memory.bytes))
+        count = size = 0
+        for rows in self.logs.batches(file_slice):
+            count, size = count + rows.num_rows, size + rows.nbytes
+            places = murmur2(rows[RECORD_KEY], 0) % np.uint32(piles)
+            order = np.argsort(places, kind="stable")
+            bounds = np.searchsorted(places[order], np.arange(piles + 1))
+            sorted_rows = rows.take(pa.array(order))
+            for pile in np.flatnonzero(np.diff(bounds)).tolist():
+                spill.write(pile, sorted_rows.slice(bounds[pile], bounds[pile + 1] - bounds[pile]))
+        return max(1, size // max(1, count)), piles
+
+    def _spill_by_place(
+        self, rows: pa.Table, reader: BaseFileReader | StitchedReader | None, step: int, spill: Spill
+    ) -> None:
+        """Put rows (one a key) aside by the range of the base file in which their key stands."""
+        if not rows.num_rows:
+            return
+        keys = rows[RECORD_KEY].combine_chunks()
+        fresh = np.ones(rows.num_rows, dtype=bool)
+        start = 0
+        for batch in reader.batches([RECORD_KEY]) if reader is not None else ():
+            found = pc.index_in(batch[RECORD_KEY], value_set=keys)
+            places = np.flatnonzero(pc.is_valid(found).to_numpy())
+            hits = pc.drop_null(found).to_numpy().astype(np.int64)
+            fresh[hits] = False
+            for number in np.unique((start + places) // step).tolist():
+                met = np.unique(hits[(start + places) // step == number])
+                spill.write(number, rows.take(pa.array(met)))
+            start += batch.num_rows
+        spill.write(_NEW, rows.filter(pa.array(fresh)))
+
+    def _by_range(
+        self, reader: BaseFileReader | StitchedReader | None, step: int, by_place: Spill
+    ) -> Iterator[MergedBatch]:
+        start, number, merger = 0, -1, None
+        for whole in self._base(reader, min(step, _NARROW_ROWS)):
+            for batch in _cut(whole, start, step):
+                if start // step != number:
+                    number = start // step
+                    met = by_place.read(number)
+                    merger = self._merger(_once(met)) if met.num_rows else None
+                start += batch.num_rows
+                yield MergedBatch(batch, 0, 0) if merger is None else self._conformed(merger.merge(batch))
+
+    def _base(self, reader: BaseFileReader | StitchedReader | None, rows: int = 1 << 17) -> Iterator[pa.Table]:
+        schema = self.logs.schema
+        for batch in reader.batches(schema.names, batch_rows=rows) if reader is not None else ():
+            yield conform(batch, schema)
+
+    def _merger(self, rows: pa.Table) -> BaseMerger:
+        rules = self.logs.rules
+        return BaseMerger(rows, self.logs.schema.names, rules.base_ordering, rules.partial)
+
+    def _conformed(self, merged: MergedBatch) -> MergedBatch:
+        return MergedBatch(conform(merged.rows, self.logs.schema), merged.updated, merged.deleted)
+
+    def _added(self, merger: BaseMerger) -> MergedBatch:
+        rows = conform(merger.inserts(), self.logs.schema)
+        return MergedBatch(rows, 0, 0, rows.num_rows)
+
+
+def merged_slice(merger: SliceMerger, file_slice: FileSlice) -> Iterator[MergedBatch]:
+    """The same, opening the base file."""
+    if file_slice.base_file is None:
+        yield from merger.batches(file_slice, None)
+        return
+    with open_base_file(merger.logs.storage, file_slice.base_file) as reader:
+        yield from merger.batches(file_slice, reader)
+
+
+def _cut(rows: pa.Table, start: int, step: int) -> Iterable[pa.Table]:
+    """Rows that begin at place `start`, cut where a new range begins."""
+    first = step - start % step
+    cuts = [0, *range(first, rows.num_rows, step), rows.num_rows]
+    return [rows.slice(low, high - low) for low, high in pairwise(cuts)]
+
+
+def _once(rows: pa.Table) -> pa.Table:
+    """A key that stands twice in a range of the base file was put aside for each batch that has it."""
+    keys = rows[RECORD_KEY].combine_chunks().dictionary_encode().indices.to_numpy()
+    _, first = np.unique(keys, return_index=True)
+    return rows if len(first) == rows.num_rows else rows.take(pa.array(np.sort(first)))
