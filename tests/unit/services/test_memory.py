@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from hoodie.config.memory_keys import merge_memory
 from hoodie.engine import LocalEngine
 from hoodie.merge import merge_rules
 from hoodie.model.files import FileSlice, LogFile
@@ -72,9 +73,9 @@ def test_the_estimate(tmp_path):
         while not done.wait(0.001):
             peak = max(peak, pa.total_allocated_bytes() - before)
 
-    watcher = threading.Thread(target=watch)
+    watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
-    reader.rows(replace(largest, base_file=None))
+    reader.rows(replace(largest, base_file=None), merge_memory({}))
     done.set()
     watcher.join()
     assert 0 < peak <= memory_of(largest)
