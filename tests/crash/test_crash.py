@@ -70,6 +70,7 @@ def uncommitted(table):
     return found
 
 
+@pytest.mark.format("11a", "11k", "11p")
 @pytest.mark.parametrize(("kind", "half"), [("kill", False), ("kill", True), ("full", False)])
 @pytest.mark.parametrize(
     ("table_type", "operation"),
@@ -119,6 +120,7 @@ def test_a_write_that_dies_at_any_call(tmp_path, version, table_type, operation,
         assert completed, "no crash after the commit became visible was tried"
 
 
+@pytest.mark.format("11b", "11e")
 @pytest.mark.parametrize(("kind", "half"), [("kill", False), ("kill", True), ("full", False)])
 def test_a_clean_that_dies_at_any_call(tmp_path, version, kind, half):
     def prepare(path):
@@ -149,6 +151,7 @@ def test_a_clean_that_dies_at_any_call(tmp_path, version, kind, half):
         assert len(cleans) >= 1, call
 
 
+@pytest.mark.format("11f", "11g")
 @pytest.mark.parametrize(("version", "kind", "half"), [("9", "kill", True), ("9", "full", False), ("6", "kill", False)])
 def test_a_compaction_that_dies_at_any_call(tmp_path, version, kind, half):
     """Scheduling, then executing. Each way to die is tried on one version: the calls are the same in both."""

@@ -25,6 +25,7 @@ def ids(table):
     return sorted(table["id"].to_pylist())
 
 
+@pytest.mark.format("11o", "14i")
 def test_the_archived_past_was_cleaned_and_the_error_says_from_when_on_it_can_be_read(table):
     for instant in table.archived:
         with pytest.raises(TimeTravelError, match="removed") as refused:

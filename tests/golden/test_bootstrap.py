@@ -36,6 +36,7 @@ def snapshot(table, **read):
     return {row["id"]: [row["name"], row["price"], row["ts"]] for row in table.read(**read).to_pylist()}
 
 
+@pytest.mark.format("14q")
 def test_read(moved, expected):
     archive, table, _ = moved
     wanted = expected(archive, "boot_mor")
@@ -57,6 +58,7 @@ def test_read(moved, expected):
         assert 0 < rows.num_rows < everything.num_rows
 
 
+@pytest.mark.format("14q")
 def test_write_on(moved, expected):
     archive, table, source = moved
     stored = sorted((file, file.stat().st_mtime_ns) for file in source.rglob("*"))

@@ -69,6 +69,7 @@ def one_member(value: object) -> object:
     return value
 
 
+@pytest.mark.format("6.2e")
 @pytest.mark.parametrize(("archive", "least"), [("12v9", 300), ("15v6", 100)])
 def test_every_record_is_as_fastavro_reads_it(golden, archive, least):
     """Column statistics and partition statistics too, whose values are unions of records."""

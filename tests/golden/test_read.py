@@ -22,6 +22,7 @@ def snapshot(table, **read):
     return {row["id"]: [row["name"], row["price"], row["ts"]] for row in table.read(**read).to_pylist()}
 
 
+@pytest.mark.format("11i", "11p", "14a", "14h", "14i", "14l", "14m", "14r")
 @pytest.mark.parametrize("archive", ARCHIVES)
 @pytest.mark.parametrize("name", COW)
 def test_snapshot(golden, expected, archive, name):
@@ -29,6 +30,7 @@ def test_snapshot(golden, expected, archive, name):
     assert snapshot(table) == expected(archive, name)
 
 
+@pytest.mark.format("11l", "14m")
 @pytest.mark.parametrize("archive", ARCHIVES)
 @pytest.mark.parametrize("name", [name for name in COW if name != "cow_cdc_data_before"])
 def test_write_on(golden, expected, archive, name, tmp_path):
@@ -79,6 +81,7 @@ def test_cdc_tables_are_read_and_not_written(golden, archive):
         table.write(table.read(), "upsert")
 
 
+@pytest.mark.format("6.5d", "14b", "14c", "14e", "14f", "14j")
 @pytest.mark.parametrize("archive", ARCHIVES)
 @pytest.mark.parametrize("name", ["mor_avro", "mor_event", "mor_parquet", "mor_pendcomp", "mor_rollback"])
 def test_logs_are_merged(golden, expected, archive, name):
@@ -90,6 +93,7 @@ def test_logs_are_merged(golden, expected, archive, name):
     assert table.read(columns=["name"]).num_rows == len(expected(archive, name))
 
 
+@pytest.mark.format("6.2a", "14n", "14o")
 @pytest.mark.parametrize("archive", ARCHIVES)
 def test_logs_of_every_type(golden, archive):
     """One Avro record with each type that Hudi knows beats the row of the base file."""
@@ -101,6 +105,7 @@ def test_logs_of_every_type(golden, archive):
     assert times == [instant.time for instant in table.timeline.commits], "and it is the log's that was read"
 
 
+@pytest.mark.format("6.5b")
 @pytest.mark.parametrize("archive", ARCHIVES)
 def test_logs_as_of_every_instant(golden, archive):
     table = HoodieTable.open(str(golden(archive) / "mor_avro"))

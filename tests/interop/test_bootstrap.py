@@ -73,6 +73,7 @@ def read_and_write_on(ours, source, peer):
     assert contents(source) == before
 
 
+@pytest.mark.format("14p", "14q")
 @pytest.mark.parametrize("regex", [".*", "none", "part=0"])
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_hudi_12_reads_and_writes_on(tmp_path, hudi12, kind, regex):
@@ -80,6 +81,7 @@ def test_hudi_12_reads_and_writes_on(tmp_path, hudi12, kind, regex):
     read_and_write_on(ours, source, hudi12)
 
 
+@pytest.mark.format("14p", "14q")
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_hudi_15_reads_and_writes_on_version_6(tmp_path, hudi15, kind):
     options = {"hoodie.table.type": kind, "hoodie.write.table.version": "6"}

@@ -76,6 +76,7 @@ def check_rows(hudi, table, expected):
     assert rows(table.read()) == rows(hudi.read(table.base_path)) == expected
 
 
+@pytest.mark.format("11b")
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("version", ["9", "6"])
 def test_both_clean_a_table_that_we_write(tmp_path, hudi12, version, policy):
@@ -154,6 +155,7 @@ def test_both_clean_a_table_that_hudi_writes(tmp_path, hudi12, version, policy):
     check_rows(hudi12, table, rows(table.read()))
 
 
+@pytest.mark.format("11c", "11m")
 @pytest.mark.parametrize("version", ["9", "6"])
 def test_savepoints_of_hudi_are_kept(tmp_path, hudi12, version):
     options = {"hoodie.clean.policy": "KEEP_LATEST_COMMITS", "hoodie.clean.commits.retained": "1"}

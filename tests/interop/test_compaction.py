@@ -22,6 +22,7 @@ def call(hudi, table: HoodieTable, op: str, time: str | None = None) -> list[dic
     return hudi.sql(f"call run_compaction(op => '{op}', table => '{name}'{when}, options => '{options}')")
 
 
+@pytest.mark.format("11f", "14d")
 @pytest.mark.parametrize("version", ["9", "6"])
 def test_ours_is_read_and_written_on(tmp_path, hudi12, hudi_rs_read, version):
     ours, table = mor_history(tmp_path / "t", version, True)
@@ -48,6 +49,7 @@ def test_ours_is_read_and_written_on(tmp_path, hudi12, hudi_rs_read, version):
     assert rows(ours.read()) == rows(hudi12.read(ours.base_path))
 
 
+@pytest.mark.format("11f", "11h", "14d")
 @pytest.mark.parametrize("version", ["9", "6"])
 def test_our_plan_is_executed_by_hudi(tmp_path, hudi12, version):
     ours, table = mor_history(tmp_path / "t", version, True)
@@ -60,6 +62,7 @@ def test_our_plan_is_executed_by_hudi(tmp_path, hudi12, version):
     assert not any(s.log_files for s in ours.file_slices() if s.base_instant < time)
 
 
+@pytest.mark.format("11f", "14d")
 @pytest.mark.parametrize("version", ["9", "6"])
 def test_a_plan_of_hudi_is_executed_by_us(tmp_path, hudi12, version):
     ours, table = mor_history(tmp_path / "t", version, True)

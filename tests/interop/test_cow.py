@@ -89,6 +89,7 @@ CASES = [
 ]
 
 
+@pytest.mark.format("14a", "14t")
 @pytest.mark.parametrize(("version", "layout", "ordering"), CASES)
 def test_hudi_12_reads_and_writes_on(tmp_path, hudi12, hudi_rs_read, version, layout, ordering):
     def table(*columns):  # a colon must be encoded: Hadoop's paths cannot hold it
@@ -119,6 +120,7 @@ def test_hudi_12_reads_and_writes_on(tmp_path, hudi12, hudi_rs_read, version, la
     assert rows(hudi_rs_read(ours.base_path)) == rows(ours.read())
 
 
+@pytest.mark.format("14a", "14t")
 @pytest.mark.parametrize("layout", ["hive", "none"])
 def test_hudi_15_reads_and_writes_on_version_6(tmp_path, hudi15, layout):
     table = make_table
@@ -160,6 +162,7 @@ def all_types():
     )
 
 
+@pytest.mark.format("14n")
 @pytest.mark.parametrize("version", ["9", "6"])
 def test_every_type_survives_both_writers(tmp_path, hudi12, hudi_rs_read, version):
     data = all_types()

@@ -29,6 +29,7 @@ def hudi_rs_at(path, time):
     return pa.Table.from_batches(table.read(HudiReadOptions().with_as_of_timestamp(time)))
 
 
+@pytest.mark.format("11k", "14b", "14e", "14j")
 @pytest.mark.parametrize(("kind", "version", "mode"), CASES)
 def test_hudi_rs_reads_every_checkpoint(tmp_path, hudi_rs_read, kind, version, mode):
     for seed in SEEDS[kind]:
@@ -46,6 +47,7 @@ def test_hudi_rs_reads_every_checkpoint(tmp_path, hudi_rs_read, kind, version, m
                 assert seen(hudi_rs_at(history.table.base_path, time)) == state, (seed, time)
 
 
+@pytest.mark.format("11k", "14b", "14d", "14j")
 @pytest.mark.parametrize(("kind", "version", "mode"), CASES)
 def test_hudi_reads_the_end_and_the_past_and_writes_on(tmp_path, request, hudi_rs_read, kind, version, mode):
     history = History(tmp_path / "t", kind, version, mode)

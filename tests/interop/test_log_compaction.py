@@ -74,6 +74,7 @@ def hand_to_hand(hudi, ours, table, ordering):
     assert both() == waiting
 
 
+@pytest.mark.format("6.5e")
 @pytest.mark.parametrize(("version", "ordering"), [("9", True), ("9", False), ("6", True)])
 def test_with_hudi_12(tmp_path, hudi12, version, ordering):
     ours, table = mor_history(tmp_path / "t", version, ordering)
@@ -87,6 +88,7 @@ def test_with_hudi_15(tmp_path, hudi15):
     hand_to_hand(hudi15, ours, table, True)
 
 
+@pytest.mark.format("6.5e")
 def test_hudi_rs_reads_it(tmp_path, hudi_rs_read):
     ours, table = mor_history(tmp_path / "t", "9", True)
     time = ours.schedule_log_compaction(TWO)

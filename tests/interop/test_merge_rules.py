@@ -216,24 +216,28 @@ def both_ways(hudi, tmp_path, rule: Rule, version: str, kind: str, *, create_our
 KINDS = ["MERGE_ON_READ", "COPY_ON_WRITE"]
 
 
+@pytest.mark.format("7.1a", "7.1b", "7.1c", "7.1d", "7.1e", "7.1f", "7.1g", "7.1h", "7.2a", "7.2b", "7.3d")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("row", NINE)
 def test_version_9(tmp_path, hudi12, row, kind):
     both_ways(hudi12, tmp_path, NINE[row], "9", kind)
 
 
+@pytest.mark.format("7.1a", "7.1b", "7.1c", "7.1d", "7.1e")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("row", OLDER)
 def test_version_8(tmp_path, hudi12, row, kind):
     both_ways(hudi12, tmp_path, OLDER[row], "8", kind, create_ours=False)
 
 
+@pytest.mark.format("7.1a", "7.1b", "7.1c", "7.1d", "7.1e", "7.1g")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("row", SIX)
 def test_version_6(tmp_path, hudi15, row, kind):
     both_ways(hudi15, tmp_path, SIX[row], "6", kind)
 
 
+@pytest.mark.format("7.1i")
 @pytest.mark.parametrize("version", ["9", "8"])
 def test_row_7_1i_refused(tmp_path, hudi12, version):
     """A class of its own that Hudi's bundle has, but no rule: Hudi reads the table, we refuse it by name."""
@@ -242,6 +246,7 @@ def test_row_7_1i_refused(tmp_path, hudi12, version):
         by_hudi(hudi12, tmp_path / "t", rule, version, "MERGE_ON_READ").read()
 
 
+@pytest.mark.format("7.3e")
 def test_row_7_3e_operation(tmp_path, hudi12):
     """Rows of logs whose `_hoodie_operation` is D are deletions; those with U, I, -U are rows."""
     rule = Rule({MODE: EVENT}, None)
@@ -259,6 +264,7 @@ def test_row_7_3e_operation(tmp_path, hudi12):
     assert seen(rule, hudi12.read(ours.base_path)) == seen(rule, ours.read())
 
 
+@pytest.mark.format("7.1j")
 @pytest.mark.parametrize("partial", ["true", "false"])
 def test_row_7_1j_merge_into(tmp_path, hudi12, partial):
     """MERGE INTO leaves plain rows in logs, or with partial updates rows of some columns, which we name and refuse."""

@@ -41,6 +41,7 @@ def mor_history(path, version, ordering):
 CASES = [("9", True), ("9", False), ("6", True)]
 
 
+@pytest.mark.format("7.1h", "7.3a", "7.3c", "14b", "14g")
 @pytest.mark.parametrize(("version", "ordering"), CASES)
 def test_hudi_12_reads_and_writes_on(tmp_path, hudi12, hudi_rs_read, version, ordering):
     ours, table = mor_history(tmp_path / "t", version, ordering)
@@ -62,6 +63,7 @@ def test_hudi_12_reads_and_writes_on(tmp_path, hudi12, hudi_rs_read, version, or
     assert rows(hudi_rs_read(ours.base_path)) == rows(ours.read())
 
 
+@pytest.mark.format("7.3b", "14b")
 def test_hudi_15_reads_and_writes_on_version_6(tmp_path, hudi15):
     ours, table = mor_history(tmp_path / "t", "6", True)
     assert rows(hudi15.read(ours.base_path)) == rows(ours.read())

@@ -81,6 +81,7 @@ def outcome(run):
         return f"refused: {str(error)[:200]}"
 
 
+@pytest.mark.format("7.1a", "7.1b", "7.3c", "14f", "14g")
 @pytest.mark.parametrize("mode", MODES)
 def test_same_rows_as_hudi(tmp_path, request, mode):
     version, ordering = MODES[mode]

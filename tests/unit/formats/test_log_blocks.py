@@ -33,11 +33,13 @@ def found(storage, data: bytes) -> list[tuple]:
     return [(block.kind, dict(block.headers), read_content(storage, block)) for block in blocks]
 
 
+@pytest.mark.format("6.1a")
 @given(BLOCKS)
 def test_round_trip(storage, blocks) -> None:
     assert found(storage, b"".join(encode_block(*block) for block in blocks)) == blocks
 
 
+@pytest.mark.format("6.5a")
 @given(BLOCKS, st.data())
 def test_a_torn_tail_costs_only_the_last_block(storage, blocks, data) -> None:
     whole = [encode_block(*block) for block in blocks]
@@ -45,6 +47,7 @@ def test_a_torn_tail_costs_only_the_last_block(storage, blocks, data) -> None:
     assert found(storage, b"".join(whole[:-1]) + whole[-1][:kept]) == blocks[:-1]
 
 
+@pytest.mark.format("6.5a")
 @given(BLOCKS, st.binary(max_size=30).filter(lambda junk: b"#HUDI#" not in junk + b"#HUDI"))
 def test_junk_between_blocks_is_skipped(storage, blocks, junk) -> None:
     whole = [encode_block(*block) for block in blocks]
@@ -54,6 +57,7 @@ def test_junk_between_blocks_is_skipped(storage, blocks, junk) -> None:
     assert found(storage, junk + b"".join(whole)) == blocks
 
 
+@pytest.mark.format("6.5a")
 def test_a_wrong_length_at_the_end_makes_a_block_corrupt(storage) -> None:
     good = encode_block(BlockType.COMMAND, {Header.INSTANT_TIME: "1"}, b"")
     bad = good[:-1] + bytes([good[-1] + 1])
@@ -73,6 +77,7 @@ def test_a_block_without_rows_says_so(storage) -> None:
         list(read_rows(storage, block))
 
 
+@pytest.mark.format("6.2e")
 def test_rows_of_an_hfile_block(storage) -> None:
     """The key of a record is the entry's; the record's own is left empty."""
     fields = [{"name": "key", "type": "string"}, {"name": "n", "type": ["null", "long"]}]

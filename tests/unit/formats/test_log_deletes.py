@@ -44,6 +44,7 @@ def read(folder, content: bytes, *ordering: pa.Field) -> pa.Table:
     return read_deletes(storage, block, ordering)
 
 
+@pytest.mark.format("6.2b")
 @settings(deadline=None)
 @given(st.lists(st.text(max_size=200)), st.text(max_size=5))
 def test_ours_are_as_fastavro_writes_them(keys: list[str], partition: str) -> None:
@@ -91,6 +92,7 @@ def test_an_ordering_value_that_deletions_cannot_hold():
         encode_deletes(pa.chunked_array([["k"]]), "p", [pa.chunked_array([[[1]]])])
 
 
+@pytest.mark.format("6.2b", "7.3b")
 @pytest.mark.parametrize(
     ("name", "stored", "kind", "value"),
     [
@@ -113,6 +115,7 @@ def test_ordering_values(tmp_path, name, stored, kind, value) -> None:
     assert table[RECORD_KEY].to_pylist() == ["a", "b"]
 
 
+@pytest.mark.format("7.3a")
 def test_no_ordering_value(tmp_path) -> None:
     table = read(tmp_path, as_fastavro([("a", wrapped("IntWrapper", 0))]), pa.field("ts", pa.int64()))
     assert table.to_pylist() == [{RECORD_KEY: "a", "ts": None, RESET: True}]
@@ -127,6 +130,7 @@ def test_several_ordering_fields(tmp_path) -> None:
         read(tmp_path, as_fastavro([("a", entry)]), pa.field("ts", pa.int64()))
 
 
+@pytest.mark.format("6.2c")
 def test_what_cannot_be_read_is_said(tmp_path) -> None:
     with pytest.raises(UnsupportedTableError, match=r"before 0\.14"):
         read(tmp_path, struct.pack(">ii", 2, 0))

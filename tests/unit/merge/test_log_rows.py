@@ -95,6 +95,7 @@ def base_table(stored: dict[str, int]) -> pa.Table:
     )
 
 
+@pytest.mark.format("7.3a", "7.3b")
 @pytest.mark.parametrize("event_time", [True, False])
 @settings(deadline=None)
 @given(stored=STORED, entries=ENTRIES)

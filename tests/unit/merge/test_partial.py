@@ -108,6 +108,7 @@ PARTIALS = {
 }
 
 
+@pytest.mark.format("7.2a", "7.2b", "7.2c", "7.2d", "7.2e", "7.2f")
 @pytest.mark.parametrize("ordering", [("ts",), ("ts", "low"), ()], ids=["event", "event, two fields", "commit"])
 @pytest.mark.parametrize("partial", PARTIALS.values(), ids=PARTIALS)
 @settings(deadline=None, max_examples=150)
@@ -123,6 +124,7 @@ def test_logs_and_base_as_one_by_one(partial, ordering, stored, rows, cut) -> No
     assert found == set(applied(base, rows, ordering, partial))
 
 
+@pytest.mark.format("7.2a", "7.2b", "7.2c")
 @pytest.mark.parametrize("partial", PARTIALS.values(), ids=PARTIALS)
 @settings(deadline=None)
 @given(rows=st.lists(ROWS.filter(lambda row: row.ts is not None), max_size=10))

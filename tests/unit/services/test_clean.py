@@ -43,6 +43,7 @@ def instants_of(table, partition):
     )
 
 
+@pytest.mark.format("11b")
 def test_keep_latest_commits(table):
     times = [upsert(table, ("a", "p", step, step)) for step in range(5)]
     run = table.clean({"hoodie.clean.commits.retained": 2})
@@ -151,6 +152,7 @@ def upsert_without_rollback(table, step):
     instants.complete(state, instant, body, table.clock)
 
 
+@pytest.mark.format("11d")
 def test_replaced_groups_go_when_their_replacement_is_older_than_what_is_retained(table):
     upsert(table, ("a", "p", 1, 1))
     slices = table.file_slices()
@@ -179,6 +181,7 @@ def as_replace(table, instant: Instant, replaced):
     instants.complete(state, started, body, table.clock)
 
 
+@pytest.mark.format("11c", "11m")
 def test_savepoints_keep_their_files_and_a_deleted_one_gives_them_free(table):
     times = [upsert(table, ("a", "p", step, step)) for step in range(3)]
     kept = [file.name for file in table.storage.list("part=p").files if times[0] in file.name]
@@ -228,6 +231,7 @@ def test_a_file_that_is_gone_already_is_a_success(table):
     assert run.results[0].deleted == {"part=p": (victim.rpartition("/")[2],)}
 
 
+@pytest.mark.format("11e")
 def test_a_file_that_cannot_be_deleted_leaves_the_clean_pending(table, monkeypatch):
     for step in range(3):
         upsert(table, ("a", "p", step, step))

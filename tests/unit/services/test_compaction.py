@@ -95,6 +95,7 @@ def test_the_budget_bounds_a_plan_and_the_backlog_is_told(table, monkeypatch):
     assert decision.bytes_read > decision.bytes_written > 0
 
 
+@pytest.mark.format("11f")
 def test_groups_of_a_pending_plan_are_not_planned_again(table):
     update(table, "a")
     first = table.schedule_compaction(force=True)
@@ -141,6 +142,7 @@ def test_copy_on_write_has_nothing_to_compact(tmp_path):
         table.schedule_compaction()
 
 
+@pytest.mark.format("11h")
 def test_a_write_does_not_grow_a_group_that_waits(table):
     """Rewriting its base file would leave the logs of the plan behind."""
     update(table, "a")

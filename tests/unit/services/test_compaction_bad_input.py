@@ -149,6 +149,7 @@ def spoil(table, log, data):
     table.storage.create(log.path, data)
 
 
+@pytest.mark.format("6.5a")
 @BOTH
 def test_torn_logs_are_passed_over_as_readers_do(table, kind):
     """Half a block at the end of a log and rubbish before it: what is whole counts, and is not lost."""
@@ -167,6 +168,7 @@ def block(table, kind, content):
     return encode_block(kind, {Header.INSTANT_TIME: instant, Header.SCHEMA: schema}, content)
 
 
+@pytest.mark.format("6.2c")
 @BOTH
 @pytest.mark.parametrize(
     ("block_kind", "body", "message"),

@@ -70,6 +70,7 @@ def test_due_by_blocks(table):
     assert table.timeline.pending == ()
 
 
+@pytest.mark.format("6.5e")
 @pytest.mark.parametrize("mode", MODES)
 def test_what_the_merged_block_holds(tmp_path, version, mode):
     if (version, mode) == ("6", "COMMIT_TIME_ORDERING"):
@@ -104,6 +105,7 @@ def test_what_the_merged_block_holds(tmp_path, version, mode):
     assert content(table) == between
 
 
+@pytest.mark.format("6.5e")
 def test_merged_blocks_are_merged_again(table):
     for ts in (2, 3):
         write(table, ("a", ts))
@@ -236,6 +238,7 @@ def test_where_it_is_refused(tmp_path):
         partial.schedule_log_compaction()
 
 
+@pytest.mark.format("11c")
 def test_the_cleaner_keeps_what_a_plan_names(table):
     for ts in (2, 3):
         write(table, ("a", ts))

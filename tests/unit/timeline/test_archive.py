@@ -202,6 +202,7 @@ def test_an_instant_that_is_archived_while_we_work_is_still_read(table):
         gone.commit_metadata(gone.timeline.commits[-1])
 
 
+@pytest.mark.format("11o")
 @pytest.mark.parametrize("archived", ["12v9", "15v6"])
 def test_what_hudi_archived(golden, archived):
     state = HoodieTable.open(str(golden(archived) / "cow_clean")).state()

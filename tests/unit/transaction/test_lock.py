@@ -80,6 +80,7 @@ def test_a_lock_from_another_machine_is_respected(storage):
         pytest.fail("took a foreign lock")
 
 
+@pytest.mark.format("11l")
 def test_a_living_writer_without_lock_is_seen_by_its_heartbeat(tmp_path):
     """Hudi's writers with lazy cleaning beat every minute: their pending commit is not ours to roll back."""
     clock = FakeClock()

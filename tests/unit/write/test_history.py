@@ -15,6 +15,7 @@ DIES = st.none() | st.none() | st.integers(3, 60)  # calls of the storage: fewer
 STEPS = st.lists(st.builds(Step, st.sampled_from([*ACTIONS, MERGE_LOGS]), ROWS, DIES), min_size=3, max_size=8)
 
 
+@pytest.mark.format("11k", "11l")
 @pytest.mark.parametrize(("kind", "version", "mode"), CASES)
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, limit=st.sampled_from([0, 100 * 1024 * 1024]))
