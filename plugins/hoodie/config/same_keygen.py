@@ -7,7 +7,7 @@ from typing import Any
 from hoodie.config import table_keys as keys
 from hoodie.config.key import ConfigKey, Options, resolve
 from hoodie.config.table import TYPED_PARTITION_FIELDS, TableProperties, keygen_type_of_class
-from hoodie.config.timebased import TIMEBASED_KEYS
+from hoodie.config.timebased import TIMEBASED_KEYS, TYPE
 from hoodie.errors import ConfigError
 
 
@@ -57,11 +57,11 @@ def _with_timebased(properties: TableProperties, options: Options) -> TablePrope
         )
     names = {name for key in TIMEBASED_KEYS for name in key.names}
     stored = resolve({name: value for name, value in properties.raw.items() if name in names}, TIMEBASED_KEYS)
-    if not any(stored.given(key) for key in TIMEBASED_KEYS):
-        return properties.with_values(given)
     for key in TIMEBASED_KEYS:
-        _same(options, key, stored.get(key))
-    return properties
+        # Hudi 0.15 keeps all but the type, other releases keep nothing for the Custom key generator: the rest is given.
+        if stored.given(key) or stored.given(TYPE):
+            _same(options, key, stored.get(key))
+    return properties if stored.given(TYPE) else properties.with_values(given)
 
 
 def _typed(text: str) -> str:

@@ -141,6 +141,15 @@ def test_what_hudi_does_not_keep_of_a_custom_table_is_given_with_the_write():
     assert complete.raw[NEW + "output.dateformat"] == "yyyy/MM/dd"
 
 
+def test_hudi_0_15_keeps_all_but_the_type_of_a_time():
+    raw = dict(made(STAMPED).raw)
+    raw.pop(NEW + "timestamp.type")
+    table = TableProperties(raw)
+    assert with_options(table, MILLIS).raw[NEW + "timestamp.type"] == "EPOCHMILLISECONDS"
+    with pytest.raises(ConfigError, match=r"output.dateformat contradicts the table"):
+        with_options(table, {**MILLIS, NEW + "output.dateformat": "yyyy"})
+
+
 def test_options_of_timestamps_without_a_timestamp_column():
     with pytest.raises(ConfigError, match="no effect: no partition column"):
         with_options(made({KEY: "id", PARTITION: "c"}), MILLIS)
