@@ -73,19 +73,21 @@ def test_hudi_rs_incremental(golden, archive, name):
     assert rows(hudi_rs(path, **options), ["id", "ts"]) == rows(ours, ["id", "ts"])
 
 
-@pytest.mark.format("14a", "14b", "14c", "14e", "14f", "14h", "14i", "14j", "14l", "14m", "14r")
+@pytest.mark.format("14a", "14b", "14c", "14e", "14f", "14h", "14i", "14j", "14l", "14m", "14n", "14o", "14r")
 def test_hudi_12(golden, expected, hudi12):
     for archive in ARCHIVES:
         for name in PLAIN + LOGS:
             for metadata in ("true", "false"):
                 found = hudi12.read(golden(archive) / name, **{"hoodie.metadata.enable": metadata})
                 assert snapshot(found) == expected(archive, name), (archive, name)
+        assert hudi12.read(golden(archive) / "cow_types").num_rows == 1
 
 
-@pytest.mark.format("14a", "14b", "14c", "14e", "14f", "14h", "14i", "14j", "14l", "14m", "14r", "14u")
+@pytest.mark.format("14a", "14b", "14c", "14e", "14f", "14h", "14i", "14j", "14l", "14m", "14n", "14r", "14u")
 def test_hudi_15(golden, expected, hudi15):
     for name in PLAIN + LOGS:
         assert snapshot(hudi15.read(golden("15v6") / name)) == expected("15v6", name), name
+    assert hudi15.read(golden("15v6") / "cow_types").num_rows == 1
     for name in ("cow_hive", "mor_avro"):
         with pytest.raises(PeerError):
             hudi15.read(golden("12v9") / name)

@@ -44,12 +44,12 @@ class Step:
 FIRST = Step("upsert", tuple((key, 3, number) for number, key in enumerate(KEYS[:4])))  # one partition has two keys
 
 
-def random_steps(seed: int, count: int) -> list[Step]:
+def random_steps(seed: int, count: int, actions=ACTIONS) -> list[Step]:
     """The same steps for the same seed. A write dies only before it is committed: on every engine the same steps count."""
     dice = random.Random(seed)
     steps = [FIRST]
     for _ in range(count - 1):
-        action = dice.choice(ACTIONS)
+        action = dice.choice(actions)
         writes = action in ("upsert", "delete")
         rows = ((dice.choice(KEYS), dice.randrange(6), dice.randrange(100)) for _ in range(dice.randint(1, 5)))
         steps.append(Step(action, tuple(rows), AT_COMMIT if writes and dice.random() < 0.2 else None))
