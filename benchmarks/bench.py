@@ -105,10 +105,11 @@ def _table(reports: dict[str, list[dict[str, Any]]], options: argparse.Namespace
 
 def _compare(reports: dict[str, list[dict[str, Any]]], hudi_table: Path, our_table: Path) -> int:
     """Both engines' aggregates must agree, and every row of both tables."""
-    aggregates = [report["results"]["snapshot aggregate"] for side in reports.values() for report in side]
-    if any(aggregate != aggregates[0] for aggregate in aggregates):
-        print(f"the aggregates differ: {aggregates}", file=sys.stderr)
-        return 1
+    for query in ("snapshot aggregate", "incremental aggregate"):
+        results = [report["results"][query] for side in reports.values() for report in side]
+        if any(result != results[0] for result in results):
+            print(f"the results of the {query} differ: {results}", file=sys.stderr)
+            return 1
     left, right = (HoodieTable.open(str(table)).read().sort_by("uuid") for table in (hudi_table, our_table))
     if not left.select(right.schema.names).cast(right.schema).equals(right):
         print("the tables hold different rows", file=sys.stderr)

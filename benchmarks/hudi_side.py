@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from benchmarks.steps import READ_WARM_UPS, UPSERTS, by_city, measured
+from benchmarks.steps import READ_WARM_UPS, UPSERTS, by_city, measured, second_newest_completion
 
 
 def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str, kind: str) -> None:
@@ -53,6 +53,10 @@ def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str,
     def aggregate() -> list[list[object]]:
         return by_city(spark.read.format("hudi").load(table))
 
+    def changes(since: str) -> list[list[object]]:
+        query = {"hoodie.datasource.query.type": "incremental", "hoodie.datasource.read.begin.instanttime": since}
+        return by_city(spark.read.format("hudi").options(**query).load(table))
+
     def clean() -> None:
         spark.sql(f"create table trips using hudi location '{table}'")
         spark.sql(
@@ -85,6 +89,8 @@ def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str,
             by_city(spark.read.parquet(*base))
         with measured(Path(table)) as steps:
             steps.run("snapshot aggregate", aggregate, times=5)
+            since = second_newest_completion(Path(table))
+            steps.run("incremental aggregate", lambda: changes(since), times=5)
     spark.stop()
 
 
