@@ -21,6 +21,7 @@ from hoodie.table import HoodieTable
 from hoodie.view import TableState
 from hoodie.view.table_schema import table_schema
 from hoodie.write.execute import WriteHooks, WriteResult
+from hoodie.write.sizing import input_tasks
 from hudi_services.ingest.checkpoint import KEY, Checkpoint, find_checkpoint
 from hudi_services.ingest.plan import IngestPlan, Window, plan_ingest
 from hudi_services.ingest.quarantine import QuarantineWriter
@@ -112,7 +113,9 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
         )
     )
     files = [(file.path, file.size) for file in prepared.plan.files]
-    splits = file_splits(storage, request.source_format, files, schema, required, quarantine, engine.parallelism)
+    chosen = resolve(select_keys(request.options, WRITE_KEYS), WRITE_KEYS)
+    tasks = input_tasks(request.operation, chosen, engine.parallelism)
+    splits = file_splits(storage, request.source_format, files, schema, required, quarantine, tasks)
     after = prepared.checkpoint.with_files(_source_key(request), prepared.plan.files)
     counts: list[int] = []
 

@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.clock import Clock, SystemClock
+from hoodie.config import WRITE_KEYS, select_keys
+from hoodie.config.key import resolve
 from hoodie.config.table import TableProperties
 from hoodie.engine import Engine, LocalEngine, arrow_splits
 from hoodie.errors import SchemaConflictError
@@ -34,6 +36,7 @@ from hoodie.transaction.create import create_table
 from hoodie.view import TableState, load_state
 from hoodie.view.table_schema import table_schema
 from hoodie.write.execute import WriteHooks, WriteResult, execute_write
+from hoodie.write.sizing import input_tasks
 
 
 class HoodieTable:
@@ -123,7 +126,10 @@ class HoodieTable:
         many kinds; whatever it is, nothing of the write is visible and the next write starts clean.
         """
         if isinstance(rows, pa.Table):
-            schema, rows = rows.schema, arrow_splits(rows, self.engine.parallelism)
+            tasks = input_tasks(
+                operation, resolve(select_keys(options or {}, WRITE_KEYS), WRITE_KEYS), self.engine.parallelism
+            )
+            schema, rows = rows.schema, arrow_splits(rows, tasks)
         if schema is None:
             raise TypeError("rows that are not an Arrow table need their schema")
         return execute_write(

@@ -10,6 +10,7 @@ import pytest
 import hoodie.spark
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
+from hoodie.engine.local import machine_memory
 from hoodie.engine.parquet import parquet_splits
 from hoodie.errors import RecordKeyError
 from hoodie.model.meta_columns import COMMIT_SEQNO, COMMIT_TIME, FILE_NAME, PARTITION_PATH, RECORD_KEY
@@ -103,3 +104,8 @@ def test_workers_read_parquet_files_themselves(spark, tmp_path):
     table = create(tmp_path / "t", engine=hoodie.spark.SparkEngine(spark))
     assert table.write(splits, "upsert", SMALL_BLOOM, schema=schema).rows_inserted == 10_000
     assert HoodieTable.open(table.base_path).read().num_rows == 10_000
+
+
+def test_what_a_task_may_take_is_what_the_heap_leaves(spark):
+    engine = hoodie.spark.SparkEngine(spark)
+    assert engine.task_memory == (machine_memory() - (1 << 30)) // 2  # the driver's heap is 1 GiB when nothing is set

@@ -58,6 +58,11 @@ BLOOM_FPP = ConfigKey[float](
 BLOOM_MAX_ENTRIES = ConfigKey[int](
     "hoodie.bloom.index.filter.dynamic.max.entries", integer(1), 100000, "keys up to which a bloom filter grows"
 )
+_TASKS = "tasks of a stage; 0: by the size of the input and the cores"
+UPSERT_PARALLELISM = ConfigKey[int]("hoodie.upsert.shuffle.parallelism", integer(0), 0, _TASKS)
+INSERT_PARALLELISM = ConfigKey[int]("hoodie.insert.shuffle.parallelism", integer(0), 0, _TASKS)
+DELETE_PARALLELISM = ConfigKey[int]("hoodie.delete.shuffle.parallelism", integer(0), 0, _TASKS)
+BULK_INSERT_PARALLELISM = ConfigKey[int]("hoodie.bulkinsert.shuffle.parallelism", integer(0), 0, _TASKS)
 LOCK_WAIT_MS = ConfigKey[int](
     "hoodie.write.lock.wait_time_ms", integer(0), 60_000, "how long to wait for another writer's lock, in ms"
 )
@@ -75,5 +80,9 @@ WRITE_KEYS: tuple[ConfigKey[Any], ...] = (
     BLOOM_ENTRIES,
     BLOOM_FPP,
     BLOOM_MAX_ENTRIES,
+    UPSERT_PARALLELISM,
+    INSERT_PARALLELISM,
+    DELETE_PARALLELISM,
+    BULK_INSERT_PARALLELISM,
     LOCK_WAIT_MS,
 )

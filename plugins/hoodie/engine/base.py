@@ -65,6 +65,11 @@ class Engine(Protocol):
         ...
 
     @property
+    def task_memory(self) -> int:
+        """Bytes that one task may take while as many run as run at once, outside of a JVM's heap."""
+        ...
+
+    @property
     def write_token(self) -> Callable[[int], str]:
         """Called inside a task with the task's number: `<task>-<stage>-<attempt>`, different for every attempt."""
         ...

@@ -25,6 +25,11 @@ _ATTEMPTS = (
 DEFAULT_MEMORY = 1 << 30
 
 
+def machine_memory() -> int:
+    """Bytes of memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
 class LocalEngine:
     """Runs tasks on threads. Rows between stages stay in memory up to `memory_bytes`, then go to temporary files."""
 
@@ -39,6 +44,10 @@ class LocalEngine:
     @property
     def tasks_per_process(self) -> int:
         return self._parallelism
+
+    @property
+    def task_memory(self) -> int:
+        return machine_memory() // self._parallelism
 
     @property
     def write_token(self) -> Callable[[int], str]:

@@ -16,6 +16,7 @@ from pyspark import RDD, TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
 from hoodie.engine.base import Block, BucketFn, Buckets, InputFn
+from hoodie.engine.local import machine_memory
 from hoodie.spark.blocks import from_bytes, to_bytes
 from hoodie.spark.failures import raised_errors
 from hoodie.spark.worker import worker_task
@@ -24,6 +25,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 Pair = tuple[int, bytes]
 
+_MIB = 1 << 20
 _UNKNOWN_SIZE = 1 << 50  # Spark's guess for a plan without statistics is near 2**63
 
 
@@ -40,6 +42,24 @@ class SparkEngine:
     @property
     def tasks_per_process(self) -> int:
         return 1
+
+    @property
+    def task_memory(self) -> int:
+        """In local mode what the driver's heap leaves of the machine, else what executors have besides their heap."""
+        if self._context.master.startswith("local"):
+            heap = self._megabytes("spark.driver.memory", "1g")
+            return max(0, machine_memory() - heap * _MIB) // self.parallelism
+        heap = self._megabytes("spark.executor.memory", "1g")
+        factor = float(self._context.getConf().get("spark.executor.memoryOverheadFactor") or 0.1)
+        least = self._megabytes("spark.executor.minMemoryOverhead", "384m")
+        overhead = self._megabytes("spark.executor.memoryOverhead", f"{max(least, int(heap * factor))}m")
+        own = self._megabytes("spark.executor.pyspark.memory", "0m")
+        cores = int(self._context.getConf().get("spark.executor.cores") or 1)
+        return (own or overhead) * _MIB // cores
+
+    def _megabytes(self, key: str, default: str) -> int:
+        text = self._context.getConf().get(key) or default
+        return int(self._context._jvm.org.apache.spark.network.util.JavaUtils.byteStringAsMb(text))
 
     @property
     def write_token(self) -> Callable[[int], str]:

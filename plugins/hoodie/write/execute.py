@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,6 +43,7 @@ from hoodie.write.bulk import BulkInsert
 from hoodie.write.context import WriteContext
 from hoodie.write.log_names import next_log_name
 from hoodie.write.plan import WritePlan, plan_write, write_context
+from hoodie.write.sizing import memory_advice, shuffle_tasks
 from hoodie.write.stages import (
     KeyRows,
     KeyStored,
@@ -54,8 +56,9 @@ from hoodie.write.stages import (
     merge_profiles,
 )
 
+_log = logging.getLogger(__name__)
+
 _ROW_BYTES = 64  # a guess at a row of the input: only the size of a sketch depends on it
-_ROWS_PER_BUCKET_BYTES = 128 * 1024 * 1024  # of input: what one task holds while it locates and sorts
 
 
 @dataclass(frozen=True)
@@ -139,11 +142,13 @@ def execute_write(
 def _write_files(
     state: TableState, plan: WritePlan, context: WriteContext, engine: Engine, rows: Any
 ) -> Sequence[WriteStat]:
+    size = engine.input_size(rows)
+    _advise(plan, engine, size)
     if plan.operation == "bulk_insert" and not plan.combines:
         results = engine.map_input(BulkInsert(context, new_file_id), rows)
         return [stat for stats in results for stat in stats]
-    buckets = max(engine.parallelism, -(-engine.input_size(rows) // _ROWS_PER_BUCKET_BYTES))
-    power = sketch_power(engine.input_size(rows) // _ROW_BYTES)
+    buckets = shuffle_tasks(plan.operation, plan.options, size, engine.parallelism)
+    power = sketch_power(size // _ROW_BYTES)
     keyed: Buckets | None = None
     touched = _survey(context, engine, rows, power)
     if touched is None:
@@ -192,6 +197,14 @@ def _write_files(
         return []
     routed = keyed.exchange(Route(located, assignment), len(assignment.tasks))
     return [stat for stat in routed.map(WriteFiles(context, assignment.tasks)) if stat is not None]
+
+
+def _advise(plan: WritePlan, engine: Engine, size: int) -> None:
+    """Say it before the tasks run out of memory, not after."""
+    tasks = shuffle_tasks(plan.operation, plan.options, size, engine.parallelism)
+    advice = memory_advice(plan.operation, plan.options, size, tasks, engine.parallelism, engine.task_memory)
+    if advice is not None:
+        _log.warning(advice)
 
 
 def _survey(context: WriteContext, engine: Engine, rows: Any, power: int) -> Sequence[Touched] | None:

@@ -1,0 +1,54 @@
+"""How many tasks a write has, and what it says when their memory will not do."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from hoodie.config.key import resolve
+from hoodie.config.write_keys import WRITE_KEYS
+from hoodie.engine import LocalEngine
+from hoodie.write.sizing import memory_advice, shuffle_tasks
+from tests.support.tables import SMALL_BLOOM, batch, create
+
+GIB, MIB = 1 << 30, 1 << 20
+KEYS = {"insert": "insert", "bulk_insert": "bulkinsert", "upsert": "upsert", "delete": "delete"}
+
+
+@pytest.mark.parametrize("operation", KEYS)
+def test_tasks_by_option_else_by_size_and_cores(operation):
+    unset, given = resolve({}, WRITE_KEYS), resolve({f"hoodie.{KEYS[operation]}.shuffle.parallelism": 7}, WRITE_KEYS)
+    assert shuffle_tasks(operation, unset, 0, 4) == 4
+    assert shuffle_tasks(operation, unset, 10 * GIB, 4) == 80
+    assert shuffle_tasks(operation, given, 10 * GIB, 4) == 7
+
+
+def test_advice_names_what_to_give_and_what_to_set():
+    options = resolve({"hoodie.parquet.block.size": 100 * MIB}, WRITE_KEYS)
+    assert memory_advice("upsert", options, 8 * GIB, 64, 2, 1 * GIB) is None  # 3 x (128 + 100) MiB
+    text = memory_advice("upsert", options, 8 * GIB, 8, 2, 1 * GIB)
+    assert text is not None
+    assert "3.3 GiB for each of the 2 tasks" in text
+    assert "spark.executor.memoryOverhead of 6.6 GiB" in text
+    assert "hoodie.upsert.shuffle.parallelism=27" in text
+
+
+class Cramped(LocalEngine):
+    task_memory = 1 * MIB
+
+
+def test_it_is_said_before_the_write_and_the_write_goes_on(tmp_path, caplog):
+    table = create(tmp_path / "t", engine=Cramped(2))
+    with caplog.at_level(logging.WARNING):
+        table.write(batch([("a", "p", 1, 1)]), "upsert", SMALL_BLOOM)
+    assert "would like about 0.4 GiB" in caplog.text
+    assert table.read().num_rows == 1
+
+
+@pytest.mark.parametrize("tasks", [1, 3])
+def test_a_bulk_insert_of_rows_at_hand_writes_as_many_files_as_it_has_tasks(tmp_path, tasks):
+    table = create(tmp_path / "t")
+    rows = batch([(f"k{n}", "p", 1, n) for n in range(30)])
+    result = table.write(rows, "bulk_insert", {**SMALL_BLOOM, "hoodie.bulkinsert.shuffle.parallelism": tasks})
+    assert result.files_written == tasks
