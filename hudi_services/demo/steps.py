@@ -86,6 +86,18 @@ def load_steps(api: AirflowApi, dag_id: str, count: int) -> Iterator[Step]:
             time.sleep(_POLL)
 
 
+def wait_for_first(api: AirflowApi, dag_id: str, task_id: str) -> Step:
+    """The first run whose task succeeds, of runs that others start and that may find nothing to do. Raises RunFailedError."""
+    deadline = time.monotonic() + _PATIENCE
+    while time.monotonic() < deadline:
+        for run in api.runs(dag_id):
+            states = {task["task_id"]: task["state"] for task in api.tasks(dag_id, run["dag_run_id"])}
+            if states.get(task_id) == "success" or "failed" in states.values():
+                return wait_for_run(api, dag_id, run["dag_run_id"], task_id)
+        time.sleep(_POLL)
+    raise RunFailedError(f"No run of {dag_id} did {task_id}", found=f"{len(api.runs(dag_id))} runs")
+
+
 def wait_for_run(api: AirflowApi, dag_id: str, run_id: str, task_id: str, label: str = "") -> Step:
     """Raises RunFailedError with the log of the failing task, also when it would be tried again."""
     deadline = time.monotonic() + _PATIENCE

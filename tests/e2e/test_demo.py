@@ -27,7 +27,8 @@ def test_the_demo_says_what_it_did(demo: Demo) -> None:
         "Backfill of hudi_ingest__flights",
         "rows inserted",
         "Steps",
-        "The table holds exactly what the feed says",
+        "hudi_compact__flights_live, started by these loads",
+        "Both tables hold exactly what the feed says",
     ):
         assert text in demo.output
 
