@@ -7,6 +7,11 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")
 
 ARCHIVES = Path(__file__).parent / "golden" / "tables"
 
