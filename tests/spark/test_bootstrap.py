@@ -40,6 +40,8 @@ def test_the_same_table_as_on_threads(spark, tmp_path):
     frame = hoodie.spark.read(spark, path)
     assert rows_of(frame.select(*columns).toArrow()) == found[1]
     assert frame.where("value = 4").select("id").collect()[0][0] == "h"
+    incremental = hoodie.spark.read_incremental(spark, path, None)
+    assert rows_of(incremental.select(*columns).toArrow()) == found[1]
     change = spark.createDataFrame(
         [("a", 5, 50, "p2"), ("b", 5, 50, "p1")], "id string, ts long, value long, part string"
     )

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
-from functools import reduce
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.functions import col
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from hoodie.model.meta_columns import COMMIT_TIME
-from hoodie.read.execute import ReadSlice
 from hoodie.read.incremental import IncrementalRange, incremental_range
 from hoodie.read.plan import plan_read
 from hoodie.schema import with_meta_columns
-from hoodie.spark.io import MergedSlices
+from hoodie.spark.scan import scan
 from hoodie.table import HoodieTable
 from hoodie.view.table_schema import table_schema
 
@@ -35,31 +31,15 @@ def read_incremental(
 
     As `HoodieTable.read_incremental`, and with its errors, but as a DataFrame with the meta columns first unless `columns`
     names others. Filters are those of the DataFrame: slices without logs are scanned by Spark's own vectorised reader, which
-    passes them and the range on to the Parquet files. Slices with logs are merged by Python workers on Arrow columns, which
-    yield the rows of the range only.
+    passes them and the range on to the Parquet files. Slices with logs, and skeletons of a bootstrap, are read by Python
+    workers on Arrow columns, which yield the rows of the range only.
     """
     state = HoodieTable.open(base_path).state()
     wanted = incremental_range(state, start, end, full_scan=full_scan)
     known = with_meta_columns(table_schema(state, wanted.as_of) or pa.schema([]))
     names = list(known.names if columns is None else columns)
     plan = plan_read(state, names, wanted.rows(), as_of=wanted.as_of, partitions=wanted.partitions)
-    merged = tuple(file_slice for file_slice in plan.slices if file_slice.log_files)
-    paths = [
-        f"{state.storage.base_path}/{file_slice.base_file.path}"
-        for file_slice in plan.slices
-        if file_slice.base_file is not None and not file_slice.log_files
-    ]
-    frames = []
-    if paths:
-        scanned = spark.read.schema(from_arrow_schema(plan.scanned)).parquet(*paths)
-        frames.append(scanned.where(_rows(wanted)).select(*names))
-    if merged:
-        work = MergedSlices(ReadSlice(state.storage, replace(plan, slices=())), merged)
-        numbers = spark.range(0, len(merged), 1, len(merged))
-        frames.append(numbers.mapInArrow(work, from_arrow_schema(plan.schema)))
-    if not frames:
-        return spark.createDataFrame([], from_arrow_schema(plan.schema))
-    return reduce(DataFrame.unionByName, frames)
+    return scan(spark, state.storage, plan, _rows(wanted))
 
 
 def _rows(wanted: IncrementalRange) -> Column:

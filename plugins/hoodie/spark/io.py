@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import reduce
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.pandas.types import to_arrow_schema
 
-from hoodie.model.files import FileSlice
-from hoodie.read.execute import ReadSlice
 from hoodie.read.plan import plan_read
 from hoodie.schema import with_meta_columns
 from hoodie.spark.engine import SparkEngine
-from hoodie.spark.worker import worker_task
+from hoodie.spark.scan import scan
 from hoodie.table import HoodieTable
 from hoodie.view.table_schema import table_schema
 from hoodie.write.execute import WriteResult
@@ -46,55 +42,9 @@ def read(
     logs, and skeletons of a bootstrap, are read by Python workers on Arrow columns: `columns` and those that merging needs.
     `partitions` are partition paths.
     """
-    table = HoodieTable.open(base_path)
-    state = table.state()
-    schema = with_meta_columns(table_schema(state) or pa.schema([]))
-    wanted = schema if columns is None else pa.schema([schema.field(name) for name in columns if name in schema.names])
-    plan = plan_read(
-        state,
-        columns or schema.names,
-        as_of=as_of,
-        partitions=partitions,
-        read_optimized=read_optimized,
-        options=options,
-    )
-    merged = [file_slice for file_slice in plan.slices if _needs_merging(file_slice)]
-    paths = [
-        f"{state.storage.base_path}/{file_slice.base_file.path}"
-        for file_slice in plan.slices
-        if file_slice.base_file is not None and not _needs_merging(file_slice)
-    ]
-    frames = []
-    if paths:
-        frames.append(spark.read.schema(from_arrow_schema(schema)).parquet(*paths).select(*wanted.names))
-    if merged:
-        work = MergedSlices(ReadSlice(state.storage, replace(plan, slices=())), tuple(merged))
-        numbers = spark.range(0, len(merged), 1, len(merged))
-        frames.append(numbers.mapInArrow(work, from_arrow_schema(wanted)))
-    if not frames:
-        return spark.createDataFrame([], from_arrow_schema(wanted))
-    return reduce(DataFrame.unionByName, frames)
-
-
-def _needs_merging(file_slice: FileSlice) -> bool:
-    """Its rows are in more than one file."""
-    base = file_slice.base_file
-    return bool(file_slice.log_files) or (base is not None and base.source is not None)
-
-
-@dataclass(frozen=True)
-class MergedSlices:
-    """Function of `mapInArrow`: numbers of slices -> their merged rows."""
-
-    read: ReadSlice
-    slices: tuple[FileSlice, ...]
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with worker_task():
-            for batch in batches:
-                for number in batch.column(0).to_pylist():  # one or two numbers
-                    for rows in self.read.batches(self.slices[number]):
-                        yield from rows.to_batches()
+    state = HoodieTable.open(base_path).state()
+    names = with_meta_columns(table_schema(state) or pa.schema([])).names if columns is None else columns
+    return scan(spark, state.storage, plan_read(state, names, None, as_of, partitions, read_optimized, options))
 
 
 def session_options() -> dict[str, Any]:
