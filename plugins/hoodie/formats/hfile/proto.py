@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hoodie.formats.varint import encode_varint, read_varint
+
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
-
-
-def encode_varint(value: int) -> bytes:
-    """A number that is not negative."""
-    encoded = bytearray()
-    while value > 0x7F:
-        encoded.append(value & 0x7F | 0x80)
-        value >>= 7
-    encoded.append(value)
-    return bytes(encoded)
 
 
 def encode_field(number: int, value: int | bytes) -> bytes:
@@ -22,18 +14,6 @@ def encode_field(number: int, value: int | bytes) -> bytes:
     if isinstance(value, bytes):
         return encode_varint(number << 3 | _BYTES) + encode_varint(len(value)) + value
     return encode_varint(number << 3 | _VARINT) + encode_varint(value & 0xFFFFFFFFFFFFFFFF)
-
-
-def read_varint(data: bytes, place: int) -> tuple[int, int]:
-    """The number at `place` and the place behind it. Raises ValueError or IndexError."""
-    value = 0
-    for shift in range(0, 70, 7):
-        byte = data[place]
-        place += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, place
-    raise ValueError("a number has more than 10 bytes")
 
 
 def read_delimited(data: bytes, place: int) -> bytes:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from hoodie.formats.hfile.blocks import Codec
 from hoodie.formats.hfile.problems import corrupt, unsupported
-from hoodie.formats.hfile.proto import encode_field, encode_varint, read_delimited, read_fields
+from hoodie.formats.hfile.proto import encode_field, read_delimited, read_fields
+from hoodie.formats.varint import encode_varint
 
 TRAILER_SIZE = 4096
 _MAGIC = b'TRABLK"$'
