@@ -11,7 +11,6 @@ from hoodie.config.merging import COMMIT, EVENT, FILL_UNAVAILABLE, IGNORE_DEFAUL
 from hoodie.errors import ConfigError
 
 _MODEL = "org.apache.hudi.common.model."
-_EVENT_STRATEGY = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
 _PAYLOADS_6 = {
     (EVENT, None): _MODEL + "DefaultHoodieRecordPayload",
     (COMMIT, None): _MODEL + "OverwriteWithLatestAvroPayload",
@@ -108,7 +107,7 @@ def _version_6(rules: Merging, payload: str | None, ordering: tuple[str, ...], *
     values = {
         # Without both of these 0.15 merges differently from 1.2 (format notes, trap 9).
         merging.PAYLOAD_KEY: payload or str(known),
-        merging.STRATEGY_KEY_6: _EVENT_STRATEGY,
+        merging.STRATEGY_KEY_6: merging.EVENT_STRATEGY,
     }
     if ordering:
         values["hoodie.table.precombine.field"] = ordering[0]

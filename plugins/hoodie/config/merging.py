@@ -21,7 +21,8 @@ DELETE_FIELD_KEY = _PROPERTY + "hoodie.payload.delete.field"
 DELETE_MARKER_KEY = _PROPERTY + "hoodie.payload.delete.marker"
 UNAVAILABLE_KEY = _PROPERTY + "hoodie.write.partial.update.unavailable.value"
 
-_STRATEGIES = {"eeb8d96f-b1e4-49fd-bbf8-28ac514178e5": EVENT, "ce9acb64-bde0-424c-9b91-f6ebba25356d": COMMIT}
+EVENT_STRATEGY = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
+_STRATEGIES = {EVENT_STRATEGY: EVENT, "ce9acb64-bde0-424c-9b91-f6ebba25356d": COMMIT}
 _PACKAGES = ("org.apache.hudi.common.model", "org.apache.hudi.common.model.debezium")
 _BY_PAYLOAD = "00000000-0000-0000-0000-000000000000"
 _WAY_OUT = "upgrade the table to version 9 with Hudi if that gives it a merge mode, else go on with Hudi"
@@ -98,8 +99,7 @@ _IN_9 = _BY_1_X | {
 
 def merging_of_payload(payload: str, *, by_0_x: bool) -> Merging | None:
     """What a table gets that Hudi creates with this class, in version 6 by 0.x or in version 9; None for another class."""
-    package, _, name = payload.rpartition(".")
-    return (_BY_0_X if by_0_x else _IN_9).get(name) if package in _PACKAGES else None
+    return _known(payload, _BY_0_X if by_0_x else _IN_9)
 
 
 def merging_of(raw: Mapping[str, str], version: int, table: str) -> Merging:
@@ -140,8 +140,7 @@ def _older(raw: Mapping[str, str], version: int, table: str) -> Merging:
         raise _refused(raw, table)
     payload, mode = raw.get(PAYLOAD_KEY, ""), raw.get(MODE_KEY, "").upper()
     if payload:
-        package, _, name = payload.rpartition(".")
-        found = (_BY_0_X if by_0_x else _BY_1_X).get(name) if package in _PACKAGES else None
+        found = _known(payload, _BY_0_X if by_0_x else _BY_1_X)
         if found is None:
             raise _refused(raw, table)
         return found
@@ -150,6 +149,11 @@ def _older(raw: Mapping[str, str], version: int, table: str) -> Merging:
     if by_0_x:  # without a word 0.x lets the later write win
         return Merging(mode or COMMIT, logs_by_ordering=True)
     return Merging(mode or _STRATEGIES.get(strategy) or _default(raw))
+
+
+def _known(payload: str, by_name: Mapping[str, Merging]) -> Merging | None:
+    package, _, name = payload.rpartition(".")
+    return by_name.get(name) if package in _PACKAGES else None
 
 
 def _default(raw: Mapping[str, str]) -> str:

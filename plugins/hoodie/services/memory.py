@@ -19,7 +19,8 @@ def memory_of(file_slice: FileSlice) -> int:
 def in_turns(slices: Sequence[FileSlice], budget: int, engine: Engine) -> list[list[tuple[int, FileSlice]]]:
     """The slices, numbered, in turns: of one turn as many as work at once in a process fit into `budget` bytes together.
 
-    The largest come first. One that is larger than the budget has a turn of its own: a group cannot be split.
+    The largest come first. One that is larger than the budget has a turn of its own; what its merge holds is then bounded by
+    `hoodie.memory.merge.max.size`.
     """
     left = sorted(enumerate(slices), key=lambda entry: memory_of(entry[1]), reverse=True)
     turns: list[list[tuple[int, FileSlice]]] = []

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import unquote
 
-from hoodie.config.table import TableProperties
 from hoodie.errors import CorruptTableError
 from hoodie.formats.bootstrap_index import BootstrapFile, read_bootstrap_index
 from hoodie.keygen import DEFAULT_PARTITION
@@ -71,9 +70,5 @@ def _with_source(base: BaseFile, known: dict[tuple[str, str], BootstrapFile], st
             found=f"no entry for file id {base.file_id} of partition {base.partition!r}",
             fix="restore .hoodie/.aux/.bootstrap from a copy",
         )
-    values = path_values(entry.source_partition, _fields(state.properties))
+    values = path_values(entry.source_partition, state.properties.partition_fields)
     return replace(base, source=SourceRows(entry.source.uri, entry.source.length, values))
-
-
-def _fields(properties: TableProperties) -> tuple[str, ...]:
-    return properties.partition_fields

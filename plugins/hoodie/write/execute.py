@@ -143,11 +143,11 @@ def _write_files(
     state: TableState, plan: WritePlan, context: WriteContext, engine: Engine, rows: Any
 ) -> Sequence[WriteStat]:
     size = engine.input_size(rows)
-    _advise(plan, engine, size)
+    buckets = shuffle_tasks(plan.operation, plan.options, size, engine.parallelism)
+    _advise(plan, engine, size, buckets)
     if plan.operation == "bulk_insert" and not plan.combines:
         results = engine.map_input(BulkInsert(context, new_file_id), rows)
         return [stat for stats in results for stat in stats]
-    buckets = shuffle_tasks(plan.operation, plan.options, size, engine.parallelism)
     power = sketch_power(size // _ROW_BYTES)
     keyed: Buckets | None = None
     touched = _survey(context, engine, rows, power)
@@ -199,9 +199,8 @@ def _write_files(
     return [stat for stat in routed.map(WriteFiles(context, assignment.tasks)) if stat is not None]
 
 
-def _advise(plan: WritePlan, engine: Engine, size: int) -> None:
+def _advise(plan: WritePlan, engine: Engine, size: int, tasks: int) -> None:
     """Say it before the tasks run out of memory, not after."""
-    tasks = shuffle_tasks(plan.operation, plan.options, size, engine.parallelism)
     advice = memory_advice(plan.operation, plan.options, size, tasks, engine.parallelism, engine.task_memory)
     if advice is not None:
         _log.warning(advice)
