@@ -10,8 +10,9 @@ import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from hoodie.formats import avro_file
 from hoodie.formats.log import BlockType, Header, encode_block
-from hoodie.timeline import Action, avro
+from hoodie.timeline import Action
 
 _LSM = pa.schema(
     [
@@ -86,10 +87,10 @@ def add_history(storage, folder, rows, level=0):
 
 def log_archive(bodies):
     """Entries of the pending and the completed states, in blocks of at most ten."""
-    schema = avro._schema("HoodieArchivedMetaEntry")
+    schema = avro_file.hudi_schema("HoodieArchivedMetaEntry")
     entries = []
     for instant, body in bodies:
-        record = json.loads(body) if body.startswith(b"{") else avro.decode(body, "")
+        record = json.loads(body) if body.startswith(b"{") else avro_file.decode(body, "")
         entry = {"commitTime": instant.time, "actionType": str(instant.action)}
         entries += [entry | {"actionState": state} for state in ("REQUESTED", "INFLIGHT")]
         done = {"actionState": "COMPLETED", "stateTransitionTime": instant.completion_time}

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from typing import Any
 
 import fastavro
 import pyarrow as pa
 
 from hoodie.errors import CorruptFileError
+from hoodie.formats import avro_file
 from hoodie.formats.hfile import ENTRIES, Codec, HFileWriter, open_hfile
 from hoodie.storage.base import Storage
 
@@ -142,7 +140,7 @@ def _partition_value(files: Sequence[BootstrapFile]) -> bytes:
         "partitionPath": files[0].partition,
         "fileIdToBootstrapFile": {file.file_id: _status(file.source) for file in files},
     }
-    return _encode("HoodieBootstrapPartitionMetadata", record)
+    return avro_file.encode("HoodieBootstrapPartitionMetadata", record)
 
 
 def _file_value(file: BootstrapFile) -> bytes:
@@ -151,7 +149,7 @@ def _file_value(file: BootstrapFile) -> bytes:
         "bootstrapFileStatus": _status(file.source),
         "partitionPath": file.partition,
     }
-    return _encode("HoodieBootstrapFilePartitionInfo", record)
+    return avro_file.encode("HoodieBootstrapFilePartitionInfo", record)
 
 
 def _status(source: SourceFile) -> dict[str, Any]:
@@ -205,7 +203,7 @@ def _write(storage: Storage, path: str, index: BootstrapIndex, entries: Sequence
         for start in range(0, len(entries), _BATCH):
             keys, values = zip(*entries[start : start + _BATCH], strict=True)
             writer.write(pa.table([pa.array(keys, pa.binary()), pa.array(values, pa.binary())], schema=ENTRIES))
-        writer.finish({_INFO: _encode("HoodieBootstrapIndexInfo", info)})
+        writer.finish({_INFO: avro_file.encode("HoodieBootstrapIndexInfo", info)})
 
 
 def _values(batches: Iterator[pa.RecordBatch]) -> Iterator[bytes]:
@@ -213,18 +211,6 @@ def _values(batches: Iterator[pa.RecordBatch]) -> Iterator[bytes]:
     for batch in batches:
         for value in batch["value"]:
             yield value.as_py()
-
-
-@cache
-def _schema(name: str) -> Any:
-    text = resources.files("hoodie.timeline").joinpath("avsc", f"{name}.avsc").read_text()
-    return fastavro.parse_schema(json.loads(text))
-
-
-def _encode(name: str, record: Mapping[str, Any]) -> bytes:
-    sink = io.BytesIO()
-    fastavro.writer(sink, _schema(name), [record], codec="null")
-    return sink.getvalue()
 
 
 def _decode(data: bytes, where: str) -> dict[str, Any]:

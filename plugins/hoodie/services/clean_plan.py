@@ -9,6 +9,7 @@ from hoodie.clock import Clock
 from hoodie.config import clean_keys as keys
 from hoodie.config.key import Options, resolve
 from hoodie.errors import ConfigError
+from hoodie.formats import avro_file
 from hoodie.model.services import CleanPlan, CleanResult
 from hoodie.services.clean_retention import (
     KEEP_COMMITS,
@@ -21,7 +22,7 @@ from hoodie.services.clean_retention import (
     superseded,
 )
 from hoodie.storage.base import join
-from hoodie.timeline import Action, Instant, avro, pad
+from hoodie.timeline import Action, Instant, pad
 from hoodie.timeline.service_codec import decode_clean_result
 from hoodie.view import (
     TableState,
@@ -198,7 +199,7 @@ def _savepoints(state: TableState) -> dict[str, Instant]:
 def _savepointed_files(state: TableState, savepoints: Mapping[str, Instant]) -> set[str]:
     kept: set[str] = set()
     for instant in savepoints.values():
-        record = avro.decode(state.body(instant), state.where(instant))
+        record = avro_file.decode(state.body(instant), state.where(instant))
         for partition, entry in record["partitionMetadata"].items():
             kept.update(join(partition, name) for name in entry["savepointDataFile"])
     return kept

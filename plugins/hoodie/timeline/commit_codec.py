@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from hoodie.errors import CorruptTableError
+from hoodie.formats import avro_file
 from hoodie.model.commit import NO_PREVIOUS_COMMIT, CommitMetadata, LogStat, WriteStat
-from hoodie.timeline import avro
 
 
 def encode_json(metadata: CommitMetadata, *, replace: bool) -> bytes:
@@ -18,7 +18,7 @@ def encode_json(metadata: CommitMetadata, *, replace: bool) -> bytes:
 def encode_avro(metadata: CommitMetadata, *, replace: bool) -> bytes:
     """The body of a completed file in timeline layout 2."""
     name = "HoodieReplaceCommitMetadata" if replace else "HoodieCommitMetadata"
-    return avro.encode(name, _to_record(metadata, replace=replace, avro_only=True))
+    return avro_file.encode(name, _to_record(metadata, replace=replace, avro_only=True))
 
 
 def decode_json(data: bytes, where: str) -> CommitMetadata:
@@ -38,7 +38,7 @@ def decode_json(data: bytes, where: str) -> CommitMetadata:
 
 def decode_avro(data: bytes, where: str) -> CommitMetadata:
     """Raises CorruptTableError naming `where` on an empty or torn file."""
-    return from_record(avro.decode(data, where))
+    return from_record(avro_file.decode(data, where))
 
 
 def _to_record(metadata: CommitMetadata, *, replace: bool, avro_only: bool) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hoodie.formats import avro_file
 from hoodie.model.names import BaseFileName, LogFileName
 from hoodie.model.services import (
     CleanFile,
@@ -16,7 +17,6 @@ from hoodie.model.services import (
     RollbackResult,
 )
 from hoodie.storage.base import join
-from hoodie.timeline import avro
 
 _LOG_COMPACTOR = "org.apache.hudi.table.action.compact.LogCompactionExecutionHelper"
 _VERSION = 2  # of clean plans and results: full paths in plans, file names in results
@@ -37,7 +37,7 @@ def encode_clean_plan(plan: CleanPlan, base_path: str) -> bytes:
             "action": plan.earliest_action or "commit",
             "state": "COMPLETED",
         }
-    return avro.encode(
+    return avro_file.encode(
         "HoodieCleanerPlan",
         {
             "earliestInstantToRetain": earliest,
@@ -54,7 +54,7 @@ def encode_clean_plan(plan: CleanPlan, base_path: str) -> bytes:
 
 def decode_clean_plan(data: bytes, where: str, relative: Any) -> CleanPlan:
     """`relative(path)` turns a path of the plan, absolute or with a scheme, into one relative to the base path."""
-    record = avro.decode(data, where)
+    record = avro_file.decode(data, where)
     files: list[CleanFile] = []
     sources: list[CleanFile] = []
     for partition, entries in (record.get("filePathsToBeDeletedPerPartition") or {}).items():
@@ -83,7 +83,7 @@ def _planned_file(partition: str, path: str) -> CleanFile:
 
 
 def encode_clean_result(result: CleanResult) -> bytes:
-    return avro.encode(
+    return avro_file.encode(
         "HoodieCleanMetadata",
         {
             "startCleanTime": result.start,
@@ -116,7 +116,7 @@ def _cleaned(
 
 
 def decode_clean_result(data: bytes, where: str) -> CleanResult:
-    return clean_result_of(avro.decode(data, where))
+    return clean_result_of(avro_file.decode(data, where))
 
 
 def clean_result_of(record: dict[str, Any]) -> CleanResult:
@@ -148,12 +148,14 @@ def encode_rollback_plan(plan: RollbackPlan, base_path: str) -> bytes:
         for partition, paths in sorted(plan.files.items())
     ]
     instant = {"commitTime": plan.instant, "action": plan.action}
-    return avro.encode("HoodieRollbackPlan", {"instantToRollback": instant, "RollbackRequests": requests, "version": 1})
+    return avro_file.encode(
+        "HoodieRollbackPlan", {"instantToRollback": instant, "RollbackRequests": requests, "version": 1}
+    )
 
 
 def decode_rollback_plan(data: bytes, where: str, relative: Any) -> RollbackPlan:
     """`relative` as in `decode_clean_plan`. Command blocks of log files (version 6, merge on read) are not planned here."""
-    record = avro.decode(data, where)
+    record = avro_file.decode(data, where)
     files: dict[str, tuple[str, ...]] = {}
     for request in record.get("RollbackRequests") or []:
         paths = tuple(relative(path) for path in request["filesToBeDeleted"])
@@ -173,7 +175,7 @@ def encode_rollback_result(result: RollbackResult, base_path: str) -> bytes:
         }
         for partition, paths in sorted(result.deleted.items())
     }
-    return avro.encode(
+    return avro_file.encode(
         "HoodieRollbackMetadata",
         {
             "startRollbackTime": result.start,
@@ -204,12 +206,12 @@ def encode_compaction_plan(plan: CompactionPlan) -> bytes:
     if plan.logs_only:  # Hudi 0.x loads this class to execute the plan
         strategy = {"compactorClassName": _LOG_COMPACTOR, "strategyParams": {}, "version": 1}
         record |= {"strategy": strategy, "preserveHoodieMetadata": True}
-    return avro.encode("HoodieCompactionPlan", record)
+    return avro_file.encode("HoodieCompactionPlan", record)
 
 
 def decode_compaction_plan(data: bytes, where: str) -> CompactionPlan:
     """Raises CorruptTableError naming `where`."""
-    record = avro.decode(data, where)
+    record = avro_file.decode(data, where)
     operations = tuple(
         CompactionOperation(
             entry.get("partitionPath") or "",

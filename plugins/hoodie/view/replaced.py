@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hoodie.formats import avro_file
 from hoodie.model.services import CompactionPlan
-from hoodie.timeline import Action, Instant, avro, pad
+from hoodie.timeline import Action, Instant, pad
 from hoodie.timeline.service_codec import decode_compaction_plan
 from hoodie.view.slices import GroupId
 from hoodie.view.state import TableState
@@ -34,7 +35,7 @@ def pending_clustering_groups(state: TableState) -> Mapping[GroupId, Instant]:
             continue
         if not data:  # insert_overwrite of Hudi leaves it empty: there is no plan
             continue
-        plan = avro.decode(data, path).get("clusteringPlan") or {}
+        plan = avro_file.decode(data, path).get("clusteringPlan") or {}
         for group in plan.get("inputGroups") or []:
             for file_slice in group.get("slices") or []:
                 result[(file_slice["partitionPath"] or "", file_slice["fileId"])] = instant

@@ -21,7 +21,7 @@ from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.storage import LocalStorage
 
 SCHEMA = fastavro.parse_schema(
-    json.loads(resources.files("hoodie.timeline").joinpath("avsc/HoodieDeleteRecordList.avsc").read_text())
+    json.loads(resources.files("hoodie.formats").joinpath("avsc/HoodieDeleteRecordList.avsc").read_text())
 )
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from hoodie.errors import ConfigError, HoodieError, UnsafeDeleteError
+from hoodie.formats import avro_file
 from hoodie.model.commit import CommitMetadata
 from hoodie.services.clean_plan import SAVEPOINTS
 from hoodie.storage import walk_files
-from hoodie.timeline import Action, Instant, State, avro
+from hoodie.timeline import Action, Instant, State
 from hoodie.transaction import instants
 from hoodie.transaction.guard import delete_data_file, relative_path
 from tests.support.clock import FakeClock
@@ -194,7 +195,7 @@ def test_savepoints_keep_their_files_and_a_deleted_one_gives_them_free(table):
         "version": 1,
     }
     started = instants.start(state, Instant(times[0], Action.SAVEPOINT, State.INFLIGHT))
-    done = instants.complete(state, started, avro.encode("HoodieSavepointMetadata", record), table.clock)
+    done = instants.complete(state, started, avro_file.encode("HoodieSavepointMetadata", record), table.clock)
     options = {"hoodie.clean.commits.retained": 1}
     run = table.clean(options)
     assert run.files_deleted == 0

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hoodie.errors import PendingInstantError
-from hoodie.timeline import Action, avro
+from hoodie.formats import avro_file
+from hoodie.timeline import Action
 from hoodie.transaction import instants
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
@@ -17,7 +18,7 @@ def table(request, tmp_path):
     made.write(batch([("a", "p", 1, 1), ("b", "q", 1, 1)]), "upsert", SMALL_BLOOM)
     (waiting,) = [s for s in made.file_slices() if s.partition == "part=p"]
     group = {"slices": [{"fileId": waiting.file_id, "partitionPath": waiting.partition}]}
-    plan = avro.encode("HoodieRequestedReplaceMetadata", {"clusteringPlan": {"inputGroups": [group]}})
+    plan = avro_file.encode("HoodieRequestedReplaceMetadata", {"clusteringPlan": {"inputGroups": [group]}})
     action = Action.CLUSTERING if made.version == 9 else Action.REPLACE_COMMIT
     instants.request(made.state(), "20260101000100000", action, plan)
     return made

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import io
-import json
 import struct
 from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from functools import cache
-from importlib import resources
 from typing import Any
 
 import fastavro
 import pyarrow as pa
 
 from hoodie.errors import CorruptFileError, UnsupportedTableError
+from hoodie.formats.avro_file import hudi_schema
 from hoodie.formats.log.blocks import LogBlock, read_content
 from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.storage.base import Storage
@@ -50,7 +48,9 @@ def read_deletes(storage: Storage, block: LogBlock, ordering: Sequence[pa.Field]
         )
     try:
         reader = io.BytesIO(content[8 : 8 + length])
-        entries: Any = fastavro.schemaless_reader(reader, _schema(), None, return_record_name=True)
+        entries: Any = fastavro.schemaless_reader(
+            reader, hudi_schema("HoodieDeleteRecordList"), None, return_record_name=True
+        )
         deletes = entries["deleteRecordList"]
     except (EOFError, ValueError, IndexError, KeyError, TypeError, struct.error) as error:
         raise _corrupt(block, repr(error)) from error
@@ -61,12 +61,6 @@ def read_deletes(storage: Storage, block: LogBlock, ordering: Sequence[pa.Field]
         columns[field.name] = _as_column(cells, field, block)
     columns[RESET] = pa.array([found is None for found in values], pa.bool_())
     return pa.table(columns)
-
-
-@cache
-def _schema() -> Any:
-    text = resources.files("hoodie.timeline").joinpath("avsc/HoodieDeleteRecordList.avsc").read_text()
-    return fastavro.parse_schema(json.loads(text))
 
 
 def _ordering_values(value: Any, count: int, block: LogBlock) -> list[Any] | None:

@@ -15,11 +15,12 @@ from typing import Any
 import fastavro
 
 from hoodie.errors import CorruptTableError
+from hoodie.formats import avro_file
 from hoodie.formats.log import BlockType, Header, LogBlock, read_content, scan_blocks
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.services import CleanResult
 from hoodie.storage.base import Storage
-from hoodie.timeline import avro, commit_codec, service_codec
+from hoodie.timeline import commit_codec, service_codec
 from hoodie.timeline.archive.base import action_of, completion_times, torn
 from hoodie.timeline.instant import Action, Instant, State
 
@@ -91,7 +92,7 @@ class LogArchive:
     def _unfinished_merge(self, files: Mapping[str, str]) -> str:
         """The file into which an archiver was merging others when it died: it counts once the first of those is deleted."""
         try:
-            plan = avro.decode(self._storage.read(files[_MERGE_PLAN]), files[_MERGE_PLAN])
+            plan = avro_file.decode(self._storage.read(files[_MERGE_PLAN]), files[_MERGE_PLAN])
         except CorruptTableError:  # it died while writing the plan: nothing was merged
             return ""
         merged = [path.rpartition("/")[2] for path in plan["candidate"]]

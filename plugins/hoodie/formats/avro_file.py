@@ -1,4 +1,4 @@
-"""Avro containers of one record, as Hudi keeps its metadata (format notes, section 2.4)."""
+"""Hudi's Avro schemas, and containers of one record, as it keeps its metadata (format notes, section 2.4)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from hoodie.errors import CorruptTableError
 
 
 @cache
-def _schema(name: str) -> Any:
+def hudi_schema(name: str) -> Any:
+    """The parsed schema `avsc/<name>.avsc`."""
     text = resources.files(__package__).joinpath("avsc", f"{name}.avsc").read_text()
     return fastavro.parse_schema(json.loads(text))
 
@@ -22,7 +23,7 @@ def _schema(name: str) -> Any:
 def encode(name: str, record: dict[str, Any]) -> bytes:
     """One record as an Avro container file with the schema `avsc/<name>.avsc`, codec null."""
     sink = io.BytesIO()
-    fastavro.writer(sink, _schema(name), [record], codec="null")
+    fastavro.writer(sink, hudi_schema(name), [record], codec="null")
     return sink.getvalue()
 
 
