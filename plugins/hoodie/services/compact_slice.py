@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 
 import pyarrow as pa
 
-from hoodie.formats.base_file import BaseFileOptions, BaseFileWriter, KeyIndex, next_key_index
+from hoodie.formats.base_file import BaseFileWriter, KeyIndex, next_key_index
 from hoodie.formats.stitched import open_base_file
 from hoodie.markers import MarkerType, create_marker
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import FILE_NAME, RECORD_KEY
 from hoodie.model.names import BaseFileName
-from hoodie.read.merged import SliceMerger
+from hoodie.services.slice_task import SliceTask
 from hoodie.storage.base import join
 
 
 @dataclass(frozen=True)
-class CompactSlice:
+class CompactSlice(SliceTask):
     """Task function: (number, slice) -> stat of the new base file.
 
     Records keep their commit time and sequence number (`hoodie.compaction.preserve.commit.metadata`, always on as in Hudi 1.x).
     Memory holds what the merger may hold, and a row group.
     """
 
-    merger: SliceMerger  # of the columns in `schema` but the file name, which rows do not keep
-    instant: str
-    schema: pa.Schema  # of the file, with meta columns
-    avro_schema: str
-    options: BaseFileOptions
-    write_token: Callable[[int], str]
+    not_merged = (FILE_NAME,)
 
     def __call__(self, task: tuple[int, FileSlice]) -> WriteStat:
         number, file_slice = task

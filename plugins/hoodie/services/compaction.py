@@ -12,19 +12,13 @@ import pyarrow as pa
 from hoodie.clock import Clock
 from hoodie.config.compaction_keys import COMPACTION_KEYS, MEMORY
 from hoodie.config.key import Options, resolve
-from hoodie.config.memory_keys import MergeMemory
 from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.engine.base import Engine
 from hoodie.markers import read_markers
-from hoodie.merge import merge_rules
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice
-from hoodie.model.meta_columns import FILE_NAME
 from hoodie.model.names import BaseFileName
 from hoodie.model.services import CompactionPlan
-from hoodie.read.logs import LogReader
-from hoodie.read.merged import SliceMerger
-from hoodie.schema import arrow_to_avro, with_meta_columns
 from hoodie.services.compact_slice import CompactSlice
 from hoodie.services.compaction_checks import check_current
 from hoodie.services.compaction_plan import CompactionDecision, decide_compaction
@@ -37,8 +31,6 @@ from hoodie.transaction import instants
 from hoodie.transaction.begin import begin
 from hoodie.transaction.times import new_time
 from hoodie.view import TableState, list_partition_files, load_state
-from hoodie.view.table_schema import table_schema
-from hoodie.write.plan import base_file_options
 
 
 def schedule_compaction(
@@ -67,21 +59,10 @@ def execute_compaction(
         check_current(state, plan, instant)
         return plan
 
-    def merge(state: TableState, time: str, slices: Sequence[FileSlice], chosen: Options) -> Sequence[WriteStat]:
-        schema = table_schema(state)
-        assert schema is not None
-        files = with_meta_columns(schema)
-        rows = pa.schema([field for field in files if field.name != FILE_NAME])
-        task = CompactSlice(
-            SliceMerger(
-                LogReader(storage, state.timeline, merge_rules(state.properties), rows, time), MergeMemory.of(chosen)
-            ),
-            time,
-            files,
-            arrow_to_avro(files, state.properties.name),
-            base_file_options(chosen),
-            engine.write_token,
-        )
+    def merge(
+        state: TableState, schema: pa.Schema, time: str, slices: Sequence[FileSlice], chosen: Options
+    ) -> Sequence[WriteStat]:
+        task = CompactSlice.of(state, schema, time, chosen, engine)
         turns = in_turns(slices, chosen[MEMORY], engine)
         return [stat for turn in turns for stat in engine.map(task, turn)]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from hoodie.clock import Clock
 from hoodie.config.compaction_keys import COMPACTION_KEYS
 from hoodie.config.key import Options, resolve
@@ -46,7 +48,8 @@ class CompactionWork:
     leftovers: Callable[
         [TableState, Instant, CompactionPlan], Iterable[str]
     ]  # data files of attempts that did not complete
-    merge: Callable[[TableState, str, Sequence[FileSlice], Options], Sequence[WriteStat]]
+    # The state, the table's data columns, the instant's time, the slices, the options.
+    merge: Callable[[TableState, pa.Schema, str, Sequence[FileSlice], Options], Sequence[WriteStat]]
 
 
 def pending_compactions(state: TableState) -> list[Instant]:
@@ -77,7 +80,7 @@ def run_compaction(
         delete_markers(storage, time)
         schema = table_schema(state)
         assert schema is not None, "a table with logs has commits"
-        stats = work.merge(state, time, slices, options)
+        stats = work.merge(state, schema, time, slices, options)
         delete_leftovers(storage, time, [stat.path for stat in stats])
         extra = {SCHEMA_KEY: arrow_to_avro(schema, state.properties.name)}
         metadata = CommitMetadata(work.operation, tuple(stats), extra, compacted=True)

@@ -8,21 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import pyarrow as pa
+
 from hoodie.clock import Clock
 from hoodie.config.compaction_keys import COMPACTION_KEYS, MEMORY
 from hoodie.config.key import Options, resolve
-from hoodie.config.memory_keys import MergeMemory
 from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.engine.base import Engine
 from hoodie.markers import read_markers
-from hoodie.merge import merge_rules
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice
 from hoodie.model.names import LogFileName
 from hoodie.model.services import CompactionPlan
-from hoodie.read.logs import LogReader
-from hoodie.read.merged import SliceMerger
-from hoodie.schema import arrow_to_avro, with_meta_columns
 from hoodie.services.compaction_checks import without_superseded
 from hoodie.services.compaction_plan import CompactionDecision
 from hoodie.services.compaction_run import CompactionResult, CompactionWork, run_compaction
@@ -37,9 +34,7 @@ from hoodie.transaction.begin import begin
 from hoodie.transaction.rollback import check_own_log
 from hoodie.transaction.times import new_time
 from hoodie.view import TableState, file_groups, latest_slices, list_partition_files, load_state
-from hoodie.view.table_schema import table_schema
 from hoodie.write.log_names import next_log_name
-from hoodie.write.plan import base_file_options
 
 
 def schedule_log_compaction(
@@ -70,20 +65,10 @@ def execute_log_compaction(
     def check(state: TableState, plan: CompactionPlan, _instant: Instant) -> CompactionPlan:
         return without_superseded(state, plan)
 
-    def merge(state: TableState, time: str, slices: Sequence[FileSlice], chosen: Options) -> Sequence[WriteStat]:
-        schema = table_schema(state)
-        assert schema is not None
-        files = with_meta_columns(schema)
-        task = LogCompactSlice(
-            SliceMerger(
-                LogReader(storage, state.timeline, merge_rules(state.properties), files, time), MergeMemory.of(chosen)
-            ),
-            time,
-            files,
-            arrow_to_avro(files, state.properties.name),
-            base_file_options(chosen),
-            engine.write_token,
-        )
+    def merge(
+        state: TableState, schema: pa.Schema, time: str, slices: Sequence[FileSlice], chosen: Options
+    ) -> Sequence[WriteStat]:
+        task = LogCompactSlice.of(state, schema, time, chosen, engine)
         names = _log_names(state, time, slices)
         turns = in_turns(slices, chosen[MEMORY], engine)
         named = [[(number, (file_slice, names[number])) for number, file_slice in turn] for turn in turns]

@@ -124,7 +124,7 @@ def test_merged_blocks_are_merged_again(table):
 def test_a_deletion_keeps_its_ordering_value(tmp_path, monkeypatch):
     """Hudi deletes with ordering values: such a deletion loses against a greater row."""
     table = made(tmp_path, "9")
-    import hoodie.write.append as module
+    import hoodie.write.log_file as module
 
     original = module.encode_deletes
     import pyarrow as pa
@@ -133,6 +133,7 @@ def test_a_deletion_keeps_its_ordering_value(tmp_path, monkeypatch):
         module, "encode_deletes", lambda keys, part, *_: original(keys, part, [pa.chunked_array([[4] * len(keys)])])
     )
     write(table, ("a", 4), ("b", 4), operation="delete")
+    monkeypatch.undo()
     write(table, ("a", 3), ("b", 6))
     expected = content(table)
     assert set(expected) == {"b", "c", "d"}
@@ -164,18 +165,18 @@ def test_a_merged_block_that_comes_after_a_compaction_began(tmp_path, monkeypatc
     for ts in (2, 3):
         write(table, ("a", ts))
     time = table.schedule_log_compaction(TWO)
-    import hoodie.services.log_compact_slice as module
+    import hoodie.write.log_file as module
 
     original = module.create_marker
 
     def meanwhile(*arguments):
+        monkeypatch.undo()
         write(table, ("a", 9))
         table.schedule_compaction(force=True)
         original(*arguments)
 
     monkeypatch.setattr(module, "create_marker", meanwhile)
     table.compact(time)
-    monkeypatch.undo()
     assert content(table)["a"] == ("p", 9, 9)
     table.compact(options=SMALL_BLOOM)
     assert content(table)["a"] == ("p", 9, 9)
@@ -212,7 +213,7 @@ def test_a_log_compaction_that_was_taken_back_while_it_worked(table, monkeypatch
     for ts in (2, 3):
         write(table, ("a", ts))
     time = table.schedule_log_compaction(TWO)
-    import hoodie.services.log_compact_slice as module
+    import hoodie.write.log_file as module
 
     original = module.create_marker
 

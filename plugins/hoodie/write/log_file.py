@@ -1,0 +1,93 @@
+"""Writing one log file of a slice: its marker, its blocks, its stat. Runs in the workers (format notes, section 6)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import pyarrow as pa
+
+from hoodie.formats.base_file import BaseFileOptions, BaseFileWriter
+from hoodie.formats.log import BlockType, Header, encode_block, encode_deletes
+from hoodie.markers import MarkerType, create_marker
+from hoodie.model.commit import LogStat, WriteStat
+from hoodie.model.files import FileSlice
+from hoodie.model.meta_columns import FILE_NAME, PARTITION_PATH
+from hoodie.model.names import LogFileName
+from hoodie.storage.base import File, Storage, join
+
+BLOCK_BYTES = 256 * 1024 * 1024  # of Arrow data in one block: a reader holds a block at a time
+
+
+class LogFileWriter:
+    """One new log file of `file_slice`: `open` it, write blocks, then ask for its `stat`."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        instant: str,
+        file_slice: FileSlice,
+        name: LogFileName,
+        schema: pa.Schema,
+        avro_schema: str,
+        options: BaseFileOptions,
+        constants: Mapping[str, str] | None = None,
+    ) -> None:
+        """`schema` and `avro_schema` include the meta columns; `constants` are those of all rows besides place and file id."""
+        self._begun = time.monotonic()
+        self._storage, self._slice, self._name = storage, file_slice, name
+        self._schema, self._avro, self._options = schema, avro_schema, options
+        self._constants = {PARTITION_PATH: file_slice.partition, FILE_NAME: file_slice.file_id, **(constants or {})}
+        self._headers: dict[Header, str] = {Header.INSTANT_TIME: instant, Header.SCHEMA: avro_schema}
+        self._instant = instant
+        self._path = join(file_slice.partition, str(name))
+        self._sink: File | None = None
+        self.old_naming = name.time != instant
+        """Whether the log is named after its base file, as those of table version 6 are."""
+
+    @contextmanager
+    def open(self, headers: Mapping[Header, str] | None = None) -> Iterator[None]:
+        """Mark the file and open it for the time of the block; `headers` come into each of its blocks."""
+        self._headers |= headers or {}
+        kind = MarkerType.APPEND if self.old_naming else MarkerType.CREATE
+        create_marker(self._storage, self._instant, self._path, kind)
+        with self._storage.open_output(self._path) as self._sink:
+            yield
+
+    def write_rows(self, rows: pa.Table, fit: Callable[[pa.Table, pa.Schema], pa.Table]) -> None:
+        """Write data blocks; `fit` gives some rows the schema of the file without its constant columns."""
+        pieces = -(-rows.nbytes // BLOCK_BYTES)
+        per_block = -(-rows.num_rows // max(1, pieces))
+        for start in range(0, rows.num_rows, per_block or 1):
+            sink = pa.BufferOutputStream()
+            writer = BaseFileWriter(sink, self._schema, self._avro, self._options, self._constants)
+            writer.write(fit(rows.slice(start, per_block), writer.rows_schema))
+            writer.finish(None)
+            self._write(BlockType.PARQUET_DATA, sink.getvalue().to_pybytes())
+
+    def write_deletes(self, keys: pa.ChunkedArray, ordering: Sequence[pa.ChunkedArray]) -> None:
+        """Write a delete block, none for no keys (see `encode_deletes`)."""
+        if len(keys):
+            self._write(BlockType.DELETE, encode_deletes(keys, self._slice.partition, ordering))
+
+    def stat(self, writes: int, deletes: int, prev_commit: str) -> WriteStat:
+        """What was written: rows, and the slice it belongs to."""
+        base, info = self._slice.base_file, self._storage.info(self._path)
+        before = [log.info.name for log in self._slice.log_files] if self.old_naming else []
+        return WriteStat(
+            self._slice.file_id,
+            self._path,
+            self._slice.partition,
+            prev_commit=prev_commit,
+            num_writes=writes,
+            num_updates=writes,
+            num_deletes=deletes,
+            file_size=info.size if info else 0,
+            upsert_ms=int((time.monotonic() - self._begun) * 1000),
+            log=LogStat(base.name if base and self.old_naming else "", (*before, str(self._name)), self._name.version),
+        )
+
+    def _write(self, kind: BlockType, content: bytes) -> None:
+        assert self._sink is not None, "the log is open"
+        self._sink.write(encode_block(kind, self._headers, content))
