@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from io import BufferedReader
+from typing import Any
 
 from hoodie.spark.failures import carrying_errors
 
@@ -15,11 +18,26 @@ def worker_task() -> Iterator[None]:
     """The body of a task: its errors are packed for the journey, and the end of its process's first task is noted."""
     with carrying_errors():
         yield
-    _keep_what_is_loaded()
+    settle()
 
 
 @cache
-def _keep_what_is_loaded() -> None:
-    """PySpark collects garbage after every task: 0.1 s of looking at the modules of Arrow, which never go away. Once a process
-    they are put out of the collector's sight."""
+def settle() -> None:
+    """Once a process: what makes it a better worker for the tasks to come.
+
+    PySpark collects garbage after every task: 0.1 s of looking at the modules of Arrow, which never go away. They are put out
+    of the collector's sight. And when a session ends, PySpark's worker takes the closed socket for an error, which it reports
+    into that socket: a Unix one fails at once, and a traceback of BrokenPipeError appears in the log of every application.
+    """
     gc.freeze()
+    worker: Any = sys.modules.get("pyspark.worker")
+    if worker is None:
+        return
+    work = worker.main
+
+    def main(infile: BufferedReader, outfile: Any) -> None:
+        if not infile.peek(1):  # waits for the next task
+            sys.exit(-1)
+        work(infile, outfile)
+
+    worker.main = main
