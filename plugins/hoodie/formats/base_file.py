@@ -247,6 +247,10 @@ class BaseFileReader:
         except (pa.ArrowInvalid, OSError) as error:
             raise self._corrupt(error) from error
 
+    @property
+    def row_groups(self) -> int:
+        return int(self._file.metadata.num_row_groups)
+
     def row_interval(self, row_group: int) -> Interval:
         """The rows of a row group: the number of the first, and of the one after the last."""
         sizes = [self._file.metadata.row_group(number).num_rows for number in range(row_group + 1)]

@@ -65,6 +65,10 @@ class StitchedReader:
     def rows(self) -> int:
         return self._skeleton.rows
 
+    @property
+    def row_groups(self) -> int:
+        return int(self._source.metadata.num_row_groups)
+
     def key_index(self) -> KeyIndex | None:
         """The bloom filter and key range of the skeleton's footer."""
         return self._skeleton.key_index()

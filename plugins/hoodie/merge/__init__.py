@@ -4,6 +4,7 @@ from hoodie.merge.base import BaseMerger, MergedBatch
 from hoodie.merge.batch import DELETE, SEQUENCE, latest_per_key
 from hoodie.merge.log_rows import newest_per_key
 from hoodie.merge.ordering import incoming_wins
+from hoodie.merge.overlay import Overlay
 from hoodie.merge.partial import PartialUpdate
 from hoodie.merge.rules import MergeRules, combined_batch, merge_rules
 
@@ -13,6 +14,7 @@ __all__ = [
     "BaseMerger",
     "MergeRules",
     "MergedBatch",
+    "Overlay",
     "PartialUpdate",
     "combined_batch",
     "incoming_wins",

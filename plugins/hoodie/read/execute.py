@@ -12,7 +12,7 @@ from hoodie.formats.stitched import open_base_file
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.read.logs import LogReader
-from hoodie.read.merged import SliceMerger, merged_slice
+from hoodie.read.merged import SliceMerger
 from hoodie.read.plan import ReadPlan
 from hoodie.schema import conform
 from hoodie.storage.base import Storage
@@ -48,11 +48,15 @@ class ReadSlice:
                 yield conform(batch, scanned) if present else _all_null(scanned, batch.num_rows)
 
     def _merged(self, file_slice: FileSlice) -> Iterator[pa.Table]:
-        """Base file and logs. No row group is left out: a row that the filter drops may be newer than the log's."""
+        """Base file and logs."""
         plan = self.plan
-        logs = LogReader(self.storage, plan.timeline, plan.rules, plan.merging, plan.as_of)
-        for merged in merged_slice(SliceMerger(logs, plan.memory), file_slice):
-            yield merged.rows
+        merger = SliceMerger(LogReader(self.storage, plan.timeline, plan.rules, plan.merging, plan.as_of), plan.memory)
+        if file_slice.base_file is None:
+            yield from merger.unordered(file_slice, None, None)
+            return
+        with open_base_file(self.storage, file_slice.base_file) as reader:
+            groups = None if plan.filter is None else reader.matching(plan.filter, plan.scanned)
+            yield from merger.unordered(file_slice, reader, groups)
 
 
 def _all_null(schema: pa.Schema, rows: int) -> pa.Table:

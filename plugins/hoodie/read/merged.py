@@ -7,7 +7,7 @@ the base file where their key stands, so that its rows can be streamed once, in 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,7 +20,7 @@ from hoodie.config.memory_keys import MergeMemory
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.formats.murmur import murmur2
 from hoodie.formats.stitched import StitchedReader, open_base_file
-from hoodie.merge import BaseMerger, MergedBatch
+from hoodie.merge import BaseMerger, MergedBatch, Overlay
 from hoodie.merge.spill import Spill
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import RECORD_KEY
@@ -53,6 +53,28 @@ class SliceMerger:
         for batch in self._base(reader):
             yield self._conformed(merger.merge(batch))
         yield self._added(merger)
+
+    def unordered(
+        self, file_slice: FileSlice, reader: BaseFileReader | StitchedReader | None, groups: Sequence[int] | None
+    ) -> Iterator[pa.Table]:
+        """What the slice holds, in any order and for that sooner. Of row groups of the base file other than `groups` (None: all)
+        rows may be left out: there only keys and ordering values are read, to tell which rows of the logs stand."""
+        rows = None if self.logs.rules.partial is not None else self.logs.rows(file_slice, self.memory)
+        if rows is None:
+            yield from (merged.rows for merged in self.batches(file_slice, reader))
+            return
+        ordering = self.logs.rules.base_ordering
+        overlay = Overlay(rows, ordering)
+        if reader is not None:
+            wanted = range(reader.row_groups) if groups is None else groups
+            for batch in reader.batches(self.logs.schema.names, wanted):
+                yield overlay.uncovered(conform(batch, self.logs.schema))
+            others = [number for number in range(reader.row_groups) if number not in wanted]
+            if others and ordering:  # without ordering values a row of the logs stands, whatever it covers
+                compared = pa.schema([self.logs.schema.field(name) for name in dict.fromkeys([RECORD_KEY, *ordering])])
+                for batch in reader.batches(compared.names, others):
+                    overlay.uncovered(conform(batch, compared))
+        yield conform(overlay.standing(), self.logs.schema)
 
     def log_rows(self, file_slice: FileSlice) -> Iterator[pa.Table]:
         """What the logs alone add up to (see `LogReader.rows`), at once or, where they do not fit, in parts of some keys each."""

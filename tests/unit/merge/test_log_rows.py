@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hoodie.formats.log import RESET
-from hoodie.merge import DELETE, SEQUENCE, BaseMerger, newest_per_key
+from hoodie.merge import DELETE, SEQUENCE, BaseMerger, Overlay, newest_per_key
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 
 
@@ -31,7 +31,8 @@ ENTRIES = st.lists(
     ),
     max_size=12,
 )
-STORED = st.dictionaries(KEYS, st.integers(1, 4))
+ORDERINGS = st.integers(1, 4)
+STORED = st.dictionaries(KEYS, ORDERINGS)
 
 
 def applied(stored: dict[str, int], entries: list[Entry], event_time: bool) -> dict[str, tuple[int, int]]:
@@ -83,8 +84,9 @@ def log_table(entries: list[Entry]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=schema)
 
 
-def base_table(stored: dict[str, int]) -> pa.Table:
-    keys, values = list(stored), list(stored.values())
+def base_table(stored: dict[str, int] | list[tuple[str, int]]) -> pa.Table:
+    pairs = list(stored.items()) if isinstance(stored, dict) else stored
+    keys, values = [key for key, _ in pairs], [value for _, value in pairs]
     return pa.table(
         {
             RECORD_KEY: pa.array(keys, pa.string()),
@@ -106,3 +108,17 @@ def test_as_one_by_one(event_time: bool, stored: dict[str, int], entries: list[E
     found = {row[RECORD_KEY]: (row["ts"], row["number"]) for row in rows}
     assert len(found) == len(rows)
     assert found == applied(stored, entries, event_time)
+
+
+@pytest.mark.parametrize("event_time", [True, False])
+@settings(deadline=None)
+@given(stored=st.lists(st.tuples(KEYS, ORDERINGS), max_size=8), entries=ENTRIES)
+def test_an_overlay_has_the_same_rows(event_time: bool, stored: list[tuple[str, int]], entries: list[Entry]) -> None:
+    """Also where the base file has a key several times, as inserts that combine nothing leave it."""
+    ordering = ("ts",) if event_time else ()
+    logs, batches = newest_per_key(log_table(entries), ordering), [base_table(stored[:4]), base_table(stored[4:])]
+    merger, overlay = BaseMerger(logs, batches[0].schema.names, ordering), Overlay(logs, ordering)
+    merged = pa.concat_tables([*(merger.merge(rows).rows for rows in batches), merger.inserts()])
+    laid = [*(overlay.uncovered(rows) for rows in batches), overlay.standing().select(merged.schema.names)]
+    order = [(name, "ascending") for name in (RECORD_KEY, "ts", "number")]
+    assert pa.concat_tables(laid).sort_by(order).equals(merged.sort_by(order))

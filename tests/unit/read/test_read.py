@@ -46,6 +46,35 @@ def test_row_groups_are_left_out_by_their_statistics(table):
     assert table.read(columns=["id"], filter=pc.field("ts") == 5)["id"].to_pylist() == ["k000005"]
 
 
+@pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"])
+def test_a_filter_over_logs(tmp_path, monkeypatch, mode):
+    """Of row groups without rows for the filter only what decides whether a row of the logs stands is read."""
+    options = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.record.merge.mode": mode}
+    small = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0, "hoodie.parquet.block.size": 100_000}
+    table = create(tmp_path / "t", FakeClock(), LocalEngine(1), **options)
+    table.write(batch([(f"k{i:06d}", "p", i, i) for i in range(10_000)]), "bulk_insert", small)
+    stored = [1, 2, 5_000, 9_998, 9_999]
+    table.write(batch([(f"k{i:06d}", "p", i + i % 2 - 1, 5) for i in stored]), "upsert", small)  # even: late
+    table.write(batch([("k000005", "p", 5, 0)]), "delete", small)
+    (file_slice,) = table.file_slices()
+    assert file_slice.log_files
+    reads, original = [], BaseFileReader.batches
+    monkeypatch.setattr(
+        BaseFileReader, "batches", lambda self, *args: reads.append((args[0], len(args[1]))) or original(self, *args)
+    )
+    condition = (pc.field("value") == 5) & (pc.field("ts") > 0)
+    whole = table.read(columns=["id", "value", "ts"])
+    ((_, groups),) = reads
+    assert groups > 2
+    found = table.read(columns=["id", "value", "ts"], filter=condition)
+    assert found.sort_by("id").equals(whole.filter(condition).sort_by("id"))
+    wins = stored if mode == "COMMIT_TIME_ORDERING" else [1, 9_999]
+    assert found.sort_by("id")["id"].to_pylist() == [f"k{i:06d}" for i in wins]
+    compared = [([RECORD_KEY, "ts"], groups - 1)] if mode == "EVENT_TIME_ORDERING" else []
+    assert [number for _, number in reads[1:2]] == [1]
+    assert [(list(columns), number) for columns, number in reads[2:]] == compared
+
+
 def test_a_column_that_was_added_later(table):
     table.write(batch([("a", "p", 1, 1)]), "insert", SMALL_BLOOM)
     wider = batch([("b", "q", 1, 1)]).append_column("note", pa.array(["new"]))

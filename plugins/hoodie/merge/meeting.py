@@ -1,0 +1,72 @@
+"""Where incoming rows meet stored rows of the same key, and which of the two wins. Pure Arrow in, NumPy out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.formats.log import RESET
+from hoodie.merge.batch import DELETE
+from hoodie.merge.ordering import incoming_wins
+from hoodie.model.meta_columns import RECORD_KEY
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """Pairs of a stored and an incoming row of one key: their places, and what becomes of the stored row."""
+
+    stored: npt.NDArray[np.int64]
+    incoming: npt.NDArray[np.int64]
+    replaces: npt.NDArray[np.bool_]
+    removes: npt.NDArray[np.bool_]
+
+
+class Incoming:
+    """Incoming rows, at most one a key, ready to meet batches of stored rows."""
+
+    def __init__(self, rows: pa.Table, ordering: Sequence[str]) -> None:
+        """`rows` are in one chunk and have `__delete`; rows from logs also have `__reset`, where they win whatever their
+        `ordering` values. That is empty when the incoming row always wins."""
+        self._rows = rows
+        self._ordering = tuple(ordering)
+        self._keys = _one_chunk(rows[RECORD_KEY])
+        self._resets = _one_chunk(rows[RESET]) if RESET in rows.schema.names else None
+        self.deletes = _numpy(_one_chunk(rows[DELETE]))
+        self.met = np.zeros(rows.num_rows, dtype=bool)  # until now
+
+    def meet(self, batch: pa.Table) -> Meeting | None:
+        """`batch` has the record key and the ordering columns. None when it has none of the keys."""
+        found = pc.index_in(_one_chunk(batch[RECORD_KEY]), value_set=self._keys)
+        positions = pc.drop_null(found)
+        if len(positions) == 0:
+            return None
+        hit = pc.is_valid(found)
+        incoming = _numpy(positions).astype(np.int64)
+        self.met[incoming] = True
+        deletes = self.deletes[incoming]
+        wins = np.ones(len(incoming), dtype=bool)
+        if self._ordering:
+            new = self._rows.select(self._ordering).take(positions)
+            old = batch.select(self._ordering).filter(hit)
+            wins = _numpy(_one_chunk(incoming_wins(new, old, self._ordering)))
+            if self._resets is not None:
+                wins = wins | _numpy(self._resets.take(positions))
+        return Meeting(np.flatnonzero(_numpy(hit)), incoming, wins & ~deletes, wins & deletes)
+
+
+def _one_chunk(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """The column as one array."""
+    if isinstance(column, pa.Array):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _numpy(array: pa.Array) -> np.ndarray:
+    """Its values, which have no nulls."""
+    values: np.ndarray = array.to_numpy(zero_copy_only=False)
+    return values
