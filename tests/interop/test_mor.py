@@ -73,3 +73,30 @@ def test_hudi_15_reads_and_writes_on_version_6(tmp_path, hudi15):
     assert rows(ours.read()) == rows(hudi15.read(ours.base_path))
     ours.write(table(["k1", "k11", "k71"], [40, 40, 40], [6.0, 6.0, 6.0]), "upsert")
     assert rows(hudi15.read(ours.base_path)) == rows(ours.read())
+
+
+@pytest.mark.parametrize("version", ["9", "6"])
+def test_groups_that_began_with_a_log(tmp_path, hudi12, version):
+    """Hudi's in-memory index inserts into logs: such a group misses no base file, which its first log tells."""
+    ours = HoodieTable.create(
+        str(tmp_path / "t"),
+        {
+            "hoodie.table.name": "trips",
+            "hoodie.table.type": "MERGE_ON_READ",
+            "hoodie.table.recordkey.fields": "id",
+            "hoodie.table.partition.fields": "part",
+            "hoodie.table.ordering.fields": "ts",
+            "hoodie.write.table.version": version,
+        },
+    )
+    options = hudi_options(ours, True) | {"hoodie.index.type": "INMEMORY", "hoodie.metadata.enable": "false"}
+    for ts in (1, 2):
+        change = make_table([f"k{ts}", "k9"], [ts, ts], [1.0, 1.0])
+        hudi12.write(ours.base_path, change, {**options, "hoodie.datasource.write.operation": "upsert"})
+    slices = ours.file_slices()
+    assert slices
+    assert all(file_slice.base_file is None for file_slice in slices)
+    assert rows(ours.read()) == rows(hudi12.read(ours.base_path))
+    state = ours.state()
+    first = {stat.file_id: stat for stat in state.commit_metadata(state.timeline.commits[0]).stats}
+    assert all(first[s.file_id].num_inserts for s in slices if s.file_id in first), "so no further commit is read"

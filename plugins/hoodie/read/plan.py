@@ -25,6 +25,7 @@ from hoodie.view import (
     list_partitions,
     replaced_groups,
 )
+from hoodie.view.missing import check_bases
 from hoodie.view.table_schema import table_schema
 
 
@@ -61,7 +62,7 @@ def plan_read(
 
     `read_optimized` leaves the logs of a merge-on-read table out: what the last compaction left. `options` are the keys of
     `hoodie.config.memory_keys`. Raises ConfigError for an
-    unknown column, TimeTravelError, UnsupportedTableError for a merger that is not known.
+    unknown column, TimeTravelError, MissingFileError (see `check_bases`), UnsupportedTableError for a merger that is not known.
     """
     time = resolve_as_of(state, as_of) if as_of is not None else None
     data = table_schema(state, time) or pa.schema([])
@@ -75,6 +76,7 @@ def plan_read(
             )
     scanned = list(dict.fromkeys([*wanted, *filter_columns]))
     slices = current_slices(state, time, partitions)
+    check_bases(state, slices)
     if read_optimized:
         slices = [replace(file_slice, log_files=()) for file_slice in slices]
     rules = merge_rules(state.properties) if any(s.log_files for s in slices) else MergeRules((), ())

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 from hoodie.errors import CorruptTableError, MissingFileError
 from hoodie.model.files import BaseFile, FileSlice, LogFile
-from hoodie.model.names import BaseFileName
 from hoodie.model.services import CompactionOperation, CompactionPlan
 from hoodie.storage.base import join
 from hoodie.timeline import Instant, pad
@@ -18,6 +17,7 @@ from hoodie.view import (
     pending_compaction_groups,
     replaced_groups,
 )
+from hoodie.view.missing import check_groups
 from hoodie.view.sources import with_sources
 
 
@@ -50,21 +50,6 @@ def without_superseded(state: TableState, plan: CompactionPlan) -> CompactionPla
     return replace(plan, operations=tuple(op for op in plan.operations if _group(op) not in gone))
 
 
-def check_bases(state: TableState, without_base: Collection[GroupId]) -> None:
-    """Raises MissingFileError when a commit says that it wrote a base file of one of these groups: its rows would be lost."""
-    if not without_base:
-        return
-    for instant in state.timeline.commits:
-        for stat in state.commit_metadata(instant).stats:
-            is_base = BaseFileName.parse(stat.path.rpartition("/")[2]) is not None
-            if is_base and (stat.partition, stat.file_id) in without_base:
-                raise MissingFileError(
-                    f"The base file of logs of table {state.storage.base_path} is missing",
-                    found=f"{stat.path}, which {state.where(instant)} wrote",
-                    fix="restore it; nothing was changed",
-                )
-
-
 def planned_slices(state: TableState, plan: CompactionPlan) -> list[FileSlice]:
     """The slices that the plan names, with exactly its files. Raises MissingFileError."""
     partitions = sorted({operation.partition for operation in plan.operations})
@@ -88,7 +73,7 @@ def planned_slices(state: TableState, plan: CompactionPlan) -> list[FileSlice]:
         files = tuple(logs[join(operation.partition, name)] for name in operation.log_files)
         return FileSlice(operation.partition, operation.file_id, operation.base_instant, base, files)
 
-    check_bases(state, {_group(operation) for operation in plan.operations if operation.base_file is None})
+    check_groups(state, {_group(operation) for operation in plan.operations if operation.base_file is None})
     return [planned(operation) for operation in plan.operations]
 
 

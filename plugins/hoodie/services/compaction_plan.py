@@ -13,7 +13,6 @@ from hoodie.errors import UnsupportedTableError
 from hoodie.model.files import FileSlice
 from hoodie.model.names import FULL_BOOTSTRAP
 from hoodie.model.services import CompactionOperation, CompactionPlan
-from hoodie.services.compaction_checks import check_bases
 from hoodie.timeline import Action, Instant, Timeline, pad, parse_time
 from hoodie.view import (
     TableState,
@@ -25,6 +24,7 @@ from hoodie.view import (
     pending_compaction_groups,
     replaced_groups,
 )
+from hoodie.view.missing import check_groups
 
 _MB = 1024 * 1024
 
@@ -127,12 +127,12 @@ def _due(since: Sequence[Instant], options: Options, now: datetime, state: Table
 
 
 def waiting_slices(state: TableState) -> list[FileSlice]:
-    """Latest slices with logs that no pending compaction or clustering has taken. Raises MissingFileError (see `check_bases`)."""
+    """Latest slices with logs that no pending compaction or clustering has taken. Raises MissingFileError: see `check_groups`."""
     taken = {*pending_compaction_groups(state), *pending_clustering_groups(state)}
     groups = file_groups(list_partition_files(state.storage, list_partitions(state.storage)), state)
     slices = latest_slices(groups, replaced_groups(state))
     waiting = [s for s in slices if s.log_files and (s.partition, s.file_id) not in taken]
-    check_bases(state, {(s.partition, s.file_id) for s in waiting if s.base_file is None})
+    check_groups(state, {(s.partition, s.file_id) for s in waiting if s.base_file is None})
     return waiting
 
 
