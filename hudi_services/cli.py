@@ -13,7 +13,7 @@ from hoodie.config import CLEAN_KEYS, check_keys, select_keys
 from hoodie.config.table_keys import VERSION
 from hoodie.errors import ConfigError, HoodieError
 from hoodie.table import HoodieTable
-from hoodie.transaction.lock import break_lock
+from hoodie.transaction.lock import break_lock, read_lock
 from hudi_services.bootstrap import bootstrap
 from hudi_services.compact import compact
 from hudi_services.explain import clean_as_dict, ingest_as_dict, print_plan
@@ -125,11 +125,19 @@ def clean(
 
 @cli.command()
 @click.option("--target-base-path", required=True, help="Path or URL of the table.")
-@click.confirmation_option(prompt="Is the writer that holds the lock certainly gone?")
-def unlock(target_base_path: str) -> None:
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def unlock(target_base_path: str, yes: bool) -> None:
     """Remove a lock that a dead writer on another machine has left."""
-    content = break_lock(HoodieTable.open(target_base_path).storage)
-    click.echo("the table was not locked" if content is None else f"removed the lock: {' '.join(content.split())}")
+    storage = HoodieTable.open(target_base_path).storage
+    holder = read_lock(storage)
+    if holder is None:
+        click.echo("the table is not locked")
+        return
+    click.echo(f"the lock says: {' '.join(holder.split())}")
+    if not yes:
+        click.confirm("Is this writer certainly gone?", abort=True)
+    break_lock(storage)
+    click.echo("removed the lock")
 
 
 cli.add_command(bootstrap)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from typing import Any
 
@@ -21,6 +22,7 @@ from hudi_services.result import ServiceResult, finish
 def sync(common: Common) -> None:
     """Make the entries of a table in a Hive metastore equal to the table. Needs no Spark."""
     begun = time.monotonic()
+    logging.getLogger("thrift").setLevel(logging.CRITICAL)  # what it prints of a failed connection is in our error
     if common.engine == "spark":
         raise ConfigError("The command sync does not run on Spark", fix="leave --engine out")
     check_keys(common.options)

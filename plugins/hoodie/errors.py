@@ -18,7 +18,8 @@ class HoodieError(Exception):
             parts.append(f"Found: {found.rstrip('.')}")
         if fix is not None:
             parts.append(f"To do: {fix.rstrip('.')}")
-        super().__init__(". ".join(parts) + ".")
+        text = ". ".join(parts)
+        super().__init__(text if text.endswith("?") else text + ".")
 
     def __reduce__(self) -> tuple[object, ...]:
         # Keyword-only arguments are lost by the default reduce: errors cross process borders on Spark.

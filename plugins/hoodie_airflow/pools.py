@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from airflow.models.pool import Pool
+from sqlalchemy.exc import DBAPIError
 
 from hoodie.errors import RegistryError
 from hoodie_airflow.places import registry_file
@@ -29,7 +30,14 @@ def main() -> int:
     except RegistryError as error:
         print(error, file=sys.stderr)
         return 1
-    for line in make_pools(reading.registry):
+    try:
+        lines = make_pools(reading.registry)
+    except DBAPIError as error:
+        print(
+            f"Airflow's database cannot be used: {error.orig}. To do: run `airflow db migrate` first", file=sys.stderr
+        )
+        return 1
+    for line in lines:
         print(line)
     return 0
 

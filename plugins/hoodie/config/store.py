@@ -42,7 +42,7 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
     raise TableNotFoundError(
         f"{storage.base_path} is not a Hudi table",
         found=f"no {PROPERTIES}",
-        fix="check the path, or create the table with HoodieTable.create",
+        fix="check the path, or create the table: `hudi-services ingest` and HoodieTable.create do",
     )
 
 

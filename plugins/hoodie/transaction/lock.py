@@ -79,12 +79,17 @@ def _file_lock(storage: Storage, clock: Clock, path: str, purpose: str, wait_ms:
         _held.discard(owner.token)
 
 
-def break_lock(storage: Storage) -> str | None:
-    """Remove the lock whoever holds it: for an operator who knows that the owner is gone. Returns what it said."""
+def read_lock(storage: Storage) -> str | None:
+    """What the lock says of its holder; None when nobody holds it."""
     try:
-        content = storage.read(LOCK).decode(errors="replace")
+        return storage.read(LOCK).decode(errors="replace")
     except FileNotFoundError:
         return None
+
+
+def break_lock(storage: Storage) -> str | None:
+    """Remove the lock whoever holds it: for an operator who knows that the owner is gone. Returns what it said."""
+    content = read_lock(storage)
     storage.delete(LOCK)
     return content
 
