@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -38,8 +39,8 @@ _OWN: dict[ConfigKey[Any], str] = {
     bootstrap_keys.CHECK_KEYS: "bootstrap.check_keys",
 }
 _OWN_NAMES = {name: where for key, where in _OWN.items() for name in key.names}
-# Options that are not to be shown.
-SECRETS = frozenset(PASSWORD.names)
+_SECRETS = frozenset(PASSWORD.names)
+_PASSWORD_IN_ADDRESS = re.compile(r"(?i)(password=)[^;]*")
 _SECTIONS: tuple[tuple[tuple[str, ...], tuple[ConfigKey[Any], ...]], ...] = (
     (("hoodie",), CREATE_KEYS),
     (("ingest", "hoodie"), WRITE_KEYS),
@@ -59,6 +60,13 @@ def wrong_options(entry: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], s
         for name, value in options.items() if isinstance(options, dict) else ():
             if (message := _wrong(name, value, keys)) is not None:
                 yield (*path, name), message
+
+
+def shown_options(options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Options in order, as people may see them: without passwords, also those within a JDBC URL."""
+    for name, value in sorted(options.items()):
+        if name not in _SECRETS:
+            yield name, _PASSWORD_IN_ADDRESS.sub(r"\1…", value)
 
 
 def _wrong(name: str, value: object, keys: tuple[ConfigKey[Any], ...]) -> str | None:

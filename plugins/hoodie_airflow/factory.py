@@ -18,7 +18,7 @@ from hoodie_airflow.places import registry_file
 from hoodie_airflow.problems import errors_dag
 from hoodie_airflow.sync_operator import HudiSyncOperator
 from hudi_services.registry import Reading, Sync, Table, read_registry
-from hudi_services.registry.options import SECRETS
+from hudi_services.registry.options import shown_options
 
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -157,5 +157,5 @@ def _document(table: Table, service: str) -> str:
     lines = [f"**{service}** of the Hudi table `{table.name}` at `{table.base_path}`", ""]
     if service == "ingest" and table.source is not None:
         lines += [f"- source: `{table.source.path}` ({table.source.format}), {table.source.operation}"]
-    lines += [f"- `{name}` = `{value}`" for name, value in sorted(options.items()) if name not in SECRETS]
+    lines += [f"- `{name}` = `{value}`" for name, value in shown_options(options)]
     return "\n".join(lines)

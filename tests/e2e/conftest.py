@@ -17,6 +17,7 @@ from hudi_services.demo.airflow_api import AirflowApi
 from hudi_services.demo.airflow_process import PROJECT, AirflowHome, running
 from hudi_services.demo.land import land
 from hudi_services.demo.steps import wait_for_dags
+from tests.interop.hive_services import free_port
 
 DAYS = 2
 FIRST, LAST = date(2013, 1, 29), date(2013, 1, 30)
@@ -58,14 +59,24 @@ class Running:
 
     home: AirflowHome
     api: AirflowApi
+    metastore_port: int  # of the table `catalogued`; nobody listens there at first
 
 
 @pytest.fixture(scope="session")
 def airflow(demo: Demo) -> Iterator[Running]:
-    """The demo's Airflow again; beside its table one without a Spark connection, and one with a mistake."""
+    """The demo's Airflow again; beside its table one that is synced, one without a Spark connection, and one with a mistake."""
+    metastore_port = free_port()
     registry = yaml.safe_load((PROJECT / "tables.yaml").read_text())
     flights = registry["tables"][0]
+    metastore = {"mode": "hms", "metastore.uris": f"thrift://127.0.0.1:{metastore_port}", "database": "lake"}
     registry["tables"] += [
+        {
+            **flights,
+            "name": "catalogued",
+            "base_path": "${HUDI_LAKE}/catalogued",
+            "ingest": {"start": FIRST},
+            "sync": {"hoodie": {f"hoodie.datasource.hive_sync.{key}": value for key, value in metastore.items()}},
+        },
         {**flights, "name": "unconnected", "base_path": "${HUDI_LAKE}/unconnected", "connection": "nowhere"},
         {**flights, "name": "misspelt", "base_path": "${HUDI_LAKE}/misspelt", "operatoin": "upsert"},
     ]
@@ -78,4 +89,4 @@ def airflow(demo: Demo) -> Iterator[Running]:
         wait_for_dags(api, dags)
         for dag in dags:
             api.unpause(dag)
-        yield Running(home, api)
+        yield Running(home, api, metastore_port)

@@ -62,9 +62,9 @@ class JavaService:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def start_metastore() -> JavaService:
+def start_metastore(port: int | None = None) -> JavaService:
     """A Hive 2.3 metastore over Thrift."""
-    folder, port = Path(tempfile.mkdtemp(prefix="hive-metastore-")), free_port()
+    folder, port = Path(tempfile.mkdtemp(prefix="hive-metastore-")), port or free_port()
     (folder / "hive-site.xml").write_text(_HIVE_SITE.format(folder=folder))
     jars = _pyspark(PYTHON) / "jars"
     memory = ["-Xmx400m", f"-Dderby.stream.error.file={folder}/derby.log"]

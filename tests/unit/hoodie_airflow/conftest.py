@@ -46,7 +46,11 @@ tables:
   - name: others
     base_path: /lake/others
     clean: {schedule: 0 0 * * 0}
-    sync: {schedule: 0 5 * * *, hoodie: {hoodie.datasource.hive_sync.password: "${HIVE_PASSWORD}"}}
+    sync:
+      schedule: 0 5 * * *
+      hoodie:
+        hoodie.datasource.hive_sync.password: ${HIVE_PASSWORD}
+        hoodie.datasource.hive_sync.jdbcurl: jdbc:hive2://hive:10000/;user=etl;password=${HIVE_PASSWORD}
 """
 
 

@@ -88,6 +88,7 @@ def test_a_sync_follows_ingestions_and_compactions_in_a_dag_of_its_own(registry:
     assert "hive_sync.mode" in trips.doc_md
     shown = json.dumps(DagSerialization.serialize_dag(others)) + others.doc_md
     assert "geheim" not in shown
+    assert "user=etl;password=…" in others.doc_md
 
 
 def test_a_migration_waits_for_a_person_and_switches_ingestion_on(registry: Path) -> None:

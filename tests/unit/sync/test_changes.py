@@ -1,0 +1,114 @@
+"""Partitions come and go in the catalog as the timeline says, whether it is asked for the last commits or for all of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hoodie.errors import ConfigError
+from hoodie.sync.run import explain_sync, run_sync
+from hoodie.timeline import Action
+from hudi_services.sync import sync_as_text
+from tests.support.catalog import MemoryCatalog
+from tests.support.tables import batch, create
+
+FULL = {"hoodie.meta.sync.incremental": "false"}
+
+
+@pytest.fixture
+def table(tmp_path):
+    table = create(tmp_path / "t")
+    table.write(batch([("a", "x", 1, 1), ("b", "y", 1, 1)]))
+    return table
+
+
+def write(table, *entries, operation=None, replaced=()):
+    """Write rows; with an `operation`, as the replacecommit that Hudi's operation of that name leaves."""
+    before = table.file_slices()
+    instant = table.write(batch(list(entries)), "insert").instant
+    if operation is None:
+        return
+    state = table.state()
+    done = next(each for each in state.timeline if each.time == instant.time)
+    groups = {path: tuple(each.file_id for each in before if each.partition == path) for path in replaced}
+    metadata = replace(state.commit_metadata(done), operation=operation, replaced=groups)
+    if operation == "DELETE_PARTITION":
+        metadata = replace(metadata, stats=())
+    for file in table.storage.list(state.layout.folder).files:
+        if file.name.startswith(done.time):
+            table.storage.delete(file.path)
+    name = state.layout.completed_name(replace(done, action=Action.REPLACE_COMMIT), done.completion_time)
+    table.storage.create(f"{state.layout.folder}/{name}", state.layout.encode_commit(metadata, replace=True))
+
+
+@pytest.mark.parametrize(
+    ("operation", "written", "replaced", "left"),
+    [
+        ("DELETE_PARTITION", "y", ["part=x"], ["y"]),
+        ("INSERT_OVERWRITE_TABLE", "y", ["part=x", "part=y"], ["y"]),
+        ("INSERT_OVERWRITE_TABLE", "z", ["part=x", "part=y"], ["z"]),
+        ("INSERT_OVERWRITE", "x", ["part=x"], ["x", "y"]),
+        ("CLUSTER", "x", ["part=x"], ["x", "y"]),
+    ],
+)
+def test_partitions_that_an_operation_removes(table, operation, written, replaced, left):
+    follows, late = MemoryCatalog(), MemoryCatalog()
+    run_sync(table.state(), {}, follows)
+    write(table, ("c", written, 2, 2), operation=operation, replaced=replaced)
+    run_sync(table.state(), {}, follows)
+    run_sync(table.state(), {}, late)
+    assert follows.values("default.trips") == late.values("default.trips") == [(value,) for value in left]
+    assert run_sync(table.state(), FULL, follows).actions == ()
+
+    write(table, ("d", "x", 3, 3))  # what was removed comes back
+    run_sync(table.state(), {}, follows)
+    assert follows.values("default.trips") == sorted({("x",), *((value,) for value in left)})
+
+
+def test_what_goes_and_comes_back_between_two_syncs_stays(table):
+    catalog = MemoryCatalog()
+    run_sync(table.state(), {}, catalog)
+    write(table, ("c", "y", 2, 2), operation="DELETE_PARTITION", replaced=["part=x"])
+    write(table, ("d", "x", 3, 3))
+    assert [type(action).__name__ for action in run_sync(table.state(), {}, catalog).actions] == ["SetProperties"]
+    assert catalog.values("default.trips") == [("x",), ("y",)]
+
+
+def test_the_difference_is_explained_and_nothing_done(table):
+    catalog = MemoryCatalog()
+    run_sync(table.state(), {}, catalog)
+    wider = batch([("c", "z", 2, 2)])
+    table.write(wider.append_column("more", wider["value"]))
+    write(table, ("d", "y", 3, 3), operation="DELETE_PARTITION", replaced=["part=x"])
+    applied = catalog.applied
+    lines = [line.strip() for line in sync_as_text(explain_sync(table.state(), {}, catalog)).splitlines()]
+    assert catalog.applied == applied
+    assert lines[0].startswith("sync: 2 commits since ")
+    assert lines[2] == "add columns to default.trips: more bigint"
+    assert lines[3].startswith("set properties of default.trips: spark.sql.sources.schema.part.0=")
+    assert lines[4] == "add 1 partitions to default.trips: z"
+    assert lines[5] == "drop 1 partitions of default.trips: x"
+    assert lines[6].startswith("set properties of default.trips: last_commit_completion_time_sync=")
+    assert lines[7] == "would make 5 changes to the catalog; nothing was changed"
+
+
+def test_values_that_are_none_of_their_columns_type_stop_the_sync_before_it_writes(tmp_path):
+    """A timestamp's column is a number, its partitions are days: they need a column of their own."""
+    options = {
+        "hoodie.table.keygenerator.type": "TIMESTAMP",
+        "hoodie.table.partition.fields": "ts",
+        "hoodie.keygen.timebased.timestamp.type": "EPOCHMILLISECONDS",
+        "hoodie.keygen.timebased.output.dateformat": "yyyy/MM/dd",
+        "hoodie.datasource.write.hive_style_partitioning": "false",
+    }
+    table = create(tmp_path / "days", **options)
+    table.write(batch([("a", "x", 1_578_283_932_000, 1)]), "insert", options)
+    catalog = MemoryCatalog()
+    with pytest.raises(ConfigError, match=r"'2020/01/06'.*ts bigint.*no bigint.*partition_fields"):
+        run_sync(table.state(), {}, catalog)
+    assert catalog.applied == 0
+    plan = run_sync(table.state(), {"hoodie.datasource.hive_sync.partition_fields": "day"}, catalog)
+    assert plan.extractor.endswith(".SlashEncodedDayPartitionValueExtractor")
+    assert catalog.values("default.trips") == [("2020-01-06",)]
+    assert [column.name for column in catalog.tables["default.trips"].partition_columns] == ["day"]
