@@ -87,3 +87,13 @@ def test_a_cleaned_end_is_refused(spark, tmp_path):
     with pytest.raises(TimeTravelError, match="removed"):
         hoodie.spark.read_incremental(spark, table.base_path, None, done[0].completion_time)
     assert HoodieTable.open(table.base_path).read_incremental(done[0].completion_time).num_rows == 1
+
+
+def test_files_of_which_few_rows_changed_are_read_by_workers(spark, tmp_path):
+    table = create(tmp_path / "t", FakeClock())
+    table.write(batch([(f"k{n}", "p", 1, n) for n in range(10)]), "insert", SMALL_BLOOM)
+    first = table.timeline.commits[-1].completion_time
+    table.write(batch([("k3", "p", 2, 2), ("new", "p", 2, 2)]), "upsert", SMALL_BLOOM)
+    frame = hoodie.spark.read_incremental(spark, table.base_path, first)
+    assert "FileScan" not in frame._jdf.queryExecution().executedPlan().toString()
+    assert frame_rows(frame.select("id")) == [("k3",), ("new",)]

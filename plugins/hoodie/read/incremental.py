@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.model.commit import CommitMetadata
 from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.read.plan import ReadPlan, plan_read
 from hoodie.read.times import moment_as_time
@@ -28,6 +29,9 @@ class IncrementalRange:
     until: str | None
     partitions: tuple[str, ...] | None  # that the commits touched; None: all
     as_of: str | None  # what is read: the table as it was then
+    share: float = (
+        1.0  # of the rows in base files that the commits wrote those that they added or changed; else they were there
+    )
 
     def rows(self) -> pc.Expression:
         """The filter on the rows' commit times."""
@@ -60,10 +64,12 @@ def incremental_range(
     commits = (*archived, *state.timeline.commits)
     chosen = [i for i in commits if after < _key(state, i) and (until is None or _key(state, i) <= until)]
     changing = [i for i in chosen if state.commit_metadata(i).operation not in _REWRITES]
-    partitions = frozenset[str]().union(*(state.commit_metadata(i).partitions for i in changing))
+    bodies = [state.commit_metadata(instant) for instant in changing]
+    partitions = frozenset[str]().union(*(body.partitions for body in bodies))
     # A later write must not hide what the range wrote: the files are those of its end.
     as_of = max((instant.time for instant in chosen), key=pad, default=None) if until is not None else None
-    return IncrementalRange(tuple(i.time for i in changing), after, until, tuple(sorted(partitions)), as_of)
+    times = tuple(instant.time for instant in changing)
+    return IncrementalRange(times, after, until, tuple(sorted(partitions)), as_of, _share(bodies))
 
 
 def plan_incremental(
@@ -96,6 +102,12 @@ def plan_incremental(
 def _key(state: TableState, instant: Instant) -> str:
     by_completion = state.layout.version != 1 and instant.completion_time is not None
     return pad(instant.completion_time if by_completion and instant.completion_time else instant.time)
+
+
+def _share(commits: Iterable[CommitMetadata]) -> float:
+    based = [stat for commit in commits for stat in commit.stats if stat.log is None]
+    changed = sum(stat.num_inserts + stat.num_updates for stat in based)
+    return changed / max(1, sum(stat.num_writes for stat in based))
 
 
 def _earliest_begin(state: TableState, after: str) -> str:

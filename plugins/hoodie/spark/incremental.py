@@ -17,6 +17,8 @@ from hoodie.spark.scan import scan
 from hoodie.table import HoodieTable
 from hoodie.view.table_schema import table_schema
 
+_MOST = 0.5  # handing all rows of a file to the JVM takes longer than decoding them there
+
 
 def read_incremental(
     spark: SparkSession,
@@ -30,16 +32,16 @@ def read_incremental(
     """The rows that commits completed after `start`, and not after `end`, wrote, as they are at the end of the range.
 
     As `HoodieTable.read_incremental`, and with its errors, but as a DataFrame with the meta columns first unless `columns`
-    names others. Filters are those of the DataFrame: slices without logs are scanned by Spark's own vectorised reader, which
-    passes them and the range on to the Parquet files. Slices with logs, and skeletons of a bootstrap, are read by Python
-    workers on Arrow columns, which yield the rows of the range only.
+    names others; name those that you use. Python workers read the slices on Arrow columns and yield the rows of the range
+    only. Where the commits wrote most of the rows of their files, as a bulk insert does, slices without logs are scanned by
+    Spark's own vectorised reader, which passes filters of the DataFrame and the range on to the Parquet files.
     """
     state = HoodieTable.open(base_path).state()
     wanted = incremental_range(state, start, end, full_scan=full_scan)
     known = with_meta_columns(table_schema(state, wanted.as_of) or pa.schema([]))
     names = list(known.names if columns is None else columns)
     plan = plan_read(state, names, wanted.rows(), as_of=wanted.as_of, partitions=wanted.partitions)
-    return scan(spark, state.storage, plan, _rows(wanted))
+    return scan(spark, state.storage, plan, _rows(wanted) if wanted.share > _MOST else None)
 
 
 def _rows(wanted: IncrementalRange) -> Column:
