@@ -5,16 +5,18 @@ from hoodie.merge.batch import DELETE, SEQUENCE, latest_per_key
 from hoodie.merge.log_rows import newest_per_key
 from hoodie.merge.ordering import incoming_wins
 from hoodie.merge.overlay import Overlay
-from hoodie.merge.partial import PartialUpdate
+from hoodie.merge.partial import LACKS, PartialRows, PartialUpdate
 from hoodie.merge.rules import MergeRules, combined_batch, merge_rules
 
 __all__ = [
     "DELETE",
+    "LACKS",
     "SEQUENCE",
     "BaseMerger",
     "MergeRules",
     "MergedBatch",
     "Overlay",
+    "PartialRows",
     "PartialUpdate",
     "combined_batch",
     "incoming_wins",

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from hoodie.merge.meeting import Incoming
-from hoodie.merge.partial import PartialUpdate
+from hoodie.merge.partial import LACKS, PartialUpdate
 from hoodie.model.meta_columns import COMMIT_SEQNO, COMMIT_TIME
 
 
@@ -39,7 +39,7 @@ class BaseMerger:
         stamps_filled: bool = False,
     ) -> None:
         """`incoming` has `columns` and `__delete`; with only deletes, the record key is enough of `columns`. Rows from logs also
-        have `__reset`, where they win whatever their ordering values.
+        have `__reset`, where they win whatever their ordering values, and where blocks lack columns `__lacks.` for each.
 
         `ordering` is empty when the incoming row always wins (COMMIT_TIME_ORDERING, delete by key). With `partial` the row that
         stands is filled from the other; `stamps_filled` gives a stored row that a late one fills the late one's commit time and
@@ -47,7 +47,8 @@ class BaseMerger:
         """
         self._incoming = incoming.combine_chunks()
         # Deletions have nulls in columns that the table requires: only the rows that replace others must have values.
-        present = self._incoming.select([name for name in columns if name in incoming.schema.names])
+        self._lacks = [name for name in incoming.schema.names if name.startswith(LACKS)]
+        present = self._incoming.select([*(name for name in columns if name in incoming.schema.names), *self._lacks])
         self._rows = present.cast(pa.schema([field.with_nullable(True) for field in present.schema]))
         self._keys = Incoming(self._incoming, ordering)
         self._partial = partial
@@ -71,7 +72,10 @@ class BaseMerger:
         kept = np.delete(order, places[removes])
         if not updated and not late.any():
             return MergedBatch(batch.take(pa.array(kept)), 0, deleted)
-        both = pa.concat_tables([batch.cast(self._rows.schema), self._rows])
+        stored = batch
+        for name in self._lacks:
+            stored = stored.append_column(name, pa.repeat(False, batch.num_rows))
+        both = pa.concat_tables([stored.cast(self._rows.schema), self._rows])
         rows = both.take(pa.array(kept))
         if self._partial is not None:
             other = order.copy()
@@ -83,11 +87,11 @@ class BaseMerger:
             updated += int(filled.sum())
             if self._stamps_filled and filled.any():
                 rows = _replaced(rows, both, (COMMIT_TIME, COMMIT_SEQNO), np.where(filled, other, kept))
-        return MergedBatch(rows.cast(batch.schema), updated, deleted)
+        return MergedBatch(rows.drop_columns(self._lacks).cast(batch.schema), updated, deleted)
 
     def inserts(self) -> pa.Table:
         """The incoming rows that met no stored row and are not deletes, with `columns`; call it after the last batch."""
-        return self._rows.filter(pa.array(~self._keys.met & ~self._keys.deletes))
+        return self._rows.drop_columns(self._lacks).filter(pa.array(~self._keys.met & ~self._keys.deletes))
 
 
 def _replaced(rows: pa.Table, source: pa.Table, names: Sequence[str], places: np.ndarray) -> pa.Table:

@@ -18,7 +18,7 @@ class Overlay:
     """The rows that logs add up to, over the rows of one base file."""
 
     def __init__(self, logs: pa.Table, ordering: Sequence[str]) -> None:
-        """`logs` are what `LogReader.rows` returns; `ordering` is empty when a row of the logs always wins."""
+        """`logs` are what `SliceLogs.rows` returns; `ordering` is empty when a row of the logs always wins."""
         self._logs = logs.combine_chunks()
         self._incoming = Incoming(self._logs, ordering)
         self._wins = np.zeros(logs.num_rows, dtype=np.int64)

@@ -14,6 +14,9 @@ from hoodie.formats.log import RESET
 from hoodie.merge.batch import DELETE, SEQUENCE, has_duplicates
 from hoodie.model.meta_columns import META_COLUMNS, PARTITION_PATH, RECORD_KEY
 
+LACKS = "__lacks."
+"""Prefix of boolean columns of rows from logs: the row comes without the column that is named behind it."""
+
 _Mask = npt.NDArray[np.bool_]
 _Places = npt.NDArray[np.int64]
 
@@ -29,8 +32,9 @@ class PartialUpdate:
     marker: str | None = None
     between_logs: bool = True
 
-    def missing(self, column: pa.ChunkedArray) -> _Mask | None:
-        """Per row whether the value is not given; None when all are given."""
+    def missing(self, rows: pa.Table, name: str) -> _Mask | None:
+        """Per row whether the value of the column is not given; None when all are given."""
+        column = rows[name]
         if self.marker is None:
             return _flags(pc.is_null(column)) if column.null_count else None
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
@@ -50,20 +54,30 @@ class PartialUpdate:
         pairs = np.flatnonzero(stands != other)
         changed = np.zeros(len(stands), dtype=bool)
         for name in self.fillable(source.schema.names):
-            missing = self.missing(rows[name].take(pa.array(pairs)))
+            missing = self.missing(rows, name)
             if missing is None:
                 continue
-            holes = pairs[missing]
+            holes = pairs[missing[pairs]]
             chosen = stands.copy()
             chosen[holes] = other[holes]
             changed[holes] = True
-            position = rows.schema.get_field_index(name)
-            rows = rows.set_column(position, rows.schema.field(position), source[name].take(pa.array(chosen)))
+            rows = _replaced(rows, source, name, chosen)
         return rows, changed
 
     def fillable(self, names: Sequence[str]) -> list[str]:
         """Of the columns those that another row may fill: not the meta columns, not our own."""
         return [name for name in names if name not in META_COLUMNS and not name.startswith("__")]
+
+
+@dataclass(frozen=True)
+class PartialRows(PartialUpdate):
+    """Rows of log blocks that hold only some columns (block header IS_PARTIAL): the others are not given, null is a value."""
+
+    def missing(self, rows: pa.Table, name: str) -> _Mask | None:
+        if LACKS + name not in rows.schema.names:
+            return None
+        mask = _flags(rows[LACKS + name])
+        return mask if mask.any() else None
 
 
 def folded_per_key(rows: pa.Table, ordering: Sequence[str], partial: PartialUpdate) -> pa.Table:
@@ -94,16 +108,24 @@ def folded_per_key(rows: pa.Table, ordering: Sequence[str], partial: PartialUpda
     gives = (places >= since[group]) & ~deletes
     result = rows.take(pa.array(order[winner]))
     for name in partial.fillable(rows.schema.names):
-        missing = partial.missing(rows[name])
+        missing = partial.missing(rows, name)
         if missing is None or not missing[order[winner]].any():
             continue
         given = gives & ~missing[order]
         leading, late = _last(given & leads, group), _first(given & ~leads, group, len(order))
         chosen = np.where(leading >= 0, leading, np.where(late < len(order), late, winner))
         chosen = np.where(deletes[winner], winner, chosen)
-        position = rows.schema.get_field_index(name)
-        result = result.set_column(position, rows.schema.field(position), rows[name].take(pa.array(order[chosen])))
+        result = _replaced(result, rows, name, order[chosen])
     return result.take(pa.array(np.argsort(sequence[order[winner]], kind="stable")))
+
+
+def _replaced(rows: pa.Table, source: pa.Table, name: str, places: _Places) -> pa.Table:
+    """`rows` with the values of a column, and whether they lack it, from `places` of `source`."""
+    for column in (name, LACKS + name):
+        position = rows.schema.get_field_index(column)
+        if position >= 0:
+            rows = rows.set_column(position, rows.schema.field(position), source[column].take(pa.array(places)))
+    return rows
 
 
 def _codes(rows: pa.Table) -> npt.NDArray[np.int64]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
 from hoodie.config.memory_keys import MergeMemory
-from hoodie.errors import UnsupportedTableError
-from hoodie.formats.log import RESET, BlockType, Header, LogBlock, read_deletes, read_rows
-from hoodie.merge import DELETE, SEQUENCE, MergeRules, newest_per_key
+from hoodie.formats.log import RESET, BlockType, LogBlock, columns_of, read_deletes, read_rows
+from hoodie.merge import DELETE, LACKS, SEQUENCE, MergeRules, PartialRows, PartialUpdate, newest_per_key
 from hoodie.model.files import FileSlice
-from hoodie.model.meta_columns import PARTITION_PATH
+from hoodie.model.meta_columns import META_COLUMNS, PARTITION_PATH
 from hoodie.schema import conform
 from hoodie.storage.base import Storage
 from hoodie.timeline import Timeline
@@ -32,15 +32,50 @@ class LogReader:
     schema: pa.Schema  # columns of the result, meta columns and those that merging needs among them
     as_of: str | None = None
 
-    def rows(self, file_slice: FileSlice, memory: MergeMemory) -> pa.Table | None:
-        """The rows of the slice's logs, one a key: `schema`, `__sequence`, `__reset` and `__delete`.
+    def open(self, file_slice: FileSlice) -> SliceLogs:
+        """The logs of one slice; of its blocks the headers are read now."""
+        blocks = valid_blocks(self.storage, self.timeline, file_slice, self.as_of)
+        return SliceLogs(self, file_slice.partition, tuple(blocks))
+
+
+@dataclass(frozen=True)
+class SliceLogs:
+    """What the logs of one slice hold."""
+
+    reader: LogReader
+    partition: str
+    blocks: tuple[LogBlock, ...]
+
+    @cached_property
+    def partial(self) -> PartialUpdate | None:
+        """How rows fill each other. In a slice with blocks of some columns only columns that are absent are not given, whatever
+        the table's own mode, as in Hudi."""
+        return PartialRows() if any(block.is_partial for block in self.blocks) else self.reader.rules.partial
+
+    @cached_property
+    def _lacked(self) -> tuple[str, ...]:
+        """Columns that some block comes without."""
+        partial = [columns_of(block) for block in self.blocks if block.is_partial]
+        names = (name for name in self.reader.schema.names if name not in META_COLUMNS)
+        return tuple(name for name in names if any(name not in columns for columns in partial))
+
+    @cached_property
+    def empty(self) -> pa.Table:
+        """No rows, with all columns of those that are read."""
+        flags = [RESET, DELETE, *(LACKS + name for name in self._lacked)]
+        extra = [pa.field(SEQUENCE, pa.int64()), *(pa.field(name, pa.bool_()) for name in flags)]
+        return pa.schema([*_nullable(self.reader.schema), *extra]).empty_table()
+
+    def rows(self, memory: MergeMemory) -> pa.Table | None:
+        """The rows of the logs, one a key: the reader's `schema`, `__sequence`, `__reset`, `__delete` and, for each column that
+        some block comes without, `__lacks.`.
 
         Memory holds the rows of distinct keys and those that were read since they were last reduced to these. None when the
         former alone are more than `memory.bytes`: then they must be merged in parts.
         """
-        held = [self.empty()]
+        held = [self.empty]
         size, limit = 0, min(_FOLD_BYTES, memory.bytes)
-        for rows in self.batches(file_slice):
+        for rows in self.batches():
             held.append(rows)
             size += rows.nbytes
             if size > limit:
@@ -51,48 +86,44 @@ class LogReader:
                 limit = max(limit, min(2 * size, memory.bytes))  # else keys past it would be reduced at every block
         return self.reduced(held)
 
-    def batches(self, file_slice: FileSlice) -> Iterator[pa.Table]:
-        """All rows of the slice's logs with those columns, in their order, some at a time."""
-        names = self.empty().schema.names
+    def batches(self) -> Iterator[pa.Table]:
+        """All rows of the logs with those columns, in their order, some at a time."""
+        names = self.empty.schema.names
         start = 0
-        for block in valid_blocks(self.storage, self.timeline, file_slice, self.as_of):
-            for rows in self._block_rows(block, file_slice.partition):
+        for block in self.blocks:
+            found = self._deletes(block) if block.kind is BlockType.DELETE else self._data(block)
+            columns = columns_of(block) if block.is_partial else frozenset(self._lacked)
+            for rows in found:
                 sequence = pa.array(np.arange(start, start + rows.num_rows, dtype=np.int64))
                 start += rows.num_rows
-                yield rows.append_column(SEQUENCE, sequence).select(names)
+                rows = rows.append_column(SEQUENCE, sequence)
+                for name in self._lacked:
+                    rows = rows.append_column(LACKS + name, pa.repeat(name not in columns, rows.num_rows))
+                yield rows.select(names)
 
     def reduced(self, rows: Sequence[pa.Table]) -> pa.Table:
         """One row a key."""
-        return newest_per_key(pa.concat_tables(rows), self.rules.ordering, self.rules.partial)
+        return newest_per_key(pa.concat_tables(rows), self.reader.rules.ordering, self.partial)
 
-    def _block_rows(self, block: LogBlock, partition: str) -> Iterator[pa.Table]:
-        if block.kind is BlockType.DELETE:
-            ordering = [self.schema.field(name) for name in self.rules.ordering]
-            gone = read_deletes(self.storage, block, ordering)
-            nulls = [pa.nulls(gone.num_rows, field.type) for field in self.schema]
-            names = gone.schema.names
-            columns = [gone[f.name] if f.name in names else null for f, null in zip(self.schema, nulls, strict=True)]
-            rows = pa.table(columns, schema=_nullable(self.schema))
-            position = rows.schema.get_field_index(PARTITION_PATH)
-            rows = rows.set_column(position, rows.schema.field(position), pa.repeat(partition, rows.num_rows))
-            yield rows.append_column(RESET, gone[RESET]).append_column(DELETE, pa.repeat(True, rows.num_rows))
-            return
-        if block.headers.get(Header.IS_PARTIAL, "").lower() == "true":
-            raise UnsupportedTableError(
-                f"Log file {block.path} has rows of only some columns",
-                found="a block that Hudi's MERGE INTO wrote",
-                fix="compact the table with Hudi; hoodie.spark.sql.merge.into.partial.updates=false avoids such blocks",
-            )
-        for found in read_rows(self.storage, block, self.schema.names):
-            rows = conform(found, _nullable(self.schema))
+    def _deletes(self, block: LogBlock) -> Iterator[pa.Table]:
+        schema = self.reader.schema
+        ordering = [schema.field(name) for name in self.reader.rules.ordering]
+        gone = read_deletes(self.reader.storage, block, ordering)
+        nulls = [pa.nulls(gone.num_rows, field.type) for field in schema]
+        names = gone.schema.names
+        columns = [gone[f.name] if f.name in names else null for f, null in zip(schema, nulls, strict=True)]
+        rows = pa.table(columns, schema=_nullable(schema))
+        position = rows.schema.get_field_index(PARTITION_PATH)
+        rows = rows.set_column(position, rows.schema.field(position), pa.repeat(self.partition, rows.num_rows))
+        yield rows.append_column(RESET, gone[RESET]).append_column(DELETE, pa.repeat(True, rows.num_rows))
+
+    def _data(self, block: LogBlock) -> Iterator[pa.Table]:
+        schema = self.reader.schema
+        for found in read_rows(self.reader.storage, block, schema.names):
+            rows = conform(found, _nullable(schema))
             yield rows.append_column(RESET, pa.repeat(False, rows.num_rows)).append_column(
-                DELETE, self.rules.deletes(rows)
+                DELETE, self.reader.rules.deletes(rows)
             )
-
-    def empty(self) -> pa.Table:
-        """No rows, with all columns of those that are read."""
-        extra = [pa.field(SEQUENCE, pa.int64()), pa.field(RESET, pa.bool_()), pa.field(DELETE, pa.bool_())]
-        return pa.schema([*_nullable(self.schema), *extra]).empty_table()
 
 
 def _nullable(schema: pa.Schema) -> pa.Schema:

@@ -24,7 +24,7 @@ from hoodie.merge import BaseMerger, MergedBatch, Overlay
 from hoodie.merge.spill import Spill
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import RECORD_KEY
-from hoodie.read.logs import LogReader
+from hoodie.read.logs import LogReader, SliceLogs
 from hoodie.schema import conform
 
 _PART = 4  # a part of the logs takes a quarter of the memory: reducing and merging it takes copies
@@ -45,11 +45,21 @@ class SliceMerger:
 
         `reader` has the base file open, None when the slice has none (see `merged_slice`).
         """
-        rows = self.logs.rows(file_slice, self.memory)
+        logs = self.logs.open(file_slice)
+        yield from self._batches(file_slice, logs, logs.rows(self.memory), reader)
+
+    def _batches(
+        self,
+        file_slice: FileSlice,
+        logs: SliceLogs,
+        rows: pa.Table | None,
+        reader: BaseFileReader | StitchedReader | None,
+    ) -> Iterator[MergedBatch]:
+        """`rows` are what the logs add up to, None when they do not fit."""
         if rows is None:
-            yield from self._in_parts(file_slice, reader)
+            yield from self._in_parts(file_slice, logs, reader)
             return
-        merger = self._merger(rows)
+        merger = self._merger(logs, rows)
         for batch in self._base(reader):
             yield self._conformed(merger.merge(batch))
         yield self._added(merger)
@@ -59,9 +69,10 @@ class SliceMerger:
     ) -> Iterator[pa.Table]:
         """What the slice holds, in any order and for that sooner. Of row groups of the base file other than `groups` (None: all)
         rows may be left out: there only keys and ordering values are read, to tell which rows of the logs stand."""
-        rows = None if self.logs.rules.partial is not None else self.logs.rows(file_slice, self.memory)
-        if rows is None:
-            yield from (merged.rows for merged in self.batches(file_slice, reader))
+        logs = self.logs.open(file_slice)
+        rows = logs.rows(self.memory)
+        if rows is None or logs.partial is not None:
+            yield from (merged.rows for merged in self._batches(file_slice, logs, rows, reader))
             return
         ordering = self.logs.rules.base_ordering
         overlay = Overlay(rows, ordering)
@@ -77,38 +88,41 @@ class SliceMerger:
         yield conform(overlay.standing(), self.logs.schema)
 
     def log_rows(self, file_slice: FileSlice) -> Iterator[pa.Table]:
-        """What the logs alone add up to (see `LogReader.rows`), at once or, where they do not fit, in parts of some keys each."""
-        rows = self.logs.rows(file_slice, self.memory)
+        """What the logs alone add up to (see `SliceLogs.rows`), at once or, where they do not fit, in parts of some keys each."""
+        logs = self.logs.open(file_slice)
+        rows = logs.rows(self.memory)
         if rows is not None:
             yield rows
             return
-        with Spill(self.logs.empty().schema, self.memory.folder) as by_key:
-            _, piles = self._spill_by_key(file_slice, by_key)
+        with Spill(logs.empty.schema, self.memory.folder) as by_key:
+            _, piles = self._spill_by_key(file_slice, logs, by_key)
             for pile in range(piles):
-                yield self.logs.reduced([by_key.read(pile)])
+                yield logs.reduced([by_key.read(pile)])
 
-    def _in_parts(self, file_slice: FileSlice, reader: BaseFileReader | StitchedReader | None) -> Iterator[MergedBatch]:
-        schema, folder = self.logs.empty().schema, self.memory.folder
+    def _in_parts(
+        self, file_slice: FileSlice, logs: SliceLogs, reader: BaseFileReader | StitchedReader | None
+    ) -> Iterator[MergedBatch]:
+        schema, folder = logs.empty.schema, self.memory.folder
         with ExitStack() as stack:
             by_key = stack.enter_context(Spill(schema, folder))
-            row_bytes, piles = self._spill_by_key(file_slice, by_key)
+            row_bytes, piles = self._spill_by_key(file_slice, logs, by_key)
             # No more log rows meet a range of the base file than it has rows: their bytes are bounded too.
             step = max(1, self.memory.bytes // _PART // row_bytes)
             by_place = stack.enter_context(Spill(schema, folder))
             for pile in range(piles):
-                rows = self.logs.reduced([by_key.read(pile)]).combine_chunks()
+                rows = logs.reduced([by_key.read(pile)]).combine_chunks()
                 self._spill_by_place(rows, reader, step, by_place)
-            yield from self._by_range(reader, step, by_place)
+            yield from self._by_range(logs, reader, step, by_place)
             for rows in by_place.batches(_NEW):
-                yield self._added(self._merger(rows))
+                yield self._added(self._merger(logs, rows))
 
-    def _spill_by_key(self, file_slice: FileSlice, spill: Spill) -> tuple[int, int]:
+    def _spill_by_key(self, file_slice: FileSlice, logs: SliceLogs, spill: Spill) -> tuple[int, int]:
         """Put all log rows aside by the hash of their key; returns bytes of a row, and the number of piles."""
         # Compressed Arrow columns are seldom less than a tenth of what they are in memory.
         expected = 10 * sum(log.info.size for log in file_slice.log_files)
         piles = min(_MAX_PILES, max(8, expected * _PART // self.memory.bytes))
         count = size = 0
-        for rows in self.logs.batches(file_slice):
+        for rows in logs.batches():
             count, size = count + rows.num_rows, size + rows.nbytes
             places = murmur2(rows[RECORD_KEY], 0) % np.uint32(piles)
             order = np.argsort(places, kind="stable")
@@ -139,7 +153,7 @@ class SliceMerger:
         spill.write(_NEW, rows.filter(pa.array(fresh)))
 
     def _by_range(
-        self, reader: BaseFileReader | StitchedReader | None, step: int, by_place: Spill
+        self, logs: SliceLogs, reader: BaseFileReader | StitchedReader | None, step: int, by_place: Spill
     ) -> Iterator[MergedBatch]:
         start, number, merger = 0, -1, None
         for whole in self._base(reader, min(step, _NARROW_ROWS)):
@@ -147,7 +161,7 @@ class SliceMerger:
                 if start // step != number:
                     number = start // step
                     met = by_place.read(number)
-                    merger = self._merger(_once(met)) if met.num_rows else None
+                    merger = self._merger(logs, _once(met)) if met.num_rows else None
                 start += batch.num_rows
                 yield MergedBatch(batch, 0, 0) if merger is None else self._conformed(merger.merge(batch))
 
@@ -156,9 +170,8 @@ class SliceMerger:
         for batch in reader.batches(schema.names, batch_rows=rows) if reader is not None else ():
             yield conform(batch, schema)
 
-    def _merger(self, rows: pa.Table) -> BaseMerger:
-        rules = self.logs.rules
-        return BaseMerger(rows, self.logs.schema.names, rules.base_ordering, rules.partial)
+    def _merger(self, logs: SliceLogs, rows: pa.Table) -> BaseMerger:
+        return BaseMerger(rows, self.logs.schema.names, self.logs.rules.base_ordering, logs.partial)
 
     def _conformed(self, merged: MergedBatch) -> MergedBatch:
         return MergedBatch(conform(merged.rows, self.logs.schema), merged.updated, merged.deleted)

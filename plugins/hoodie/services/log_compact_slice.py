@@ -14,6 +14,7 @@ from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import COMMIT_TIME, RECORD_KEY
 from hoodie.model.names import LogFileName
 from hoodie.schema import conform
+from hoodie.services.log_compaction_plan import mergeable
 from hoodie.services.slice_task import SliceTask
 from hoodie.view.log_blocks import valid_blocks
 from hoodie.write.log_file import LogFileWriter
@@ -21,7 +22,7 @@ from hoodie.write.log_file import LogFileWriter
 
 @dataclass(frozen=True)
 class LogCompactSlice(SliceTask):
-    """Task function: (number, (slice, name of the new log without its write token)) -> stat; None when nothing is left to merge.
+    """Task function: (number, (slice, name of the new log without its write token)) -> stat; None when nothing can be merged.
 
     Rows keep their commit time and sequence number. Deletions by key stay deletions, with their ordering values: they still
     hide rows of the base file. A row that is marked as a deletion stays that row.
@@ -32,7 +33,7 @@ class LogCompactSlice(SliceTask):
         logs = self.merger.logs
         storage = logs.storage
         blocks = valid_blocks(storage, logs.timeline, file_slice, logs.as_of)
-        if len(blocks) < 2:
+        if len(blocks) < 2 or not mergeable(blocks):
             return None
         log = LogFileWriter(
             storage,

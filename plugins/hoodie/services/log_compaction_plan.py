@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from hoodie.config import compaction_keys as keys
@@ -43,8 +43,8 @@ def decide_log_compaction(
     taken = pending_compaction_groups(state, Action.LOG_COMPACTION)
     several = [s for s in waiting if (s.partition, s.file_id) not in taken]
     wanted = options[keys.LOG_BLOCKS_THRESHOLD]
-    blocks = _count_blocks(state, several, {} if scanned is None else scanned)
-    chosen = [s for s, count in zip(several, blocks, strict=True) if count >= wanted]
+    blocks = _valid_blocks(state, several, {} if scanned is None else scanned)
+    chosen = [s for s, found in zip(several, blocks, strict=True) if len(found) >= wanted and mergeable(found)]
     backlog = backlog_of(state, waiting)
     reason = f"{len(chosen)} file groups have {wanted} log blocks or more"
     if not chosen:
@@ -70,7 +70,12 @@ def check_supported(state: TableState) -> None:
         )
 
 
-def _count_blocks(state: TableState, slices: list[FileSlice], scanned: Scanned) -> list[int]:
+def mergeable(blocks: Sequence[LogBlock]) -> bool:
+    """Whether one block can hold what these add up to: rows that leave columns to others are told apart by their blocks."""
+    return not any(block.is_partial for block in blocks)
+
+
+def _valid_blocks(state: TableState, slices: list[FileSlice], scanned: Scanned) -> list[list[LogBlock]]:
     def scan(log: LogFile) -> None:
         key = (log.path, log.info.size)
         if key not in scanned:
@@ -79,4 +84,4 @@ def _count_blocks(state: TableState, slices: list[FileSlice], scanned: Scanned) 
     with ThreadPoolExecutor(_READERS) as pool:
         list(pool.map(scan, (log for file_slice in slices for log in file_slice.log_files)))
     found = ([b for log in s.log_files for b in scanned[log.path, log.info.size]] for s in slices)
-    return [len(counting(blocks, state.timeline)) for blocks in found]
+    return [counting(blocks, state.timeline) for blocks in found]

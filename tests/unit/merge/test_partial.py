@@ -10,7 +10,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hoodie.formats.log import RESET
-from hoodie.merge import DELETE, SEQUENCE, BaseMerger, MergeRules, PartialUpdate, combined_batch, newest_per_key
+from hoodie.merge import (
+    DELETE,
+    LACKS,
+    SEQUENCE,
+    BaseMerger,
+    MergeRules,
+    PartialRows,
+    PartialUpdate,
+    combined_batch,
+    newest_per_key,
+)
 from hoodie.model.meta_columns import COMMIT_SEQNO, COMMIT_TIME, PARTITION_PATH, RECORD_KEY
 
 MARKER = "?"
@@ -122,6 +132,62 @@ def test_logs_and_base_as_one_by_one(partial, ordering, stored, rows, cut) -> No
     merger = BaseMerger(logs, table(base).schema.names, ordering, partial)
     found = plain(pa.concat_tables([merger.merge(table(base)).rows, merger.inserts()]))
     assert found == set(applied(base, rows, ordering, partial))
+
+
+SOME = st.fixed_dictionaries({"ts": st.integers(1, 3)}, optional={"low": st.sampled_from([1, 2]), "a": TEXT, "b": TEXT})
+GIVEN = st.tuples(KEYS, st.one_of(SOME, SOME, SOME, st.integers(1, 3), st.none()))
+"""A key, and columns with their values, or a deletion with an ordering value, or one without."""
+
+Given = tuple[str, dict[str, object] | int | None]
+
+
+def kept_values(stored: dict[str, tuple], rows: list[Given], event_time: bool) -> set[Row]:
+    """Dicts updated by dicts: of two rows the one that wins lies over the other."""
+
+    def over(low: dict, high: dict) -> dict:
+        return high if "gone" in low or "gone" in high else {**low, **high}
+
+    logs: dict[str, dict[str, object]] = {}
+    for key, row in rows:
+        new = row if isinstance(row, dict) else {"gone": True, "ts": row}
+        old = logs.get(key)
+        late = event_time and old is not None and None not in (old["ts"], new["ts"]) and new["ts"] < old["ts"]
+        logs[key] = new if old is None else over(new, old) if late else over(old, new)
+    state = {key: dict(zip(("ts", "low", "a", "b"), values, strict=True)) for key, values in stored.items()}
+    for key, new in logs.items():
+        late = event_time and key in state and new["ts"] is not None and new["ts"] < state[key]["ts"]
+        if not late:
+            state[key] = over(state.get(key, {}), new)
+    empty = dict.fromkeys(("ts", "low", "a", "b"))
+    return {Row(key, **(empty | row)) for key, row in state.items() if "gone" not in row}
+
+
+def given_table(rows: list[Given]) -> pa.Table:
+    def as_row(key: str, row: dict[str, object] | int | None) -> Row:
+        if isinstance(row, dict):
+            return Row(key, row["ts"], row.get("low"), row.get("a"), row.get("b"))
+        return Row(key, row, None, None, None, None if row is None else True)
+
+    made = incoming([as_row(*row) for row in rows])
+    for name in ("low", "a", "b"):
+        lacks = [isinstance(row, dict) and name not in row for _, row in rows]
+        made = made.append_column(LACKS + name, pa.array(lacks, pa.bool_()))
+    return made
+
+
+@pytest.mark.format("7.2g", "7.2h")
+@pytest.mark.parametrize("event_time", [True, False])
+@settings(deadline=None, max_examples=300)
+@example(stored={}, rows=[("a", {"ts": 3}), ("a", {"ts": 1, "a": None}), ("a", {"ts": 2, "a": "x"})], cut=2)
+@given(stored=STORED, rows=st.lists(GIVEN, max_size=10), cut=st.integers(0, 10))
+def test_rows_of_some_columns_as_one_by_one(event_time, stored, rows, cut) -> None:
+    base = table([Row(key, *values) for key, values in stored.items()])
+    ordering, partial = ("ts",) if event_time else (), PartialRows()
+    first = newest_per_key(given_table(rows).slice(0, cut), ordering, partial)
+    logs = newest_per_key(pa.concat_tables([first, given_table(rows).slice(cut)]), ordering, partial)
+    merger = BaseMerger(logs, base.schema.names, ordering, partial)
+    found = plain(pa.concat_tables([merger.merge(base).rows, merger.inserts()]))
+    assert found == kept_values(stored, rows, event_time)
 
 
 @pytest.mark.format("7.2a", "7.2b", "7.2c")

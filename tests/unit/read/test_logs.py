@@ -27,7 +27,7 @@ def test_reduced_on_the_way(tmp_path, monkeypatch):
         reader = LogReader(
             state.storage, state.timeline, merge_rules(state.properties), with_meta_columns(table.schema)
         )
-        return reader.rows(file_slice, merge_memory({})).sort_by("_hoodie_record_key")
+        return reader.open(file_slice).rows(merge_memory({})).sort_by("_hoodie_record_key")
 
     whole = read()
     original = module.newest_per_key

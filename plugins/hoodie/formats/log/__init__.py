@@ -3,13 +3,14 @@
 from hoodie.formats.log.blocks import BlockType, Header, LogBlock, encode_block, read_content, scan_blocks
 from hoodie.formats.log.delete_writer import encode_deletes
 from hoodie.formats.log.deletes import RESET, read_deletes
-from hoodie.formats.log.rows import read_rows
+from hoodie.formats.log.rows import columns_of, read_rows
 
 __all__ = [
     "RESET",
     "BlockType",
     "Header",
     "LogBlock",
+    "columns_of",
     "encode_block",
     "encode_deletes",
     "read_content",

@@ -58,6 +58,11 @@ class LogBlock:
         """The instant that wrote the block; empty for a corrupt one."""
         return self.headers.get(Header.INSTANT_TIME, "")
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether its rows have only the columns of the block's schema, and leave the others as they are."""
+        return self.headers.get(Header.IS_PARTIAL, "").lower() == "true"
+
 
 def scan_blocks(storage: Storage, path: str) -> Iterator[LogBlock]:
     """The blocks of a log file in order; of each only the headers are read.

@@ -45,6 +45,11 @@ def read_rows(storage: Storage, block: LogBlock, columns: Sequence[str] | None =
         yield table if columns is None else table.select([name for name in columns if name in present])
 
 
+def columns_of(block: LogBlock) -> frozenset[str]:
+    """The names in the schema of a data block's header. Raises CorruptFileError for a block without."""
+    return frozenset(field["name"] for field in json.loads(_schema_of(block))["fields"])
+
+
 def _parquet_rows(content: bytes, block: LogBlock, columns: Sequence[str] | None) -> Iterator[pa.Table]:
     try:
         file = pq.ParquetFile(pa.BufferReader(content))
