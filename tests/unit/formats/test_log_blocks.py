@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 
 import pyarrow as pa
 import pytest
@@ -62,6 +63,13 @@ def test_a_wrong_length_at_the_end_makes_a_block_corrupt(storage) -> None:
     good = encode_block(BlockType.COMMAND, {Header.INSTANT_TIME: "1"}, b"")
     bad = good[:-1] + bytes([good[-1] + 1])
     assert len(found(storage, bad + good)) == 1
+
+
+@pytest.mark.parametrize(("version", "kind"), [(2, 3), (1, 7), (1, -1)])
+def test_a_whole_block_that_is_not_known_is_not_passed_over(storage, version, kind) -> None:
+    good = encode_block(BlockType.AVRO_DATA, {Header.INSTANT_TIME: "1"}, b"")
+    with pytest.raises(UnsupportedTableError, match=rf"version {version}, block type {kind} at byte {len(good)}.*Hudi"):
+        found(storage, good + good[:14] + struct.pack(">ii", version, kind) + good[22:])
 
 
 def test_a_schema_longer_than_one_read(storage) -> None:

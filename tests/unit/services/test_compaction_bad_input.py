@@ -118,13 +118,25 @@ def test_a_file_of_the_plan_is_missing(table, kind, gone):
     assert content(table) == EXPECTED
 
 
-def test_a_log_without_its_base_is_not_planned(table):
+def test_a_log_without_its_base_is_named(table):
+    """By plans, reads and writes: the rows of the base file would silently be missing, or be inserted once more."""
     (file_slice,) = [s for s in table.file_slices() if s.log_files]
-    table.storage.delete(file_slice.base_file.path)
-    for kind in ("full", "logs"):
+    path = file_slice.base_file.path
+    kept = table.storage.read(path)
+    table.storage.delete(path)
+    for use in (
+        lambda: schedule(table, "full"),
+        lambda: schedule(table, "logs"),
+        table.read,
+        lambda: table.read(as_of=table.timeline.commits[-2].time),
+        lambda: table.read_incremental(None),
+        lambda: table.write(batch([("b", "p", 9, 9)]), "upsert", NO_SMALL_FILES),
+    ):
         with pytest.raises(MissingFileError, match=rf"base file of logs.*{file_slice.file_id}"):
-            schedule(table, kind)
+            use()
     assert table.timeline.pending == ()
+    table.storage.create(path, kept)
+    assert content(table) == EXPECTED
 
 
 @BOTH

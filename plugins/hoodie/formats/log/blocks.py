@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
+from hoodie.errors import UnsupportedTableError
 from hoodie.storage.base import File, Storage, closing_input
 
 MAGIC = b"#HUDI#"
@@ -67,7 +68,8 @@ class LogBlock:
 def scan_blocks(storage: Storage, path: str) -> Iterator[LogBlock]:
     """The blocks of a log file in order; of each only the headers are read.
 
-    Where a block is torn or damaged a CORRUPT one stands for the bytes up to the next magic, as in Hudi's reader.
+    Where a block is torn or damaged a CORRUPT one stands for the bytes up to the next magic, as in Hudi's reader. Raises
+    UnsupportedTableError for a whole block of another format version or type: whatever it holds must not be passed over.
     """
     with closing_input(storage, path) as source:
         size = source.seek(0, 2)
@@ -109,7 +111,11 @@ def _next_block(source: File, path: str, offset: int, size: int) -> tuple[LogBlo
     if length < 0 or end > size or not _ends_well(source, end, length, size):
         return _corrupt(source, path, offset, size)
     if version != _VERSION or kind not in set(BlockType):
-        return _corrupt(source, path, offset, size)
+        raise UnsupportedTableError(
+            f"Log file {path} has a block that is not known",
+            found=f"format version {version}, block type {kind} at byte {offset}",
+            fix="compact the table with the Hudi that wrote it",
+        )
     try:
         headers, content_offset, content_length = _headers(source, offset, end, window)
     except (struct.error, ValueError):
