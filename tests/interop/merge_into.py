@@ -40,7 +40,9 @@ class MergeTable:
             self.hudi.sql(f"set {key}")
         columns = ", ".join(f"{name} {kind}" for name, kind in TYPES.items())
         quoted = ", ".join(f"'{key}'='{value}'" for key, value in properties.items())
-        self.hudi.sql(f"create table {self.name} ({columns}) using hudi tblproperties ({quoted}) location '{self.path}'")
+        self.hudi.sql(
+            f"create table {self.name} ({columns}) using hudi tblproperties ({quoted}) location '{self.path}'"
+        )
 
     def merge(self, entries: Entries, clauses: str) -> None:
         """MERGE INTO with rows of the same columns each."""

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 
 from hoodie.errors import SchemaConflictError
 from hoodie.formats.avro_columns import AvroColumns, AvroColumnsError
+from hoodie.formats.avro_rows import avro_block
 from hoodie.schema import arrow_to_avro, avro_to_arrow
 from tests.support.arrow_strategies import tables
 
@@ -53,6 +54,32 @@ def test_every_type_nested_and_null(table: pa.Table) -> None:
     assert (
         AvroColumns(json.loads(schema), arrow).decode(data, starts, ends).to_pylist() == table.cast(arrow).to_pylist()
     )
+
+
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@given(tables())
+def test_rows_are_encoded_as_fastavro_does(table: pa.Table) -> None:
+    schema = arrow_to_avro(table.schema, "t")
+    records = [{field.name: plain(row[field.name], field.type) for field in table.schema} for row in table.to_pylist()]
+    data, starts, ends = encode(schema, records)
+    expected = [struct.pack(">ii", 3, len(records))]
+    expected += [struct.pack(">i", end - start) + data[start:end] for start, end in zip(starts, ends, strict=True)]
+    assert avro_block(table) == b"".join(expected)
+
+
+def test_many_rows_and_numbers_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hoodie.formats.avro_rows._SLICE_BYTES", 100)
+    numbers = [sign * ((1 << bits) + more) for bits in range(63) for sign in (1, -1) for more in (-1, 0)] + [-(1 << 63)]
+    table = pa.table({"n": pa.array(numbers, pa.int64()), "text": ["\u00e9" * (abs(n) % 70) for n in numbers]})
+    schema = arrow_to_avro(table.schema, "t")
+    content = avro_block(table)
+    starts, at = [], 8
+    for _ in numbers:
+        starts.append(at + 4)
+        at += 4 + struct.unpack_from(">i", content, at)[0]
+    ends = np.array([*(start - 4 for start in starts[1:]), len(content)], np.int64)
+    decoded = AvroColumns(json.loads(schema), avro_to_arrow(schema)).decode(content, np.array(starts, np.int64), ends)
+    assert decoded.equals(table)
 
 
 def columns(*fields: tuple[str, object]) -> tuple[AvroColumns, str]:
