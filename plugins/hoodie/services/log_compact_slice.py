@@ -43,6 +43,7 @@ class LogCompactSlice(SliceTask):
             self.schema,
             self.avro_schema,
             self.options,
+            logs.rules.ordering,
         )
         times = ",".join(dict.fromkeys(block.instant for block in blocks))
         writes = deletes = 0

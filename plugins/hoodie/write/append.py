@@ -36,6 +36,7 @@ def append_log(
         context.file_schema,
         context.avro_schema,
         context.base_file,
+        context.rules.ordering,
         {COMMIT_TIME: context.instant},
     )
     with log.open():

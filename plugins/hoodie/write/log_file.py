@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 
-from hoodie.formats.base_file import BaseFileOptions, BaseFileWriter
-from hoodie.formats.log import BlockType, Header, encode_block, encode_deletes
+from hoodie.formats.base_file import BaseFileOptions
+from hoodie.formats.log import BlockType, DataBlocks, Header, data_block_type, encode_block, encode_deletes
 from hoodie.markers import MarkerType, create_marker
 from hoodie.model.commit import LogStat, WriteStat
 from hoodie.model.files import FileSlice
@@ -32,13 +32,15 @@ class LogFileWriter:
         schema: pa.Schema,
         avro_schema: str,
         options: BaseFileOptions,
+        ordering: Sequence[str],
         constants: Mapping[str, str] | None = None,
     ) -> None:
-        """`schema` and `avro_schema` include the meta columns; `constants` are those of all rows besides place and file id."""
+        """`schema` and `avro_schema` include the meta columns; `ordering` are the fields that decide between rows of logs;
+        `constants` are the columns with one value in all rows, besides partition path and file id."""
         self._begun = time.monotonic()
         self._storage, self._slice, self._name = storage, file_slice, name
-        self._schema, self._avro, self._options = schema, avro_schema, options
-        self._constants = {PARTITION_PATH: file_slice.partition, FILE_NAME: file_slice.file_id, **(constants or {})}
+        repeated = {PARTITION_PATH: file_slice.partition, FILE_NAME: file_slice.file_id, **(constants or {})}
+        self._data = DataBlocks(data_block_type(schema, ordering), schema, avro_schema, options, repeated)
         self._headers: dict[Header, str] = {Header.INSTANT_TIME: instant, Header.SCHEMA: avro_schema}
         self._instant = instant
         self._path = join(file_slice.partition, str(name))
@@ -60,11 +62,8 @@ class LogFileWriter:
         pieces = -(-rows.nbytes // BLOCK_BYTES)
         per_block = -(-rows.num_rows // max(1, pieces))
         for start in range(0, rows.num_rows, per_block or 1):
-            sink = pa.BufferOutputStream()
-            writer = BaseFileWriter(sink, self._schema, self._avro, self._options, self._constants)
-            writer.write(fit(rows.slice(start, per_block), writer.rows_schema))
-            writer.finish(None)
-            self._write(BlockType.PARQUET_DATA, sink.getvalue().to_pybytes())
+            fitted = fit(rows.slice(start, per_block), self._data.rows_schema)
+            self._write(self._data.kind, self._data.encode(fitted))
 
     def write_deletes(self, keys: pa.ChunkedArray, ordering: Sequence[pa.ChunkedArray]) -> None:
         """Write a delete block, none for no keys (see `encode_deletes`)."""

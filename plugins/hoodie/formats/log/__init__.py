@@ -1,6 +1,7 @@
 """Log files: blocks of rows and deletes that a merge-on-read table keeps beside its base files."""
 
 from hoodie.formats.log.blocks import BlockType, Header, LogBlock, encode_block, read_content, scan_blocks
+from hoodie.formats.log.data_writer import DataBlocks, data_block_type
 from hoodie.formats.log.delete_writer import encode_deletes
 from hoodie.formats.log.deletes import RESET, read_deletes
 from hoodie.formats.log.rows import columns_of, read_rows
@@ -8,9 +9,11 @@ from hoodie.formats.log.rows import columns_of, read_rows
 __all__ = [
     "RESET",
     "BlockType",
+    "DataBlocks",
     "Header",
     "LogBlock",
     "columns_of",
+    "data_block_type",
     "encode_block",
     "encode_deletes",
     "read_content",
