@@ -35,7 +35,6 @@ class Rule:
     late_after_delete: bool = (
         True  # whether rows and deletions come late to one another: 0.15.0 forgets the ordering of deletions
     )
-    hudi_reads_logs: bool = True  # 1.2.0 misreads text ordering values in Parquet log blocks, its own too
     columns: tuple[str, ...] = field(default=("id", "ts", "a", "b"))
 
 
@@ -57,9 +56,7 @@ NINE = {
     "7.1c NonDefaults": payload("OverwriteNonDefaultsWithLatestAvroPayload"),
     "7.1d PartialUpdate": payload("PartialUpdateAvroPayload"),
     "7.1e AWSDms": payload("AWSDmsAvroPayload"),
-    "7.1f MySqlDebezium": payload(
-        "debezium.MySqlDebeziumAvroPayload", "_event_bin_file,_event_pos", kind="i", hudi_reads_logs=False
-    ),
+    "7.1f MySqlDebezium": payload("debezium.MySqlDebeziumAvroPayload", "_event_bin_file,_event_pos", kind="i"),
     "7.1g PostgresDebezium": payload("debezium.PostgresDebeziumAvroPayload", "_event_lsn", kind="i"),
     "7.1h none": Rule({}, {}),
     "7.2a IGNORE_DEFAULTS, event time": mode(EVENT, **{PARTIAL: "IGNORE_DEFAULTS"}),
@@ -197,12 +194,11 @@ def both_ways(hudi, tmp_path, rule: Rule, version: str, kind: str, *, create_our
     for table in tables:
         who = table.base_path.rpartition("/")[2]
         assert seen(rule, table.read()) == expected, f"we read {who}"
-        if rule.hudi_reads_logs or not logs or who.startswith("theirs"):
-            assert seen(rule, hudi.read(table.base_path)) == expected, f"Hudi reads {who}"
+        assert seen(rule, hudi.read(table.base_path)) == expected, f"Hudi reads {who}"
     if not logs:
         return
     for number, table in enumerate(tables):
-        if number == 0 and create_ours and rule.hudi_reads_logs:
+        if number == 0 and create_ours:
             hudi_compaction(hudi, table, "scheduleAndExecute")
         else:
             table.schedule_compaction(force=True)
@@ -262,25 +258,3 @@ def test_row_7_3e_operation(tmp_path, hudi12):
     assert seen(rule, hudi12.read(ours.base_path)) == seen(rule, ours.read())
     hudi_compaction(hudi12, ours, "scheduleAndExecute")
     assert seen(rule, hudi12.read(ours.base_path)) == seen(rule, ours.read())
-
-
-@pytest.mark.format("7.1j")
-@pytest.mark.parametrize("partial", ["true", "false"])
-def test_row_7_1j_merge_into(tmp_path, hudi12, partial):
-    """MERGE INTO leaves plain rows in logs, or with partial updates rows of some columns, which we name and refuse."""
-    rule = Rule({MODE: EVENT}, None)
-    ours = create(tmp_path / "t", rule, "9", "MERGE_ON_READ")
-    ours.write(batches(NINE["7.1h none"])[0], "upsert")
-    hudi12.sql(f"create table merged_{partial} using hudi location '{ours.base_path}'")
-    hudi12.sql("set hoodie.metadata.enable=false")
-    hudi12.sql(f"set hoodie.spark.sql.merge.into.partial.updates={partial}")
-    hudi12.sql(
-        f"merge into merged_{partial} as t using (select 'k1' as id, cast(20 as bigint) as ts, 'new' as a) as s on t.id = s.id "
-        "when matched then update set id = s.id, ts = s.ts, a = s.a"
-    )
-    if partial == "true":
-        with pytest.raises(UnsupportedTableError, match="only some columns"):
-            ours.read()
-        hudi_compaction(hudi12, ours, "scheduleAndExecute")
-    assert seen(rule, ours.read()) == seen(rule, hudi12.read(ours.base_path))
-    assert seen(rule, ours.read())[0][:3] == ("k1", 20, "new")
