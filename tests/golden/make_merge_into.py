@@ -1,7 +1,7 @@
 """Makes tests/golden/tables/hudi-12merge.tar.xz with Apache Hudi 1.2.0: `python -m tests.golden.make_merge_into`.
 
-Tables `event` (Parquet blocks) and `commit` (Avro blocks) of version 9: the history of tests/interop/merge_into.py. `_expected.json` is
-what Hudi read: table -> {id: [name, price, ts]}.
+Tables `event` (Parquet blocks) and `commit` (Avro blocks) of version 9: the history of tests/interop/merge_into.py.
+`_expected.json` is what Hudi read: table -> {id: [name, price, ts]}.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def test_a_row_behind_a_deletion(tmp_path, hudi12):
     merged.merge({"k1": {"ts": 20}, "k2": {"ts": 20}}, "when matched then delete")
     merged.update({"k1": {"name": "back", "price": 2.0, "ts": 30}}, insert=True)
     merged.update({"k3": {"price": 2.0, "ts": 30}})
-    with pytest.raises(PeerError, match="NullPointer|scanInternal|log"):
+    with pytest.raises(PeerError, match="scanInternal"):
         hudi12.read(path, **NO_METADATA)
     ours = HoodieTable.open(str(path))
     found = {row["id"]: (row["name"], row["price"], row["ts"]) for row in ours.read().to_pylist()}
