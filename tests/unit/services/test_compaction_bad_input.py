@@ -163,12 +163,14 @@ def spoil(table, log, data):
 
 @pytest.mark.format("6.5a")
 @BOTH
-def test_torn_logs_are_passed_over_as_readers_do(table, kind):
+def test_torn_logs_are_passed_over_as_readers_do_and_told(table, kind, caplog):
     """Half a block at the end of a log and rubbish before it: what is whole counts, and is not lost."""
     first, second = logs(table)
     good = table.storage.read(first.path)
     spoil(table, first, b"rubbish" + good + good[: len(good) // 2])
     assert content(table) == EXPECTED
+    for place, size in ((0, len(b"rubbish")), (len(b"rubbish") + len(good), len(good) // 2)):
+        assert f"{first.path}: {size} bytes from byte {place} on are no log block" in caplog.text
     table.compact(schedule(table, kind), SMALL_BLOOM)
     assert content(table) == EXPECTED
     assert second.path in [file.path for file in table.storage.list("part=p").files]
