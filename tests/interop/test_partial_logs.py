@@ -24,8 +24,7 @@ def blocks(table: HoodieTable) -> list[bool]:
 
 
 def made(hudi, path, version, mode, kind) -> MergeTable:
-    name = f"merged_{version}_{mode[:2]}_{kind}".lower()
-    merged = MergeTable(hudi, name, str(path), version, mode, kind)
+    merged = MergeTable(hudi, f"merged_{abs(hash(path))}", str(path), version, mode, kind)
     merged.create()
     return merged
 
