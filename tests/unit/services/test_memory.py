@@ -75,7 +75,7 @@ def test_the_estimate(tmp_path):
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
-    reader.rows(replace(largest, base_file=None), merge_memory({}))
+    reader.open(replace(largest, base_file=None)).rows(merge_memory({}))
     done.set()
     watcher.join()
     assert 0 < peak <= memory_of(largest)
