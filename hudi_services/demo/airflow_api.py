@@ -77,6 +77,15 @@ class AirflowApi:
         value: dict[str, Any] = self.get(path, deserialize="true")["value"]
         return value
 
+    def question(self, dag_id: str, run_id: str, task_id: str) -> dict[str, Any]:
+        """What a task that waits for a person asks: `subject`, `body`, `options`."""
+        found: dict[str, Any] = self.get(_question(dag_id, run_id, task_id))
+        return found
+
+    def answer(self, dag_id: str, run_id: str, task_id: str, option: str) -> None:
+        """Choose one of the options of such a task, as a person would under Required Actions."""
+        self.patch(_question(dag_id, run_id, task_id), {"chosen_options": [option], "params_input": {}})
+
     def task_log(self, dag_id: str, run_id: str, task_id: str, attempt: int) -> str:
         path = f"{_run(dag_id, run_id)}/taskInstances/{task_id}/logs/{attempt}?full_content=true"
         content = self._call("GET", path)["content"]
@@ -117,3 +126,7 @@ def _text(line: Any) -> str:
 
 def _run(dag_id: str, run_id: str) -> str:
     return f"/dags/{dag_id}/dagRuns/{urllib.parse.quote(run_id, safe='')}"
+
+
+def _question(dag_id: str, run_id: str, task_id: str) -> str:
+    return f"{_run(dag_id, run_id)}/taskInstances/{task_id}/-1/hitlDetails"

@@ -21,9 +21,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from hudi_services.demo.flights import ACTUALS, KEY, SCHEMA, flights_of
+from hudi_services.demo.flights import ACTUALS, KEY, SCHEMA, all_flights, flights_of
 
 _DAY = timedelta(days=1)
+_MOMENT = timedelta(hours=11)  # of the day at which a drop arrives
 _TWICE = 9  # rows of each actuals file that are in it twice
 
 
@@ -88,6 +89,17 @@ def expected(first: date, last: date) -> pa.Table:
     return pa.concat_tables(parts).sort_by([(name, "ascending") for name in KEY])
 
 
+def settled(first: date, last: date) -> pa.Table:
+    """The flights of the days from `first` to `last` when all their actuals have arrived, sorted by key."""
+    flights = all_flights()
+    flights = flights.filter(pc.and_(pc.greater_equal(flights["day"], first), pc.less_equal(flights["day"], last)))
+    day = flights["day"].cast(pa.timestamp("us"))
+    lag = pc.if_else(_reports_late(flights), _MOMENT + 2 * _DAY, _MOMENT + _DAY)
+    arrived = pc.assume_timezone(pc.add(day, lag.cast(pa.duration("us"))), "UTC")
+    rows = flights.drop_columns("day").append_column("arrived_at", arrived).cast(SCHEMA)
+    return rows.sort_by([(name, "ascending") for name in KEY])
+
+
 def damaged_rows(first: date, last: date) -> int:
     """How many rows of the drops from `first` to `last` cannot be loaded."""
     days = [first + ahead * _DAY for ahead in range((last - first).days + 1)]
@@ -103,14 +115,18 @@ def _late(day: date) -> pa.Table:
 
 
 def _is_late(flights: pa.Table, late: bool) -> pa.Table:
-    tens = pc.multiply(pc.divide(flights["flight"], 10), 10)
-    flags = pc.equal(pc.subtract(flights["flight"], tens), 3)
+    flags = _reports_late(flights)
     return flights.filter(flags if late else pc.invert(flags))
+
+
+def _reports_late(flights: pa.Table) -> pa.ChunkedArray:
+    tens = pc.multiply(pc.divide(flights["flight"], 10), 10)
+    return pc.equal(pc.subtract(flights["flight"], tens), 3)
 
 
 def _arrived(flights: pa.Table, drop: date) -> pa.Table:
     """The rows as a file that arrives on `drop` has them."""
-    moment = datetime.combine(drop, time(11), UTC)
+    moment = datetime.combine(drop, time(0), UTC) + _MOMENT
     arrived = pa.array([moment], SCHEMA.field("arrived_at").type)
     column = pa.repeat(arrived[0], flights.num_rows)
     return flights.append_column("arrived_at", column).cast(SCHEMA)

@@ -8,6 +8,7 @@ import time
 from datetime import date, timedelta
 from pathlib import Path
 
+import pyarrow as pa
 from rich.console import Console
 
 from hoodie import HoodieTable
@@ -15,6 +16,9 @@ from hoodie.errors import HoodieError
 from hudi_services.demo import report
 from hudi_services.demo.airflow_api import AirflowApi
 from hudi_services.demo.airflow_process import AirflowHome, free_ports, running
+from hudi_services.demo.flights import KEY
+from hudi_services.demo.history import BOOTSTRAP, history_now, land_history, take_over
+from hudi_services.demo.history import INGEST as INGEST_HISTORY
 from hudi_services.demo.land import damaged_rows, expected, land
 from hudi_services.demo.steps import Step, backfill, load_steps, wait_for_dags, wait_for_first, wait_for_run
 from hudi_services.java import find_java
@@ -38,6 +42,7 @@ def run(folder: Path, days: int) -> None:
     java = find_java()
     console.print(f"Java {java.version} ({java.origin}), Spark {home.spark_master}, SQLite; everything is in {folder}")
     _land(console, home, last)
+    land_history(console, home)
     with running(home) as api:
         console.print(f"Airflow is up after {time.monotonic() - begun:.0f} s: {home.address} (user admin)")
         _prepare(home, api)
@@ -53,15 +58,16 @@ def run(folder: Path, days: int) -> None:
         console.print(f"  {clean.result['message']}")
         cleans = [*_automatic_cleans(api, run_id), clean]
         _load_live(console, api, last)
+        take_over(console, home, api)
     table = HoodieTable.open(str(home.lake / "flights"))
     report.show(console, table, loads, cleans)
     quarantined = sum(step.result["rows_quarantined"] for step in loads)
     if quarantined != damaged_rows(FIRST, last):
         raise DemoError("Damaged rows are missing in the quarantine", found=f"{quarantined} rows")
-    for each in (table, HoodieTable.open(str(home.lake / "flights_live"))):
-        _check(each, last)
+    for name, wanted in (("", expected(FIRST, last)), ("_live", expected(FIRST, last)), ("_history", history_now())):
+        _check(HoodieTable.open(str(home.lake / f"flights{name}")), wanted)
     console.print(
-        f"\n[bold green]Both tables hold exactly what the feed says[/bold green] "
+        f"\n[bold green]All three tables hold exactly what the feed says[/bold green] "
         f"(compared row by row; {damaged_rows(FIRST, last)} damaged rows are in quarantine). "
         f"{time.monotonic() - begun:.0f} s in all.\n`make airflow` opens this Airflow again."
     )
@@ -74,6 +80,7 @@ def serve(folder: Path, days: int, port: int) -> None:
     home = AirflowHome(folder, ports=(port if _is_free(port) else page, others[0], others[1]))
     if not home.landing.exists():
         _land(console, home, FIRST + timedelta(days=days - 1))
+        land_history(console, home)
     console.print("starting Airflow ...")
     with running(home) as api:
         _prepare(home, api)
@@ -97,7 +104,7 @@ def _land(console: Console, home: AirflowHome, last: date) -> None:
 
 def _prepare(home: AirflowHome, api: AirflowApi) -> None:
     home.command("hoodie_airflow.pools")
-    dags = [INGEST, CLEAN, INGEST_LIVE, COMPACT_LIVE]
+    dags = [INGEST, CLEAN, INGEST_LIVE, COMPACT_LIVE, BOOTSTRAP, INGEST_HISTORY]
     wait_for_dags(api, dags)
     for dag in dags:
         api.unpause(dag)
@@ -124,10 +131,9 @@ def _automatic_cleans(api: AirflowApi, by_hand: str) -> list[Step]:
     return steps
 
 
-def _check(table: HoodieTable, last: date) -> None:
-    wanted = expected(FIRST, last)
+def _check(table: HoodieTable, wanted: pa.Table) -> None:
     found = table.read(columns=wanted.column_names)
-    keys = [(name, "ascending") for name in ("carrier", "flight", "origin", "planned_departure")]
+    keys = [(name, "ascending") for name in KEY]
     if not found.sort_by(keys).cast(wanted.schema).combine_chunks().equals(wanted.combine_chunks()):
         raise DemoError(
             f"The table {table.properties.name} does not hold what the feed says",

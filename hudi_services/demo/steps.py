@@ -98,22 +98,40 @@ def wait_for_first(api: AirflowApi, dag_id: str, task_id: str) -> Step:
     raise RunFailedError(f"No run of {dag_id} did {task_id}", found=f"{len(api.runs(dag_id))} runs")
 
 
+def answer(api: AirflowApi, dag_id: str, run_id: str, task_id: str, option: str) -> str:
+    """Wait until a task asks a person, and choose `option`. Returns what it asked. Raises RunFailedError when it never asks."""
+    deadline = time.monotonic() + _PATIENCE
+    while time.monotonic() < deadline:
+        tasks = _tasks_without_failure(api, dag_id, run_id)
+        if tasks.get(task_id, {}).get("state") == "awaiting_input":
+            question: str = api.question(dag_id, run_id, task_id)["subject"]
+            api.answer(dag_id, run_id, task_id, option)
+            return question
+        time.sleep(_POLL)
+    raise RunFailedError(f"Task {task_id} of {dag_id}, run {run_id}, did not ask for an answer")
+
+
 def wait_for_run(api: AirflowApi, dag_id: str, run_id: str, task_id: str, label: str = "") -> Step:
     """Raises RunFailedError with the log of the failing task, also when it would be tried again."""
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline:
-        tasks = {task["task_id"]: task for task in api.tasks(dag_id, run_id)}
-        for task in tasks.values():
-            if task["state"] in ("failed", "up_for_retry", "upstream_failed"):
-                log = api.task_log(dag_id, run_id, task["task_id"], task["try_number"]).splitlines()
-                raise RunFailedError(
-                    f"Task {task['task_id']} of {dag_id}, run {run_id}, failed",
-                    found="the end of its log:\n" + "\n".join(log[-_LOG_LINES:]) + "\n",
-                )
-        task = tasks.get(task_id, {})
+        task = _tasks_without_failure(api, dag_id, run_id).get(task_id, {})
         if task.get("state") == "success":
             return Step(label or run_id, api.result(dag_id, run_id, task_id), task["duration"])
         time.sleep(_POLL)
     raise RunFailedError(
         f"Run {run_id} of {dag_id} takes longer than {_PATIENCE:.0f} s", fix="look at its log in Airflow"
     )
+
+
+def _tasks_without_failure(api: AirflowApi, dag_id: str, run_id: str) -> dict[str, dict[str, Any]]:
+    """The tasks of a run by their id. Raises RunFailedError when one failed."""
+    tasks = {task["task_id"]: task for task in api.tasks(dag_id, run_id)}
+    for task in tasks.values():
+        if task["state"] in ("failed", "up_for_retry", "upstream_failed"):
+            log = api.task_log(dag_id, run_id, task["task_id"], task["try_number"]).splitlines()
+            raise RunFailedError(
+                f"Task {task['task_id']} of {dag_id}, run {run_id}, failed",
+                found="the end of its log:\n" + "\n".join(log[-_LOG_LINES:]) + "\n",
+            )
+    return tasks

@@ -64,10 +64,11 @@ class Running:
 
 @pytest.fixture(scope="session")
 def airflow(demo: Demo) -> Iterator[Running]:
-    """The demo's Airflow again; beside its table one that is synced, one without a Spark connection, and one with a mistake."""
+    """The demo's Airflow again; beside its tables one that is synced, one without a Spark connection, one to reject, and one with
+    a mistake."""
     metastore_port = free_port()
     registry = yaml.safe_load((PROJECT / "tables.yaml").read_text())
-    flights = registry["tables"][0]
+    flights, _, history = registry["tables"]
     metastore = {"mode": "hms", "metastore.uris": f"thrift://127.0.0.1:{metastore_port}", "database": "lake"}
     registry["tables"] += [
         {
@@ -78,6 +79,7 @@ def airflow(demo: Demo) -> Iterator[Running]:
             "sync": {"hoodie": {f"hoodie.datasource.hive_sync.{key}": value for key, value in metastore.items()}},
         },
         {**flights, "name": "unconnected", "base_path": "${HUDI_LAKE}/unconnected", "connection": "nowhere"},
+        {**history, "name": "rejected", "base_path": "${HUDI_LAKE}/rejected"},
         {**flights, "name": "misspelt", "base_path": "${HUDI_LAKE}/misspelt", "operatoin": "upsert"},
     ]
     file = demo.folder / "tables.yaml"
@@ -86,6 +88,7 @@ def airflow(demo: Demo) -> Iterator[Running]:
     land(home.landing / "flights", FIRST, date(2013, 1, 31))  # a day more than the demo loaded
     with running(home) as api:
         dags = ["hudi_ingest__flights", "hudi_clean__flights", "hudi_ingest__unconnected", "hudi_registry_errors"]
+        dags += ["hudi_bootstrap__rejected", "hudi_ingest__rejected"]
         wait_for_dags(api, dags)
         for dag in dags:
             api.unpause(dag)

@@ -1,0 +1,59 @@
+"""A plain Parquet table is taken over by its DAG: asked for, approved or rejected, and only then ingested into."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from hoodie import HoodieTable
+from hudi_services.demo.history import BOOTSTRAP, history_now
+from hudi_services.demo.steps import answer
+from tests.e2e.conftest import Running
+from tests.interop.rows import rows
+
+pytestmark = pytest.mark.e2e
+
+
+def _ended(airflow: Running, dag: str, run: str) -> dict[str, str]:
+    """The states of a run's tasks at its end."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if airflow.api.get(f"/dags/{dag}/dagRuns/{run.replace('+', '%2B')}")["state"] in ("success", "failed"):
+            return {task["task_id"]: task["state"] for task in airflow.api.tasks(dag, run)}
+        time.sleep(1)
+    raise AssertionError(f"{run} of {dag} does not end: {airflow.api.tasks(dag, run)}")
+
+
+def test_the_demos_history_was_approved_and_not_copied(airflow: Running) -> None:
+    (run,) = airflow.api.runs(BOOTSTRAP)
+    name = run["dag_run_id"]
+    states = _ended(airflow, BOOTSTRAP, name)
+    assert set(states) == {"preflight", "approve", "bootstrap", "validate", "ingestion_on"}
+    assert set(states.values()) == {"success"}
+    asked = airflow.api.question(BOOTSTRAP, name, "approve")
+    assert asked["chosen_options"] == ["Approve"]
+    assert asked["responded_by_user"]["name"] == "admin"
+    assert "files with 335,032 rows in 12 partitions can be taken over" in asked["body"], "people see the preflight"
+    made = airflow.api.result(BOOTSTRAP, name, "bootstrap")
+    assert made["bytes_written"] < made["bytes_read"]
+    assert "have the checksums of the source" in airflow.api.result(BOOTSTRAP, name, "validate")["message"]
+    table = HoodieTable.open(str(airflow.home.lake / "flights_history"))
+    assert sum(piece.base_file.source is not None for piece in table.file_slices()) == 11  # December was updated
+    month = [piece for piece in table.file_slices() if piece.partition == "month=2013-12"]
+    assert all(piece.base_file.source is None for piece in month)
+    wanted = history_now()
+    assert rows(table.read(columns=wanted.column_names)) == rows(wanted)
+
+
+def test_nothing_is_ingested_or_written_without_approval(airflow: Running) -> None:
+    """A run of ingestion before the bootstrap would make a table without history."""
+    ingest, bootstrap = "hudi_ingest__rejected", "hudi_bootstrap__rejected"
+    early, asked = airflow.api.trigger(ingest, {}), airflow.api.trigger(bootstrap, {})
+    assert _ended(airflow, ingest, early) == {"bootstrapped": "success", "ingest": "skipped"}
+    assert "rejected" in answer(airflow.api, bootstrap, asked, "approve", "Reject")
+    states = _ended(airflow, bootstrap, asked)
+    assert states.pop("preflight") == states.pop("approve") == "success"
+    assert set(states.values()) == {"skipped"}
+    assert _ended(airflow, ingest, airflow.api.trigger(ingest, {}))["ingest"] == "skipped"
+    assert not (airflow.home.lake / "rejected").exists()
