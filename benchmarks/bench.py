@@ -14,12 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.trips import make_trips
+from benchmarks.steps import BOOTSTRAP_MODES
+from benchmarks.trips import make_plain, make_trips
 from hoodie import HoodieTable
 from tests.interop import peer_env
 
 ROOT = Path(__file__).resolve().parents[1]
 HUDI = "1.2.0"
+PHASES = {
+    "copy on write": ("write", "read"),
+    "merge on read": ("write", "read", "compact"),
+    "bootstrap": ("bootstrap", "stitched"),
+}
 
 
 def main() -> int:
@@ -31,14 +37,18 @@ def main() -> int:
     parser.add_argument(
         "--mor", action="store_true", help="merge on read: upserts to logs, a read of them, a compaction"
     )
+    parser.add_argument(
+        "--bootstrap", action="store_true", help="a plain table becomes a table, without and with a copy"
+    )
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "bench")
     options = parser.parse_args()
     peer_env.ensure()
     source = options.folder / f"trips-{options.rows}"
     make_trips(source, options.rows)
+    make_plain(source)
     hudi_table, our_table = options.folder / "hudi", options.folder / "ours"
-    kind = "MERGE_ON_READ" if options.mor else "COPY_ON_WRITE"
-    rest = [str(options.cores), options.memory, kind]
+    work = "bootstrap" if options.bootstrap else "merge on read" if options.mor else "copy on write"
+    rest = [str(options.cores), options.memory, "MERGE_ON_READ" if options.mor else "COPY_ON_WRITE"]
     jar = str(peer_env.BUNDLES[HUDI])
     sides = {
         "hudi": _Side([str(peer_env.PYTHON), "-m", "benchmarks.hudi_side", jar], str(ROOT), hudi_table),
@@ -47,9 +57,10 @@ def main() -> int:
     reports: dict[str, list[dict[str, Any]]] = {name: [] for name in sides}
     for _ in range(options.runs):
         for name, side in sides.items():
-            reports[name].append(_run(name, side, source, rest))
-    print(_table(reports, options))
-    return _compare(reports, hudi_table, our_table)
+            reports[name].append(_run(name, side, source, rest, PHASES[work]))
+    print(_table(reports, options, work))
+    tables = BOOTSTRAP_MODES.values() if options.bootstrap else ("",)
+    return _compare(reports, [(Path(f"{hudi_table}{suffix}"), Path(f"{our_table}{suffix}")) for suffix in tables])
 
 
 @dataclass(frozen=True)
@@ -59,14 +70,13 @@ class _Side:
     table: Path
 
 
-def _run(name: str, side: _Side, source: Path, rest: list[str]) -> dict[str, Any]:
+def _run(name: str, side: _Side, source: Path, rest: list[str], phases: tuple[str, ...]) -> dict[str, Any]:
     """The writes in one process, then the reads in another: what a JVM learned in the writes must not help its reads."""
-    for folder in (side.table, side.table.with_name(f"{side.table.name}-warm-up")):
-        shutil.rmtree(folder, ignore_errors=True)
+    for suffix in ("", "-warm-up", "-full"):
+        shutil.rmtree(side.table.with_name(f"{side.table.name}{suffix}"), ignore_errors=True)
     environment = {key: value for key, value in os.environ.items() if key not in ("SPARK_HOME", "SPARK_CONF_DIR")}
     environment |= {"PYTHONPATH": side.python_path, "PYSPARK_PYTHON": side.command[0], "SPARK_LOCAL_IP": "127.0.0.1"}
     reports = {}
-    phases = ("write", "read", "compact") if rest[-1] == "MERGE_ON_READ" else ("write", "read")
     for phase in phases:
         print(f"-- {name}: {phase}", file=sys.stderr)
         begun = time.perf_counter()
@@ -75,16 +85,15 @@ def _run(name: str, side: _Side, source: Path, rest: list[str]) -> dict[str, Any
         reports[phase] = json.loads(done.stdout.splitlines()[-1])
         reports[phase]["seconds"][f"whole {phase} process, with start and warm-up"] = time.perf_counter() - begun
     return {
-        **reports["write"],
+        **reports[phases[0]],
         "seconds": {step: seconds for phase in phases for step, seconds in reports[phase]["seconds"].items()},
-        "results": reports["read"]["results"],
+        "results": reports[phases[1]]["results"],
     }
 
 
-def _table(reports: dict[str, list[dict[str, Any]]], options: argparse.Namespace) -> str:
-    kind = "merge on read" if options.mor else "copy on write"
+def _table(reports: dict[str, list[dict[str, Any]]], options: argparse.Namespace, work: str) -> str:
     lines = [
-        f"{options.rows:,} rows, {kind}, {options.cores} cores, JVM heap {options.memory} on both sides, zstd, "
+        f"{options.rows:,} rows, {work}, {options.cores} cores, JVM heap {options.memory} on both sides, zstd, "
         f"{options.runs} run(s), medians",
         "",
         f"| step | Hudi {HUDI}, s | ours, s | times faster |",
@@ -95,25 +104,28 @@ def _table(reports: dict[str, list[dict[str, Any]]], options: argparse.Namespace
         lines.append(f"| {step} | {theirs:.1f} | {mine:.2f} | {theirs / mine:.1f} |")
     for label, key, unit in (
         ("peak memory of the writes, MB", "peak_memory", 1e6),
-        ("table, MB", "table_bytes", 1e6),
+        ("data files, MB", "data_bytes", 1e6),
+        ("table with its timeline, indexes and metadata, MB", "table_bytes", 1e6),
         ("data files", "data_files", 1),
     ):
+        digits = 1 if work == "bootstrap" and unit > 1 else 0
         theirs, mine = (statistics.median(r[key] for r in reports[side]) for side in ("hudi", "ours"))
-        lines.append(f"| {label} | {theirs / unit:,.0f} | {mine / unit:,.0f} | |")
+        lines.append(f"| {label} | {theirs / unit:,.{digits}f} | {mine / unit:,.{digits}f} | |")
     return "\n".join(lines)
 
 
-def _compare(reports: dict[str, list[dict[str, Any]]], hudi_table: Path, our_table: Path) -> int:
-    """Both engines' aggregates must agree, and every row of both tables."""
-    for query in ("snapshot aggregate", "incremental aggregate"):
+def _compare(reports: dict[str, list[dict[str, Any]]], tables: list[tuple[Path, Path]]) -> int:
+    """Both engines' aggregates must agree, and every row of each pair of tables."""
+    for query in reports["ours"][0]["results"]:
         results = [report["results"][query] for side in reports.values() for report in side]
         if any(result != results[0] for result in results):
             print(f"the results of the {query} differ: {results}", file=sys.stderr)
             return 1
-    left, right = (HoodieTable.open(str(table)).read().sort_by("uuid") for table in (hudi_table, our_table))
-    if not left.select(right.schema.names).cast(right.schema).equals(right):
-        print("the tables hold different rows", file=sys.stderr)
-        return 1
+    for pair in tables:
+        left, right = (HoodieTable.open(str(table)).read().sort_by("uuid") for table in pair)
+        if not left.select(right.schema.names).cast(right.schema).equals(right):
+            print(f"the tables {pair[0]} and {pair[1]} hold different rows", file=sys.stderr)
+            return 1
     print(f"\nboth tables hold the same {right.num_rows:,} rows")
     return 0
 

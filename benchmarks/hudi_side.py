@@ -1,6 +1,6 @@
 """Apache Hudi's bundle on the benchmark's steps, in one warm JVM, configured as its documentation advises.
 
-Runs in the peer's environment: python -m benchmarks.hudi_side JAR write|read|compact INPUT TABLE CORES MEMORY KIND
+Runs in the peer's environment: python -m benchmarks.hudi_side JAR PHASE INPUT TABLE CORES MEMORY KIND
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
 
-from benchmarks.steps import READ_WARM_UPS, UPSERTS, by_city, measured, second_newest_completion
+from benchmarks.steps import BOOTSTRAP_MODES, READ_WARM_UPS, UPSERTS, by_city, measured, second_newest_completion
 
 
 def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str, kind: str) -> None:
@@ -68,6 +69,20 @@ def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str,
         due = "hoodie.compact.inline.max.delta.commits=1,hoodie.parquet.compression.codec=zstd"
         spark.sql(f"call run_compaction(op => 'scheduleAndExecute', table => 'trips', options => '{due}')").collect()
 
+    def bootstrap(mode: str, plain: str, target: str) -> None:
+        selector = "MetadataOnly" if mode == "METADATA_ONLY" else "FullRecord"
+        chosen = {
+            **options,
+            "hoodie.datasource.write.operation": "bootstrap",
+            "hoodie.datasource.write.hive_style_partitioning": "true",
+            "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.SimpleKeyGenerator",
+            "hoodie.bootstrap.base.path": plain,
+            "hoodie.bootstrap.mode.selector": f"org.apache.hudi.client.bootstrap.selector.{selector}BootstrapModeSelector",
+            "hoodie.bootstrap.full.input.provider": "org.apache.hudi.bootstrap.SparkParquetBootstrapDataProvider",
+            "hoodie.bootstrap.parallelism": cores,
+        }
+        spark.createDataFrame([], StructType([])).write.format("hudi").options(**chosen).mode("overwrite").save(target)
+
     base = sorted(str(path) for path in Path(source).glob("base-*.parquet"))
     # A first use pays for loading classes and compiling (here) or for starting Python workers (there): no step should.
     if phase == "write":
@@ -84,13 +99,20 @@ def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str,
     elif phase == "compact":
         with measured(Path(table)) as steps:
             steps.run("compaction", compact)
+    elif phase == "bootstrap":
+        for mode in BOOTSTRAP_MODES:
+            bootstrap(mode, f"{source}/plain-warm-up", f"{table}-warm-up/{mode}")
+        with measured(Path(table)) as steps:
+            for mode, suffix in BOOTSTRAP_MODES.items():
+                steps.run(f"bootstrap {mode}", lambda m=mode, s=suffix: bootstrap(m, f"{source}/plain", table + s))
     else:
         for _ in range(READ_WARM_UPS):
             by_city(spark.read.parquet(*base))
         with measured(Path(table)) as steps:
             steps.run("snapshot aggregate", aggregate, times=5)
-            since = second_newest_completion(Path(table))
-            steps.run("incremental aggregate", lambda: changes(since), times=5)
+            if phase == "read":
+                since = second_newest_completion(Path(table))
+                steps.run("incremental aggregate", lambda: changes(since), times=5)
     spark.stop()
 
 

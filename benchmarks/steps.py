@@ -15,6 +15,7 @@ from typing import Any
 from benchmarks.memory import PeakMemory
 
 UPSERTS = 3
+BOOTSTRAP_MODES = {"METADATA_ONLY": "", "FULL_RECORD": "-full"}  # each makes a table of its own
 READ_WARM_UPS = 5  # queries of the plain input before a read is timed: both JVMs have compiled the scan then
 
 
@@ -62,6 +63,7 @@ class Steps:
                     "peak_memory": memory.bytes,
                     "table_bytes": sum(path.stat().st_size for path in files),
                     "data_files": len(data),
+                    "data_bytes": sum(path.stat().st_size for path in data),
                 }
             )
         )

@@ -41,6 +41,22 @@ def make_trips(folder: Path, rows: int, seed: int = 42) -> None:
     (folder / "done").touch()
 
 
+def make_plain(source: Path) -> None:
+    """The same trips as plain hive-partitioned tables: `plain` of the whole load, `plain-warm-up` of its first rows."""
+    for name, files in (("plain", "base-*.parquet"), ("plain-warm-up", "warm-up.parquet")):
+        if (source / name / "_SUCCESS").exists():
+            continue
+        for number, file in enumerate(sorted(source.glob(files))):
+            pq.write_to_dataset(
+                pq.read_table(file),
+                source / name,
+                partition_cols=["city"],
+                basename_template=f"part-{number}-{{i}}.parquet",
+                compression="zstd",
+            )
+        (source / name / "_SUCCESS").touch()
+
+
 def _uuids(random: np.random.Generator, count: int) -> pa.Array:
     text = random.bytes(16 * count).hex()
     return pa.array(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -104,7 +104,7 @@ def plan_bootstrap(
         inside,
         tuple(name for name in fields if name not in inside),
         tuple(problems),
-        tuple(_notes(good, schema)),
+        tuple(_notes(good, files, schema)),
         key_bytes,
         skeletons,
         sum(footer.info.size for footer in good) + key_bytes + rows * _SEQNO_BYTES,
@@ -232,7 +232,7 @@ def _folder_problems(
         )
 
 
-def _notes(footers: Sequence[Footer], schema: pa.Schema | None) -> Iterator[str]:
+def _notes(footers: Sequence[Footer], files: Sequence[PlannedFile], schema: pa.Schema | None) -> Iterator[str]:
     int96 = sorted(frozenset().union(*(footer.int96 for footer in footers)))
     if int96:
         yield f"INT96 timestamps, taken as moments in UTC as Spark does: {', '.join(int96)}"
@@ -244,6 +244,8 @@ def _notes(footers: Sequence[Footer], schema: pa.Schema | None) -> Iterator[str]
             yield f"column {field.name!r} is a timestamp without zone: Hudi 0.15 and hudi-rs cannot read it"
         if pa.types.is_binary(field.type):
             yield f"column {field.name!r} is binary; if it is text, set {keys.BINARY_AS_STRING.name}=true"
+    stay = {file.info.path for file in files if file.mode == keys.METADATA_ONLY}
+    yield from _stored_notes([footer for footer in footers if footer.info.path in stay])
     for field in schema or ():
         kinds = {_kind(f.schema, field.name) for f in footers if field.name in f.schema.names}
         if len(kinds) > 1:
@@ -251,6 +253,27 @@ def _notes(footers: Sequence[Footer], schema: pa.Schema | None) -> Iterator[str]
         lacking = sum(field.name not in footer.schema.names for footer in footers)
         if 0 < lacking < len(footers):
             yield f"column {field.name!r} is missing from {lacking} of {len(footers)} files: null there"
+
+
+def _stored_notes(footers: Iterable[Footer]) -> Iterator[str]:
+    """What others cannot read in files that stay as they are."""
+    columns = {(field.name, field.type) for footer in footers for field in footer.schema}
+    for name in sorted({name for name, kind in columns if _holds(kind, _in_nanoseconds)}):
+        yield (
+            f"column {name!r} is in nanoseconds: Spark and Hudi can read it only if it is copied (FULL_RECORD), and values "
+            "finer than a microsecond cannot be taken over"
+        )
+    for name in sorted({name for name, kind in columns if _holds(kind, pa.types.is_float16)}):
+        yield f"column {name!r} is a 16-bit float: Spark and Hudi can read it only if it is copied (FULL_RECORD)"
+
+
+def _in_nanoseconds(kind: pa.DataType) -> bool:
+    return pa.types.is_timestamp(kind) and kind.unit == "ns"
+
+
+def _holds(kind: pa.DataType, test: Callable[[pa.DataType], bool]) -> bool:
+    """Whether the type is, or has deep inside, one that passes the test."""
+    return test(kind) or any(_holds(kind.field(number).type, test) for number in range(kind.num_fields))
 
 
 def _kind(schema: pa.Schema, name: str) -> str:

@@ -168,6 +168,12 @@ def test_orc_is_copied(tmp_path):
 def _break(source, what):
     if what == "a Hudi table":
         (source / ".hoodie").mkdir()
+    elif what == "a partition of one":
+        (source / "part=p1" / ".hoodie_partition_metadata").write_bytes(b"commitTime=1")
+    elif what == "being copied":
+        (source / "part=p1" / "x.parquet._COPYING_").write_bytes(b"PAR1")
+    elif what == "a torn file":
+        (source / "part=p1" / "x").write_bytes((source / "part=p1" / "000000_0").read_bytes()[:-20])
     elif what == "being written":
         (source / "part=p1" / "_temporary").mkdir()
     elif what == "an empty file":
@@ -194,7 +200,10 @@ def _break(source, what):
     ("what", "message"),
     [
         ("a Hudi table", "Hudi table already"),
+        ("a partition of one", "Hudi table already"),
         ("being written", "being written to"),
+        ("being copied", "being written to"),
+        ("a torn file", "part=p1/x .it cannot be read"),
         ("an empty file", "0 bytes"),
         ("no rows", "hold no rows: part=p1/x"),
         ("not Parquet", "part=p1/x .it cannot be read"),
@@ -233,25 +242,30 @@ def test_options_that_do_not_fit_the_source(tmp_path, table, message):
         run(request(tmp_path, table))
 
 
-def test_a_source_that_changes_meanwhile(tmp_path, monkeypatch):
+@pytest.mark.parametrize("what", ["a new file", "a file that goes", "a file written again"])
+def test_a_source_that_changes_meanwhile(tmp_path, monkeypatch, what):
     source = hive_source(tmp_path / "source")
     from hoodie.services import bootstrap
 
     real = bootstrap.write_bootstrap_index
 
-    def late(*arguments):
-        put(source, "part=p1/late.parquet", ["late"])
+    def change(*arguments):
+        if what == "a file that goes":
+            (source / "part=p1" / "000000_0").unlink()
+        else:
+            name = "late.parquet" if what == "a new file" else "000000_0"
+            put(source, f"part=p1/{name}", ["x", "y", "late"])
         real(*arguments)
 
-    monkeypatch.setattr(bootstrap, "write_bootstrap_index", late)
-    with pytest.raises(SourceError, match=r"came, went or changed meanwhile: part=p1/late.parquet"):
+    monkeypatch.setattr(bootstrap, "write_bootstrap_index", change)
+    with pytest.raises(SourceError, match=r"came, went or changed meanwhile: part=p1/(late.parquet|000000_0)"):
         run(request(tmp_path))
     table = HoodieTable.open(str(tmp_path / "table"))
     assert table.timeline.commits == ()
     assert not any(file.name.endswith((".parquet", ".hfile")) for file in walk_files(table.storage, ""))
     monkeypatch.undo()
     _, table = run(request(tmp_path))
-    assert ("p1", "late", 1, 0) in content(table)
+    assert (("p1", "late", 1, 2) in content(table)) == (what != "a file that goes")
 
 
 def test_places_and_other_tables(tmp_path):

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hudi_services.demo.flights import ACTUALS, KEY, SCHEMA, all_flights, flights_of
-from hudi_services.demo.land import damaged_rows, deliveries, expected, land, schedule
+from hudi_services.demo.land import damaged_rows, deliveries, expected, land, schedule, settled
 
 FIRST, LAST = date(2013, 1, 29), date(2013, 2, 2)
 
@@ -75,3 +75,11 @@ def test_the_expected_table_is_the_newest_news_of_each_flight(tmp_path: Path) ->
         .sort_by([(name, "ascending") for name in KEY])
         .equals(expected(FIRST, LAST))
     )
+
+
+def test_settled_flights_are_what_the_feed_says_two_days_later() -> None:
+    later = expected(FIRST, date(2013, 2, 4))
+    keys = settled(FIRST, LAST).select(KEY)
+    assert later.join(keys, list(KEY), join_type="right anti").num_rows == 0
+    both = later.join(keys, list(KEY), join_type="left semi").select(SCHEMA.names)
+    assert both.sort_by([(name, "ascending") for name in KEY]).equals(settled(FIRST, LAST))
