@@ -80,6 +80,7 @@ def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str,
             "hoodie.bootstrap.mode.selector": f"org.apache.hudi.client.bootstrap.selector.{selector}BootstrapModeSelector",
             "hoodie.bootstrap.full.input.provider": "org.apache.hudi.bootstrap.SparkParquetBootstrapDataProvider",
             "hoodie.bootstrap.parallelism": cores,
+            "hoodie.metadata.index.column.stats.enable": "false",  # else: "not supported with bootstrap operation"
         }
         spark.createDataFrame([], StructType([])).write.format("hudi").options(**chosen).mode("overwrite").save(target)
 

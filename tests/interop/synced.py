@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from hoodie import HoodieTable
+from hoodie.clock import SystemClock
 from hoodie.config.key import resolve
 from hoodie.config.sync_keys import SYNC_KEYS
+from hoodie.engine import LocalEngine
+from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
 from hoodie.sync.catalog import open_catalog
 
 PREFIX = "hoodie.datasource.hive_sync."
@@ -72,3 +76,22 @@ def make(path, name, table_type, fields, hive_style, version="9", **values):
     table = HoodieTable.create(str(path / name), options)
     table.write(rows(["a", "b"], **values), "insert")
     return table
+
+
+def make_of_plain_files(path, name):
+    """The same rows, bootstrapped: they are in the files of a plain table."""
+    plain = rows(["a", "b"])
+    for number, part in enumerate(plain["part"].to_pylist()):
+        file = path / "plain" / f"part={part}" / "x.parquet"
+        file.parent.mkdir(parents=True)
+        pq.write_table(plain.slice(number, 1).drop_columns("part"), file)
+    options = {
+        "hoodie.table.name": name,
+        "hoodie.table.recordkey.fields": "id",
+        "hoodie.table.partition.fields": "part",
+        "hoodie.table.ordering.fields": "ts",
+        "hoodie.datasource.write.hive_style_partitioning": "true",
+    }
+    asked = BootstrapRequest(str(path / name), options, {"hoodie.bootstrap.base.path": str(path / "plain")})
+    run_bootstrap(asked, SystemClock(), LocalEngine(1))
+    return HoodieTable.open(asked.base_path)

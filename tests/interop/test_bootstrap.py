@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.engine import LocalEngine
 from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
+from tests.interop.peer import PeerError
 from tests.interop.rows import rows
 from tests.interop.test_compaction import call
 from tests.interop.test_cow import hudi_options
@@ -100,6 +102,44 @@ def test_plain_folders(tmp_path, hudi12):
     ours = HoodieTable.open(asked.base_path)
     assert pc.count_distinct(ours.read()["part"]).as_py() == 2
     assert rows(hudi12.read(ours.base_path)) == rows(ours.read())
+
+
+def test_types_and_folders_of_others_are_read_in_place(tmp_path, hudi12):
+    """What preflight warns of is what Hudi cannot read in the source's files; all else it can."""
+    folder = tmp_path / "source" / "part=a%3Ab%2Fc"
+    folder.mkdir(parents=True)
+    good = {
+        "dictionary": pa.array(["x", "y"]).dictionary_encode(),
+        "small": pa.array([1, None], pa.uint8()),
+        "unsigned": pa.array([1, 2**32 - 1], pa.uint32()),
+        "milliseconds": pa.array([1, None], pa.timestamp("ms", "UTC")),
+        "decimal": pa.array(["1.25", None]).cast(pa.decimal128(10, 2)),
+        "list": pa.array([[1, None], None], pa.list_(pa.int32())),
+    }
+    bad = {
+        "half": pa.array([1.5, None], pa.float16()),
+        "nanoseconds": pa.array([1_000, None], pa.timestamp("ns", "UTC")),
+    }
+    write = {"use_compliant_nested_type": False, "use_dictionary": True}
+    pq.write_table(pa.table({"id": ["a", "b"], "ts": [1, 1], **good}), folder / "x.parquet", **write)
+    table = {**TABLE, "hoodie.datasource.write.partitionpath.urlencode": "true"}
+    for name, more in (("good", {}), *((name, {name: column}) for name, column in bad.items())):
+        if more:
+            pq.write_table(pa.table({"id": ["a", "b"], "ts": [1, 1], **good, **more}), folder / "x.parquet", **write)
+        asked = BootstrapRequest(
+            str(tmp_path / name),
+            table,
+            {"hoodie.bootstrap.base.path": str(tmp_path / "source"), "hoodie.bootstrap.check.keys": "NONE"},
+        )
+        run_bootstrap(asked, SystemClock(), LocalEngine(2))
+        ours = HoodieTable.open(asked.base_path).read()
+        assert ours["part"].to_pylist() == ["a:b/c"] * 2
+        if more:
+            with pytest.raises(PeerError):
+                hudi12.read(asked.base_path)
+        else:
+            theirs = hudi12.read(asked.base_path)
+            assert rows(theirs, ours.column_names[5:]) == rows(ours, ours.column_names[5:])
 
 
 def test_our_compaction_plan_of_skeletons_is_executed_by_hudi(tmp_path, hudi12):

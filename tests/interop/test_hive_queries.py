@@ -18,7 +18,7 @@ from hoodie.errors import CatalogError
 from hudi_services.cli import main
 from tests.interop import peer_env
 from tests.interop.hive_services import JavaService, free_port, start_metastore, start_thrift_server
-from tests.interop.synced import PREFIX, hms, jdbc, make, query, rows
+from tests.interop.synced import PREFIX, hms, jdbc, make, make_of_plain_files, query, rows
 
 pytestmark = pytest.mark.interop
 # name: type, partition columns, hive style, partitions of the rows a and b as the catalog names them
@@ -91,6 +91,17 @@ def test_spark_with_hudi(tmp_path, metastore, server):
             made[name].sync(options)
             assert query(server, f"select id, more from {database}.{name} where part = 'p3'") == [("d", 7)]
             assert len(query(server, f"show partitions {database}.{name}")) == 3
+
+
+def test_a_bootstrapped_table(tmp_path, metastore, server):
+    table = make_of_plain_files(tmp_path, "taken")
+    table.sync(hms(metastore, database="q_boot"))
+    read = "select id, price, part from q_boot.taken"
+    assert query(server, read) == [("a", 1.5, "p1"), ("b", 1.5, "p 2")]
+    table.write(rows(["a"], Price=pa.array([9.5]), part=pa.array(["p1"])), "upsert")
+    table.sync(hms(metastore, database="q_boot"))
+    assert query(server, read) == [("a", 9.5, "p1"), ("b", 1.5, "p 2")]
+    assert query(server, read + " where part = 'p 2'") == [("b", 1.5, "p 2")]
 
 
 PLAIN_SPARK = """

@@ -14,7 +14,7 @@ from hoodie.errors import SchemaConflictError
 from hoodie.sync.catalog import open_catalog
 from tests.interop import peer_env
 from tests.interop.hive_services import JavaService, hudi_sync_tool, start_metastore
-from tests.interop.synced import entry, hms, make, rows
+from tests.interop.synced import entry, hms, make, make_of_plain_files, rows
 
 pytestmark = pytest.mark.interop
 # What servers and Hudi's tool add for themselves.
@@ -36,6 +36,7 @@ CASES = {
     "mor": ("MERGE_ON_READ", "part,kind", "false", "9", "MultiPartKeysValueExtractor", ["mor", "mor_ro", "mor_rt"]),
     "flat": ("COPY_ON_WRITE", "", "false", "9", "NonPartitionedExtractor", ["flat"]),
     "old": ("COPY_ON_WRITE", "part", "true", "6", "HiveStylePartitionValueExtractor", ["old"]),
+    "taken": ("bootstrapped", "part", "true", "9", "HiveStylePartitionValueExtractor", ["taken"]),
 }
 
 
@@ -43,7 +44,10 @@ CASES = {
 def test_entries_are_those_of_hudis_own_tool(tmp_path, metastore, name):
     table_type, fields, hive_style, version, extractor, names = CASES[name]
     values = {"part": pa.array(["2020/01/06", "2020/01/07"])} if name == "days" else {}
-    table = make(tmp_path, name, table_type, fields, hive_style, version, **values)
+    if table_type == "bootstrapped":
+        table = make_of_plain_files(tmp_path, name)
+    else:
+        table = make(tmp_path, name, table_type, fields, hive_style, version, **values)
     flags = [part for field in fields.split(",") if field for part in ("--partitioned-by", field)]
     flags += ["--partition-value-extractor", "org.apache.hudi.hive." + extractor, "--support-timestamp"]
     hudi_sync_tool(metastore.port, table.base_path, "--database", "theirs", "--table", name, *flags)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import hoodie.spark
@@ -62,3 +63,37 @@ def test_errors_of_the_workers_say_what_to_do(spark, tmp_path):
     put(source, "part=p1/b", ["x", None], part="p1")
     with pytest.raises(SourceError, match="null"):
         run_bootstrap(asked, SystemClock(), SparkEngine(spark))
+
+
+@pytest.mark.parametrize("mode", ["METADATA_ONLY", "FULL_RECORD"])
+def test_what_spark_wrote_in_hives_old_ways(spark, tmp_path, mode):
+    """INT96 timestamps, two-level lists, Hive's bags and maps, decimals in bytes."""
+    plain = str(tmp_path / "source")
+    legacy = {"spark.sql.parquet.writeLegacyFormat": "true", "spark.sql.parquet.outputTimestampType": "INT96"}
+    before = {key: spark.conf.get(key) for key in legacy}
+    for key, value in legacy.items():
+        spark.conf.set(key, value)
+    spark.range(20).selectExpr(
+        "cast(id as string) id",
+        "timestamp_seconds(1700000000 + id) at",
+        "array(id, id + 1) two_level",
+        "array(named_struct('a', id, 'b', array(id))) structs",
+        "array(if(id = 3, null, id)) bag",
+        "map('k', id) map",
+        "cast(id as decimal(9, 2)) price",
+        "concat('part ', id % 2) part",
+    ).repartition(1).write.partitionBy("part").parquet(plain)
+    for key, value in before.items():
+        spark.conf.set(key, value)
+    file = pq.ParquetFile(next((tmp_path / "source").rglob("*.parquet")))
+    assert "repeated int64 field_id=-1 array" in str(file.schema)
+    assert "Int96" in str(file.schema) or "int96" in str(file.schema)
+    table = {key: value for key, value in TABLE.items() if key != "hoodie.table.ordering.fields"}
+    options = {"hoodie.bootstrap.base.path": plain, "hoodie.bootstrap.mode.selector.regex.mode": mode, **SMALL}
+    asked = BootstrapRequest(str(tmp_path / "t"), table, options)
+    run_bootstrap(asked, SystemClock(), LocalEngine(2))
+    assert validate_bootstrap(asked, SystemClock(), LocalEngine(2)).different == ()
+    names = spark.read.parquet(plain).columns
+    wanted = rows_of(spark.read.parquet(plain).select(names).toArrow())
+    assert rows_of(HoodieTable.open(asked.base_path).read(columns=names)) == wanted
+    assert rows_of(hoodie.spark.read(spark, asked.base_path).select(names).toArrow()) == wanted
