@@ -55,6 +55,15 @@ def murmur2(keys: pa.ChunkedArray | pa.Array, seed: int) -> np.ndarray:
     return result
 
 
+def murmur2_twice(keys: pa.ChunkedArray | pa.Array) -> np.ndarray:
+    """uint64 of each utf8 key (no nulls): the hash with seed 0 above the one with seed 1."""
+    result = np.empty(len(keys), dtype=np.uint64)
+    for group in mix(keys):
+        high, low = group.hash(0).astype(np.uint64), group.hash(1).astype(np.uint64)
+        result[group.rows] = high << np.uint64(32) | low
+    return result
+
+
 def _mix_chunk(chunk: pa.Array, start: int) -> Iterator[MixedKeys]:
     _, offset_buffer, data_buffer = chunk.buffers()
     offsets = np.frombuffer(offset_buffer, dtype=np.int32)[chunk.offset : chunk.offset + len(chunk) + 1].astype(

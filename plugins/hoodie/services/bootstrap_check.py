@@ -11,15 +11,17 @@ import pyarrow.compute as pc
 
 from hoodie.engine.base import Block, Engine
 from hoodie.errors import RecordKeyError
-from hoodie.formats.murmur import murmur2
 from hoodie.keygen import PartitionPaths, RecordKeys
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.services.bootstrap_source import SourceSplit
-from hoodie.write.rows import by_key_hash
+from hoodie.services.row_checksum import row_hashes
+from hoodie.write.rows import split_by
 
 _SAMPLE = 64  # a sample is one key in so many, by hash: duplicates of a key are in it all or none
-_KEY_BYTES = 40  # a guess, for the number of buckets
 _BUCKET_BYTES = 128 * 1024 * 1024
+_HASH = "hash"
+_HASH_BYTES = 8
+_SUSPECTS = 1000  # hashes whose keys are compared; more cannot be two keys' with one hash by chance
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,18 @@ class Duplicates:
     example: str | None = None
 
 
+@dataclass(frozen=True)
+class KeysOf:
+    """Rows of a source -> their record keys and partition paths."""
+
+    record_keys: RecordKeys
+    paths: PartitionPaths
+
+    def __call__(self, rows: pa.Table) -> pa.Table:
+        places = self.paths.of(rows)  # few different ones: hashed once each
+        return pa.table({PARTITION_PATH: places.dictionary_encode(), RECORD_KEY: self.record_keys.of(rows)})
+
+
 def find_duplicates(
     splits: Sequence[SourceSplit],
     record_keys: RecordKeys,
@@ -38,49 +52,70 @@ def find_duplicates(
     sample: bool,
     engine: Engine,
 ) -> Duplicates:
-    """Read only key and partition columns of all files and exchange them by key.
+    """Read only key and partition columns of all files, and exchange 64-bit hashes of them.
 
-    Raises RecordKeyError for keys that are null, or of a type without a stable text.
+    Where hashes meet, the files are read again and the keys themselves compared. Raises RecordKeyError for keys that are null,
+    or of a type without a stable text.
     """
     columns = [*record_keys.fields, *paths.fields]
     narrow = [split.narrowed(columns) for split in splits]
-    buckets = max(engine.parallelism, -(-rows * _KEY_BYTES // _BUCKET_BYTES))
-    keyed = engine.exchange_inputs([(KeysOf(record_keys, paths, buckets, sample), narrow)], buckets)
-    found = keyed.map(count_duplicates)
-    example = next((each.example for each in found if each.example is not None), None)
-    return Duplicates(sum(each.keys for each in found), example)
+    buckets = max(engine.parallelism, -(-rows * _HASH_BYTES // _BUCKET_BYTES))
+    keys_of = KeysOf(record_keys, paths)
+    found = engine.exchange_inputs([(HashesOf(keys_of, buckets, sample), narrow)], buckets).map(repeated_hashes)
+    total = sum(count for count, _ in found)
+    if not total:
+        return Duplicates(0)
+    suspects = np.concatenate([hashes for _, hashes in found])[:_SUSPECTS]
+    counted = pa.concat_tables(engine.map(CountKeys(keys_of, suspects), narrow))
+    keys = counted.group_by([PARTITION_PATH, RECORD_KEY]).aggregate([("count_all", "sum")])
+    twice = keys.filter(pc.greater(keys["count_all_sum"], 1))
+    if not twice.num_rows:
+        return Duplicates(0)
+    example = f"{twice[RECORD_KEY][0].as_py()!r} of partition {twice[PARTITION_PATH][0].as_py()!r}"
+    return Duplicates(
+        twice.num_rows if total <= _SUSPECTS else total, f"{example} stands {twice['count_all_sum'][0].as_py()} times"
+    )
 
 
 @dataclass(frozen=True)
-class KeysOf:
-    """Source split -> its record keys and partition paths, by hash of the key."""
+class HashesOf:
+    """Source split -> hashes of partition path and record key, by their upper half."""
 
-    record_keys: RecordKeys
-    paths: PartitionPaths
+    keys_of: KeysOf
     buckets: int
     sample: bool
 
     def __call__(self, number: int, batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
         for batch in batches:
-            rows = pa.Table.from_batches([batch])
-            named = pa.table({PARTITION_PATH: self.paths.of(rows), RECORD_KEY: self.record_keys.of(rows)})
+            hashes = row_hashes(self.keys_of(pa.Table.from_batches([batch])))
             if self.sample:
-                near = np.flatnonzero(murmur2(named[RECORD_KEY], 1) % np.uint32(_SAMPLE) == 0)
-                named = named.take(pa.array(near))
-            yield from by_key_hash(named, self.buckets)
+                hashes = hashes[hashes % np.uint64(_SAMPLE) == 0]
+            bucket = (hashes >> np.uint64(32)) % np.uint64(self.buckets)
+            yield from split_by(pa.table({_HASH: hashes}), bucket, self.buckets)
 
 
-def count_duplicates(bucket: int, tables: Iterator[pa.Table]) -> Duplicates:
-    """Bucket of partition paths and keys -> those that stand there more than once."""
-    held = list(tables)
-    if not held:
-        return Duplicates(0)
-    counted = pa.concat_tables(held).group_by([PARTITION_PATH, RECORD_KEY]).aggregate([([], "count_all")])
-    twice = counted.filter(pc.greater(counted["count_all"], 1))
-    if not twice.num_rows:
-        return Duplicates(0)
-    example = f"{twice[RECORD_KEY][0].as_py()!r} of partition {twice[PARTITION_PATH][0].as_py()!r}"
-    return Duplicates(twice.num_rows, f"{example} stands {twice['count_all'][0].as_py()} times")
+def repeated_hashes(bucket: int, tables: Iterator[pa.Table]) -> tuple[int, np.ndarray]:
+    """Bucket of hashes -> how many of them stand there more than once, and the first of these."""
+    held = [table[_HASH].to_numpy() for table in tables]
+    hashes = np.sort(np.concatenate([np.zeros(0, np.uint64), *held]))
+    twice = np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
+    return len(twice), twice[:_SUSPECTS]
+
+
+@dataclass(frozen=True)
+class CountKeys:
+    """Task function: source split -> its keys with one of these hashes, and how often each stands there."""
+
+    keys_of: KeysOf
+    hashes: np.ndarray
+
+    def __call__(self, split: SourceSplit) -> pa.Table:
+        found = [pa.table({PARTITION_PATH: pa.array([], pa.string()), RECORD_KEY: pa.array([], pa.string())})]
+        for rows in split.tables():
+            keyed = self.keys_of(rows)
+            near = np.flatnonzero(np.isin(row_hashes(keyed), self.hashes))
+            found.append(keyed.take(pa.array(near)).cast(found[0].schema))
+        return pa.concat_tables(found).group_by([PARTITION_PATH, RECORD_KEY]).aggregate([([], "count_all")])
 
 
 def check_folder(rows: pa.Table, paths: PartitionPaths, folder: str, where: str) -> None:

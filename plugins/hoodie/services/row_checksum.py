@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.murmur import murmur2
+from hoodie.formats.murmur import murmur2_twice
 
 _NULL = np.uint64(0x9E3779B97F4A7C15)
 
@@ -23,8 +23,10 @@ def row_hashes(rows: pa.Table) -> np.ndarray:
 def _hashes(array: pa.Array) -> np.ndarray:
     kind = array.type
     if pa.types.is_dictionary(kind):
-        return _hashes(array.dictionary_decode())
-    if pa.types.is_struct(kind):
+        places = pc.fill_null(array.indices, 0).to_numpy(zero_copy_only=False)
+        values = _hashes(array.dictionary)
+        result = values[places] if len(values) else np.full(len(array), _NULL)
+    elif pa.types.is_struct(kind):
         result = np.zeros(len(array), dtype=np.uint64)
         for number, child in enumerate(array.flatten(), 1):
             result += _mixed(_hashes(child) + _place(number))
@@ -35,8 +37,7 @@ def _hashes(array: pa.Array) -> np.ndarray:
         result = _list_hashes(array)
     elif pa.types.is_string(kind) or pa.types.is_binary(kind):
         filled = pc.fill_null(array, b"" if pa.types.is_binary(kind) else "")
-        text = filled.view(pa.string())
-        result = murmur2(text, 0).astype(np.uint64) << np.uint64(32) | murmur2(text, 1).astype(np.uint64)
+        result = murmur2_twice(filled.view(pa.string()))
     elif pa.types.is_decimal(kind):
         return _hashes(array.cast(pa.string()))
     elif pa.types.is_floating(kind):

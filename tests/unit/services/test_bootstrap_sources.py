@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 import fsspec
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -170,16 +171,28 @@ def test_torn_pages_are_found_before_or_named_after(tmp_path):
 
 
 def test_duplicates_are_looked_for_in_all_keys_in_a_sample_or_not_at_all(tmp_path):
-    many = [f"k{number}" for number in range(1000)]
+    many = [f"k{number}" for number in range(1500)]
     for name in "ab":
         put(tmp_path / "source", f"part=p/{name}", many)
     put(tmp_path / "source", "part=q/a", many)  # the same keys in another partition are other records
     (problem,) = preflight(request(str(tmp_path)), ENGINE).problems
-    assert problem.startswith("1000 record keys are not unique: ")
+    assert problem.startswith("1500 record keys are not unique: 'k")
+    assert "' of partition 'part=p' stands 2 times" in problem
     (problem,) = preflight(request(str(tmp_path), check_keys="SAMPLE"), ENGINE).problems
-    assert 5 < int(problem.split()[0]) < 40
+    assert 5 < int(problem.split()[0]) < 60
     assert "not unique in the sample" in problem
     assert preflight(request(str(tmp_path), check_keys="NONE"), ENGINE).problems == ()
+
+
+def test_keys_that_share_a_hash_are_compared(tmp_path, monkeypatch):
+    put(tmp_path / "source", "part=p/a", ["a", "b"])
+    put(tmp_path / "source", "part=q/a", ["a"])
+    zeros = lambda rows: np.zeros(rows.num_rows, dtype=np.uint64)  # noqa: E731
+    monkeypatch.setattr("hoodie.services.bootstrap_check.row_hashes", zeros)
+    assert preflight(request(str(tmp_path)), ENGINE).problems == ()
+    put(tmp_path / "source", "part=q/b", ["c", "a"])
+    (problem,) = preflight(request(str(tmp_path)), ENGINE).problems
+    assert problem.startswith("1 record keys are not unique: 'a' of partition 'part=q' stands 2 times")
 
 
 def test_null_keys_that_no_statistics_tell(tmp_path):
