@@ -268,7 +268,7 @@ def _stored_notes(footers: Iterable[Footer]) -> Iterator[str]:
 
 
 def _in_nanoseconds(kind: pa.DataType) -> bool:
-    return pa.types.is_timestamp(kind) and kind.unit == "ns"
+    return bool(pa.types.is_timestamp(kind)) and kind.unit == "ns"
 
 
 def _holds(kind: pa.DataType, test: Callable[[pa.DataType], bool]) -> bool:

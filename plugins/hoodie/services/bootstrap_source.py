@@ -15,6 +15,8 @@ from hoodie.model.names import PARTITION_METAFILE
 from hoodie.schema import conform
 from hoodie.storage.base import FileInfo, Storage
 
+_FOOTERS = 16  # at most so many a task, unless tasks are limited
+
 _FIX_RUNNING = "wait until the writer is done, and run it again; the source must stay as it is"
 
 
@@ -63,7 +65,8 @@ def read_footers(
     storage: Storage, files: Sequence[FileInfo], keys: Sequence[str], orc: bool, engine: Engine, tasks: int
 ) -> list[Footer]:
     """The footers of all files, in their order."""
-    count = min(tasks, len(files))
+    # A footer takes milliseconds where files are near: so few cost less than a task of their own.
+    count = min(tasks, len(files), max(engine.parallelism, -(-len(files) // _FOOTERS)))
     batches = [tuple(files[start::count]) for start in range(count)]
     read = engine.map(ReadFooters(storage, tuple(keys), orc), batches)
     return sorted((footer for batch in read for footer in batch), key=lambda footer: footer.info.path)
