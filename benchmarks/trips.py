@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from benchmarks.steps import UPSERTS
@@ -47,13 +48,12 @@ def make_plain(source: Path) -> None:
         if (source / name / "_SUCCESS").exists():
             continue
         for number, file in enumerate(sorted(source.glob(files))):
-            pq.write_to_dataset(
-                pq.read_table(file),
-                source / name,
-                partition_cols=["city"],
-                basename_template=f"part-{number}-{{i}}.parquet",
-                compression="zstd",
-            )
+            trips = pq.read_table(file)
+            for city in CITIES:
+                target = source / name / f"city={city}" / f"part-{number}.parquet"
+                target.parent.mkdir(parents=True, exist_ok=True)
+                rows = trips.filter(pc.equal(trips["city"], city)).drop_columns("city")
+                pq.write_table(rows, target, compression="zstd")
         (source / name / "_SUCCESS").touch()
 
 

@@ -15,7 +15,7 @@ from hoodie.keygen import PartitionPaths, RecordKeys
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.services.bootstrap_source import SourceSplit
 from hoodie.services.row_checksum import row_hashes
-from hoodie.write.rows import split_by
+from hoodie.write.rows import chunks, split_by
 
 _SAMPLE = 64  # a sample is one key in so many, by hash: duplicates of a key are in it all or none
 _BUCKET_BYTES = 128 * 1024 * 1024
@@ -86,8 +86,8 @@ class HashesOf:
     sample: bool
 
     def __call__(self, number: int, batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
-        for batch in batches:
-            hashes = row_hashes(self.keys_of(pa.Table.from_batches([batch])))
+        for rows in chunks(batches):
+            hashes = row_hashes(self.keys_of(rows))
             if self.sample:
                 hashes = hashes[hashes % np.uint64(_SAMPLE) == 0]
             bucket = (hashes >> np.uint64(32)) % np.uint64(self.buckets)

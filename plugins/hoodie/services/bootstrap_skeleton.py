@@ -18,6 +18,7 @@ from hoodie.services.bootstrap_source import SourceSplit
 from hoodie.write.assign import FileTask
 from hoodie.write.context import WriteContext
 from hoodie.write.handles import FileHandle
+from hoodie.write.rows import chunks
 
 _AVRO_SCHEMA = json.dumps(
     {
@@ -42,7 +43,7 @@ class SkeletonTask:
 
 @dataclass(frozen=True)
 class WriteSkeletons:
-    """Task function: some files -> their stats. Memory holds a batch of keys."""
+    """Task function: some files -> their stats. Memory holds a chunk of keys."""
 
     context: WriteContext
 
@@ -55,7 +56,7 @@ class WriteSkeletons:
         handle = FileHandle(context, FileTask(task.folder, task.file_id, None), task.number)
         index: KeyIndex | None = None
         with handle.open() as writer:
-            for rows in task.source.tables():
+            for rows in chunks(task.source.batches()):
                 if not rows.num_rows:
                     continue
                 check_folder(rows, context.paths, task.folder, where)
