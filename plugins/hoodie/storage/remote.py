@@ -9,13 +9,15 @@ from typing import Any
 
 import fsspec
 
+from hoodie.errors import ConfigError
 from hoodie.storage.base import File, FileInfo, Listing
 
 
 class FsspecStorage:
     """A table on any file system that fsspec knows.
 
-    `create` uses fsspec's exclusive mode, which s3fs maps to a conditional put (`If-None-Match: *`).
+    `create` uses fsspec's exclusive mode, which s3fs maps to a conditional put (`If-None-Match: *`). Raises ConfigError for a
+    URL of a file system that is not known or not installed.
     """
 
     def __init__(self, base_path: str, storage_options: dict[str, Any] | None = None) -> None:
@@ -25,7 +27,14 @@ class FsspecStorage:
 
     def _connect(self) -> None:
         url = "s3://" + self._url.removeprefix("s3a://") if self._url.startswith("s3a://") else self._url
-        self._fs, root = fsspec.core.url_to_fs(url, **self._options)
+        try:
+            self._fs, root = fsspec.core.url_to_fs(url, **self._options)
+        except (ImportError, ValueError) as error:
+            raise ConfigError(
+                f"Cannot reach {self._url}",
+                found=str(error),
+                fix="check the URL; install the Python package of its file system, such as s3fs for s3://",
+            ) from error
         self._root = root.rstrip("/")
 
     def __getstate__(self) -> tuple[str, dict[str, Any]]:

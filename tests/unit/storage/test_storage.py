@@ -13,7 +13,7 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
-from hoodie.errors import TableExistsError, TableNotFoundError
+from hoodie.errors import ConfigError, TableExistsError, TableNotFoundError
 from hoodie.storage import FsspecStorage, LocalStorage, closing_input, join, open_storage, walk_files
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
@@ -38,6 +38,11 @@ def test_urls_choose_the_storage(tmp_path):
     for url in (str(tmp_path), f"{tmp_path}/", f"file://{tmp_path}", f"file:{tmp_path}"):
         assert open_storage(url).base_path == str(tmp_path)
     assert open_storage("memory://x/y/").base_path == "memory://x/y"
+
+
+def test_a_url_of_no_known_storage():
+    with pytest.raises(ConfigError, match=r"nowhere://bucket/t.*install"):
+        open_storage("nowhere://bucket/t")
 
 
 def test_what_is_created_is_read_whole(storage):
