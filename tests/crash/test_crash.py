@@ -80,15 +80,19 @@ def uncommitted(table):
         ("COPY_ON_WRITE", "delete"),
         ("MERGE_ON_READ", "upsert"),
         ("MERGE_ON_READ", "delete"),
+        ("COPY_ON_WRITE", "switch"),
+        ("MERGE_ON_READ", "switch"),
     ],
 )
 def test_a_write_that_dies_at_any_call(tmp_path, version, table_type, operation, kind, half):
     # In the merge-on-read table an upsert writes a log and new base files.
     options = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0} if table_type == "MERGE_ON_READ" else SMALL_BLOOM
+    if operation == "switch":  # an upsert that turns to virtual keys
+        operation, options = "upsert", {**options, "hoodie.populate.meta.fields": "false"}
 
     def prepare(path):
         table = create(path, FakeClock(), **{"hoodie.write.table.version": version, "hoodie.table.type": table_type})
-        table.write(FIRST, "insert", options)
+        table.write(FIRST, "insert", {**options, "hoodie.populate.meta.fields": "true"})
 
     rows = SECOND.filter([False, False, True]) if operation == "bulk_insert" else SECOND
     prepare(tmp_path / "before")

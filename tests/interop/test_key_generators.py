@@ -72,7 +72,13 @@ def kept(table):
     return {name: value for name, value in table.properties.raw.items() if name in names}
 
 
-def write_in_turn(folder, peer, version, given, columns):
+def days(first, n):
+    """The same with days that folders can be made of."""
+    table = rows(first, n)
+    return table.set_column(2, "day", pa.array([f"2024-0{id_ % 3 + 1}-29" for id_ in table["id"].to_pylist()]))
+
+
+def write_in_turn(folder, peer, version, given, columns, rows=rows):
     theirs = {**given, "hoodie.datasource.write.operation": "upsert", "hoodie.metadata.enable": "false"}
     again = {name: value for name, value in given.items() if any(name in key.names for key in KEYGEN_KEYS)}
     ours = HoodieTable.create(str(folder / "ours"), given)
@@ -99,6 +105,13 @@ def write_in_turn(folder, peer, version, given, columns):
 @pytest.mark.parametrize("name", list(tables("9")))
 def test_hudi_1_2_and_we_write_in_turn(tmp_path, hudi12, name):
     write_in_turn(tmp_path / name, hudi12, "9", tables("9")[name], ["day"])
+
+
+def test_days_as_nested_folders(tmp_path, hudi12):
+    slashes = {"hoodie.datasource.write.slash.separated.date.partitioning": "true"}
+    write_in_turn(tmp_path / "days", hudi12, "9", options("9", "Simple", "id", "day", **slashes), ["day"], days)
+    found = HoodieTable.open(str(tmp_path / "days" / "theirs")).read(["_hoodie_partition_path"])
+    assert set(found[0].to_pylist()) == {"2024/01/29", "2024/02/29", "2024/03/29"}
 
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])

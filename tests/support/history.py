@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hoodie import HoodieTable
 from hoodie.config.store import update_properties
 from hoodie.engine import LocalEngine
-from hoodie.model.meta_columns import FILE_NAME
+from hoodie.formats.stitched import open_base_file
 from hoodie.table import WriteHooks
 from hoodie.timeline import Action
 from tests.support.clock import FakeClock
@@ -27,6 +27,7 @@ CASES = [
     for mode in ("EVENT", "COMMIT")
 ]
 AT_COMMIT = 0
+VIRTUAL_KEYS = {"hoodie.populate.meta.fields": "false"}
 
 
 @dataclass(frozen=True)
@@ -127,8 +128,11 @@ class Model:
 class History:
     """A table at `path`, its model, and what every instant that can still be read as of must give (`past`)."""
 
-    def __init__(self, path, kind, version, mode, engine=None, small_file_limit=0, clock=None):
+    def __init__(self, path, kind, version, mode, engine=None, small_file_limit=0, clock=None, virtual=None):
+        """`virtual`: keys are so from the "start", or from a "later" write on."""
+        self.switch = VIRTUAL_KEYS if virtual == "later" else {}
         options = {"hoodie.table.type": kind, "hoodie.record.merge.mode": mode}
+        options |= VIRTUAL_KEYS if virtual == "start" else {}
         options["hoodie.write.table.version"] = "6" if version == "6" else "9"
         self.table = create(path, clock or FakeClock(), engine, **options)
         if version == "8":
@@ -184,7 +188,7 @@ class History:
             table.clean({"hoodie.clean.commits.retained": 2})
         else:
             data = batch([(key, PARTS[key], ts, value) for key, ts, value in step.rows])
-            table.write(data, step.action, self.options, hooks=hooks)
+            table.write(data, step.action, self.options | ({} if step is FIRST else self.switch), hooks=hooks)
 
     def _written(self, step, instant):
         metadata = self.table.state().commit_metadata(instant)
@@ -192,9 +196,11 @@ class History:
             self.past[instant.time] = content(self.table, as_of=instant.time)
             return
         self.model.write(step.action, step.rows, {stat.file_id for stat in metadata.stats if stat.log is None})
-        rows = self.table.read(columns=["id", FILE_NAME])
-        for key, name in zip(rows["id"].to_pylist(), rows[FILE_NAME].to_pylist(), strict=True):
-            self.model.groups.setdefault(key, name.partition("_")[0])
+        for file_slice in self.table.file_slices():
+            with open_base_file(self.table.storage, file_slice.base_file) as reader:
+                for rows in reader.batches(["id"]):
+                    for key in rows["id"].to_pylist():
+                        self.model.groups.setdefault(key, file_slice.file_id)
         for key in [key for key in self.model.groups if key not in self.model.base]:
             del self.model.groups[key]
         self.past[instant.time] = self.model.content()

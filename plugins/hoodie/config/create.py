@@ -6,8 +6,16 @@ from hoodie.config import table_keys as keys
 from hoodie.config.create_keygen import check_keygen
 from hoodie.config.create_merging import merging_properties
 from hoodie.config.key import Options
-from hoodie.config.table import KEYGEN_CLASSES, TYPED_PARTITION_FIELDS, TableProperties
+from hoodie.config.table import (
+    KEYGEN_CLASSES,
+    POPULATE_META_FIELDS,
+    SLASH_DATES,
+    TYPED_PARTITION_FIELDS,
+    TableProperties,
+    virtual_keys_flaw,
+)
 from hoodie.config.timebased import PARSER, TIMEBASED_KEYS
+from hoodie.errors import ConfigError
 
 _EXTRACTORS = "org.apache.hudi.hive."
 
@@ -19,12 +27,13 @@ def new_table_properties(options: Options) -> TableProperties:
     """
     record_keys, partitions = options[keys.RECORD_KEY_FIELDS], options[keys.PARTITION_FIELDS]
     keygen = check_keygen(options)
+    _check_virtual_keys(options, keygen)
     common = {
         "hoodie.table.name": options[keys.NAME],
         "hoodie.table.type": options[keys.TYPE],
         "hoodie.table.partition.fields": ",".join(partitions),
         "hoodie.table.base.file.format": "PARQUET",
-        "hoodie.populate.meta.fields": "true",
+        POPULATE_META_FIELDS: _flag(options[keys.POPULATE_META]),
         "hoodie.datasource.write.hive_style_partitioning": _flag(options[keys.HIVE_STYLE]),
         "hoodie.datasource.write.partitionpath.urlencode": _flag(options[keys.URL_ENCODE]),
         "hoodie.datasource.write.drop.partition.columns": "false",
@@ -32,6 +41,8 @@ def new_table_properties(options: Options) -> TableProperties:
         "hoodie.table.timeline.timezone": options[keys.TIMEZONE],
         "hoodie.table.cdc.enabled": "false",
     }
+    if options[keys.SLASH_SEPARATED_DATES]:
+        common[SLASH_DATES] = "true"
     if record_keys:
         common["hoodie.table.recordkey.fields"] = ",".join(record_keys)
     # Hudi keeps them for the TimestampBased key generator only, and wants them with every write for the Custom one.
@@ -51,6 +62,16 @@ def new_table_properties(options: Options) -> TableProperties:
                 partitions, hive_style=hive_style, custom=keygen == "CUSTOM"
             )
     return TableProperties({**common, **specific, **merging_properties(options)}).with_checksum()
+
+
+def _check_virtual_keys(options: Options, keygen: str) -> None:
+    why_not = virtual_keys_flaw(options[keys.TYPE], keygen, options[keys.RECORD_KEY_FIELDS])
+    if not options[keys.POPULATE_META] and why_not is not None:
+        raise ConfigError(
+            f"Option {POPULATE_META_FIELDS}=false (virtual keys) does not go with the other options",
+            found=why_not,
+            fix=f"leave {POPULATE_META_FIELDS} at true",
+        )
 
 
 def _version_6(database: str, keygen: str) -> dict[str, str]:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from hoodie.config import table_keys as keys
 from hoodie.config.key import Options
-from hoodie.config.table import KEYGEN_CLASSES, PARTITION_TYPES, infer_keygen_type, keygen_type_of_class
+from hoodie.config.table import (
+    KEYGEN_CLASSES,
+    PARTITION_TYPES,
+    infer_keygen_type,
+    keygen_type_of_class,
+    slash_dates_flaw,
+)
 from hoodie.config.timebased import TIMEBASED_KEYS, check_timebased
 from hoodie.errors import ConfigError
 
@@ -35,6 +41,7 @@ def check_keygen(options: Options) -> str:
         raise ConfigError(
             "The GLOBAL_DELETE key generator needs record key columns", fix=f"set {keys.RECORD_KEY_FIELDS.name}"
         )
+    _check_slash_dates(options, chosen)
     stamped = _check_types(chosen, partitions)
     _check_single_complex(chosen, options, declared is not None)
     given = [key.name for key in TIMEBASED_KEYS if options.given(key)]
@@ -60,6 +67,20 @@ def _declared(options: Options) -> str | None:
             fix=f"use one of {', '.join(KEYGEN_CLASSES.values())}, and the same type if a type is given too",
         )
     return of_class
+
+
+def _check_slash_dates(options: Options, chosen: str) -> None:
+    if not options[keys.SLASH_SEPARATED_DATES]:
+        return
+    why_not = slash_dates_flaw(chosen, hive_style=options[keys.HIVE_STYLE], encoded=options[keys.URL_ENCODE])
+    if options[keys.VERSION] == "6":
+        why_not = "version 6, whose Hudi releases do not know it and would use other folders"
+    if why_not is not None:
+        raise ConfigError(
+            f"Option {keys.SLASH_SEPARATED_DATES.name} does not go with the other options",
+            found=why_not,
+            fix="leave it out; TIMESTAMP with the output format yyyy/MM/dd makes such folders too",
+        )
 
 
 def _check_types(chosen: str, partitions: tuple[str, ...]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoodie.config import table_keys as keys
+from hoodie.config.bootstrap_keys import SOURCE
 from hoodie.config.key import ConfigKey, Options, resolve
 from hoodie.config.table import TYPED_PARTITION_FIELDS, TableProperties, keygen_type_of_class
 from hoodie.config.timebased import TIMEBASED_KEYS, TYPE
@@ -14,19 +15,40 @@ from hoodie.errors import ConfigError
 def with_keygen_options(properties: TableProperties, options: Options) -> TableProperties:
     """The properties, and what they need of `options` (keys of `KEYGEN_KEYS`) to make keys and paths.
 
-    Hudi does not keep all options of the Custom key generator with the table: they are given with every write. Raises
-    ConfigError naming the first option that differs from the table.
+    Hudi does not keep all options of the Custom key generator with the table: they are given with every write. Virtual keys,
+    if asked for, are on in the result. Raises ConfigError naming the first option that differs from the table.
     """
     _same(options, keys.RECORD_KEY_FIELDS, properties.record_key_fields)
     _same(options, keys.HIVE_STYLE, properties.hive_style_partitioning)
     _same(options, keys.URL_ENCODE, properties.url_encode_partitioning)
+    _same(options, keys.SLASH_SEPARATED_DATES, properties.slash_dates)
     _same(options, keys.KEYGEN_TYPE, properties.keygen_type)
     if options.given(keys.KEYGEN_CLASS):
         given = options[keys.KEYGEN_CLASS]
         if keygen_type_of_class(given) != properties.keygen_type:
             _differ(keys.KEYGEN_CLASS, given, properties.keygen_type)
+    properties = _with_virtual_keys(properties, options)
     properties = _with_partition_types(properties, options)
     return _with_timebased(properties, options)
+
+
+def _with_virtual_keys(properties: TableProperties, options: Options) -> TableProperties:
+    populate = keys.POPULATE_META
+    if not options.given(populate) or options[populate] is not properties.virtual_keys:
+        return properties
+    if properties.virtual_keys:
+        raise ConfigError(
+            f"Option {populate.name}=true contradicts table {properties.name!r}",
+            found="virtual keys: rows without meta columns, which nobody fills again",
+            fix="remove the option, or load into a new table",
+        )
+    if properties.raw.get(SOURCE.name):
+        raise ConfigError(
+            f"Option {populate.name}=false does not go with table {properties.name!r}",
+            found="a bootstrap, whose rows have their keys in skeleton files",
+            fix="remove the option",
+        )
+    return properties.with_values({populate.name: "false"})
 
 
 def _with_partition_types(properties: TableProperties, options: Options) -> TableProperties:

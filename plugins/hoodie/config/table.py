@@ -17,6 +17,8 @@ METADATA_PARTITIONS = "hoodie.table.metadata.partitions"
 METADATA_PARTITIONS_INFLIGHT = "hoodie.table.metadata.partitions.inflight"
 CHECKSUM = "hoodie.table.checksum"
 PARTITION_FIELDS = "hoodie.table.partition.fields"
+SLASH_DATES = "hoodie.datasource.write.slash.separated.date.partitioning"
+POPULATE_META_FIELDS = "hoodie.populate.meta.fields"
 
 _PACKAGE = "org.apache.hudi.keygen."
 KEYGEN_CLASSES = {
@@ -28,6 +30,10 @@ KEYGEN_CLASSES = {
     "GLOBAL_DELETE": _PACKAGE + "GlobalDeleteKeyGenerator",
 }
 _AVRO_TWINS = {"GlobalAvroDeleteKeyGenerator": "GLOBAL_DELETE"}  # the others have Avro before KeyGenerator
+_VIRTUAL_KEYS = {
+    "COPY_ON_WRITE": ("SIMPLE", "COMPLEX", "CUSTOM", "TIMESTAMP", "NON_PARTITION"),
+    "MERGE_ON_READ": ("SIMPLE",),
+}
 PARTITION_TYPES = ("SIMPLE", "TIMESTAMP")
 # The partition columns with their types, of a version 6 table: there Hudi keeps only the names.
 TYPED_PARTITION_FIELDS = "hoodie.datasource.write.partitionpath.field"
@@ -146,6 +152,16 @@ class TableProperties:
         return self._flag("hoodie.datasource.write.hive_style_partitioning", default=False)
 
     @property
+    def slash_dates(self) -> bool:
+        """Whether the folders of days are `yyyy/MM/dd`."""
+        return self._flag(SLASH_DATES, default=False)
+
+    @property
+    def virtual_keys(self) -> bool:
+        """Whether meta columns are null and record keys are made of the key columns wherever they are needed."""
+        return not self._flag(POPULATE_META_FIELDS, default=True)
+
+    @property
     def url_encode_partitioning(self) -> bool:
         return self._flag("hoodie.datasource.write.partitionpath.urlencode", default=False)
 
@@ -189,8 +205,16 @@ class TableProperties:
         _ = self.version, self.keygen_type, self.merge_mode
         if self.version < 9 and self.keygen_type == "COMPLEX" and len(self.record_key_fields) == 1:
             self._refuse("hoodie.table.recordkey.fields", "keys that Hudi's releases write in two ways (HUDI-7001)")
-        if not self._flag("hoodie.populate.meta.fields", default=True):
-            self._refuse("hoodie.populate.meta.fields", "virtual keys")
+        if self.slash_dates:
+            why_not = slash_dates_flaw(
+                self.keygen_type, hive_style=self.hive_style_partitioning, encoded=self.url_encode_partitioning
+            )
+            if why_not is not None:
+                self._refuse(SLASH_DATES, f"days as nested folders with {why_not}")
+        if self.virtual_keys:
+            why_not = virtual_keys_flaw(self.table_type, self.keygen_type, self.record_key_fields)
+            if why_not is not None:
+                self._refuse(POPULATE_META_FIELDS, f"virtual keys with {why_not}")
         if self._flag("hoodie.table.cdc.enabled", default=False):
             self._refuse("hoodie.table.cdc.enabled", "change data capture, whose log files we do not write")
         if self._flag("hoodie.datasource.write.drop.partition.columns", default=False):
@@ -252,6 +276,24 @@ def infer_keygen_type(record_keys: tuple[str, ...], partitions: tuple[str, ...])
     if ":" in partitions[0]:
         return "CUSTOM"
     return "SIMPLE" if len(record_keys) <= 1 and len(partitions) == 1 else "COMPLEX"
+
+
+def virtual_keys_flaw(table_type: str, keygen: str, record_keys: tuple[str, ...]) -> str | None:
+    """What of a table does not go with virtual keys; None when they can be used."""
+    if not record_keys:
+        return "generated record keys, which no column of a row tells"
+    if keygen not in _VIRTUAL_KEYS[table_type]:
+        return f"the {keygen} key generator; a {table_type} table takes {', '.join(_VIRTUAL_KEYS[table_type])}"
+    return None
+
+
+def slash_dates_flaw(keygen: str, *, hive_style: bool, encoded: bool) -> str | None:
+    """What of a table does not go with days as nested folders, so that Hudi's own operations differ; None when nothing."""
+    if keygen != "SIMPLE":
+        return f"the {keygen} key generator; only SIMPLE has one plain column"
+    if hive_style or encoded:
+        return "names of columns, or url-encoded values, in the folders"
+    return None
 
 
 def keygen_type_of_class(java_class: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoodie.config.key import ConfigKey, boolean, choice, columns, text
-from hoodie.config.table import KEYGEN_CLASSES
+from hoodie.config.table import KEYGEN_CLASSES, POPULATE_META_FIELDS, SLASH_DATES
 from hoodie.config.timebased import TIMEBASED_KEYS
 
 
@@ -108,11 +108,21 @@ HIVE_STYLE = ConfigKey[bool](
 URL_ENCODE = ConfigKey[bool](
     "hoodie.datasource.write.partitionpath.urlencode", boolean, False, "partition values are url-encoded"
 )
+SLASH_SEPARATED_DATES = ConfigKey[bool](
+    SLASH_DATES, boolean, False, "days yyyy-MM-dd in the partition column become the folders yyyy/MM/dd (Hudi 1.2)"
+)
 TIMEZONE = ConfigKey[str](
     "hoodie.table.timeline.timezone", choice("UTC", "LOCAL"), "UTC", "time zone of the instants on the timeline"
 )
 
-# What a table's keys and paths are made by: fixed when it is created.
+POPULATE_META = ConfigKey[bool](
+    POPULATE_META_FIELDS,
+    boolean,
+    True,
+    "false: virtual keys, meta columns stay null; also of a write, from which on they do; never true again",
+)
+
+# What a table's keys and paths are made by: fixed when it is created, but for the last.
 KEYGEN_KEYS: tuple[ConfigKey[Any], ...] = (
     RECORD_KEY_FIELDS,
     PARTITION_FIELDS,
@@ -120,7 +130,9 @@ KEYGEN_KEYS: tuple[ConfigKey[Any], ...] = (
     KEYGEN_CLASS,
     HIVE_STYLE,
     URL_ENCODE,
+    SLASH_SEPARATED_DATES,
     *TIMEBASED_KEYS,
+    POPULATE_META,
 )
 CREATE_KEYS: tuple[ConfigKey[Any], ...] = (
     NAME,

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from hoodie.errors import CorruptFileError, MissingFileError
 from hoodie.formats.bloom import BloomFilter
 from hoodie.formats.source_file import Interval, read_intervals
-from hoodie.model.meta_columns import COMMIT_SEQNO, RECORD_KEY
+from hoodie.model.meta_columns import COMMIT_SEQNO, META_COLUMNS, RECORD_KEY
 from hoodie.storage.base import File, Storage
 
 _BLOOM, _BLOOM_TYPE = "org.apache.hudi.bloomfilter", "hoodie_bloom_filter_type_code"
@@ -31,6 +31,11 @@ class BaseFileOptions:
     bloom_entries: int = 60000
     bloom_fpp: float = 1e-9
     bloom_max_entries: int = 100000
+    virtual_keys: bool = False  # the table's meta columns are null, and footers have no key index
+
+    def constants(self, values: Mapping[str, str]) -> Mapping[str, str | None]:
+        """The meta columns that have one value in all rows of a file: `values`; with virtual keys all of them, null."""
+        return dict.fromkeys(META_COLUMNS) if self.virtual_keys else dict(values)
 
 
 @dataclass(frozen=True)
@@ -51,18 +56,23 @@ class BaseFileWriter:
     """Streams rows into one base file: `write` any number of times, then `finish`."""
 
     def __init__(
-        self, sink: File, schema: pa.Schema, avro_schema: str, options: BaseFileOptions, constants: Mapping[str, str]
+        self,
+        sink: File,
+        schema: pa.Schema,
+        avro_schema: str,
+        options: BaseFileOptions,
+        constants: Mapping[str, str],
     ) -> None:
         """`schema` and `avro_schema` include the meta columns. `constants` are the utf8 columns with one value in all rows:
-        rows come without them, as `rows_schema` says, so that they need no memory while they wait."""
+        of what is written only `rows_schema`, which is without them, is kept, so that they need no memory."""
         self._sink = sink
-        self._constants = constants
+        self._constants = options.constants(constants)
         kept = [
-            field.with_type(pa.dictionary(pa.int32(), pa.string())) if field.name in constants else field
+            field.with_type(pa.dictionary(pa.int32(), pa.string())) if field.name in self._constants else field
             for field in schema
         ]
         self._schema = pa.schema(kept)
-        self.rows_schema = pa.schema([field for field in schema if field.name not in constants])
+        self.rows_schema = pa.schema([field for field in schema if field.name not in self._constants])
         self._avro = avro_schema
         self._options = options
         self._writer: pq.ParquetWriter | None = None
@@ -78,6 +88,7 @@ class BaseFileWriter:
     def write(self, rows: pa.Table) -> None:
         if not rows.num_rows:
             return
+        rows = rows.select(self.rows_schema.names)
         self._pending.append(rows)
         self.pending_bytes += rows.nbytes
         self.rows += rows.num_rows
@@ -85,7 +96,7 @@ class BaseFileWriter:
             self.flush()
 
     def finish(self, keys: KeyIndex | None) -> None:
-        """Write what is pending and the footer. `keys` is None for a file without rows."""
+        """Write what is pending and the footer. `keys` is None for a file without rows, or without an index."""
         self.flush()
         writer = self._open(self.rows_schema.empty_table()) if self._writer is None else self._writer
         metadata = {"parquet.avro.schema": self._avro, "writer.model.name": "avro"}
@@ -112,7 +123,7 @@ class BaseFileWriter:
 
     def _whole(self, rows: pa.Table) -> pa.Table:
         zeros = pa.array(np.zeros(rows.num_rows if self._constants else 0, dtype=np.int32))
-        values = {name: pa.DictionaryArray.from_arrays(zeros, [value]) for name, value in self._constants.items()}
+        values = {name: _repeated(zeros, value) for name, value in self._constants.items()}
         columns = [values[name] if name in values else rows[name] for name in self._schema.names]
         return pa.table(columns, schema=self._schema)
 
@@ -128,9 +139,14 @@ class BaseFileWriter:
         return self._writer
 
 
+def _repeated(zeros: pa.Array, value: str | None) -> pa.DictionaryArray:
+    values = pa.array([] if value is None else [value], pa.string())
+    return pa.DictionaryArray.from_arrays(pa.nulls(len(zeros), pa.int32()) if value is None else zeros, values)
+
+
 def build_key_index(keys: pa.ChunkedArray, options: BaseFileOptions) -> KeyIndex | None:
-    """The index of `keys` (utf8, no nulls), None when there are none."""
-    if not len(keys):
+    """The index of `keys` (utf8, no nulls), None when there are none or the file is to have no index."""
+    if not len(keys) or options.virtual_keys:
         return None
     low, high = _range(keys)
     bloom = BloomFilter.build(keys, options.bloom_entries, options.bloom_fpp, options.bloom_max_entries)
@@ -145,7 +161,7 @@ def next_key_index(
     Keys that were deleted stay in it, which costs a look-up and is not wrong.
     """
     keys = pa.chunked_array([chunk for column in added for chunk in column.chunks], pa.string())
-    if known is None:
+    if known is None or options.virtual_keys:
         return build_key_index(keys, options)
     return known.with_keys(keys) if len(keys) else known
 

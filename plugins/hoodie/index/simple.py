@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ import pyarrow.compute as pc
 
 from hoodie.formats.log import BlockType, read_rows
 from hoodie.formats.stitched import open_base_file
+from hoodie.keygen import StoredKeys
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.storage.base import Storage
@@ -38,6 +40,7 @@ class KeySplit:
 
     storage: Storage
     timeline: Timeline
+    keys: StoredKeys
     slices: tuple[tuple[int, FileSlice], ...]
 
     @property
@@ -56,13 +59,13 @@ class KeySplit:
     def _keys(self, file_slice: FileSlice) -> Iterator[pa.Table]:
         if file_slice.base_file is not None:
             with open_base_file(self.storage, file_slice.base_file) as reader:
-                yield from reader.batches([RECORD_KEY], batch_rows=1 << 20)
+                yield from self.keys.rows([RECORD_KEY], partial(reader.batches, batch_rows=1 << 20))
         for block in valid_blocks(self.storage, self.timeline, file_slice):
             if block.kind is not BlockType.DELETE:
-                yield from read_rows(self.storage, block, [RECORD_KEY])
+                yield from self.keys.rows([RECORD_KEY], partial(read_rows, self.storage, block))
 
 
-def key_splits(state: TableState, slices: Sequence[FileSlice], parallelism: int) -> list[KeySplit]:
+def key_splits(state: TableState, slices: Sequence[FileSlice], keys: StoredKeys, parallelism: int) -> list[KeySplit]:
     """The keys of all slices; the group number is the slice's place in `slices`.
 
     Slices are dealt out so that each worker gets a few splits of about equal size: a task of its own for each of a thousand
@@ -71,7 +74,7 @@ def key_splits(state: TableState, slices: Sequence[FileSlice], parallelism: int)
     ordered = sorted(enumerate(slices), key=lambda item: item[1].size, reverse=True)
     most = -(-sum(file_slice.size for file_slice in slices) // _SPLIT_BYTES)
     count = min(len(ordered), max(parallelism * _SPLITS_A_WORKER, most))
-    return [KeySplit(state.storage, state.timeline, tuple(ordered[start::count])) for start in range(count)]
+    return [KeySplit(state.storage, state.timeline, keys, tuple(ordered[start::count])) for start in range(count)]
 
 
 @dataclass(frozen=True)

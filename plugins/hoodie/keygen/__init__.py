@@ -3,15 +3,18 @@
 from hoodie.keygen.generator import check_key_generator, key_generator
 from hoodie.keygen.partition_path import DEFAULT_PARTITION, PartitionPaths, escape_path_name
 from hoodie.keygen.record_key import RecordKeys, generated_keys
+from hoodie.keygen.stored import StoredKeys, stored_keys
 from hoodie.keygen.timestamps import TimestampFolders
 
 __all__ = [
     "DEFAULT_PARTITION",
     "PartitionPaths",
     "RecordKeys",
+    "StoredKeys",
     "TimestampFolders",
     "check_key_generator",
     "escape_path_name",
     "generated_keys",
     "key_generator",
+    "stored_keys",
 ]

@@ -18,8 +18,7 @@ def key_generator(properties: TableProperties, year_now: int | None = None) -> t
     `year_now` (this year) decides the century of years with two digits in texts. Raises UnsupportedTableError for a key
     generator that is not supported, ConfigError for options of timestamps that are missing or cannot be.
     """
-    kind, fields = properties.keygen_type, properties.record_key_fields
-    keys = RecordKeys(fields, with_names=kind in ("COMPLEX", "GLOBAL_DELETE") or len(fields) > 1)
+    kind, keys = properties.keygen_type, record_keys(properties)
     hive_style, url_encode = properties.hive_style_partitioning, properties.url_encode_partitioning
     if kind in ("NON_PARTITION", "GLOBAL_DELETE"):
         return keys, PartitionPaths((), hive_style, url_encode)
@@ -29,8 +28,16 @@ def key_generator(properties: TableProperties, year_now: int | None = None) -> t
         year = year_now if year_now is not None else datetime.now(UTC).year
         timestamps = TimestampFolders(TimestampOptions.of_properties(properties.raw), year)
         timestamps.check()
-    paths = PartitionPaths(properties.partition_fields, hive_style, url_encode, timestamps, frozenset(stamped))
+    stamps = frozenset(stamped)
+    slashes = properties.slash_dates
+    paths = PartitionPaths(properties.partition_fields, hive_style, url_encode, timestamps, stamps, slashes)
     return keys, paths
+
+
+def record_keys(properties: TableProperties) -> RecordKeys:
+    """The half of the key generator that names rows. Raises UnsupportedTableError."""
+    kind, fields = properties.keygen_type, properties.record_key_fields
+    return RecordKeys(fields, with_names=kind in ("COMPLEX", "GLOBAL_DELETE") or len(fields) > 1)
 
 
 def check_key_generator(properties: TableProperties) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ from hoodie.errors import RecordKeyError
 from hoodie.keygen.text import key_text
 from hoodie.keygen.timestamps import TimestampFolders
 
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 # What Hudi's PartitionPathEncodeUtils (after Hive's FileUtils) escapes as %XX.
@@ -19,19 +21,24 @@ _ESCAPED = frozenset(map(chr, range(1, 32))) | frozenset("\"#%'*/:=?\\{[]^\x7f")
 
 @dataclass(frozen=True, slots=True)
 class PartitionPaths:
-    """How a table names the folder of a row. `timestamp_fields` are those of `fields` whose folders `timestamps` makes."""
+    """How a table names the folder of a row. `timestamp_fields` are those of `fields` whose folders `timestamps` makes.
+
+    With `slash_dates` the days `yyyy-MM-dd` of the only field become the folders `yyyy/MM/dd`.
+    """
 
     fields: tuple[str, ...]
     hive_style: bool
     url_encode: bool
     timestamps: TimestampFolders | None = None
     timestamp_fields: frozenset[str] = frozenset()
+    slash_dates: bool = False
 
     def of(self, table: pa.Table) -> pa.ChunkedArray:
         """The partition path of each row (utf8, never null; empty for a table without partitions).
 
         A null or empty value becomes `__HIVE_DEFAULT_PARTITION__`, in a timestamp column the first moments of 1970. Raises
-        RecordKeyError for a column that is missing, and for a value that makes no folder of its own (`..`, `a//b`, a colon).
+        RecordKeyError for a column that is missing, and for a value that makes no folder of its own (`..`, `a//b`, a colon; with
+        `slash_dates` whatever is no day).
         """
         if not self.fields:
             return pa.chunked_array([pa.repeat("", table.num_rows)])
@@ -70,6 +77,8 @@ class PartitionPaths:
         return pa.chunked_array(chunks, pa.string())
 
     def _folder(self, field: str, value: str | None) -> str:
+        if self.slash_dates:
+            return _day_folder(field, value)
         text = value or DEFAULT_PARTITION
         if self.url_encode:
             text = escape_path_name(text)
@@ -83,6 +92,17 @@ class PartitionPaths:
                 fix="correct the value, or create the table with hoodie.datasource.write.partitionpath.urlencode=true",
             )
         return folder
+
+
+def _day_folder(field: str, value: str | None) -> str:
+    if value is None or not _DAY.fullmatch(value):
+        # Of null and empty values Hudi's own operations make different folders, and none could be told from its parts.
+        raise RecordKeyError(
+            f"Partition column {field!r} has a value that is no day",
+            found=repr(value),
+            fix="correct the value, or load into a table without hoodie.datasource.write.slash.separated.date.partitioning",
+        )
+    return value.replace("-", "/")
 
 
 def escape_path_name(text: str) -> str:

@@ -34,7 +34,7 @@ class ReadSlice:
         rows = self._merged(file_slice) if file_slice.log_files else self._stored(file_slice)
         for batch in rows:
             kept = batch if plan.filter is None else batch.filter(plan.filter)
-            yield kept.select(plan.schema.names)
+            yield _projected(kept.select(plan.scanned.names), plan.schema)
 
     def _stored(self, file_slice: FileSlice) -> Iterator[pa.Table]:
         if file_slice.base_file is None:
@@ -50,13 +50,21 @@ class ReadSlice:
     def _merged(self, file_slice: FileSlice) -> Iterator[pa.Table]:
         """Base file and logs."""
         plan = self.plan
-        merger = SliceMerger(LogReader(self.storage, plan.timeline, plan.rules, plan.merging, plan.as_of), plan.memory)
+        logs = LogReader(self.storage, plan.timeline, plan.rules, plan.merging, plan.keys, plan.as_of)
+        merger = SliceMerger(logs, plan.memory)
         if file_slice.base_file is None:
             yield from merger.unordered(file_slice, None, None)
             return
         with open_base_file(self.storage, file_slice.base_file) as reader:
             groups = None if plan.filter is None else reader.matching(plan.filter, plan.scanned)
             yield from merger.unordered(file_slice, reader, groups)
+
+
+def _projected(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The columns of `schema`; meta columns that were not read are null."""
+    if all(name in rows.schema.names for name in schema.names):
+        return rows.select(schema.names)
+    return conform(rows, schema)
 
 
 def _all_null(schema: pa.Schema, rows: int) -> pa.Table:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.errors import UnsupportedTableError
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.read.plan import ReadPlan, plan_read
@@ -46,9 +47,15 @@ def incremental_range(
 ) -> IncrementalRange:
     """The commits after `start` and not after `end`, archived ones included, and what has to be read for their rows.
 
-    Raises CorruptTableError or MissingFileError when the archived timeline is needed and cannot be read. With `full_scan`
-    nothing of it is read.
+    Raises UnsupportedTableError for a table with virtual keys, CorruptTableError or MissingFileError when the archived timeline
+    is needed and cannot be read. With `full_scan` nothing of it is read.
     """
+    if state.properties.virtual_keys:
+        raise UnsupportedTableError(
+            f"Table {state.properties.name!r} has no incremental reads",
+            found="virtual keys (hoodie.populate.meta.fields=false): its rows do not say which commit wrote them",
+            fix="read a snapshot, or two as of different times and compare them",
+        )
     after = moment_as_time(state, start) if start is not None else ""
     until = moment_as_time(state, end) if end is not None else None
     began_after = _earliest_begin(state, after)

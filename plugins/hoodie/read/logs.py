@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pyarrow as pa
 
 from hoodie.config.memory_keys import MergeMemory
 from hoodie.formats.log import RESET, BlockType, LogBlock, columns_of, read_deletes, read_rows
+from hoodie.keygen import StoredKeys
 from hoodie.merge import DELETE, LACKS, SEQUENCE, MergeRules, PartialRows, PartialUpdate, newest_per_key
 from hoodie.model.files import FileSlice
-from hoodie.model.meta_columns import META_COLUMNS, PARTITION_PATH
+from hoodie.model.meta_columns import COMMIT_TIME, META_COLUMNS, PARTITION_PATH
 from hoodie.schema import conform
 from hoodie.storage.base import Storage
 from hoodie.timeline import Timeline
@@ -30,6 +31,7 @@ class LogReader:
     timeline: Timeline
     rules: MergeRules
     schema: pa.Schema  # columns of the result, meta columns and those that merging needs among them
+    keys: StoredKeys
     as_of: str | None = None
 
     def open(self, file_slice: FileSlice) -> SliceLogs:
@@ -113,17 +115,26 @@ class SliceLogs:
         names = gone.schema.names
         columns = [gone[f.name] if f.name in names else null for f, null in zip(schema, nulls, strict=True)]
         rows = pa.table(columns, schema=_nullable(schema))
-        position = rows.schema.get_field_index(PARTITION_PATH)
-        rows = rows.set_column(position, rows.schema.field(position), pa.repeat(self.partition, rows.num_rows))
+        rows = _with_value(rows, PARTITION_PATH, self.partition)
         yield rows.append_column(RESET, gone[RESET]).append_column(DELETE, pa.repeat(True, rows.num_rows))
 
     def _data(self, block: LogBlock) -> Iterator[pa.Table]:
-        schema = self.reader.schema
-        for found in read_rows(self.reader.storage, block, schema.names):
+        schema, keys = self.reader.schema, self.reader.keys
+        for found in keys.rows(schema.names, partial(read_rows, self.reader.storage, block)):
             rows = conform(found, _nullable(schema))
+            if keys.virtual:
+                rows = _with_value(_with_value(rows, PARTITION_PATH, self.partition), COMMIT_TIME, block.instant)
             yield rows.append_column(RESET, pa.repeat(False, rows.num_rows)).append_column(
                 DELETE, self.reader.rules.deletes(rows)
             )
+
+
+def _with_value(rows: pa.Table, name: str, value: str) -> pa.Table:
+    """`rows` with one value in the named column, if they have it."""
+    position = rows.schema.get_field_index(name)
+    if position < 0:
+        return rows
+    return rows.set_column(position, rows.schema.field(position), pa.repeat(value, rows.num_rows))
 
 
 def _nullable(schema: pa.Schema) -> pa.Schema:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -78,12 +79,12 @@ class SliceMerger:
         overlay = Overlay(rows, ordering)
         if reader is not None:
             wanted = range(reader.row_groups) if groups is None else groups
-            for batch in reader.batches(self.logs.schema.names, wanted):
+            for batch in self.logs.keys.rows(self.logs.schema.names, lambda names: reader.batches(names, wanted)):
                 yield overlay.uncovered(conform(batch, self.logs.schema))
             others = [number for number in range(reader.row_groups) if number not in wanted]
             if others and ordering:  # without ordering values a row of the logs stands, whatever it covers
                 compared = pa.schema([self.logs.schema.field(name) for name in dict.fromkeys([RECORD_KEY, *ordering])])
-                for batch in reader.batches(compared.names, others):
+                for batch in self.logs.keys.rows(compared.names, lambda names: reader.batches(names, others)):
                     overlay.uncovered(conform(batch, compared))
         yield conform(overlay.standing(), self.logs.schema)
 
@@ -141,7 +142,7 @@ class SliceMerger:
         keys = rows[RECORD_KEY].combine_chunks()
         fresh = np.ones(rows.num_rows, dtype=bool)
         start = 0
-        for batch in reader.batches([RECORD_KEY]) if reader is not None else ():
+        for batch in self.logs.keys.rows([RECORD_KEY], reader.batches) if reader is not None else ():
             found = pc.index_in(batch[RECORD_KEY], value_set=keys)
             places = np.flatnonzero(pc.is_valid(found).to_numpy())
             hits = pc.drop_null(found).to_numpy().astype(np.int64)
@@ -166,8 +167,10 @@ class SliceMerger:
                 yield MergedBatch(batch, 0, 0) if merger is None else self._conformed(merger.merge(batch))
 
     def _base(self, reader: BaseFileReader | StitchedReader | None, rows: int = 1 << 17) -> Iterator[pa.Table]:
+        if reader is None:
+            return
         schema = self.logs.schema
-        for batch in reader.batches(schema.names, batch_rows=rows) if reader is not None else ():
+        for batch in self.logs.keys.rows(schema.names, partial(reader.batches, batch_rows=rows)):
             yield conform(batch, schema)
 
     def _merger(self, logs: SliceLogs, rows: pa.Table) -> BaseMerger:

@@ -11,9 +11,10 @@ import pyarrow.compute as pc
 
 from hoodie.config.memory_keys import MergeMemory, merge_memory
 from hoodie.errors import ConfigError
+from hoodie.keygen import StoredKeys, stored_keys
 from hoodie.merge import MergeRules, merge_rules
 from hoodie.model.files import FileSlice
-from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
+from hoodie.model.meta_columns import META_COLUMNS, PARTITION_PATH, RECORD_KEY
 from hoodie.read.times import check_not_cleaned, resolve_as_of
 from hoodie.schema import with_meta_columns
 from hoodie.timeline import Timeline
@@ -35,10 +36,13 @@ class ReadPlan:
 
     slices: tuple[FileSlice, ...]
     schema: pa.Schema  # of the result
-    scanned: pa.Schema  # of what is read: the result's columns and those of the filter
+    scanned: (
+        pa.Schema
+    )  # of what is read: columns of the result, no meta columns where keys are virtual, and of the filter
     filter: pc.Expression | None
     merging: pa.Schema  # what is read of slices with logs: besides, what merging has to see
     rules: MergeRules
+    keys: StoredKeys
     timeline: Timeline
     memory: MergeMemory
     as_of: str | None = None
@@ -58,11 +62,11 @@ def plan_read(
     read_optimized: bool = False,
     options: Mapping[str, object] | None = None,
 ) -> ReadPlan:
-    """Plan a snapshot read. `columns` may name meta columns; None is all data columns.
+    """Plan a snapshot read. `columns` may name meta columns, null where keys are virtual; None is all data columns.
 
     `read_optimized` leaves the logs of a merge-on-read table out: what the last compaction left. `options` are the keys of
-    `hoodie.config.memory_keys`. Raises ConfigError for an
-    unknown column, TimeTravelError, MissingFileError (see `check_bases`), UnsupportedTableError for a merger that is not known.
+    `hoodie.config.memory_keys`. Raises ConfigError for an unknown column or a filter on meta columns that are null,
+    TimeTravelError, MissingFileError (see `check_bases`), UnsupportedTableError for a merger that is not known.
     """
     time = resolve_as_of(state, as_of) if as_of is not None else None
     data = table_schema(state, time) or pa.schema([])
@@ -74,7 +78,18 @@ def plan_read(
             raise ConfigError(
                 f"Table {state.properties.name!r} has no column {name!r}", found=f"columns {', '.join(known.names)}"
             )
-    scanned = list(dict.fromkeys([*wanted, *filter_columns]))
+    keys = stored_keys(state.properties, data)
+    absent = META_COLUMNS if keys.virtual else ()
+    for name in filter_columns:
+        if name in absent:
+            raise ConfigError(
+                f"A filter cannot use the column {name!r} of table {state.properties.name!r}",
+                found="virtual keys (hoodie.populate.meta.fields=false): meta columns are null",
+                fix="filter by the columns that keys and partitions are made of",
+            )
+    scanned = [name for name in dict.fromkeys([*wanted, *filter_columns]) if name not in absent]
+    if wanted and not scanned:  # something has to count the rows
+        scanned = keys.columns.names[:1]
     slices = current_slices(state, time, partitions)
     check_bases(state, slices)
     if read_optimized:
@@ -88,6 +103,7 @@ def plan_read(
         filter,
         pa.schema([known.field(name) for name in merging]),
         rules,
+        keys,
         state.timeline,
         merge_memory(options),
         time,

@@ -48,7 +48,7 @@ class CompactSlice(SliceTask):
                 known = reader.key_index()
             for merged in self.merger.batches(file_slice, reader):
                 updated, deleted, added = updated + merged.updated, deleted + merged.deleted, added + merged.added
-                if known is None or merged.added:
+                if not self.options.virtual_keys and (known is None or merged.added):
                     keys.append(merged.rows[RECORD_KEY])
                 writer.write(merged.rows)
             writer.finish(next_key_index(known, keys, self.options))

@@ -12,6 +12,7 @@ from hoodie.config.key import Options
 from hoodie.config.memory_keys import MergeMemory
 from hoodie.engine.base import Engine
 from hoodie.formats.base_file import BaseFileOptions
+from hoodie.keygen import stored_keys
 from hoodie.merge import merge_rules
 from hoodie.read.logs import LogReader
 from hoodie.read.merged import SliceMerger
@@ -38,12 +39,13 @@ class SliceTask:
         """The task for a table as it is in `state`, with its data columns in `schema`."""
         files = with_meta_columns(schema)
         rows = pa.schema([field for field in files if field.name not in cls.not_merged])
-        logs = LogReader(state.storage, state.timeline, merge_rules(state.properties), rows, time)
+        keys = stored_keys(state.properties, schema)
+        logs = LogReader(state.storage, state.timeline, merge_rules(state.properties), rows, keys, time)
         return cls(
             SliceMerger(logs, MergeMemory.of(chosen)),
             time,
             files,
             arrow_to_avro(files, state.properties.name),
-            base_file_options(chosen),
+            base_file_options(chosen, state.properties),
             engine.write_token,
         )

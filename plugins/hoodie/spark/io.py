@@ -36,14 +36,16 @@ def read(
     read_optimized: bool = False,
     options: Mapping[str, object] | None = None,
 ) -> DataFrame:
-    """A snapshot as a DataFrame, with the meta columns first unless `columns` names others.
+    """A snapshot as a DataFrame, with the meta columns first, if keys are not virtual, unless `columns` names others.
 
     Slices without logs are scanned by Spark's own vectorised reader: filters and columns of the query reach them. Slices with
     logs, and skeletons of a bootstrap, are read by Python workers on Arrow columns: `columns` and those that merging needs.
     `partitions` are partition paths.
     """
     state = HoodieTable.open(base_path).state()
-    names = with_meta_columns(table_schema(state) or pa.schema([])).names if columns is None else columns
+    schema = table_schema(state) or pa.schema([])
+    whole = schema if state.properties.virtual_keys else with_meta_columns(schema)
+    names = whole.names if columns is None else columns
     return scan(spark, state.storage, plan_read(state, names, None, as_of, partitions, read_optimized, options))
 
 

@@ -9,6 +9,7 @@ from functools import reduce
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql.functions import col, lit
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from hoodie.model.files import FileSlice
@@ -35,8 +36,9 @@ def scan(spark: SparkSession, storage: Storage, plan: ReadPlan, rows: Column | N
     ]
     frames = []
     if paths:
+        columns = [col(name) if name in plan.scanned.names else _nothing(name) for name in plan.schema.names]
         scanned = spark.read.schema(from_arrow_schema(plan.scanned)).parquet(*paths)
-        frames.append((scanned if rows is None else scanned.where(rows)).select(*plan.schema.names))
+        frames.append((scanned if rows is None else scanned.where(rows)).select(*columns))
     if worked:
         tasks = _tasks(worked, spark.sparkContext.defaultParallelism)
         work = WorkedSlices(ReadSlice(storage, replace(plan, slices=())), tasks)
@@ -45,6 +47,11 @@ def scan(spark: SparkSession, storage: Storage, plan: ReadPlan, rows: Column | N
     if not frames:
         return spark.createDataFrame([], from_arrow_schema(plan.schema))
     return reduce(DataFrame.unionByName, frames)
+
+
+def _nothing(name: str) -> Column:
+    """A meta column of a table with virtual keys."""
+    return lit(None).cast("string").alias(name)
 
 
 def _needs_merging(file_slice: FileSlice) -> bool:

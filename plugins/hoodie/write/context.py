@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from hoodie.formats.base_file import BaseFileOptions
-from hoodie.keygen import PartitionPaths, RecordKeys
+from hoodie.keygen import PartitionPaths, RecordKeys, StoredKeys
 from hoodie.merge import MergeRules
 from hoodie.storage.base import Storage
 
@@ -25,6 +25,7 @@ class WriteContext:
     avro_schema: str  # of file_schema
     keys: RecordKeys
     paths: PartitionPaths
+    stored_keys: StoredKeys
     rules: MergeRules  # of the table; for a delete by key those under which the later write always wins
     deletes_by_key: bool  # the operation is a delete: every incoming row removes its key
     max_file_bytes: int

@@ -27,6 +27,7 @@ from hoodie.transaction.begin import begin
 from hoodie.transaction.leftovers import delete_leftovers
 from hoodie.transaction.rollback import rollback_failed_writes
 from hoodie.transaction.times import new_time
+from hoodie.transaction.virtual_keys import switch_on_virtual_keys
 from hoodie.view import (
     GroupId,
     TableState,
@@ -122,6 +123,8 @@ def execute_write(
     with begin(storage, clock, operation, plan.options[keys.LOCK_WAIT_MS]) as state:
         hooks.on_begin(state)
         plan = plan_write(state, schema, operation, options)
+        if plan.properties.virtual_keys:
+            state = switch_on_virtual_keys(state, clock)
         time = new_time(state, clock)
         action = Action.DELTA_COMMIT if state.properties.is_merge_on_read else Action.COMMIT
         instant = instants.start(state, instants.request(state, time, action))
@@ -157,7 +160,11 @@ def _write_files(
         touched = keyed.map(Survey(power))
     slices = _latest(state, sorted(frozenset().union(*(part.partitions for part in touched))))
     inputs: list[tuple[Any, Any]] = [] if keyed is not None else [(KeyRows(context, buckets), rows)]
-    stored = key_splits(state, slices, engine.parallelism) if plan.operation in ("upsert", "delete") else []
+    stored = (
+        key_splits(state, slices, context.stored_keys, engine.parallelism)
+        if plan.operation in ("upsert", "delete")
+        else []
+    )
     if stored:
         sketch = KeySketch.union((part.keys for part in touched), power)
         inputs.append((KeyStored(buckets, sketch), stored))

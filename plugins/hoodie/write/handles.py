@@ -41,7 +41,10 @@ class FileHandle:
         self._constants = {FILE_NAME: self.name}
         if task.slice is None:
             self._constants |= {COMMIT_TIME: context.instant, PARTITION_PATH: task.partition}
-        self.schema = pa.schema([field for field in context.file_schema if field.name not in self._constants])
+        same = context.base_file.constants(self._constants)
+        self.schema = pa.schema(
+            [field for field in context.file_schema if field.name == RECORD_KEY or field.name not in same]
+        )
         self._stamp = Stamp(context, number, self.schema)
 
     @contextmanager
@@ -56,7 +59,7 @@ class FileHandle:
             yield BaseFileWriter(sink, context.file_schema, context.avro_schema, context.base_file, self._constants)
 
     def stamp(self, rows: pa.Table) -> pa.Table:
-        """Rows of this write with their meta columns, in `schema`: that of the file without what is constant in it."""
+        """Rows of this write with their meta columns, in `schema`: the key, and what is not constant in the file."""
         return self._stamp.rows(rows)
 
     def stat(self, *, writes: int, inserts: int, updates: int, deletes: int) -> WriteStat:
@@ -118,15 +121,17 @@ def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, b
     else:
         incoming = handle.stamp(rows).append_column(DELETE, rows[DELETE])
     rules = context.rules
-    merger = BaseMerger(incoming, handle.schema.names, rules.base_ordering, rules.partial, stamps_filled=True)
+    merger = BaseMerger(
+        incoming, handle.schema.names, rules.base_ordering, rules.partial, stamps_filled=not context.stored_keys.virtual
+    )
     updates = deletes = 0
     kept_keys: list[pa.ChunkedArray] = []
     with open_base_file(context.storage, base) as reader, handle.open() as writer:
         known = reader.key_index()
-        for stored in reader.batches(handle.schema.names):
+        for stored in context.stored_keys.rows(handle.schema.names, reader.batches):
             merged = merger.merge(conform(stored, handle.schema))
             updates, deletes = updates + merged.updated, deletes + merged.deleted
-            if known is None:
+            if known is None and not context.base_file.virtual_keys:
                 kept_keys.append(merged.rows[RECORD_KEY])
             writer.write(merged.rows)
         fresh = handle.schema.empty_table() if context.deletes_by_key else merger.inserts()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -12,9 +12,9 @@ from hoodie.config.key import Options, resolve
 from hoodie.config.same_keygen import with_keygen_options
 from hoodie.config.table import TableProperties
 from hoodie.config.table_keys import KEYGEN_KEYS
-from hoodie.errors import ConfigError, RecordKeyError
+from hoodie.errors import ConfigError, RecordKeyError, SchemaConflictError
 from hoodie.formats.base_file import BaseFileOptions
-from hoodie.keygen import key_generator
+from hoodie.keygen import key_generator, stored_keys
 from hoodie.merge import MergeRules, merge_rules
 from hoodie.schema import arrow_to_avro, normalise, reconcile, with_meta_columns
 from hoodie.view.state import TableState
@@ -31,6 +31,7 @@ class WritePlan:
 
     operation: str
     options: Options
+    properties: TableProperties  # of the table, with what the options add
     schema: pa.Schema  # data columns of the table after the write
     commit_schema: str  # their Avro JSON, for the commit
     row_schema: pa.Schema  # columns that the rows are brought to: for a delete, only what finds them
@@ -89,10 +90,13 @@ def plan_write(state: TableState, incoming: pa.Schema, operation: str, given: Ma
             found=f"columns {', '.join(incoming.names)}",
             fix="add the column: without it nobody knows which of two rows is newer",
         )
+    if properties.virtual_keys and existing is not None:
+        _check_key_types(record_keys.fields, existing, schema)
     row_schema = pa.schema([schema.field(name) for name in dict.fromkeys(needed)]) if deletes else schema
     return WritePlan(
         operation,
         options,
+        properties,
         schema,
         arrow_to_avro(schema, properties.name),
         row_schema,
@@ -108,9 +112,21 @@ def _check_generated_keys(properties: TableProperties, operation: str) -> None:
         )
 
 
+def _check_key_types(fields: Sequence[str], existing: pa.Schema, schema: pa.Schema) -> None:
+    """Stored rows would get other keys than they had."""
+    for name in fields:
+        before, after = existing.field(name).type, schema.field(name).type
+        if before != after and not (pa.types.is_integer(before) and pa.types.is_integer(after)):
+            raise SchemaConflictError(
+                f"Key column {name!r} of a table with virtual keys cannot change its type",
+                found=f"{after} after {before}",
+                fix=f"cast it to {before} before the write",
+            )
+
+
 def write_context(state: TableState, plan: WritePlan, instant: str, write_token: Callable[[int], str]) -> WriteContext:
     """What the tasks of the write will know."""
-    properties, options = with_keygen_options(state.properties, plan.options), plan.options
+    properties, options = plan.properties, plan.options
     record_keys, partition_paths = key_generator(properties)
     file_schema = with_meta_columns(plan.schema)
     return WriteContext(
@@ -122,20 +138,22 @@ def write_context(state: TableState, plan: WritePlan, instant: str, write_token:
         avro_schema=arrow_to_avro(file_schema, properties.name),
         keys=record_keys,
         paths=partition_paths,
+        stored_keys=stored_keys(properties, plan.schema),
         rules=plan.rules,
         deletes_by_key=plan.operation == "delete",
         max_file_bytes=options[keys.MAX_FILE_SIZE],
-        base_file=base_file_options(options),
+        base_file=base_file_options(options, properties),
         write_token=write_token,
     )
 
 
-def base_file_options(options: Options) -> BaseFileOptions:
-    """How base files are written, of a write or a compaction."""
+def base_file_options(options: Options, properties: TableProperties) -> BaseFileOptions:
+    """How base files of a table are written, of a write or a compaction."""
     return BaseFileOptions(
         compression=options[keys.COMPRESSION],
         row_group_bytes=options[keys.ROW_GROUP_SIZE],
         bloom_entries=options[keys.BLOOM_ENTRIES],
         bloom_fpp=options[keys.BLOOM_FPP],
         bloom_max_entries=options[keys.BLOOM_MAX_ENTRIES],
+        virtual_keys=properties.virtual_keys,
     )

@@ -23,10 +23,11 @@ class Stamp:
     def rows(self, rows: pa.Table) -> pa.Table:
         """Rows of this write in the schema, meta columns first."""
         count = rows.num_rows
-        numbers = pc.cast(pa.array(np.arange(self._counter, self._counter + count)), pa.string())
+        meta = {RECORD_KEY: rows[RECORD_KEY], PARTITION_PATH: rows[PARTITION_PATH]}
+        if COMMIT_SEQNO in self._schema.names:
+            numbers = pc.cast(pa.array(np.arange(self._counter, self._counter + count)), pa.string())
+            meta[COMMIT_SEQNO] = pc.binary_join_element_wise(f"{self._context.instant}_{self._number}", numbers, "_")
         self._counter += count
-        seqno = pc.binary_join_element_wise(f"{self._context.instant}_{self._number}", numbers, "_")
-        meta = {COMMIT_SEQNO: seqno, RECORD_KEY: rows[RECORD_KEY], PARTITION_PATH: rows[PARTITION_PATH]}
         if COMMIT_TIME in self._schema.names:
             meta[COMMIT_TIME] = pa.repeat(self._context.instant, count)
         columns = [meta[name] if name in meta else rows[name] for name in self._schema.names]

@@ -17,6 +17,8 @@ KEY, PARTITION = "hoodie.datasource.write.recordkey.field", "hoodie.datasource.w
 MILLIS = {NEW + "timestamp.type": "EPOCHMILLISECONDS", NEW + "output.dateformat": "yyyy/MM/dd"}
 STAMPED = {KEY: "id", PARTITION: "at", TYPE: "TIMESTAMP", **MILLIS}
 CUSTOM = {KEY: "id", PARTITION: "c:simple,at:timestamp", TYPE: "CUSTOM", **MILLIS}
+HIVE = "hoodie.datasource.write.hive_style_partitioning"
+SLASH = "hoodie.datasource.write.slash.separated.date.partitioning"
 
 
 def made(options, **more):
@@ -93,6 +95,9 @@ def test_a_table_without_key_columns_has_no_such_property():
         ({**STAMPED, OLD + "timestamp.type": "SCALAR"}, "contradict each other"),
         ({**STAMPED, NEW + "input.dateformat.list.delimiter.regex": "("}, "a regular expression"),
         ({**STAMPED, "hoodie.keygen.datetime.parser.class": "my.Parser"}, "one of ORG"),
+        ({**STAMPED, SLASH: "true"}, "TIMESTAMP key generator; only SIMPLE"),
+        ({KEY: "id", PARTITION: "c", SLASH: "true", HIVE: "true"}, "names of columns"),
+        ({KEY: "id", PARTITION: "c", SLASH: "true", "hoodie.write.table.version": "6"}, "would use other folders"),
     ],
 )
 def test_options_that_cannot_work_together(options, message):
@@ -114,7 +119,8 @@ def test_the_same_options_again_change_nothing(table, version):
         (PARTITION, "c"),
         (TYPE, "COMPLEX"),
         (CLASS, "org.apache.hudi.keygen.SimpleKeyGenerator"),
-        ("hoodie.datasource.write.hive_style_partitioning", "true"),
+        (HIVE, "true"),
+        (SLASH, "true"),
         ("hoodie.datasource.write.partitionpath.urlencode", "true"),
         (OLD + "timestamp.type", "UNIX_TIMESTAMP"),
         (NEW + "output.dateformat", "yyyy"),

@@ -90,7 +90,10 @@ def test_options_that_cannot_work_together_are_refused(options, message):
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        ({"hoodie.populate.meta.fields": "false"}, "virtual keys"),
+        (
+            {"hoodie.populate.meta.fields": "false", "hoodie.table.keygenerator.type": "GLOBAL_DELETE"},
+            "virtual keys with the GLOBAL_DELETE",
+        ),
         ({"hoodie.table.cdc.enabled": "true"}, "change data capture"),
         ({"hoodie.datasource.write.drop.partition.columns": "true"}, "without their partition columns"),
         ({"hoodie.table.base.file.format": "ORC"}, "not Parquet"),

@@ -85,3 +85,14 @@ def test_chunks_and_dictionaries_make_no_difference():
 def test_a_missing_column_is_named():
     with pytest.raises(RecordKeyError, match=r"Partition column 'p' is missing.*columns id"):
         PartitionPaths(("p",), False, False).of(pa.table({"id": [1]}))
+
+
+def test_days_become_nested_folders_and_nothing_else_does():
+    paths = PartitionPaths(("p",), False, False, slash_dates=True)
+    assert paths.of(pa.table({"p": pa.array([date(2026, 1, 5), date(999, 12, 31)])})).to_pylist() == [
+        "2026/01/05",
+        "0999/12/31",
+    ]
+    for value in (None, "", "a-b", "2026-1-5", "2026-01-05 "):
+        with pytest.raises(RecordKeyError, match="'p' has a value that is no day"):
+            paths.of(pa.table({"p": pa.array(["2026-01-05", value])}))

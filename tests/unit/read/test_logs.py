@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hoodie.read.logs as module
 from hoodie.config.memory_keys import merge_memory
+from hoodie.keygen import stored_keys
 from hoodie.merge import merge_rules
 from hoodie.read.logs import LogReader
 from hoodie.schema import with_meta_columns
@@ -24,9 +25,8 @@ def test_reduced_on_the_way(tmp_path, monkeypatch):
     reduced = 0
 
     def read():
-        reader = LogReader(
-            state.storage, state.timeline, merge_rules(state.properties), with_meta_columns(table.schema)
-        )
+        rules, keys = merge_rules(state.properties), stored_keys(state.properties, table.schema)
+        reader = LogReader(state.storage, state.timeline, rules, with_meta_columns(table.schema), keys)
         return reader.open(file_slice).rows(merge_memory({})).sort_by("_hoodie_record_key")
 
     whole = read()

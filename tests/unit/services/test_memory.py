@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from hoodie.config.memory_keys import merge_memory
 from hoodie.engine import LocalEngine
+from hoodie.keygen import stored_keys
 from hoodie.merge import merge_rules
 from hoodie.model.files import FileSlice, LogFile
 from hoodie.read.logs import LogReader
@@ -66,7 +67,8 @@ def test_the_estimate(tmp_path):
         table.write(rows(), operation)
     state = table.state()
     largest = max(table.file_slices(), key=lambda s: sum(log.info.size for log in s.log_files))
-    reader = LogReader(state.storage, state.timeline, merge_rules(state.properties), with_meta_columns(table.schema))
+    rules, keys = merge_rules(state.properties), stored_keys(state.properties, table.schema)
+    reader = LogReader(state.storage, state.timeline, rules, with_meta_columns(table.schema), keys)
     gc.collect()  # what earlier tests left must not go while this one looks
     before, peak, done = pa.total_allocated_bytes(), 0, threading.Event()
 

@@ -26,3 +26,16 @@ def test_history(kind, version, mode, steps, limit):
             history.run(step)
             history.check()
         history.check_past()
+
+
+@pytest.mark.parametrize("virtual", ["start", "later"])
+@pytest.mark.parametrize(("kind", "version"), [("COPY_ON_WRITE", "9"), ("MERGE_ON_READ", "9"), ("MERGE_ON_READ", "6")])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS, limit=st.sampled_from([0, 100 * 1024 * 1024]))
+def test_history_with_virtual_keys(kind, version, virtual, steps, limit):
+    with tempfile.TemporaryDirectory() as folder:
+        history = History(folder + "/t", kind, version, "EVENT_TIME_ORDERING", small_file_limit=limit, virtual=virtual)
+        for step in [FIRST, *steps]:
+            history.run(step)
+            history.check()
+        history.check_past()

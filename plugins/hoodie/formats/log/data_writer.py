@@ -22,7 +22,8 @@ def data_block_type(schema: pa.Schema, ordering: Iterable[str]) -> BlockType:
 class DataBlocks:
     """How the data blocks of one log file are encoded. `schema` and `avro_schema` include the meta columns.
 
-    `constants` are the utf8 columns with one value in all rows, which rows come without, as `rows_schema` says.
+    `constants` are the utf8 columns with one value in all rows, which rows come without, as `rows_schema` says (see also
+    `BaseFileOptions.constants`).
     """
 
     kind: BlockType
@@ -33,14 +34,16 @@ class DataBlocks:
 
     @property
     def rows_schema(self) -> pa.Schema:
-        return pa.schema([field for field in self.schema if field.name not in self.constants])
+        repeated = self.options.constants(self.constants)
+        return pa.schema([field for field in self.schema if field.name not in repeated])
 
     def encode(self, rows: pa.Table) -> bytes:
         """The content of a block with these rows."""
         return self._avro(rows) if self.kind is BlockType.AVRO_DATA else self._parquet(rows)
 
     def _avro(self, rows: pa.Table) -> bytes:
-        repeated = {name: pa.repeat(value, rows.num_rows) for name, value in self.constants.items()}
+        values = self.options.constants(self.constants)
+        repeated = {name: pa.repeat(pa.scalar(value, pa.string()), rows.num_rows) for name, value in values.items()}
         columns = [repeated[name] if name in repeated else rows[name] for name in self.schema.names]
         return avro_block(pa.table(columns, schema=self.schema))
 

@@ -21,6 +21,7 @@ HERE = Path(__file__).parent
 NEW, OLD = "hoodie.keygen.timebased.", "hoodie.deltastreamer.keygen.timebased."
 KEY, PARTITION = "hoodie.datasource.write.recordkey.field", "hoodie.datasource.write.partitionpath.field"
 HIVE, ENCODE = (f"hoodie.datasource.write.{name}" for name in ("hive_style_partitioning", "partitionpath.urlencode"))
+SLASH = "hoodie.datasource.write.slash.separated.date.partitioning"
 RANDOM = random.Random(5)
 
 ZONES = [
@@ -276,6 +277,9 @@ OTHERS = {
 }  # fmt: skip
 
 
+DAYS = ["2020-01-01", "1969-12-31", "0001-01-01", "9999-12-31", "2024-02-30", "0000-00-00"]
+
+
 def plain() -> Iterator[dict]:
     for hive in ("false", "true"):
         for encode in ("false", "true"):
@@ -320,6 +324,11 @@ def plain() -> Iterator[dict]:
                 [None, 20000],
                 "TimestampBasedAvroKeyGenerator",
             )
+            if hive == encode == "false":
+                for twin in ("", "Avro"):
+                    slashed = {KEY: "id", PARTITION: "p", SLASH: "true"}
+                    yield case(slashed, "string", DAYS, f"Simple{twin}KeyGenerator")
+                    yield case(slashed, "date", [0, 20000, -1, 11016], f"Simple{twin}KeyGenerator")
             for kind, values in OTHERS.items():
                 yield case({KEY: "p", PARTITION: "p", **style}, kind, values, "SimpleKeyGenerator")
                 yield case({KEY: "id,p", PARTITION: "id,p", **style}, kind, values, "ComplexKeyGenerator")
