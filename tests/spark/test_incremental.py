@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 import hoodie.spark
@@ -53,8 +55,14 @@ def test_every_range_has_the_rows_of_the_arrow_read(spark, tmp_path, version, ki
         hoodie.spark.read_incremental(spark, table.base_path, times[0], columns=["x"])
 
 
-@pytest.mark.parametrize("archive", ["12v9", "15v6"])
-@pytest.mark.parametrize("name", ["mor_avro", "mor_pendcomp", "cow_clust"])
+@pytest.mark.parametrize(
+    ("archive", "name"),
+    [
+        *product(("12v9", "15v6"), ("mor_avro", "mor_pendcomp", "cow_clust")),
+        ("12merge", "event"),
+        ("12merge", "commit"),
+    ],
+)
 def test_tables_of_hudi(spark, golden, archive, name):
     table = HoodieTable.open(str(golden(archive) / name))
     first = table.timeline.commits[0]

@@ -21,3 +21,9 @@ def test_logs_are_merged_by_workers(spark, golden, expected, archive, name):
     assert whole.where("price > 2").count() == sum(row[1] > 2 for row in expected(archive, name).values())
     only_base = hoodie.spark.read(spark, path, read_optimized=True)
     assert only_base.count() == HoodieTable.open(path).read(read_optimized=True).num_rows
+
+
+@pytest.mark.parametrize("name", ["event", "commit"])
+def test_rows_of_some_columns_are_filled_by_workers(spark, golden, expected, name):
+    rows = hoodie.spark.read(spark, str(golden("12merge") / name), columns=["id", "name", "price", "ts"]).collect()
+    assert {row["id"]: [row["name"], row["price"], row["ts"]] for row in rows} == expected("12merge", name)
