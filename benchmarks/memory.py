@@ -1,4 +1,4 @@
-"""Peak memory of a process and all its children, sampled from /proc while it works."""
+"""Peak memory and processor time of a process and all its children, from /proc."""
 
 from __future__ import annotations
 
@@ -30,6 +30,18 @@ class PeakMemory:
     def _run(self) -> None:
         while not self._stop.wait(self._seconds):
             self.bytes = max(self.bytes, sum(_proportional(pid) for pid in _tree(os.getpid())))
+
+
+def processor_seconds() -> float:
+    """User and system time that this process and its children have taken so far, ended ones included."""
+    ticks = 0
+    for pid in _tree(os.getpid()):
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it ended meanwhile
+            continue
+        ticks += sum(int(field) for field in fields[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _tree(root: int) -> list[int]:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.memory import PeakMemory
+from benchmarks.memory import PeakMemory, processor_seconds
 
 UPSERTS = 3
 BOOTSTRAP_MODES = {"METADATA_ONLY": "", "FULL_RECORD": "-full"}  # each makes a table of its own
@@ -38,16 +38,18 @@ class Steps:
     def __init__(self, table: Path) -> None:
         self._table = table
         self.seconds: dict[str, float] = {}
+        self.processor: dict[str, float] = {}  # seconds of all cores together
         self.results: dict[str, Any] = {}
 
     def run(self, name: str, step: Callable[[], Any], times: int = 1) -> None:
         """Run `step`; of several `times` the median counts."""
-        seconds = []
+        seconds, processor = [], processor_seconds()
         for _ in range(times):
             begun = time.perf_counter()
             result = step()
             seconds.append(time.perf_counter() - begun)
         self.seconds[name] = statistics.median(seconds)
+        self.processor[name] = (processor_seconds() - processor) / times
         if result is not None:
             self.results[name] = result
         print(f"{name}: {self.seconds[name]:.1f} s", file=sys.stderr, flush=True)
@@ -59,6 +61,7 @@ class Steps:
             json.dumps(
                 {
                     "seconds": self.seconds,
+                    "processor": self.processor,
                     "results": self.results,
                     "peak_memory": memory.bytes,
                     "table_bytes": sum(path.stat().st_size for path in files),
