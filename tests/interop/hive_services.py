@@ -1,4 +1,7 @@
-"""A Hive metastore and HiveServer2 for the tests, from the jars that come with pyspark; each with a Derby database of its own."""
+"""Hive metastores and HiveServer2 for the tests, each metastore with a Derby database of its own.
+
+A metastore of Hive 2.3 and Spark's Thrift Server come with pyspark; Apache Hive's own servers are fetched.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,19 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.interop.peer_env import BUNDLES, PYTHON
+from tests.interop.peer_env import BUNDLES, HIVE, PYTHON
 
-_HIVE_SITE = """<configuration>
-<property><name>javax.jdo.option.ConnectionURL</name><value>jdbc:derby:;databaseName={folder}/db;create=true</value></property>
-<property><name>datanucleus.schema.autoCreateAll</name><value>true</value></property>
-<property><name>hive.metastore.schema.verification</name><value>false</value></property>
-<property><name>hive.metastore.warehouse.dir</name><value>{folder}/warehouse</value></property>
-<property><name>hive.async.log.enabled</name><value>false</value></property>
-</configuration>
-"""
+# What Hive's own servers open of Java 17 by their start script.
+_OPEN = (
+    "java.lang",
+    "java.util",
+    "java.net",
+    "java.io",
+    "java.nio",
+    "java.util.concurrent",
+    "java.util.regex",
+    "java.text",
+)
 
 
 class JavaService:
@@ -65,11 +71,37 @@ class JavaService:
 def start_metastore(port: int | None = None) -> JavaService:
     """A Hive 2.3 metastore over Thrift."""
     folder, port = Path(tempfile.mkdtemp(prefix="hive-metastore-")), port or free_port()
-    (folder / "hive-site.xml").write_text(_HIVE_SITE.format(folder=folder))
+    _write_site(folder, {})
     jars = _pyspark(PYTHON) / "jars"
     memory = ["-Xmx400m", f"-Dderby.stream.error.file={folder}/derby.log"]
     main = ["org.apache.hadoop.hive.metastore.HiveMetaStore", "-p", port]
     return JavaService("metastore", ["java", *memory, "-cp", f"{folder}:{jars}/*", *main], port, folder)
+
+
+def start_hive_metastore() -> JavaService:
+    """A metastore of Hive 4."""
+    folder, port = Path(tempfile.mkdtemp(prefix="hive4-metastore-")), free_port()
+    _write_site(folder, {})
+    return _hive("metastore", folder, port, "org.apache.hadoop.hive.metastore.HiveMetaStore", "-p", port)
+
+
+def start_hive_server(metastore: JavaService) -> JavaService:
+    """HiveServer2 of Hive 4 on that metastore, with Hudi's classes. It has no engine: only what needs no job can be asked."""
+    folder, port = Path(tempfile.mkdtemp(prefix="hive4-server-")), free_port()
+    settings = {
+        "hive.metastore.uris": f"thrift://127.0.0.1:{metastore.port}",
+        "hive.server2.thrift.port": port,
+        "hive.server2.thrift.bind.host": "127.0.0.1",
+        "hive.server2.webui.port": 0,
+        "hive.server2.enable.doAs": "false",
+        "hive.server2.materializedviews.registry.impl": "DUMMY",
+        "hive.server2.logging.operation.enabled": "false",
+        "hive.exec.scratchdir": folder / "scratch",
+        "hive.exec.local.scratchdir": folder / "local",
+        "hive.execution.engine": "mr",
+    }
+    _write_site(folder, settings)
+    return _hive("hiveserver2", folder, port, "org.apache.hive.service.server.HiveServer2")
 
 
 def start_thrift_server(metastore: JavaService) -> JavaService:
@@ -117,6 +149,29 @@ def hudi_sync_tool(metastore_port: int, base_path: object, *flags: str) -> None:
     ]
     run = subprocess.run([*command, *own, *flags], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout[-2000:] + run.stderr[-3000:]
+
+
+def _hive(name: str, folder: Path, port: int, *main: object) -> JavaService:
+    """A server of Hive 4; Hudi's classes stand last, so that they hide none of Hive's."""
+    opens = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPEN]
+    options = ["-Xmx700m", f"-Dderby.stream.error.file={folder}/derby.log", f"-Djava.io.tmpdir={folder}"]
+    classes = f"{folder}:{HIVE}/*:{BUNDLES['1.2.0']}"
+    return JavaService(name, ["java", *options, *opens, "-cp", classes, *main], port, folder)
+
+
+def _write_site(folder: Path, settings: dict[str, object]) -> None:
+    every = {
+        "javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={folder}/db;create=true",
+        "datanucleus.schema.autoCreateAll": "true",
+        "hive.metastore.schema.verification": "false",
+        "hive.metastore.warehouse.dir": folder / "warehouse",
+        "hive.metastore.warehouse.external.dir": folder / "external",
+        "hive.metastore.event.db.notification.api.auth": "false",
+        "hive.async.log.enabled": "false",
+        **settings,
+    }
+    pairs = "".join(f"<property><name>{key}</name><value>{value}</value></property>\n" for key, value in every.items())
+    (folder / "hive-site.xml").write_text(f"<configuration>\n{pairs}</configuration>\n")
 
 
 def free_port() -> int:

@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PEER = ROOT / ".peer"
 PYTHON = PEER / "venv" / "bin" / "python"
 BUNDLES = {version: PEER / "jars" / f"hudi-spark3.5-bundle_2.12-{version}.jar" for version in ("1.2.0", "0.15.0")}
+HIVE = PEER / "hive-4.0.1"
 
 
 def ensure() -> None:
@@ -28,11 +29,25 @@ def ensure() -> None:
     for version, jar in BUNDLES.items():
         if jar.exists():
             continue
-        if shutil.which("mvn") is None:
-            sys.exit("the interop tests need Maven (mvn) to fetch Apache Hudi's bundles")
         artifact = f"org.apache.hudi:hudi-spark3.5-bundle_2.12:{version}"
-        command = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={jar.parent}"]
-        subprocess.run(command, check=True)
+        _maven("dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={jar.parent}")
+
+
+def ensure_hive() -> None:
+    """The jars of Apache Hive's own servers (300 MB), which one file of tests starts."""
+    ensure()
+    if not HIVE.exists():
+        begun = HIVE.with_name("hive.part")
+        pom = Path(__file__).with_name("hive-pom.xml")
+        scope = "-DincludeScope=runtime"
+        _maven("-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={begun}", scope)
+        begun.rename(HIVE)
+
+
+def _maven(*arguments: str) -> None:
+    if shutil.which("mvn") is None:
+        sys.exit("the interop tests need Maven (mvn) to fetch Apache Hudi's bundles and Apache Hive")
+    subprocess.run(["mvn", "-q", "-B", *arguments], check=True)
 
 
 if __name__ == "__main__":

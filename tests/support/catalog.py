@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hoodie.errors import CatalogError
+from hoodie.errors import CatalogError, SchemaConflictError
 from hoodie.sync.model import (
     AddColumns,
     AddPartitions,
@@ -19,7 +19,10 @@ from hoodie.sync.model import (
 
 
 class MemoryCatalog:
-    """Databases, tables and partitions as a metastore keeps them. `fail_at`: the number of the action that fails, from 0."""
+    """Databases, tables and partitions as a metastore keeps them.
+
+    `fail_at`: the number of the action that fails, from 0; `refuses`: the kind of action that it has no words for.
+    """
 
     def __init__(self, takes_spark_properties=True):
         self.takes_spark_properties = takes_spark_properties
@@ -29,6 +32,7 @@ class MemoryCatalog:
         self.applied = 0
         self.asked = []
         self.fail_at = None
+        self.refuses = None
 
     def __call__(self, options):
         return self
@@ -49,6 +53,10 @@ class MemoryCatalog:
         self.asked.append(values)
         known = self.parts[table.full_name]
         return [part for part in known.values() if values is None or part.values in values]
+
+    def check(self, action):
+        if self.refuses is not None and isinstance(action, self.refuses):
+            raise SchemaConflictError("the catalog cannot do this")
 
     def apply(self, action):
         if self.applied == self.fail_at:

@@ -33,6 +33,9 @@ class Catalog(Protocol):
     def partitions(self, table: CatalogTable, values: Sequence[tuple[str, ...]] | None) -> list[CatalogPartition]:
         """Those of the partitions with these values that exist; None: all."""
 
+    def check(self, action: Action) -> None:
+        """Raises ConfigError or SchemaConflictError for an action that this kind of catalog cannot carry out. Asks nobody."""
+
     def apply(self, action: Action) -> None:
         """Carry out one action. Safe to repeat."""
 

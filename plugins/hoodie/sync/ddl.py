@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import unquote
 
-from hoodie.errors import SchemaConflictError
+from hoodie.errors import ConfigError, SchemaConflictError
 from hoodie.sync.catalog import batches
+from hoodie.sync.extractors import NULL_PARTITION
 from hoodie.sync.model import (
     Action,
     AddColumns,
@@ -29,8 +30,10 @@ Row = Sequence[str | None]
 def statements(action: Action, batch: int, *, spark: bool) -> Iterator[str]:
     """The statements of an action; `spark`: in the dialect of Spark's Thrift Server, which lacks some of Hive's.
 
-    Raises SchemaConflictError for a change of columns that Spark cannot make.
+    Raises SchemaConflictError for a change of columns that Spark cannot make, ConfigError for a partition that Hive cannot name.
     """
+    if isinstance(action, AddPartitions | MovePartitions | DropPartitions) and not spark:
+        _check_names(action)
     match action:
         case CreateDatabase(database):
             yield f"CREATE DATABASE IF NOT EXISTS {identifier(database)}"
@@ -61,6 +64,17 @@ def statements(action: Action, batch: int, *, spark: bool) -> Iterator[str]:
             for some in batches(partitions, batch):
                 dropped = ", ".join(_partition(table, each) for each in some)
                 yield f"ALTER TABLE {name(table)} DROP IF EXISTS {dropped}"
+
+
+def _check_names(action: AddPartitions | MovePartitions | DropPartitions) -> None:
+    """Hive's SQL does not take the value that stands for null (its error 10111); its metastore does."""
+    null = [each for each in action.partitions if NULL_PARTITION in each.values]
+    if null:
+        raise ConfigError(
+            f"HiveServer2 cannot add or change the partition of nulls of {action.table.full_name}",
+            found="/".join(null[0].values),
+            fix="sync with hoodie.datasource.hive_sync.mode=hms",
+        )
 
 
 def identifier(text: str) -> str:

@@ -141,6 +141,11 @@ class HiveServer:
                 if each in asked
             ]
 
+    def check(self, action: Action) -> None:
+        """Raises what `ddl.statements` raises for an action that has no words in the server's dialect."""
+        for _ in ddl.statements(action, self._batch, spark=self._spark):
+            pass
+
     def apply(self, action: Action) -> None:
         """Run the statements of one action."""
         with self._asking(f"to {action}"):

@@ -115,6 +115,9 @@ class Metastore:
                 found += self._client.get_partitions_by_names(table.database, table.name, list(some))
             return [CatalogPartition(tuple(each.values), each.sd.location) for each in found]
 
+    def check(self, action: Action) -> None:
+        """A metastore can carry out every action."""
+
     def apply(self, action: Action) -> None:
         """Carry out one action."""
         with self._asking(f"to {action}"):

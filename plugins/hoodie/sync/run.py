@@ -106,6 +106,8 @@ def plan_sync(state: TableState, options: Options, catalog: Catalog) -> SyncPlan
         actions.insert(0, CreateDatabase(database))
     reasons = dict.fromkeys(table.changes.reason for table in tables)
     reason = "; ".join(reasons) if actions else "nothing to change: " + "; ".join(reasons)
+    for action in actions:
+        catalog.check(action)
     last = state.timeline.last_commit
     return SyncPlan(reason, last.time if last else None, tuple(actions), extractor.java_class)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hoodie.errors import SchemaConflictError
+from hoodie.errors import ConfigError, SchemaConflictError
 from hoodie.sync.ddl import parse_location, parse_partition_name, parse_table, statements
 from hoodie.sync.model import (
     AddColumns,
@@ -59,6 +59,14 @@ def test_partitions_in_batches():
     ]
     assert hive(MovePartitions(TABLE, PARTS[:1])) == [ALTER + "PARTITION (`part`='x') SET LOCATION '/lake/part=x'"]
     assert hive(SetProperties(TABLE, {"k": "v"})) == [ALTER + "SET TBLPROPERTIES ('k'='v')"]
+
+
+@pytest.mark.parametrize("kind", [AddPartitions, MovePartitions, DropPartitions])
+def test_hives_sql_does_not_name_the_partition_of_nulls(kind):
+    null = kind(TABLE, (CatalogPartition(("__HIVE_DEFAULT_PARTITION__",), "/lake/part=__HIVE_DEFAULT_PARTITION__"),))
+    with pytest.raises(ConfigError, match="mode=hms"):
+        hive(null)
+    assert list(statements(null, 1, spark=True))
 
 
 def test_columns_of_partitions_follow_in_hive_and_spark_has_no_word_for_it():

@@ -9,7 +9,7 @@ import pytest
 
 from hoodie.config.sync_keys import SYNC_KEYS
 from hoodie.errors import CatalogError, ConfigError, SchemaConflictError, TableExistsError
-from hoodie.sync.model import CatalogPartition, Column
+from hoodie.sync.model import AddPartitions, CatalogPartition, Column
 from hoodie.sync.run import explain_sync, run_sync
 from tests.support.catalog import MemoryCatalog
 from tests.support.tables import batch, create
@@ -120,6 +120,15 @@ def test_every_partition_is_compared_when_commits_are_unknown(table):
     assert "archived" in plan.reason
     assert catalog.values("default.trips") == [("foreign",), ("x",), ("y",)]
     assert parts[("y",)].location == f"{table.base_path}/part=y"
+
+
+def test_what_the_catalog_has_no_words_for_is_refused_before_anything_is_written(table):
+    catalog = MemoryCatalog()
+    catalog.refuses = AddPartitions
+    for attempt in (explain_sync, run_sync):
+        with pytest.raises(SchemaConflictError):
+            attempt(table.state(), {}, catalog)
+    assert (catalog.applied, catalog.tables) == (0, {})
 
 
 def test_columns_evolve(table):
