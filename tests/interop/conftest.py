@@ -38,6 +38,27 @@ def pytest_sessionfinish() -> None:
         _alive.pop().stop()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of 0.15.0 come last: else its session and that of 1.2.0 would be started again and again.
+
+    Of tests side by side those of a module that share its metastore stay in one process.
+    """
+    items.sort(key=_needs_15)
+    for item in items:
+        if "metastore" in item.fixturenames:
+            item.add_marker(pytest.mark.xdist_group(item.path.name))
+
+
+def _needs_15(item: pytest.Item) -> bool:
+    parameters = (
+        item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
+    )
+    return "hudi15" in item.fixturenames or any(
+        "hudi15" in (value if isinstance(value, tuple) else (value,)) for value in parameters
+    )
+
+
 @pytest.fixture
 def hudi_rs_read():
     """Reads a snapshot with hudi-rs: path -> Arrow table, meta columns included."""
