@@ -131,6 +131,18 @@ def test_switched_on_and_on_with_hudi(tmp_path, request, peer, kind, version):
     same(ours, hudi)
 
 
+@pytest.mark.parametrize("kind", [COW, MOR])
+@pytest.mark.parametrize("version", ["9", "6"])
+@pytest.mark.parametrize("populate", ["false", "true"])
+def test_hudi_rs_reads_them(tmp_path, hudi_rs_read, kind, version, populate):
+    """Logs and their deletions, and files from before the switch."""
+    ours = HoodieTable.create(str(tmp_path / "t"), options(kind, "Simple", version, **{META: populate}))
+    ours.write(first(), "insert", NO_SMALL_FILES)
+    ours.write(make_table(["k1", "k5"], [50, 1], [5.0, 5.0]), "upsert", {**NO_SMALL_FILES, META: "false"})
+    ours_writes_on(ours, 4)
+    assert rows(hudi_rs_read(ours.base_path)) == rows(ours.read())
+
+
 @pytest.mark.parametrize(
     "more",
     [
