@@ -15,6 +15,7 @@ pytestmark = pytest.mark.interop
 META = "hoodie.populate.meta.fields"
 NO_SMALL_FILES = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
 HIVE = "hoodie.datasource.write.hive_style_partitioning"
+THEIRS = {"hoodie.metadata.enable": "false", "hoodie.compact.inline": "false"}
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
 KEYS = {
     "Simple": ("id", "part"),
@@ -64,7 +65,7 @@ def theirs_writes_on(hudi, ours, step, **more):
         **hudi_options(ours, True),
         "hoodie.datasource.write.table.type": ours.properties.table_type,
         META: "false",
-        "hoodie.metadata.enable": "false",
+        **THEIRS,
         **more,
     }
     ids = ["k1", "k2", "k4", f"k{step}2", f"k{step}3"]
@@ -93,7 +94,7 @@ def test_in_turn_with_hudi(tmp_path, request, peer, kind, keygen, version):
     hudi = request.getfixturevalue(peer)
     ours = HoodieTable.create(str(tmp_path / "ours"), options(kind, keygen, version))
     ours.write(first(), "insert", NO_SMALL_FILES)
-    given = options(kind, keygen, version, **{"hoodie.metadata.enable": "false"})
+    given = options(kind, keygen, version, **THEIRS)
     hudi.write(tmp_path / "theirs", first(), {**given, "hoodie.datasource.write.operation": "upsert"}, "overwrite")
     theirs = HoodieTable.open(str(tmp_path / "theirs"))
     for table in (ours, theirs):
@@ -162,4 +163,5 @@ def test_generators_that_hudi_12_only_reads(tmp_path, hudi12, hudi_rs_read, more
     ours.write(make_table(["k1", "k20"], [10, 10], [2.0, 2.0]), "upsert", NO_SMALL_FILES)
     found = rows(ours.read(), ["id", "price"])
     assert rows(hudi12.read(ours.base_path), ["id", "price"]) == found
-    assert rows(hudi_rs_read(ours.base_path), ["id", "price"]) == found
+    if "CUSTOM" not in more.values():  # hudi-rs takes `part:SIMPLE` for the name of a column
+        assert rows(hudi_rs_read(ours.base_path), ["id", "price"]) == found
