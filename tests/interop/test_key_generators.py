@@ -78,7 +78,7 @@ def days(first, n):
     return table.set_column(2, "day", pa.array([f"2024-0{id_ % 3 + 1}-29" for id_ in table["id"].to_pylist()]))
 
 
-def write_in_turn(folder, peer, version, given, columns, rows=rows):
+def write_in_turn(folder, peer, version, given, columns):
     theirs = {**given, "hoodie.datasource.write.operation": "upsert", "hoodie.metadata.enable": "false"}
     again = {name: value for name, value in given.items() if any(name in key.names for key in KEYGEN_KEYS)}
     ours = HoodieTable.create(str(folder / "ours"), given)
@@ -108,10 +108,16 @@ def test_hudi_1_2_and_we_write_in_turn(tmp_path, hudi12, name):
 
 
 def test_days_as_nested_folders(tmp_path, hudi12):
-    slashes = {"hoodie.datasource.write.slash.separated.date.partitioning": "true"}
-    write_in_turn(tmp_path / "days", hudi12, "9", options("9", "Simple", "id", "day", **slashes), ["day"], days)
-    found = HoodieTable.open(str(tmp_path / "days" / "theirs")).read(["_hoodie_partition_path"])
-    assert set(found[0].to_pylist()) == {"2024/01/29", "2024/02/29", "2024/03/29"}
+    given = options("9", "Simple", "id", "day", **{"hoodie.datasource.write.slash.separated.date.partitioning": "true"})
+    ours = HoodieTable.create(str(tmp_path), given)
+    ours.write(days(1, 1))
+    theirs = {**given, "hoodie.datasource.write.operation": "upsert", "hoodie.metadata.enable": "false"}
+    hudi12.write(ours.base_path, days(4, 2), theirs)
+    ours.write(days(6, 3))
+    found = by_id(ours.read([*META, "id", "n", "day"]), "day")
+    assert found == by_id(hudi12.read(ours.base_path), "day")
+    assert [found[id_][1] for id_ in sorted(found)] == [1, 1, 1, 2, 2, 3, 3, 3, 3, 3, 3]
+    assert {row[3] for row in found.values()} == {"2024/01/29", "2024/02/29", "2024/03/29"}
 
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
