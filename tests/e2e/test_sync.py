@@ -19,7 +19,7 @@ from tests.interop.hive_services import start_metastore
 pytestmark = pytest.mark.e2e
 TABLE = "catalogued"
 INGEST, SYNC = f"hudi_ingest__{TABLE}", f"hudi_sync__{TABLE}"
-_PATIENCE = 180.0  # a second try begins 30 to 60 seconds after the first
+_PATIENCE = 300.0  # a second try begins 30 to 60 seconds after the first
 
 
 def _ingest(airflow: Running, first: str, end: str) -> Step:
