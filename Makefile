@@ -46,7 +46,7 @@ peer: setup ## Apache Hudi's own Spark bundle in .peer/, which interop and bench
 	@$(VENV)/python -m tests.interop.peer_env
 
 interop: peer ## Apache Hudi and hudi-rs read and write what we write
-	$(PYTEST) -n 2 --dist loadgroup --no-loadscope-reorder tests/interop
+	$(PYTEST) -n 2 --dist loadscope --no-loadscope-reorder tests/interop
 
 e2e: peer ## the demo, then a real Airflow scheduler, spark-submit and a browser
 	$(PYTEST) tests/e2e

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pyarrow as pa
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.interop import peer_env
 from tests.interop.peer import HudiPeer
@@ -38,16 +42,23 @@ def pytest_sessionfinish() -> None:
         _alive.pop().stop()
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of 0.15.0 come last: else its session and that of 1.2.0 would be started again and again.
-
-    Of tests side by side those of a module that share its metastore stay in one process.
-    """
+    """Tests of 0.15.0 come last: else its session and that of 1.2.0 would be started again and again."""
     items.sort(key=_needs_15)
-    for item in items:
-        if "metastore" in item.fixturenames:
-            item.add_marker(pytest.mark.xdist_group(item.path.name))
+
+
+class _SideBySide(LoadScopeScheduling):
+    """Each process takes a test at a time, but modules of Hive sync whole: their tests share servers."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        module = nodeid.partition("::")[0]
+        return module if Path(module).name.startswith("test_hive_") else nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    """For `-n 2 --dist loadscope`. The groups of `--dist loadgroup` are lost between pytest 9.2 and xdist 3.8."""
+    return _SideBySide(config, log)
 
 
 def _needs_15(item: pytest.Item) -> bool:
