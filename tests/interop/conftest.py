@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +26,24 @@ def _peer(version: str) -> HudiPeer:
     return _alive[0]
 
 
+def _lent(version: str) -> Iterator[HudiPeer]:
+    """The peer for one test: what that sets in the session ends with it."""
+    peer = _peer(version)
+    yield peer
+    if peer in _alive:
+        peer.sql("reset")
+
+
 @pytest.fixture
-def hudi12() -> HudiPeer:
+def hudi12() -> Iterator[HudiPeer]:
     """Apache Hudi 1.2.0: reads and writes table versions 6, 8 and 9."""
-    return _peer("1.2.0")
+    yield from _lent("1.2.0")
 
 
 @pytest.fixture
-def hudi15() -> HudiPeer:
+def hudi15() -> Iterator[HudiPeer]:
     """Apache Hudi 0.15.0: table version 6."""
-    return _peer("0.15.0")
+    yield from _lent("0.15.0")
 
 
 def pytest_sessionfinish() -> None:

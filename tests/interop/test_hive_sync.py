@@ -115,7 +115,7 @@ def test_partitions_and_columns_follow_the_table(tmp_path, metastore, hudi12):
     assert table.sync(full).actions == (), "what was deleted and not yet cleaned is not taken up again"
 
     overwrite = {**write, "hoodie.datasource.write.operation": "insert_overwrite_table"}
-    hudi12.write(table.base_path, rows(["z"]), overwrite)
+    hudi12.write(table.base_path, rows(["z"]).append_column("more", pa.array([8], pa.int32())), overwrite)
     table = HoodieTable.open(table.base_path)
     assert "AddPartitions" in [type(action).__name__ for action in table.sync(options).actions]
     assert set(entry(options, "life", "life")[1]) == {("p1",)}
