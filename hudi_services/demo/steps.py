@@ -13,6 +13,8 @@ from hoodie.errors import HoodieError
 from hudi_services.demo.airflow_api import AirflowApi, ApiError
 
 _POLL = 1.0  # seconds between looks
+# Airflow 3 takes a task that is answered before its scheduler has seen the asking process end for one that was killed, and asks again.
+_SETTLE = 5.0  # seconds before an answer
 _PATIENCE = 600.0  # seconds for one run
 _LOG_LINES = 60
 
@@ -104,6 +106,7 @@ def answer(api: AirflowApi, dag_id: str, run_id: str, task_id: str, option: str)
     while time.monotonic() < deadline:
         tasks = _tasks_without_failure(api, dag_id, run_id)
         if tasks.get(task_id, {}).get("state") == "awaiting_input":
+            time.sleep(_SETTLE)
             question: str = api.question(dag_id, run_id, task_id)["subject"]
             api.answer(dag_id, run_id, task_id, option)
             return question
