@@ -13,7 +13,7 @@ from hoodie.errors import HoodieError
 from hudi_services.demo.airflow_api import AirflowApi, ApiError
 
 _POLL = 1.0  # seconds between looks
-# Airflow 3 takes a task that is answered before its scheduler has seen the asking process end for one that was killed, and asks again.
+# Answered before the scheduler has seen the asking process end, a task is taken for one that was killed, and Airflow asks again.
 _SETTLE = 5.0  # seconds before an answer
 _PATIENCE = 600.0  # seconds for one run
 _LOG_LINES = 60
