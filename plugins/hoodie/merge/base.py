@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from hoodie.merge.meeting import Incoming
-from hoodie.merge.partial import LACKS, PartialUpdate
+from hoodie.merge.partial import LACKS, PartialUpdate, replaced
 from hoodie.model.meta_columns import COMMIT_SEQNO, COMMIT_TIME
 
 
@@ -46,8 +46,8 @@ class BaseMerger:
         sequence number, as a write does: it was changed by that write.
         """
         self._incoming = incoming.combine_chunks()
-        # Deletions have nulls in columns that the table requires: only the rows that replace others must have values.
         self._lacks = [name for name in incoming.schema.names if name.startswith(LACKS)]
+        # Deletions have nulls in columns that the table requires: only the rows that replace others must have values.
         present = self._incoming.select([*(name for name in columns if name in incoming.schema.names), *self._lacks])
         self._rows = present.cast(pa.schema([field.with_nullable(True) for field in present.schema]))
         self._keys = Incoming(self._incoming, ordering)
@@ -86,17 +86,9 @@ class BaseMerger:
             filled &= np.isin(kept, places[late])
             updated += int(filled.sum())
             if self._stamps_filled and filled.any():
-                rows = _replaced(rows, both, (COMMIT_TIME, COMMIT_SEQNO), np.where(filled, other, kept))
+                rows = replaced(rows, both, (COMMIT_TIME, COMMIT_SEQNO), np.where(filled, other, kept))
         return MergedBatch(rows.drop_columns(self._lacks).cast(batch.schema), updated, deleted)
 
     def inserts(self) -> pa.Table:
         """The incoming rows that met no stored row and are not deletes, with `columns`; call it after the last batch."""
         return self._rows.drop_columns(self._lacks).filter(pa.array(~self._keys.met & ~self._keys.deletes))
-
-
-def _replaced(rows: pa.Table, source: pa.Table, names: Sequence[str], places: np.ndarray) -> pa.Table:
-    """`rows` with the named columns taken from `places` of `source`."""
-    for name in names:
-        position = rows.schema.get_field_index(name)
-        rows = rows.set_column(position, rows.schema.field(position), source[name].take(pa.array(places)))
-    return rows

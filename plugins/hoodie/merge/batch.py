@@ -22,7 +22,7 @@ def latest_per_key(rows: pa.Table, ordering: Sequence[str]) -> pa.Table:
     A null ordering value is lower than any other. `rows` has the columns `_hoodie_record_key`, `_hoodie_partition_path` and
     `__sequence`; the order of the result is that of the sequence, or that of `rows` when no two share a key.
     """
-    keys = _key_numbers(rows)
+    keys = key_numbers(rows)
     if keys is None:
         return rows
     # Few keys come more than once: only their rows are sorted.
@@ -40,12 +40,7 @@ def latest_per_key(rows: pa.Table, ordering: Sequence[str]) -> pa.Table:
     return result if (np.diff(sequence) > 0).all() else result.take(pa.array(np.argsort(sequence)))
 
 
-def has_duplicates(rows: pa.Table) -> bool:
-    """Whether two rows share partition path and record key."""
-    return _key_numbers(rows) is not None
-
-
-def _key_numbers(rows: pa.Table) -> np.ndarray | None:
+def key_numbers(rows: pa.Table) -> np.ndarray | None:
     """A number below the count of rows for each partition path and record key; None when no two rows share one."""
     keys, distinct = _numbers(rows[RECORD_KEY])
     if distinct == rows.num_rows:

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.formats.log import RESET
-from hoodie.merge.batch import DELETE, SEQUENCE, has_duplicates
-from hoodie.model.meta_columns import META_COLUMNS, PARTITION_PATH, RECORD_KEY
+from hoodie.merge.batch import DELETE, SEQUENCE, key_numbers
+from hoodie.model.meta_columns import META_COLUMNS
 
 LACKS = "__lacks."
 """Prefix of boolean columns of rows from logs: the row comes without the column that is named behind it."""
@@ -61,7 +61,7 @@ class PartialUpdate:
             chosen = stands.copy()
             chosen[holes] = other[holes]
             changed[holes] = True
-            rows = _replaced(rows, source, name, chosen)
+            rows = replaced(rows, source, (name, LACKS + name), chosen)
         return rows, changed
 
     def fillable(self, names: Sequence[str]) -> list[str]:
@@ -87,10 +87,10 @@ def folded_per_key(rows: pa.Table, ordering: Sequence[str], partial: PartialUpda
     `__reset`. A row takes the place of the one before it unless its ordering values are lower; whichever stands is filled from
     the other, but a deletion neither fills nor is filled. The order of the result is that of the sequence.
     """
-    if not has_duplicates(rows):
+    keys = key_numbers(rows)
+    if keys is None:
         return rows
     rows = rows.combine_chunks()
-    keys = _codes(rows)
     sequence = _numpy(rows[SEQUENCE])
     order = np.lexsort((sequence, keys))
     resets = _flags(rows[RESET])[order] if RESET in rows.schema.names else np.zeros(len(order), dtype=bool)
@@ -115,26 +115,17 @@ def folded_per_key(rows: pa.Table, ordering: Sequence[str], partial: PartialUpda
         leading, late = _last(given & leads, group), _first(given & ~leads, group, len(order))
         chosen = np.where(leading >= 0, leading, np.where(late < len(order), late, winner))
         chosen = np.where(deletes[winner], winner, chosen)
-        result = _replaced(result, rows, name, order[chosen])
+        result = replaced(result, rows, (name, LACKS + name), order[chosen])
     return result.take(pa.array(np.argsort(sequence[order[winner]], kind="stable")))
 
 
-def _replaced(rows: pa.Table, source: pa.Table, name: str, places: _Places) -> pa.Table:
-    """`rows` with the values of a column, and whether they lack it, from `places` of `source`."""
-    for column in (name, LACKS + name):
-        position = rows.schema.get_field_index(column)
+def replaced(rows: pa.Table, source: pa.Table, names: Sequence[str], places: _Places) -> pa.Table:
+    """`rows` with the named columns, as far as they have them, taken from `places` of `source`."""
+    for name in names:
+        position = rows.schema.get_field_index(name)
         if position >= 0:
-            rows = rows.set_column(position, rows.schema.field(position), source[column].take(pa.array(places)))
+            rows = rows.set_column(position, rows.schema.field(position), source[name].take(pa.array(places)))
     return rows
-
-
-def _codes(rows: pa.Table) -> npt.NDArray[np.int64]:
-    """A number per row, equal for rows of one partition path and record key."""
-    codes = np.zeros(rows.num_rows, dtype=np.int64)
-    for name in (PARTITION_PATH, RECORD_KEY):
-        encoded = pc.dictionary_encode(rows[name].combine_chunks())
-        codes = codes * (len(encoded.dictionary) + 1) + _numpy(encoded.indices)
-    return codes
 
 
 def _ranks(rows: pa.Table, ordering: Sequence[str]) -> npt.NDArray[np.int64]:

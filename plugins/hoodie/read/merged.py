@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from hoodie.config.memory_keys import MergeMemory
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.formats.murmur import murmur2
-from hoodie.formats.stitched import StitchedReader, open_base_file
+from hoodie.formats.stitched import StitchedReader
 from hoodie.merge import BaseMerger, MergedBatch, Overlay
 from hoodie.merge.spill import Spill
 from hoodie.model.files import FileSlice
@@ -44,7 +44,7 @@ class SliceMerger:
     def batches(self, file_slice: FileSlice, reader: BaseFileReader | StitchedReader | None) -> Iterator[MergedBatch]:
         """What the slice holds, with the columns of `logs.schema`: the rows of the base file in their order, then new ones.
 
-        `reader` has the base file open, None when the slice has none (see `merged_slice`).
+        `reader` has the base file open, None when the slice has none.
         """
         logs = self.logs.open(file_slice)
         yield from self._batches(file_slice, logs, logs.rows(self.memory), reader)
@@ -88,9 +88,8 @@ class SliceMerger:
                     overlay.uncovered(conform(batch, compared))
         yield conform(overlay.standing(), self.logs.schema)
 
-    def log_rows(self, file_slice: FileSlice) -> Iterator[pa.Table]:
+    def log_rows(self, file_slice: FileSlice, logs: SliceLogs) -> Iterator[pa.Table]:
         """What the logs alone add up to (see `SliceLogs.rows`), at once or, where they do not fit, in parts of some keys each."""
-        logs = self.logs.open(file_slice)
         rows = logs.rows(self.memory)
         if rows is not None:
             yield rows
@@ -182,15 +181,6 @@ class SliceMerger:
     def _added(self, merger: BaseMerger) -> MergedBatch:
         rows = conform(merger.inserts(), self.logs.schema)
         return MergedBatch(rows, 0, 0, rows.num_rows)
-
-
-def merged_slice(merger: SliceMerger, file_slice: FileSlice) -> Iterator[MergedBatch]:
-    """The same, opening the base file."""
-    if file_slice.base_file is None:
-        yield from merger.batches(file_slice, None)
-        return
-    with open_base_file(merger.logs.storage, file_slice.base_file) as reader:
-        yield from merger.batches(file_slice, reader)
 
 
 def _cut(rows: pa.Table, start: int, step: int) -> Iterable[pa.Table]:

@@ -38,7 +38,7 @@ class ReadPlan:
     schema: pa.Schema  # of the result
     scanned: (
         pa.Schema
-    )  # of what is read: columns of the result, no meta columns where keys are virtual, and of the filter
+    )  # of what is read: the result's columns, but no meta columns where keys are virtual, and the filter's
     filter: pc.Expression | None
     merging: pa.Schema  # what is read of slices with logs: besides, what merging has to see
     rules: MergeRules

@@ -16,7 +16,6 @@ from hoodie.model.names import LogFileName
 from hoodie.schema import conform
 from hoodie.services.log_compaction_plan import mergeable
 from hoodie.services.slice_task import SliceTask
-from hoodie.view.log_blocks import valid_blocks
 from hoodie.write.log_file import LogFileWriter
 
 
@@ -30,25 +29,24 @@ class LogCompactSlice(SliceTask):
 
     def __call__(self, task: tuple[int, tuple[FileSlice, LogFileName]]) -> WriteStat | None:
         number, (file_slice, name) = task
-        logs = self.merger.logs
-        storage = logs.storage
-        blocks = valid_blocks(storage, logs.timeline, file_slice, logs.as_of)
+        logs = self.merger.logs.open(file_slice)
+        blocks = logs.blocks
         if len(blocks) < 2 or not mergeable(blocks):
             return None
         log = LogFileWriter(
-            storage,
+            logs.reader.storage,
             self.instant,
             file_slice,
             replace(name, write_token=self.write_token(number)),
             self.schema,
             self.avro_schema,
             self.options,
-            logs.rules.ordering,
+            logs.reader.rules.ordering,
         )
         times = ",".join(dict.fromkeys(block.instant for block in blocks))
         writes = deletes = 0
         with log.open({Header.COMPACTED_BLOCK_TIMES: times}):
-            for rows in self.merger.log_rows(file_slice):
+            for rows in self.merger.log_rows(file_slice, logs):
                 by_key = pc.and_(rows[DELETE], pc.is_null(rows[COMMIT_TIME]))
                 gone, kept = rows.filter(by_key), rows.filter(pc.invert(by_key))
                 writes, deletes = writes + kept.num_rows, deletes + gone.num_rows
