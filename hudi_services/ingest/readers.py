@@ -15,6 +15,7 @@ import pyarrow.json as pa_json
 import pyarrow.parquet as pq
 
 from hoodie.errors import SourceError
+from hoodie.schema import values_of
 from hoodie.storage import File, Storage, closing_input
 from hudi_services.ingest.casting import typed
 from hudi_services.ingest.quarantine import QuarantineWriter
@@ -102,7 +103,7 @@ class FileSplit:
         if bad.any():
             reject(rows.filter(pa.array(bad)), path, reasons)
         for name in self.required:
-            column = cast[name]
+            column = values_of(cast, name)
             blank = pc.is_null(column)
             if pa.types.is_string(column.type):
                 blank = pc.or_(blank, pc.fill_null(pc.equal(pc.binary_length(column), 0), False))

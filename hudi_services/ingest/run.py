@@ -16,6 +16,7 @@ from hoodie.config.same_keygen import with_keygen_options
 from hoodie.config.table import TableProperties
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, PendingInstantError, SourceError, TableNotFoundError
+from hoodie.schema import find_field
 from hoodie.storage import open_storage
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
@@ -187,7 +188,7 @@ def _incoming_schema(
     }
     for role, names in roles.items():
         for name in names:
-            if name not in schema.names:
+            if find_field(schema, name) is None:
                 raise SourceError(
                     f"{role} column {name!r} is in none of the source files",
                     found=f"columns {', '.join(schema.names)}",

@@ -11,6 +11,7 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from tests.interop import peer_env
+from tests.interop.hive_services import JavaService, start_metastore
 from tests.interop.peer import HudiPeer
 
 _alive: list[HudiPeer] = []
@@ -44,6 +45,15 @@ def hudi12() -> Iterator[HudiPeer]:
 def hudi15() -> Iterator[HudiPeer]:
     """Apache Hudi 0.15.0: table version 6."""
     yield from _lent("0.15.0")
+
+
+@pytest.fixture(scope="module")
+def metastore() -> Iterator[JavaService]:
+    """A Hive metastore for the tests of one module."""
+    peer_env.ensure()
+    service = start_metastore()
+    yield service
+    service.stop()
 
 
 def pytest_sessionfinish() -> None:

@@ -17,7 +17,7 @@ import pytest
 from hoodie.errors import CatalogError
 from hudi_services.cli import main
 from tests.interop import peer_env
-from tests.interop.hive_services import JavaService, free_port, start_metastore, start_thrift_server
+from tests.interop.hive_services import JavaService, free_port, start_thrift_server
 from tests.interop.synced import PREFIX, hms, jdbc, make, make_of_plain_files, query, rows
 
 pytestmark = pytest.mark.interop
@@ -30,14 +30,6 @@ TABLES = {
     "mor": ("MERGE_ON_READ", "part,kind", "false", ["p1", "p 2"]),
     "mor_hive": ("MERGE_ON_READ", "part", "true", ["p1", "p 2"]),
 }
-
-
-@pytest.fixture(scope="module")
-def metastore() -> Iterator[JavaService]:
-    peer_env.ensure()
-    service = start_metastore()
-    yield service
-    service.stop()
 
 
 @pytest.fixture(scope="module")

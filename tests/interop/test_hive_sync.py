@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pyarrow as pa
 import pytest
 
@@ -12,22 +10,13 @@ from hoodie.config.key import resolve
 from hoodie.config.sync_keys import SYNC_KEYS
 from hoodie.errors import SchemaConflictError
 from hoodie.sync.catalog import open_catalog
-from tests.interop import peer_env
-from tests.interop.hive_services import JavaService, hudi_sync_tool, start_metastore
+from tests.interop.hive_services import hudi_sync_tool
 from tests.interop.synced import entry, hms, make, make_of_plain_files, rows
 
 pytestmark = pytest.mark.interop
 # What servers and Hudi's tool add for themselves.
 THEIRS = {"hudi_writer_version", "transient_lastDdlTime", "numFiles", "totalSize", "EXTERNAL"}
 OURS = {"hoodie.table.partition_extractor_class"}
-
-
-@pytest.fixture(scope="module")
-def metastore() -> Iterator[JavaService]:
-    peer_env.ensure()
-    service = start_metastore()
-    yield service
-    service.stop()
 
 
 CASES = {

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from hoodie.errors import RecordKeyError
 from hoodie.keygen.text import key_text
 from hoodie.keygen.timestamps import TimestampFolders
+from hoodie.schema import find_field, values_of
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -51,21 +52,22 @@ class PartitionPaths:
             self._folder(min(self.timestamp_fields), self.timestamps.check())
 
     def _part(self, table: pa.Table, field: str) -> pa.ChunkedArray:
-        if field not in table.schema.names:
+        if find_field(table.schema, field) is None:
             raise RecordKeyError(
                 f"Partition column {field!r} is missing",
                 found=f"columns {', '.join(table.schema.names)}",
                 fix="add the column",
             )
+        values = values_of(table, field)
         if self.timestamps is not None and field in self.timestamp_fields:
-            return self._folders(self.timestamps.texts(table[field], field), field)
-        if pa.types.is_timestamp(table[field].type):
+            return self._folders(self.timestamps.texts(values, field), field)
+        if pa.types.is_timestamp(values.type):
             raise RecordKeyError(
                 f"Column {field!r} cannot be a partition column",
-                found=f"type {table[field].type}: Hudi cannot read the folder names that it makes of timestamps",
+                found=f"type {values.type}: Hudi cannot read the folder names that it makes of timestamps",
                 fix="partition by a date or a string made of it",
             )
-        return self._folders(key_text(table[field], field), field)
+        return self._folders(key_text(values, field), field)
 
     def _folders(self, texts: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
         # Partitions are few: the folder of each distinct text is made once.

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from hoodie.errors import RecordKeyError
 from hoodie.keygen.text import key_text
+from hoodie.schema import find_field, values_of
 
 NULL_PART, EMPTY_PART = "__null__", "__empty__"
 
@@ -18,7 +19,7 @@ NULL_PART, EMPTY_PART = "__null__", "__empty__"
 class RecordKeys:
     """How a table names its rows.
 
-    With one plain field the key is the value's text; otherwise `field:value` pairs joined by commas.
+    With one plain field the key is the value's text; otherwise `field:value` pairs joined by commas. Fields may be dotted.
     """
 
     fields: tuple[str, ...]
@@ -30,7 +31,7 @@ class RecordKeys:
         Raises RecordKeyError for a column that is missing, and for rows whose key is null or empty.
         """
         for field in self.fields:
-            if field not in table.schema.names:
+            if find_field(table.schema, field) is None:
                 raise RecordKeyError(
                     f"Record key column {field!r} is missing",
                     found=f"columns {', '.join(table.schema.names)}",
@@ -44,7 +45,7 @@ class RecordKeys:
                 found=f"{count} of {table.num_rows} rows",
                 fix="repair or drop these rows; ingestion can quarantine them",
             )
-        texts = [key_text(table[field], field) for field in self.fields]
+        texts = [key_text(values_of(table, field), field) for field in self.fields]
         if not self.with_names:
             return texts[0]
         parts = [
@@ -57,7 +58,7 @@ class RecordKeys:
         """Boolean, true where no key can be made: every part of it is null or empty."""
         blanks = []
         for field in self.fields:
-            text = key_text(table[field], field)
+            text = key_text(values_of(table, field), field)
             blanks.append(pc.fill_null(pc.equal(pc.binary_length(text), 0), True))
         result = blanks[0]
         for blank in blanks[1:]:

@@ -11,7 +11,7 @@ from hoodie.config.table import TableProperties
 from hoodie.keygen.generator import record_keys
 from hoodie.keygen.record_key import RecordKeys
 from hoodie.model.meta_columns import RECORD_KEY
-from hoodie.schema import conform
+from hoodie.schema import conform, top_level
 
 
 @dataclass(frozen=True)
@@ -53,4 +53,4 @@ def stored_keys(properties: TableProperties, schema: pa.Schema | None) -> Stored
         return StoredKeys(None, pa.schema([]))
     keys = record_keys(properties)
     known = schema if schema is not None else pa.schema([])
-    return StoredKeys(keys, pa.schema([known.field(name) for name in keys.fields if name in known.names]))
+    return StoredKeys(keys, pa.schema([known.field(name) for name in top_level(keys.fields) if name in known.names]))

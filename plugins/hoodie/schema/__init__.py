@@ -2,6 +2,7 @@
 
 from hoodie.schema.avro import arrow_to_avro, avro_to_arrow
 from hoodie.schema.conform import conform
+from hoodie.schema.dotted import find_field, top_level, values_of
 from hoodie.schema.evolution import reconcile
 from hoodie.schema.meta import META_FIELDS, data_columns, with_meta_columns
 from hoodie.schema.normalise import normalise
@@ -12,7 +13,10 @@ __all__ = [
     "avro_to_arrow",
     "conform",
     "data_columns",
+    "find_field",
     "normalise",
     "reconcile",
+    "top_level",
+    "values_of",
     "with_meta_columns",
 ]

@@ -21,6 +21,7 @@ from hoodie.config.table import TableProperties
 from hoodie.config.table_keys import CREATE_KEYS
 from hoodie.config.write_keys import BLOOM_ENTRIES, BLOOM_FPP, BLOOM_MAX_ENTRIES, LOCK_WAIT_MS, WRITE_KEYS
 from hoodie.engine.base import Engine
+from hoodie.engine.pack import packed
 from hoodie.errors import ConfigError, HoodieError, SourceError, TableExistsError
 from hoodie.formats.bloom import BloomFilter
 from hoodie.formats.bootstrap_index import (
@@ -34,6 +35,7 @@ from hoodie.keygen import key_generator
 from hoodie.markers import delete_markers
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP
+from hoodie.schema import top_level
 from hoodie.services.bootstrap_check import find_duplicates
 from hoodie.services.bootstrap_plan import BootstrapPlan, plan_bootstrap
 from hoodie.services.bootstrap_skeleton import SkeletonTask, WriteSkeletons, skeleton_context
@@ -51,6 +53,7 @@ from hoodie.write.bulk import BulkInsert
 from hoodie.write.execute import new_file_id
 from hoodie.write.plan import WritePlan, plan_write, write_context
 
+_SKELETON_ROWS = 1_000_000  # of a task, about a second
 _TIMES = {keys.METADATA_ONLY: METADATA_BOOTSTRAP, keys.FULL_RECORD: FULL_BOOTSTRAP}
 
 
@@ -205,15 +208,14 @@ class _Run:
         plan, storage = self._plan, self._state.storage
         files = plan.of_mode(keys.METADATA_ONLY)
         context = skeleton_context(write_context(self._state, write, METADATA_BOOTSTRAP, self._engine.write_token))
-        inside = [name for name in context.paths.fields if name in write.schema.names]
-        columns = [*context.keys.fields, *inside]
+        columns = top_level((*context.keys.fields, *context.paths.fields))
         splits = [split.narrowed(columns) for split in plan.splits(self._request.source, files, orc=False)]
         tasks = [
             SkeletonTask(number, str(uuid.uuid4()), file.folder, file.rows, split)
             for number, (file, split) in enumerate(zip(files, splits, strict=True))
         ]
-        count = min(self._options[keys.PARALLELISM], len(tasks))
-        shares = [tuple(tasks[start::count]) for start in range(count)]
+        count = max(self._engine.parallelism, plan.rows // _SKELETON_ROWS)
+        shares = packed(tasks, min(self._options[keys.PARALLELISM], count), lambda task: task.rows)
         stats = [stat for share in self._engine.map(WriteSkeletons(context), shares) for stat in share]
         delete_bootstrap_index(storage)
         write_bootstrap_index(storage, _index(plan.source, tasks, int(self._clock.now().timestamp() * 1000)))

@@ -10,15 +10,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.engine.base import Block, Engine
+from hoodie.engine.pack import packed
 from hoodie.errors import RecordKeyError
 from hoodie.keygen import PartitionPaths, RecordKeys
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
+from hoodie.schema import top_level
 from hoodie.services.bootstrap_source import SourceSplit
 from hoodie.services.row_checksum import row_hashes
 from hoodie.write.rows import chunks, split_by
 
 _SAMPLE = 64  # a sample is one key in so many, by hash: duplicates of a key are in it all or none
 _BUCKET_BYTES = 128 * 1024 * 1024
+_GATHERED = 8_000_000  # hashes of so many rows, 64 MB, are compared in one place: an exchange would take longer
 _HASH = "hash"
 _HASH_BYTES = 8
 _SUSPECTS = 1000  # hashes whose keys are compared; more cannot be two keys' with one hash by chance
@@ -52,21 +55,25 @@ def find_duplicates(
     sample: bool,
     engine: Engine,
 ) -> Duplicates:
-    """Read only key and partition columns of all files, and exchange 64-bit hashes of them.
+    """Read only key and partition columns of all files, and bring equal 64-bit hashes of them together.
 
     Where hashes meet, the files are read again and the keys themselves compared. Raises RecordKeyError for keys that are null,
     or of a type without a stable text.
     """
-    columns = [*record_keys.fields, *paths.fields]
+    columns = top_level((*record_keys.fields, *paths.fields))
     narrow = [split.narrowed(columns) for split in splits]
-    buckets = max(engine.parallelism, -(-rows * _HASH_BYTES // _BUCKET_BYTES))
-    keys_of = KeysOf(record_keys, paths)
-    found = engine.exchange_inputs([(HashesOf(keys_of, buckets, sample), narrow)], buckets).map(repeated_hashes)
+    hashes_of = HashesOf(KeysOf(record_keys, paths), sample)
+    if rows <= _GATHERED:
+        shares = packed(narrow, engine.parallelism, lambda split: split.size)
+        found = [repeated_hashes(engine.map(GatherHashes(hashes_of), shares))]
+    else:
+        buckets = max(engine.parallelism, -(-rows * _HASH_BYTES // _BUCKET_BYTES))
+        found = engine.exchange_inputs([(SpreadHashes(hashes_of, buckets), narrow)], buckets).map(repeated_in_bucket)
     total = sum(count for count, _ in found)
     if not total:
         return Duplicates(0)
     suspects = np.concatenate([hashes for _, hashes in found])[:_SUSPECTS]
-    counted = pa.concat_tables(engine.map(CountKeys(keys_of, suspects), narrow))
+    counted = pa.concat_tables(engine.map(CountKeys(hashes_of.keys_of, suspects), narrow))
     keys = counted.group_by([PARTITION_PATH, RECORD_KEY]).aggregate([("count_all", "sum")])
     twice = keys.filter(pc.greater(keys["count_all_sum"], 1))
     if not twice.num_rows:
@@ -79,24 +86,47 @@ def find_duplicates(
 
 @dataclass(frozen=True)
 class HashesOf:
-    """Source split -> hashes of partition path and record key, by their upper half."""
+    """Rows of a source -> hashes (uint64) of partition path and record key, of the sample or of all."""
 
     keys_of: KeysOf
-    buckets: int
     sample: bool
+
+    def __call__(self, rows: pa.Table) -> np.ndarray:
+        hashes = row_hashes(self.keys_of(rows))
+        return hashes[hashes % np.uint64(_SAMPLE) == 0] if self.sample else hashes
+
+
+@dataclass(frozen=True)
+class GatherHashes:
+    """Task function: some splits -> the hashes of their rows."""
+
+    hashes_of: HashesOf
+
+    def __call__(self, splits: Sequence[SourceSplit]) -> np.ndarray:
+        return np.concatenate([self.hashes_of(rows) for split in splits for rows in chunks(split.batches())])
+
+
+@dataclass(frozen=True)
+class SpreadHashes:
+    """Source split -> the hashes of its rows, by their upper half."""
+
+    hashes_of: HashesOf
+    buckets: int
 
     def __call__(self, number: int, batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
         for rows in chunks(batches):
-            hashes = row_hashes(self.keys_of(rows))
-            if self.sample:
-                hashes = hashes[hashes % np.uint64(_SAMPLE) == 0]
+            hashes = self.hashes_of(rows)
             bucket = (hashes >> np.uint64(32)) % np.uint64(self.buckets)
             yield from split_by(pa.table({_HASH: hashes}), bucket, self.buckets)
 
 
-def repeated_hashes(bucket: int, tables: Iterator[pa.Table]) -> tuple[int, np.ndarray]:
-    """Bucket of hashes -> how many of them stand there more than once, and the first of these."""
-    held = [table[_HASH].to_numpy() for table in tables]
+def repeated_in_bucket(bucket: int, tables: Iterator[pa.Table]) -> tuple[int, np.ndarray]:
+    """`repeated_hashes` of a bucket's rows."""
+    return repeated_hashes([table[_HASH].to_numpy() for table in tables])
+
+
+def repeated_hashes(held: Sequence[np.ndarray]) -> tuple[int, np.ndarray]:
+    """How many of the hashes stand there more than once, and the first of these."""
     hashes = np.sort(np.concatenate([np.zeros(0, np.uint64), *held]))
     twice = np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
     return len(twice), twice[:_SUSPECTS]

@@ -13,7 +13,7 @@ from hoodie.config.key import Options
 from hoodie.config.table import TableProperties
 from hoodie.errors import HoodieError
 from hoodie.keygen import key_generator
-from hoodie.schema import normalise, reconcile
+from hoodie.schema import find_field, normalise, reconcile
 from hoodie.services.bootstrap_source import Footer, SourceSplit
 from hoodie.storage.base import FileInfo, Storage
 from hoodie.view.sources import path_values
@@ -91,8 +91,7 @@ def plan_bootstrap(
     if schema is not None:
         problems += _key_problems(good, schema, properties)
         problems += _folder_problems(files, good, schema, properties)
-    stored = [set(footer.schema.names) for footer in good]
-    inside = tuple(name for name in fields if all(name in names for names in stored))
+    inside = tuple(name for name in fields if all(_has(footer, name) for footer in good))
     key_bytes = sum(footer.key_bytes for footer in good)
     rows = sum(footer.rows for footer in good)
     skeletons = key_bytes + rows * _SEQNO_BYTES + len(good) * bloom_bytes
@@ -153,7 +152,7 @@ def _schema(
     for file in files:
         for name, value in file.values:
             texts.setdefault(name, []).append(value)
-    told = [name for name in fields if name in texts and name not in schema.names]
+    told = [name for name in fields if name in texts and find_field(schema, name) is None and "." not in name]
     given = [pa.field(name, _path_type(texts[name]) if typed else pa.string()) for name in told]
     return pa.schema([*schema, *given]), clashes
 
@@ -186,8 +185,8 @@ def _key_problems(footers: Sequence[Footer], schema: pa.Schema, properties: Tabl
         yield "a table without meta columns cannot be bootstrapped: leave hoodie.populate.meta.fields at true"
     for use, names in named.items():
         for name in names:
-            lacking = [f.info.path for f in footers if name not in f.schema.names and name not in _told(f, properties)]
-            if name not in schema.names:
+            lacking = [f.info.path for f in footers if not _has(f, name) and name not in _told(f, properties)]
+            if find_field(schema, name) is None or (use == "ordering" and "." in name):
                 yield f"the {use} column {name!r} is not in the source; it has {', '.join(schema.names)}"
             elif lacking:
                 yield f"the {use} column {name!r} is missing from {len(lacking)} files: {_some(lacking)}"
@@ -195,6 +194,10 @@ def _key_problems(footers: Sequence[Footer], schema: pa.Schema, properties: Tabl
         nulls = [f"{f.info.path} ({f.nulls[name]} rows)" for f in footers if f.nulls.get(name)]
         if nulls and len(properties.record_key_fields) == 1:
             yield f"the record key column {name!r} is null in {len(nulls)} files: {_some(nulls)}"
+
+
+def _has(footer: Footer, name: str) -> bool:
+    return find_field(footer.schema, name) is not None
 
 
 def _told(footer: Footer, properties: TableProperties) -> Mapping[str, str | None]:
@@ -206,7 +209,7 @@ def _folder_problems(
 ) -> Iterator[str]:
     """Skeletons stay in the source's folders: there the table's own key generator must put the rows later, too."""
     _, paths = key_generator(properties)
-    stored = {footer.info.path: set(footer.schema.names) for footer in footers}
+    stored = {footer.info.path: footer for footer in footers}
     wrong: dict[str, str] = {}
     for file in files:
         if file.mode != keys.METADATA_ONLY or file.folder in wrong:
@@ -215,7 +218,7 @@ def _folder_problems(
             wrong[file.folder] = f"{file.folder!r} for a table without partitions"
             continue
         values = dict(file.values)
-        if any(name in stored[file.info.path] for name in paths.fields) or not values.keys() >= set(paths.fields):
+        if any(_has(stored[file.info.path], name) for name in paths.fields) or not values.keys() >= set(paths.fields):
             continue  # the rows tell: looked at with the keys
         try:
             one = {name: pa.array([values[name]], pa.string()).cast(schema.field(name).type) for name in paths.fields}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from hoodie.engine.base import Engine
+from hoodie.engine.pack import packed
 from hoodie.errors import CorruptFileError, MissingFileError, SourceError
 from hoodie.formats.source_file import SourceFile
 from hoodie.formats.source_orc import OrcSource
@@ -66,9 +67,8 @@ def read_footers(
 ) -> list[Footer]:
     """The footers of all files, in their order."""
     # A footer takes milliseconds where files are near: so few cost less than a task of their own.
-    count = min(tasks, len(files), max(engine.parallelism, -(-len(files) // _FOOTERS)))
-    batches = [tuple(files[start::count]) for start in range(count)]
-    read = engine.map(ReadFooters(storage, tuple(keys), orc), batches)
+    count = min(tasks, max(engine.parallelism, -(-len(files) // _FOOTERS)))
+    read = engine.map(ReadFooters(storage, tuple(keys), orc), packed(files, count, lambda info: 1))
     return sorted((footer for batch in read for footer in batch), key=lambda footer: footer.info.path)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -12,6 +11,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.functions import col, lit
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from hoodie.engine.pack import packed
 from hoodie.model.files import FileSlice
 from hoodie.read.execute import ReadSlice
 from hoodie.read.plan import ReadPlan
@@ -62,14 +62,8 @@ def _needs_merging(file_slice: FileSlice) -> bool:
 
 def _tasks(slices: Sequence[FileSlice], cores: int) -> tuple[tuple[FileSlice, ...], ...]:
     """The slices of each task, about equal in bytes: a task for each core, and more of them as Spark cuts files."""
-    count = min(len(slices), max(cores, sum(each.size for each in slices) // _TASK_BYTES))
-    tasks: list[list[FileSlice]] = [[] for _ in range(count)]
-    smallest = [(0, number) for number in range(count)]
-    for each in sorted(slices, key=lambda each: each.size, reverse=True):
-        size, number = smallest[0]
-        tasks[number].append(each)
-        heapq.heapreplace(smallest, (size + each.size, number))
-    return tuple(tuple(task) for task in tasks)
+    count = max(cores, sum(each.size for each in slices) // _TASK_BYTES)
+    return packed(slices, count, lambda each: each.size)
 
 
 @dataclass(frozen=True)

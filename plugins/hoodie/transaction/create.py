@@ -13,7 +13,7 @@ from hoodie.config.store import PROPERTIES, create_properties
 from hoodie.config.table_keys import CREATE_KEYS
 from hoodie.errors import RecordKeyError, TableExistsError
 from hoodie.keygen import check_key_generator
-from hoodie.schema import arrow_to_avro, normalise
+from hoodie.schema import arrow_to_avro, find_field, normalise
 from hoodie.storage.base import Storage
 from hoodie.view import layout_of
 from hoodie.view.table_schema import CREATE_SCHEMA
@@ -34,14 +34,15 @@ def create_table(
     check_key_generator(properties)
     if schema is not None:
         columns = normalise(schema)
-        named = (*properties.record_key_fields, *properties.partition_fields, *properties.ordering_fields)
-        for name in named:
-            if name not in columns.names:
-                raise RecordKeyError(
-                    f"Column {name!r} of the table's keys is not in its schema",
-                    found=f"columns {', '.join(columns.names)}",
-                    fix="correct the options or the schema",
-                )
+        named = (*properties.record_key_fields, *properties.partition_fields)
+        lacking = [name for name in named if find_field(columns, name) is None]
+        lacking += [name for name in properties.ordering_fields if name not in columns.names]
+        if lacking:
+            raise RecordKeyError(
+                f"Column {lacking[0]!r} of the table's keys is not in its schema",
+                found=f"columns {', '.join(columns.names)}",
+                fix="correct the options or the schema",
+            )
         properties = properties.with_values({CREATE_SCHEMA: arrow_to_avro(columns, properties.name)})
     present = storage.list("")
     if ".hoodie" in present.folders and storage.info(PROPERTIES) is not None:

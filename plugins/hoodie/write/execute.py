@@ -20,6 +20,7 @@ from hoodie.markers import delete_markers
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.files import FileSlice
 from hoodie.model.names import METADATA_BOOTSTRAP, LogFileName
+from hoodie.schema import top_level
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant
 from hoodie.transaction import instants
@@ -218,7 +219,7 @@ def _survey(context: WriteContext, engine: Engine, rows: Any, power: int) -> Seq
     """What the rows touch, from a first reading of only their keys; None where that would cost more than holding the rows."""
     if not isinstance(rows, Sequence) or not context.keys.fields:  # generated keys are in no column
         return None
-    columns = list(dict.fromkeys([*context.keys.fields, *context.paths.fields]))
+    columns = top_level((*context.keys.fields, *context.paths.fields))
     narrow = [split.narrowed(columns) for split in rows]
     if None in narrow:
         return None

@@ -16,7 +16,7 @@ from hoodie.errors import ConfigError, RecordKeyError, SchemaConflictError
 from hoodie.formats.base_file import BaseFileOptions
 from hoodie.keygen import key_generator, stored_keys
 from hoodie.merge import MergeRules, merge_rules
-from hoodie.schema import arrow_to_avro, normalise, reconcile, with_meta_columns
+from hoodie.schema import arrow_to_avro, find_field, normalise, reconcile, top_level, with_meta_columns
 from hoodie.view.state import TableState
 from hoodie.view.table_schema import table_schema
 from hoodie.write.assign import SizingOptions
@@ -70,7 +70,7 @@ def plan_write(state: TableState, incoming: pa.Schema, operation: str, given: Ma
     record_keys, partition_paths = key_generator(properties)
     needed = (*record_keys.fields, *partition_paths.fields)
     for name in needed:
-        if name not in incoming.names:
+        if find_field(incoming, name) is None:
             raise RecordKeyError(
                 f"Column {name!r}, which the table's keys or partitions are made of, is missing",
                 found=f"columns {', '.join(incoming.names)}",
@@ -92,7 +92,7 @@ def plan_write(state: TableState, incoming: pa.Schema, operation: str, given: Ma
         )
     if properties.virtual_keys and existing is not None:
         _check_key_types(record_keys.fields, existing, schema)
-    row_schema = pa.schema([schema.field(name) for name in dict.fromkeys(needed)]) if deletes else schema
+    row_schema = pa.schema([schema.field(name) for name in top_level(needed)]) if deletes else schema
     return WritePlan(
         operation,
         options,
@@ -115,12 +115,14 @@ def _check_generated_keys(properties: TableProperties, operation: str) -> None:
 def _check_key_types(fields: Sequence[str], existing: pa.Schema, schema: pa.Schema) -> None:
     """Stored rows would get other keys than they had."""
     for name in fields:
-        before, after = existing.field(name).type, schema.field(name).type
-        if before != after and not (pa.types.is_integer(before) and pa.types.is_integer(after)):
+        before, after = find_field(existing, name), find_field(schema, name)
+        if before is None or after is None or before.type == after.type:
+            continue
+        if not (pa.types.is_integer(before.type) and pa.types.is_integer(after.type)):
             raise SchemaConflictError(
                 f"Key column {name!r} of a table with virtual keys cannot change its type",
-                found=f"{after} after {before}",
-                fix=f"cast it to {before} before the write",
+                found=f"{after.type} after {before.type}",
+                fix=f"cast it to {before.type} before the write",
             )
 
 

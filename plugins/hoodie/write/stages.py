@@ -22,6 +22,7 @@ from hoodie.index.sketch import KeySketch
 from hoodie.merge import DELETE, MergeRules, combined_batch
 from hoodie.model.commit import WriteStat
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
+from hoodie.schema import top_level
 from hoodie.write.assign import Assignment, FileTask
 from hoodie.write.context import WriteContext
 from hoodie.write.handles import write_file
@@ -86,8 +87,8 @@ class SurveyInput:
     context: WriteContext
 
     def __call__(self, number: int, batches: Iterator[pa.RecordBatch]) -> Touched:
-        names = [*self.context.keys.fields, *self.context.paths.fields]
-        schema = pa.schema([self.context.schema.field(name) for name in dict.fromkeys(names)])
+        names = top_level((*self.context.keys.fields, *self.context.paths.fields))
+        schema = pa.schema([self.context.schema.field(name) for name in names])
         narrow = replace(self.context, schema=schema, rules=MergeRules((), ()))
         return self.survey(number, keyed_rows(narrow, number, batches))
 

@@ -170,7 +170,31 @@ def test_torn_pages_are_found_before_or_named_after(tmp_path):
         validate_bootstrap(asked, FakeClock(), ENGINE)
 
 
-def test_duplicates_are_looked_for_in_all_keys_in_a_sample_or_not_at_all(tmp_path):
+@MODES
+def test_keys_and_partitions_inside_structs(tmp_path, mode):
+    (tmp_path / "source/Bern").mkdir(parents=True)
+    who, place = pa.array([{"id": "a"}, {"id": "b"}]), pa.array([{"city": "Bern"}] * 2)
+    rows = pa.table({"who": who, "place": place, "ts": [1, 1], "value": [0, 1]})
+    pq.write_table(rows, tmp_path / "source/Bern/x.parquet")
+    nested = {
+        "hoodie.table.recordkey.fields": "who.id",
+        "hoodie.table.partition.fields": "place.city",
+        "hoodie.datasource.write.hive_style_partitioning": "false",
+    }
+    table = made(request(str(tmp_path), nested, mode=mode))
+    assert table.write(rows.set_column(3, "value", pa.array([5, 6])), "upsert", SMALL).rows_updated == 2
+    assert sorted(table.read()["value"].to_pylist()) == [5, 6]
+    lost = {**nested, "hoodie.table.recordkey.fields": "who.nr"}
+    (problem,) = preflight(request(str(tmp_path), lost, mode=mode), ENGINE).problems
+    assert problem.startswith("the record key column 'who.nr' is not in the source")
+    pq.write_table(pa.concat_tables([rows, rows]), tmp_path / "source/Bern/x.parquet")
+    (problem,) = preflight(request(str(tmp_path), nested, mode=mode), ENGINE).problems
+    assert problem.startswith("2 record keys are not unique: ")
+
+
+@pytest.mark.parametrize("gathered", [0, 1 << 20], ids=["exchanged", "gathered"])
+def test_duplicates_are_looked_for_in_all_keys_in_a_sample_or_not_at_all(tmp_path, monkeypatch, gathered):
+    monkeypatch.setattr("hoodie.services.bootstrap_check._GATHERED", gathered)
     many = [f"k{number}" for number in range(1500)]
     for name in "ab":
         put(tmp_path / "source", f"part=p/{name}", many)

@@ -1,0 +1,38 @@
+"""Dotted names: `a.b` is the field `b` of the struct column `a`, as in Hudi's options of key columns.
+
+No column's own name has a dot: Avro, in which Hudi keeps schemas, allows none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def find_field(schema: pa.Schema, name: str) -> pa.Field | None:
+    """The field with this name, None when there is none."""
+    top, *rest = name.split(".")
+    place = schema.get_field_index(top)
+    if place < 0:
+        return None
+    field = schema.field(place)
+    for step in rest:
+        place = field.type.get_field_index(step) if pa.types.is_struct(field.type) else -1
+        if place < 0:
+            return None
+        field = field.type.field(place)
+    return field
+
+
+def values_of(rows: pa.Table, name: str) -> pa.ChunkedArray:
+    """Its values, null where a struct around it is. Raises KeyError when `find_field` finds none."""
+    top, *rest = name.split(".")
+    column = rows[top]
+    return pc.struct_field(column, rest) if rest else column
+
+
+def top_level(names: Iterable[str]) -> list[str]:
+    """The columns that hold these fields, each once, in their order."""
+    return list(dict.fromkeys(name.partition(".")[0] for name in names))
