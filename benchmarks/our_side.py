@@ -17,6 +17,7 @@ from hoodie import HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.engine.parquet import parquet_splits
 from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
+from hudi_services.java import JVM_OPTIONS
 
 OPTIONS = {
     "hoodie.table.name": "trips",
@@ -31,8 +32,10 @@ HIVE_STYLE = {"hoodie.datasource.write.hive_style_partitioning": "true"}
 QUERIED = ["city", "fare", "tip", "uuid"]
 
 
-def session(cores: str, memory: str) -> SparkSession:
+def session(cores: str, memory: str, *, queries: bool) -> SparkSession:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if not queries:  # a service, as our applications are started
+        os.environ.setdefault("SPARK_SUBMIT_OPTS", JVM_OPTIONS)
     builder = SparkSession.builder.master(f"local[{cores}]").appName("ours")
     settings = {
         **hoodie.spark.session_options(),
@@ -51,7 +54,7 @@ def session(cores: str, memory: str) -> SparkSession:
 
 
 def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str) -> None:
-    spark = session(cores, memory)
+    spark = session(cores, memory, queries=phase not in ("write", "compact", "bootstrap"))
     engine = hoodie.spark.SparkEngine(spark)
 
     def write(paths: list[str], operation: str, target: str = table) -> None:

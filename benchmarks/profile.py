@@ -34,7 +34,7 @@ class TimedEngine(SparkEngine):
 
 
 def main(source: str) -> None:
-    engine = TimedEngine(session("2", "4g"))
+    engine = TimedEngine(session("2", "4g", queries=False))
     engine.seconds = []
     base = sorted(map(str, Path(source).glob("base-*.parquet")))
     upserts: list[list[float]] = []

@@ -19,6 +19,8 @@ from pathlib import Path
 from hoodie.errors import MachineError
 
 OLDEST_JAVA = 17
+# A service's JVM lives for seconds and only schedules and passes blocks on: the second compiler would cost more than it gains.
+JVM_OPTIONS = "-XX:TieredStopAtLevel=1"
 SHIM_HOME = Path(sys.prefix) / "share" / "hudi-services" / "java"
 SPARK_CONF = Path(__file__).resolve().parents[1] / "conf" / "spark"
 
@@ -74,7 +76,7 @@ def find_java(environ: Mapping[str, str] = os.environ, shim_home: Path = SHIM_HO
 def spark_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """What to set for `spark-submit` on this machine: Java, this interpreter on driver and executors, quiet logs.
 
-    Values of SPARK_CONF_DIR and SPARK_LOCAL_IP that are set already stay. Raises MachineError without a Java.
+    Values of SPARK_CONF_DIR, SPARK_LOCAL_IP and SPARK_SUBMIT_OPTS that are set already stay. Raises MachineError without a Java.
     """
     java = find_java(environ)
     # spark-submit looks for `python3` and its own home by the PATH; JAVA_HOME goes first for programs that ask the PATH.
@@ -86,6 +88,7 @@ def spark_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]
         "PYSPARK_DRIVER_PYTHON": sys.executable,
         "SPARK_CONF_DIR": environ.get("SPARK_CONF_DIR", str(SPARK_CONF)),
         "SPARK_LOCAL_IP": environ.get("SPARK_LOCAL_IP", "127.0.0.1"),
+        "SPARK_SUBMIT_OPTS": environ.get("SPARK_SUBMIT_OPTS", JVM_OPTIONS),
     }
 
 

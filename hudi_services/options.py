@@ -15,6 +15,7 @@ import click
 from hoodie.config.java_properties import parse_properties
 from hoodie.engine import Engine, LocalEngine
 from hoodie.errors import ConfigError
+from hudi_services.java import JVM_OPTIONS
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -110,6 +111,7 @@ def open_engine(name: str, master: str | None, application: str) -> Engine:
     if name == "local":
         return LocalEngine()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # executors run the interpreter of the driver
+    os.environ.setdefault("SPARK_SUBMIT_OPTS", JVM_OPTIONS)
     from pyspark.sql import SparkSession
 
     from hoodie.spark import SparkEngine, session_options

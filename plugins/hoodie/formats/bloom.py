@@ -90,7 +90,10 @@ class BloomFilter:
         state: np.ndarray | int = 0
         for _ in range(self.hashes):
             state = group.hash(state)
-            yield np.abs(np.fmod(state.view(np.int32), np.int32(self.bits)))
+            size = np.abs(state.view(np.int32)).view(np.uint32)  # of the least integer too: 2**31
+            # NumPy divides by a constant many times as fast as it takes a remainder.
+            size -= size // np.uint32(self.bits) * np.uint32(self.bits)
+            yield size.astype(np.intp)
 
     def to_base64(self) -> str:
         """What the Parquet footer holds."""

@@ -21,6 +21,7 @@ from hoodie.write.context import WriteContext
 from hoodie.write.handles import FileHandle
 from hoodie.write.rows import keyed_rows
 
+_CHUNK_BYTES = 16 * 1024 * 1024  # small enough to take up again the memory of the last one: fresh memory is dear
 _PENDING_BYTES = 256 * 1024 * 1024  # of rows that a task holds for its open files
 
 
@@ -35,8 +36,9 @@ class BulkInsert:
         stats: list[WriteStat] = []
         open_files: dict[str, _OpenFile] = {}
         with ExitStack() as stack:
-            for rows in keyed_rows(self.context, number, batches):
-                for partition, part in _by_partition(rows.filter(pc.invert(rows[DELETE]))):
+            for rows in keyed_rows(self.context, number, batches, _CHUNK_BYTES):
+                kept = rows.filter(pc.invert(rows[DELETE])) if pc.any(rows[DELETE]).as_py() else rows
+                for partition, part in _by_partition(kept):
                     file = open_files.get(partition)
                     if file is None:
                         task = FileTask(partition, self.new_file_id(), None)

@@ -34,13 +34,15 @@ def chunks(batches: Iterable[pa.RecordBatch], max_bytes: int = _CHUNK_BYTES) -> 
         yield pa.Table.from_batches(held)
 
 
-def keyed_rows(context: WriteContext, number: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+def keyed_rows(
+    context: WriteContext, number: int, batches: Iterable[pa.RecordBatch], max_bytes: int = _CHUNK_BYTES
+) -> Iterator[pa.Table]:
     """Rows in the table's schema with `_hoodie_record_key`, `_hoodie_partition_path`, `__sequence` and `__delete` after them.
 
     Raises SchemaConflictError, or RecordKeyError for rows whose key or ordering value is null.
     """
     start = number << _SPLIT_BITS
-    for chunk in chunks(batches):
+    for chunk in chunks(batches, max_bytes):
         if not chunk.num_rows:
             continue
         rows = conform(chunk, context.schema)

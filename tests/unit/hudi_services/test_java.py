@@ -69,5 +69,9 @@ def test_the_environment_names_this_interpreter_everywhere(tmp_path: Path) -> No
     assert found["PYSPARK_PYTHON"] == found["PYSPARK_DRIVER_PYTHON"] == sys.executable
     assert found["PATH"].split(os.pathsep) == [str(Path(sys.executable).parent), str(home / "bin"), "/bin"]
     assert found["SPARK_CONF_DIR"] == "/own"
+    assert found["SPARK_SUBMIT_OPTS"] == java.JVM_OPTIONS
+    assert (
+        java.spark_environment({"JAVA_HOME": str(home), "SPARK_SUBMIT_OPTS": "-Xss2m"})["SPARK_SUBMIT_OPTS"] == "-Xss2m"
+    )
     assert java.spark_environment({"JAVA_HOME": str(home)})["SPARK_CONF_DIR"] == str(java.SPARK_CONF)
     assert (java.SPARK_CONF / "log4j2.properties").is_file()
