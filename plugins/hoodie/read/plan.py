@@ -22,8 +22,8 @@ from hoodie.view import (
     TableState,
     file_groups,
     latest_slices,
+    list_all_files,
     list_partition_files,
-    list_partitions,
     replaced_groups,
 )
 from hoodie.view.missing import check_bases
@@ -114,7 +114,7 @@ def current_slices(
     state: TableState, as_of: str | None = None, partitions: Sequence[str] | None = None
 ) -> list[FileSlice]:
     """The slices that make up the table, now or at the instant `as_of`, of all or the named partitions."""
-    listed = list_partition_files(state.storage, list_partitions(state.storage) if partitions is None else partitions)
+    listed = list_all_files(state.storage) if partitions is None else list_partition_files(state.storage, partitions)
     groups = file_groups(listed, state)
     if as_of is not None:
         check_not_cleaned(state, as_of, groups)

@@ -18,8 +18,7 @@ from hoodie.view import (
     TableState,
     file_groups,
     latest_slices,
-    list_partition_files,
-    list_partitions,
+    list_all_files,
     pending_clustering_groups,
     pending_compaction_groups,
     replaced_groups,
@@ -129,7 +128,7 @@ def _due(since: Sequence[Instant], options: Options, now: datetime, state: Table
 def waiting_slices(state: TableState) -> list[FileSlice]:
     """Latest slices with logs that no pending compaction or clustering has taken. Raises MissingFileError: see `check_groups`."""
     taken = {*pending_compaction_groups(state), *pending_clustering_groups(state)}
-    groups = file_groups(list_partition_files(state.storage, list_partitions(state.storage)), state)
+    groups = file_groups(list_all_files(state.storage), state)
     slices = latest_slices(groups, replaced_groups(state))
     waiting = [s for s in slices if s.log_files and (s.partition, s.file_id) not in taken]
     check_groups(state, {(s.partition, s.file_id) for s in waiting if s.base_file is None})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hoodie.timeline import Action, Instant, pad
 from hoodie.view import TableState
-from hoodie.view.partitions import list_partitions
+from hoodie.view.partitions import list_all_files
 
 # Operations that remove whole partitions: those in which they replace files and write none.
 _REMOVING = frozenset({"DELETE_PARTITION", "INSERT_OVERWRITE_TABLE"})
@@ -34,7 +34,9 @@ def partition_changes(
     reason = _why_full(state, last, incremental)
     if reason is not None or last is None:
         gone = _removed(state, state.timeline.commits)[1]
-        present = [path for path in list_partitions(state.storage) if path not in gone]
+        listed = list_all_files(state.storage)
+        # A folder without data files is what a cleaner left of a removed partition, or a write that failed.
+        present = [each.partition for each in listed if (each.base_files or each.log_files) and each.partition not in gone]
         return PartitionChanges(True, tuple(present), tuple(sorted(gone)), reason or "")
     news = [instant for instant in state.timeline.commits if _is_new(instant, last, last_completion)]
     present_set, dropped = _removed(state, news)

@@ -21,7 +21,7 @@ from hoodie.timeline.service_codec import (
 from hoodie.transaction import instants
 from hoodie.transaction.guard import delete_data_file, relative_path
 from hoodie.transaction.times import new_time
-from hoodie.view.partitions import list_partition_files, list_partitions
+from hoodie.view.partitions import list_all_files
 from hoodie.view.state import TableState
 
 
@@ -36,7 +36,7 @@ def plan_rollback(state: TableState, failed: Instant) -> RollbackPlan:
         if state.layout.version == 1 and LogFileName.parse(path.rpartition("/")[2]) is not None:
             check_own_log(state, path, failed)
         files.setdefault(path.rpartition("/")[0], set()).add(path)
-    for partition in list_partition_files(state.storage, list_partitions(state.storage)):
+    for partition in list_all_files(state.storage):
         paths = {file.path for file in partition.base_files if file.instant == failed.time}
         if state.layout.version != 1:
             paths |= {log.path for log in partition.log_files if log.time == failed.time}

@@ -1,6 +1,6 @@
 """Which files make up the table."""
 
-from hoodie.view.partitions import PartitionFiles, list_partition_files, list_partitions
+from hoodie.view.partitions import PartitionFiles, list_all_files, list_partition_files, list_partitions
 from hoodie.view.replaced import (
     compaction_plan,
     pending_clustering_groups,
@@ -18,6 +18,7 @@ __all__ = [
     "file_groups",
     "latest_slices",
     "layout_of",
+    "list_all_files",
     "list_partition_files",
     "list_partitions",
     "load_state",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
@@ -28,17 +28,13 @@ class PartitionFiles:
 
 def list_partitions(storage: Storage) -> list[str]:
     """Relative paths of all partitions, sorted: the folders with a partition metafile. `""` is a table without partitions."""
-    found: list[str] = []
-    level = [""]
-    while level:
-        below: list[str] = []
-        for folder, listing in zip(level, _parallel(storage.list, level), strict=True):
-            if any(file.name.startswith(PARTITION_METAFILE) for file in listing.files):
-                found.append(folder)
-            else:
-                below.extend(sub for sub in listing.folders if sub != ".hoodie")
-        level = below
-    return sorted(found)
+    return sorted(folder for folder, _ in _walk(storage))
+
+
+def list_all_files(storage: Storage) -> list[PartitionFiles]:
+    """The data files of all partitions, sorted by path, with no listing more than `list_partitions` needs."""
+    found = [parse_partition(folder, files) for folder, files in _walk(storage)]
+    return sorted(found, key=lambda each: each.partition)
 
 
 def list_partition_files(storage: Storage, partitions: Sequence[str]) -> list[PartitionFiles]:
@@ -60,6 +56,18 @@ def parse_partition(partition: str, files: Iterable[FileInfo]) -> PartitionFiles
         elif info.name.startswith(PARTITION_METAFILE):
             has_metafile = True
     return PartitionFiles(partition, tuple(base_files), tuple(log_files), has_metafile)
+
+
+def _walk(storage: Storage) -> Iterator[tuple[str, Sequence[FileInfo]]]:
+    level = [""]
+    while level:
+        below: list[str] = []
+        for folder, listing in zip(level, _parallel(storage.list, level), strict=True):
+            if any(file.name.startswith(PARTITION_METAFILE) for file in listing.files):
+                yield folder, listing.files
+            else:
+                below.extend(sub for sub in listing.folders if sub != ".hoodie")
+        level = below
 
 
 def _parallel(function: Callable[[T], R], items: Sequence[T]) -> list[R]:

@@ -66,6 +66,18 @@ def test_partitions_that_an_operation_removes(table, operation, written, replace
     assert follows.values("default.trips") == sorted({("x",), *((value,) for value in left)})
 
 
+def test_the_emptied_folder_of_a_removed_partition_is_not_listed_again(table):
+    """When the commit that removed it is archived, nothing but the folder tells of it."""
+    table.storage.create("part=old/.hoodie_partition_metadata", b"commitTime=1\npartitionDepth=1\n")
+    catalog = MemoryCatalog()
+    run_sync(table.state(), {}, catalog)
+    assert catalog.values("default.trips") == [("x",), ("y",)]
+    catalog = MemoryCatalog()
+    table.write(batch([("o", "old", 1, 1)]))
+    run_sync(table.state(), {}, catalog)
+    assert catalog.values("default.trips") == [("old",), ("x",), ("y",)]
+
+
 def test_what_goes_and_comes_back_between_two_syncs_stays(table):
     catalog = MemoryCatalog()
     run_sync(table.state(), {}, catalog)
