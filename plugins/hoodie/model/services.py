@@ -60,6 +60,7 @@ class RollbackPlan:
     instant: str
     action: str
     files: Mapping[str, tuple[str, ...]]
+    in_logs: bool = False  # also takes back blocks inside logs that stay (Hudi's, table version 6)
 
 
 @dataclass(frozen=True, slots=True)

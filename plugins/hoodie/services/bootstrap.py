@@ -32,7 +32,7 @@ from hoodie.formats.bootstrap_index import (
     write_bootstrap_index,
 )
 from hoodie.keygen import key_generator
-from hoodie.markers import delete_markers
+from hoodie.markers import clear_markers
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP
 from hoodie.schema import top_level
@@ -42,7 +42,7 @@ from hoodie.services.bootstrap_skeleton import SkeletonTask, WriteSkeletons, ske
 from hoodie.services.bootstrap_source import check_unchanged, list_source, read_footers
 from hoodie.storage import open_storage
 from hoodie.storage.base import Storage
-from hoodie.timeline import Action, Instant
+from hoodie.timeline import Instant
 from hoodie.transaction import instants
 from hoodie.transaction.begin import begin
 from hoodie.transaction.create import create_table
@@ -51,7 +51,7 @@ from hoodie.transaction.rollback import rollback_failed_writes
 from hoodie.view import TableState, load_state
 from hoodie.write.bulk import BulkInsert
 from hoodie.write.execute import new_file_id
-from hoodie.write.plan import WritePlan, plan_write, write_context
+from hoodie.write.plan import WritePlan, commit_action, plan_write, write_context
 
 _SKELETON_ROWS = 1_000_000  # of a task, about a second
 _TIMES = {keys.METADATA_ONLY: METADATA_BOOTSTRAP, keys.FULL_RECORD: FULL_BOOTSTRAP}
@@ -182,7 +182,7 @@ class _Run:
         assert self._plan.schema is not None, "a plan without a schema has problems"
         given = {key.name: self._options[key] for key in WRITE_KEYS if self._options.given(key)}
         write = plan_write(state, self._plan.schema, "bulk_insert", given)
-        action = Action.DELTA_COMMIT if state.properties.is_merge_on_read else Action.COMMIT
+        action = commit_action(state.properties)
         begun: list[Instant] = []
         bodies: list[bytes] = []
         commits: list[CommitMetadata] = []
@@ -233,7 +233,7 @@ class _Run:
 def _delete_markers(storage: Storage) -> None:
     """Those of an earlier run too, which died when its commits were complete."""
     for time in _TIMES.values():
-        delete_markers(storage, time)
+        clear_markers(storage, time)
 
 
 def _index(source: str, tasks: Sequence[SkeletonTask], now_ms: int) -> BootstrapIndex:

@@ -38,7 +38,9 @@ def schedule_compaction(
 ) -> tuple[Instant | None, CompactionDecision]:
     """Put a plan on the timeline if a compaction is due. Raises what `decide_compaction` raises, and LockHeldError."""
     wait = resolve(options, COMPACTION_KEYS)[LOCK_WAIT_MS]
-    decide_compaction(load_state(storage, clock), options, clock)
+    decision = decide_compaction(load_state(storage, clock), options, clock, force=force)
+    if decision.plan is None:  # without waiting for a writer
+        return None, decision
     with begin(storage, clock, "schedule compaction", wait) as state:
         decision = decide_compaction(state, options, clock, force=force)
         if decision.plan is None:

@@ -10,9 +10,10 @@ import pyarrow as pa
 from hoodie.clock import Clock
 from hoodie.config.compaction_keys import COMPACTION_KEYS
 from hoodie.config.key import Options, resolve
+from hoodie.config.store import recover_properties
 from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.errors import PendingInstantError
-from hoodie.markers import delete_markers
+from hoodie.markers import clear_markers, delete_markers
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.files import FileSlice
 from hoodie.model.services import CompactionPlan
@@ -24,8 +25,11 @@ from hoodie.transaction import instants
 from hoodie.transaction.guard import delete_data_file
 from hoodie.transaction.leftovers import delete_leftovers
 from hoodie.transaction.lock import service_lock, table_lock
+from hoodie.transaction.metadata_table import switch_off_metadata_table
 from hoodie.view import TableState, compaction_plan, load_state
 from hoodie.view.table_schema import table_schema
+
+_COMPLETE_WAIT_MS = 6 * 3600 * 1000  # the work is done: a writer that holds the lock for long must not throw it away
 
 
 @dataclass(frozen=True)
@@ -84,17 +88,32 @@ def run_compaction(
         delete_leftovers(storage, time, [stat.path for stat in stats])
         extra = {SCHEMA_KEY: arrow_to_avro(schema, state.properties.name)}
         metadata = CommitMetadata(work.operation, tuple(stats), extra, compacted=True)
-        with table_lock(storage, clock, "complete compaction", options[LOCK_WAIT_MS]):
+        with table_lock(storage, clock, "complete compaction", max(_COMPLETE_WAIT_MS, options[LOCK_WAIT_MS])):
+            recover_properties(storage)
             now = load_state(storage, clock)
             try:
                 _pending(now, time, work.action)
             except PendingInstantError:
-                delete_leftovers(storage, time, ())
+                _withdraw(now, time, stats)
                 raise
+            # Hudi's writers may have made one meanwhile: it would not know the new files.
+            if switch_off_metadata_table(now):
+                now = load_state(storage, clock)
             body = now.layout.encode_commit(metadata, replace=False)
             done = instants.complete(now, instant, body, clock)
-        delete_markers(storage, time)
+        clear_markers(storage, time)
         return CompactionResult(done, metadata)
+
+
+def _withdraw(state: TableState, time: str, stats: Sequence[WriteStat]) -> None:
+    """Delete the files of an attempt whose plan is pending no more, but none that another process has committed."""
+    committed = next((instant for instant in state.timeline.commits if instant.time == time), None)
+    if committed is None:
+        delete_leftovers(state.storage, time, ())
+        return
+    own = {stat.path for stat in stats} - {stat.path for stat in state.commit_metadata(committed).stats}
+    for path in sorted(own):
+        delete_data_file(state.storage, path, own)
 
 
 def _pending(state: TableState, time: str, action: Action) -> Instant:

@@ -36,7 +36,9 @@ def partition_changes(
         gone = _removed(state, state.timeline.commits)[1]
         listed = list_all_files(state.storage)
         # A folder without data files is what a cleaner left of a removed partition, or a write that failed.
-        present = [each.partition for each in listed if (each.base_files or each.log_files) and each.partition not in gone]
+        present = [
+            each.partition for each in listed if (each.base_files or each.log_files) and each.partition not in gone
+        ]
         return PartitionChanges(True, tuple(present), tuple(sorted(gone)), reason or "")
     news = [instant for instant in state.timeline.commits if _is_new(instant, last, last_completion)]
     present_set, dropped = _removed(state, news)

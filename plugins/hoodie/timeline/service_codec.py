@@ -154,14 +154,16 @@ def encode_rollback_plan(plan: RollbackPlan, base_path: str) -> bytes:
 
 
 def decode_rollback_plan(data: bytes, where: str, relative: Any) -> RollbackPlan:
-    """`relative` as in `decode_clean_plan`. Command blocks of log files (version 6, merge on read) are not planned here."""
+    """`relative` as in `decode_clean_plan`."""
     record = avro_file.decode(data, where)
     files: dict[str, tuple[str, ...]] = {}
+    in_logs = False
     for request in record.get("RollbackRequests") or []:
         paths = tuple(relative(path) for path in request["filesToBeDeleted"])
         files[request["partitionPath"]] = files.get(request["partitionPath"], ()) + paths
+        in_logs = in_logs or bool(request.get("logBlocksToBeDeleted"))
     instant = record.get("instantToRollback") or {}
-    return RollbackPlan(instant.get("commitTime", ""), instant.get("action", ""), files)
+    return RollbackPlan(instant.get("commitTime", ""), instant.get("action", ""), files, in_logs)
 
 
 def encode_rollback_result(result: RollbackResult, base_path: str) -> bytes:

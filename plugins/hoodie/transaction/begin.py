@@ -15,6 +15,7 @@ from hoodie.transaction.metadata_table import switch_off_metadata_table
 from hoodie.transaction.rollback import rollback_failed_writes
 from hoodie.view.state import TableState, load_state
 
+_WRITES = (Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT)
 _HEARTBEAT_EXPIRY_MS = 120_000  # two missed beats of Hudi's 60 s
 
 
@@ -37,7 +38,7 @@ def begin(storage: Storage, clock: Clock, purpose: str, wait_ms: int) -> Iterato
 
 
 def _check_heartbeats(state: TableState, clock: Clock) -> None:
-    writers = {i.time: i for i in state.timeline.pending if i.action in (Action.COMMIT, Action.DELTA_COMMIT)}
+    writers = {i.time: i for i in state.timeline.pending if i.action in _WRITES}
     if not writers:
         return
     now_ms = clock.now().timestamp() * 1000

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from hoodie.clock import Clock
 from hoodie.errors import CorruptTableError, UnsupportedTableError
+from hoodie.formats import avro_file
 from hoodie.formats.bootstrap_index import delete_bootstrap_index
 from hoodie.formats.log import scan_blocks
 from hoodie.markers import delete_markers, read_markers
@@ -74,6 +75,8 @@ def execute_rollback(state: TableState, rollback: Instant, plan: RollbackPlan, c
     result = RollbackResult(rollback.time, millis, plan.instant, plan.action, plan.files)
     instants.complete(state, rollback, encode_rollback_result(result, state.storage.base_path), clock)
     _forget(state, plan.instant, Action(plan.action))
+    for path in sorted(allowed):  # a task that outlived its write may have finished a file before it could see that
+        delete_data_file(state.storage, path, allowed)
 
 
 def rollback_failed_writes(state: TableState, clock: Clock) -> list[RollbackPlan]:
@@ -109,20 +112,37 @@ def _is_failed_write(state: TableState, instant: Instant) -> bool:
         return False
     if state.properties.version != 6:
         return True
-    # In version 6 a clustering is a replacecommit too; its request carries the plan.
+    return not _is_clustering(state, instant.time)
+
+
+def _is_clustering(state: TableState, time: str) -> bool:
+    """Of a replacecommit of version 6: whether its request carries the plan of a clustering. Other operations leave it empty, or
+    with a record that names none."""
+    path = f"{state.layout.folder}/{time}.replacecommit.requested"
     try:
-        return not state.storage.read(f"{state.layout.folder}/{instant.time}.replacecommit.requested")
+        data = state.storage.read(path)
     except FileNotFoundError:
-        return True
+        return False
+    try:
+        return bool(data) and avro_file.decode(data, path).get("clusteringPlan") is not None
+    except CorruptTableError:
+        return True  # nobody knows: it stays
 
 
 def _requested_plan(state: TableState, rollback: Instant) -> RollbackPlan | None:
     path = f"{state.layout.folder}/{rollback.time}.rollback.requested"
     try:
         data = state.storage.read(path)
-        return decode_rollback_plan(data, path, lambda file: relative_path(state.storage.base_path, file))
+        plan = decode_rollback_plan(data, path, lambda file: relative_path(state.storage.base_path, file))
     except (FileNotFoundError, CorruptTableError):
         return None
+    if plan.in_logs:
+        raise UnsupportedTableError(
+            f"Cannot finish {state.where(rollback)}",
+            found=f"it takes back blocks of instant {plan.instant} in logs that hold others' blocks too",
+            fix="finish it with Hudi, which began it: its next write does",
+        )
+    return plan
 
 
 def _forget(state: TableState, time: str, action: Action) -> None:
@@ -131,10 +151,13 @@ def _forget(state: TableState, time: str, action: Action) -> None:
     if time == METADATA_BOOTSTRAP:
         delete_bootstrap_index(state.storage)
     state.storage.delete(f".hoodie/.heartbeat/{time}")
-    _drop(state, time, action)
+    planned = action in (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING) or (
+        action is Action.REPLACE_COMMIT and state.properties.version == 6 and _is_clustering(state, time)
+    )
+    _drop(state, time, action, requested=not planned)  # a plan is to be carried out once more
 
 
-def _drop(state: TableState, time: str, action: Action) -> None:
-    for pending in (State.INFLIGHT, State.REQUESTED):
+def _drop(state: TableState, time: str, action: Action, *, requested: bool = True) -> None:
+    for pending in (State.INFLIGHT, State.REQUESTED) if requested else (State.INFLIGHT,):
         name = state.layout.pending_name(Instant(time, action, pending))
         state.storage.delete(f"{state.layout.folder}/{name}")

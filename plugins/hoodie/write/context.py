@@ -19,6 +19,7 @@ class WriteContext:
 
     storage: Storage
     instant: str
+    inflight: str  # path of its inflight file: there as long as the write may still be committed
     table_name: str
     schema: pa.Schema
     file_schema: pa.Schema

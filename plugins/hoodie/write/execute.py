@@ -16,13 +16,13 @@ from hoodie.engine.base import Buckets, Engine
 from hoodie.errors import PendingInstantError
 from hoodie.index.simple import key_splits
 from hoodie.index.sketch import KeySketch, sketch_power
-from hoodie.markers import delete_markers
+from hoodie.markers import clear_markers
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.files import FileSlice
 from hoodie.model.names import METADATA_BOOTSTRAP, LogFileName
 from hoodie.schema import top_level
 from hoodie.storage.base import Storage
-from hoodie.timeline import Action, Instant
+from hoodie.timeline import Instant
 from hoodie.transaction import instants
 from hoodie.transaction.begin import begin
 from hoodie.transaction.leftovers import delete_leftovers
@@ -45,7 +45,7 @@ from hoodie.write.assign import assign, average_record_bytes
 from hoodie.write.bulk import BulkInsert
 from hoodie.write.context import WriteContext
 from hoodie.write.log_names import next_log_name
-from hoodie.write.plan import WritePlan, plan_write, write_context
+from hoodie.write.plan import WritePlan, commit_action, plan_write, write_context
 from hoodie.write.sizing import memory_advice, shuffle_tasks
 from hoodie.write.stages import (
     KeyRows,
@@ -127,8 +127,7 @@ def execute_write(
         if plan.properties.virtual_keys:
             state = switch_on_virtual_keys(state, clock)
         time = new_time(state, clock)
-        action = Action.DELTA_COMMIT if state.properties.is_merge_on_read else Action.COMMIT
-        instant = instants.start(state, instants.request(state, time, action))
+        instant = instants.start(state, instants.request(state, time, commit_action(state.properties)))
         try:
             context = write_context(state, plan, time, engine.write_token)
             stats = _write_files(state, plan, context, engine, rows)
@@ -140,7 +139,7 @@ def execute_write(
             rollback_failed_writes(load_state(storage, clock), clock)
             raise
         done = instants.complete(state, instant, body, clock)
-        delete_markers(storage, time)
+        clear_markers(storage, time)
         return WriteResult(done, metadata)
 
 

@@ -20,6 +20,7 @@ from hoodie.model.meta_columns import COMMIT_TIME, FILE_NAME, PARTITION_PATH, RE
 from hoodie.model.names import PARTITION_METAFILE, BaseFileName
 from hoodie.schema import conform
 from hoodie.storage.base import join
+from hoodie.transaction.outlived import only_while_pending
 from hoodie.write.append import append_log
 from hoodie.write.assign import FileTask
 from hoodie.write.context import WriteContext
@@ -55,7 +56,8 @@ class FileHandle:
         create_marker(context.storage, context.instant, self.path, kind)
         if self._task.slice is None:
             write_partition_metafile(context, partition)
-        with context.storage.open_output(self.path) as sink:
+        still_wanted = only_while_pending(context.storage, context.inflight, self.path)
+        with still_wanted, context.storage.open_output(self.path) as sink:
             yield BaseFileWriter(sink, context.file_schema, context.avro_schema, context.base_file, self._constants)
 
     def stamp(self, rows: pa.Table) -> pa.Table:

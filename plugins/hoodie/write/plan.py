@@ -17,6 +17,7 @@ from hoodie.formats.base_file import BaseFileOptions
 from hoodie.keygen import key_generator, stored_keys
 from hoodie.merge import MergeRules, merge_rules
 from hoodie.schema import arrow_to_avro, find_field, normalise, reconcile, top_level, with_meta_columns
+from hoodie.timeline import Action, Instant, State
 from hoodie.view.state import TableState
 from hoodie.view.table_schema import table_schema
 from hoodie.write.assign import SizingOptions
@@ -126,14 +127,21 @@ def _check_key_types(fields: Sequence[str], existing: pa.Schema, schema: pa.Sche
             )
 
 
+def commit_action(properties: TableProperties) -> Action:
+    """What the table's type makes of a write."""
+    return Action.DELTA_COMMIT if properties.is_merge_on_read else Action.COMMIT
+
+
 def write_context(state: TableState, plan: WritePlan, instant: str, write_token: Callable[[int], str]) -> WriteContext:
     """What the tasks of the write will know."""
     properties, options = plan.properties, plan.options
     record_keys, partition_paths = key_generator(properties)
     file_schema = with_meta_columns(plan.schema)
+    inflight = Instant(instant, commit_action(properties), State.INFLIGHT)
     return WriteContext(
         storage=state.storage,
         instant=instant,
+        inflight=f"{state.layout.folder}/{state.layout.pending_name(inflight)}",
         table_name=properties.name,
         schema=plan.row_schema,
         file_schema=file_schema,
