@@ -13,7 +13,7 @@ from hoodie.config import CLEAN_KEYS, check_keys, select_keys
 from hoodie.config.table_keys import VERSION
 from hoodie.errors import ConfigError, HoodieError
 from hoodie.table import HoodieTable
-from hoodie.transaction.lock import break_lock, read_lock
+from hoodie.transaction.lock import break_lock, held_locks
 from hudi_services.bootstrap import bootstrap
 from hudi_services.compact import compact
 from hudi_services.explain import clean_as_dict, ingest_as_dict, print_plan
@@ -127,16 +127,18 @@ def clean(
 @click.option("--target-base-path", required=True, help="Path or URL of the table.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def unlock(target_base_path: str, yes: bool) -> None:
-    """Remove a lock that a dead writer on another machine has left."""
+    """Remove locks that dead writers and services on other machines have left."""
     storage = HoodieTable.open(target_base_path).storage
-    holder = read_lock(storage)
-    if holder is None:
+    locks = held_locks(storage)
+    if not locks:
         click.echo("the table is not locked")
         return
-    click.echo(f"the lock says: {' '.join(holder.split())}")
+    for path, holder in locks.items():
+        click.echo(f"the lock {path} says: {' '.join(holder.split())}")
     if not yes:
-        click.confirm("Is this writer certainly gone?", abort=True)
-    break_lock(storage)
+        click.confirm("Is whoever holds it certainly gone?", abort=True)
+    for path in locks:
+        break_lock(storage, path)
     click.echo("removed the lock")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 
 import pytest
@@ -296,16 +297,17 @@ def test_a_bootstrap_that_dies_at_any_call(tmp_path, version, kind, half, regex)
     (tmp_path / "done").mkdir()
     done = HoodieTable(LocalStorage(str(tmp_path / "done")), LocalEngine(1), FakeClock())
     bootstrap(done)
-    rows = sorted(map(repr, done.read().to_pylist()))
+    found = done.read().to_pylist()
+    rows = sorted(map(repr, found))
+    # Of a mix the rows that stay where they are become visible right before the others.
+    first = sorted(repr(row) for row in found if re.fullmatch(regex, f"part={row['part']}"))
     files = sorted(file.path.rpartition("/")[0] for file in walk_files(done.storage, ""))
 
     for storage, clock, call in run_to_failure(tmp_path, lambda path: path.mkdir(), bootstrap, kind, half):
         again = HoodieTable(storage, LocalEngine(1), clock)
         if storage.info(".hoodie/hoodie.properties") is not None:
             visible = sorted(map(repr, again.read().to_pylist()))
-            assert visible in ([], rows) or regex != ".*", call
-            if not again.timeline.commits:
-                again = HoodieTable(storage, LocalEngine(1), clock)
+            assert visible in ([], first, rows), call
         bootstrap(again)
         assert sorted(map(repr, again.read().to_pylist())) == rows, call
         assert uncommitted(again) == [], call

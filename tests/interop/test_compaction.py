@@ -12,11 +12,13 @@ from tests.interop.test_mor import mor_history
 pytestmark = pytest.mark.interop
 
 
-def call(hudi, table: HoodieTable, op: str, time: str | None = None) -> list[dict]:
+def call(hudi, table: HoodieTable, op: str, time: str | None = None, metadata: str = "false") -> list[dict]:
     """Hudi's procedure `run_compaction`."""
     name = f"t_{abs(hash(table.base_path))}"
     hudi.sql(f"create table if not exists {name} using hudi location '{table.base_path}'")
-    options = f"hoodie.write.table.version={table.version},hoodie.write.auto.upgrade=false,hoodie.metadata.enable=false"
+    options = (
+        f"hoodie.write.table.version={table.version},hoodie.write.auto.upgrade=false,hoodie.metadata.enable={metadata}"
+    )
     options += ",hoodie.compact.inline.max.delta.commits=1"
     when = f", timestamp => {time}L" if time else ""
     return hudi.sql(f"call run_compaction(op => '{op}', table => '{name}'{when}, options => '{options}')")
@@ -74,3 +76,25 @@ def test_a_plan_of_hudi_is_executed_by_us(tmp_path, hudi12, version):
     assert result.instant.time == time
     assert rows(ours.read()) == waiting == rows(hudi12.read(ours.base_path))
     assert ours.timeline.pending == ()
+
+
+@pytest.mark.parametrize("version", ["9", "6"])
+def test_a_metadata_table_that_hudi_keeps_does_not_hide_our_compaction(tmp_path, hudi12, version):
+    """Hudi plans and goes on writing, and keeps one; it would not know the new base files."""
+    ours, table = mor_history(tmp_path / "t", version, True)
+    options = hudi_options(ours, True) | {
+        "hoodie.datasource.write.table.type": "MERGE_ON_READ",
+        "hoodie.datasource.write.operation": "upsert",
+        "hoodie.metadata.enable": "true",
+        "hoodie.compact.inline": "false",
+    }
+    hudi12.write(ours.base_path, table(["k1", "k82"], [60, 60], [8.0, 8.0]), options)
+    call(hudi12, ours, "schedule", metadata="true")
+    (time,) = [i.time for i in ours.timeline.pending if i.action == "compaction"]
+    hudi12.write(ours.base_path, table(["k12", "k84"], [65, 65], [8.5, 8.5]), options)
+    assert HoodieTable.open(ours.base_path).properties.has_metadata_table
+    waiting = rows(ours.read())
+    ours.compact(time)
+    assert rows(hudi12.read(ours.base_path, **{"hoodie.metadata.enable": "true"})) == waiting == rows(ours.read())
+    hudi12.write(ours.base_path, table(["k2", "k83"], [70, 70], [9.0, 9.0]), options)
+    assert rows(ours.read()) == rows(hudi12.read(ours.base_path, **{"hoodie.metadata.enable": "true"}))

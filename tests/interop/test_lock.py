@@ -15,7 +15,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.errors import LockHeldError, PendingInstantError
-from hoodie.transaction.lock import LOCK, break_lock, table_lock
+from hoodie.transaction.lock import LOCK, break_lock, held_locks, table_lock
 from tests.interop.peer import PeerError
 
 pytestmark = pytest.mark.interop
@@ -137,7 +137,8 @@ def test_we_do_not_write_while_hudi_holds_the_lock(table, hudi12):
     with pytest.raises(PeerError, match="Unable to acquire the lock"):
         hudi12.write(table.base_path, batch("more"), hudi_options(table))
 
-    assert break_lock(table.storage) == caught[-1]
+    assert held_locks(table.storage) == {LOCK: caught[-1]}
+    break_lock(table.storage, LOCK)
     table.write(batch("ours"), "upsert", NO_WAIT)
     hudi12.write(table.base_path, batch("more"), hudi_options(table))
     assert ids(table.read()) == ids(hudi12.read(table.base_path)) == ["first", "hudi", "more", "ours"]

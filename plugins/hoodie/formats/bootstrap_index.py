@@ -58,15 +58,6 @@ class BootstrapIndex:
     created_ms: int
     files: tuple[BootstrapFile, ...]
 
-    def sources(self, partition: str) -> dict[str, SourceFile]:
-        """File id -> source file of a partition."""
-        return {file.file_id: file.source for file in self.files if file.partition == partition}
-
-
-def has_bootstrap_index(storage: Storage) -> bool:
-    """Whether the table has an index: both files."""
-    return storage.info(PARTITIONS_PATH) is not None and storage.info(FILE_IDS_PATH) is not None
-
 
 def write_bootstrap_index(storage: Storage, index: BootstrapIndex) -> None:
     """Write both files of the index. Raises FileExistsError when the table has one, ValueError for no files.

@@ -7,7 +7,7 @@ them. The source is never written.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -46,9 +46,10 @@ from hoodie.timeline import Instant
 from hoodie.transaction import instants
 from hoodie.transaction.begin import begin
 from hoodie.transaction.create import create_table
+from hoodie.transaction.guard import delete_data_file
 from hoodie.transaction.leftovers import delete_leftovers
 from hoodie.transaction.rollback import rollback_failed_writes
-from hoodie.view import TableState, load_state
+from hoodie.view import TableState, list_all_files, load_state
 from hoodie.write.bulk import BulkInsert
 from hoodie.write.execute import new_file_id
 from hoodie.write.plan import WritePlan, commit_action, plan_write, write_context
@@ -161,6 +162,7 @@ def run_bootstrap(request: BootstrapRequest, clock: Clock, engine: Engine) -> Bo
         create_table(storage, request.table, None, _own_properties(request))
     with begin(storage, clock, "bootstrap", options[LOCK_WAIT_MS]) as state:
         left = [mode for mode in modes if _TIMES[mode] not in state.timeline.commit_times]
+        _check_untouched(state)
         return _Run(request, plan, state, clock, engine).execute(left)
 
 
@@ -194,6 +196,7 @@ class _Run:
                 delete_leftovers(storage, instant.time, [stat.path for stat in stats])
                 commits.append(CommitMetadata("BOOTSTRAP", tuple(stats), {SCHEMA_KEY: write.commit_schema}))
                 bodies.append(state.layout.encode_commit(commits[-1], replace=False))
+            _delete_strays(state, commits, {instant.time for instant in begun})
             check_unchanged(self._request.source, [file.info for file in self._plan.files])
         except Exception:
             rollback_failed_writes(load_state(storage, self._clock), self._clock)
@@ -228,6 +231,15 @@ class _Run:
         splits = self._plan.splits(self._request.source, files, orc=orc)
         results = self._engine.map_input(BulkInsert(context, new_file_id), splits)
         return [stat for stats in results for stat in stats]
+
+
+def _delete_strays(state: TableState, commits: Sequence[CommitMetadata], times: Collection[str]) -> None:
+    """Files of an earlier attempt whose tasks went on after its rollback: it had the same instants, before all others."""
+    kept = {stat.path for commit in commits for stat in commit.stats}
+    listed = list_all_files(state.storage)
+    strays = {base.path for found in listed for base in found.base_files if base.instant in times} - kept
+    for path in sorted(strays):
+        delete_data_file(state.storage, path, strays)
 
 
 def _delete_markers(storage: Storage) -> None:
@@ -286,6 +298,17 @@ def _already_done(request: BootstrapRequest, clock: Clock) -> dict[str, CommitMe
             fix="choose another base path",
         )
     return done
+
+
+def _check_untouched(state: TableState) -> None:
+    """Rows that were written meanwhile would be there twice: of a partition that is not taken over yet they are new ones."""
+    others = [instant for instant in state.timeline.commits if instant.time not in _TIMES.values()]
+    if others:
+        raise TableExistsError(
+            f"The table {state.storage.base_path} was written to before its bootstrap was done",
+            found=f"the first such commit is {others[0]}",
+            fix="delete the table, or take these commits back, and bootstrap again before anything is written to it",
+        )
 
 
 def _check_same(request: BootstrapRequest, plan: BootstrapPlan, done: Mapping[str, CommitMetadata]) -> None:

@@ -106,7 +106,7 @@ def plan_bootstrap(
         tuple(_notes(good, files, schema)),
         key_bytes,
         skeletons,
-        sum(footer.info.size for footer in good) + key_bytes + rows * _SEQNO_BYTES,
+        sum(footer.info.size for footer in good) + skeletons,
     )
 
 

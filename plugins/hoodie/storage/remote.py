@@ -12,9 +12,14 @@ import fsspec
 from hoodie.errors import ConfigError
 from hoodie.storage.base import File, FileInfo, Listing
 
+# Their packages make one conditional request of fsspec's exclusive mode. Elsewhere it is a look and then a write: two writers
+# could both have the lock.
+_EXCLUSIVE = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "memory"})
+_MODIFIED = ("mtime", "LastModified", "last_modified", "updated", "created")
+
 
 class FsspecStorage:
-    """A table on any file system that fsspec knows.
+    """Files on any file system that fsspec knows; tables are written only where a file can be created exclusively.
 
     `create` uses fsspec's exclusive mode, which s3fs maps to a conditional put (`If-None-Match: *`). Raises ConfigError for a
     URL of a file system that is not known or not installed.
@@ -52,7 +57,7 @@ class FsspecStorage:
         return f"{self._root}/{path}" if path else self._root
 
     def _info(self, entry: dict[str, Any]) -> FileInfo:
-        modified = entry.get("mtime") or entry.get("LastModified") or entry.get("created") or 0
+        modified = next(filter(None, map(entry.get, _MODIFIED)), 0)
         seconds = modified.timestamp() if isinstance(modified, datetime) else float(modified)
         path = entry["name"].rstrip("/").removeprefix(self._root).lstrip("/")
         return FileInfo(path, int(entry.get("size") or 0), int(seconds * 1000))
@@ -95,6 +100,13 @@ class FsspecStorage:
             raise
 
     def create(self, path: str, data: bytes) -> None:
+        protocols = {self._fs.protocol} if isinstance(self._fs.protocol, str) else set(self._fs.protocol)
+        if protocols.isdisjoint(_EXCLUSIVE):
+            raise ConfigError(
+                f"Cannot write tables to {self._url}",
+                found=f"the file system {'/'.join(sorted(protocols))}, on which two writers can create one file",
+                fix=f"use one of {', '.join(sorted(_EXCLUSIVE))}, or a local path; reading from there is possible",
+            )
         target = self._full(path)
         self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)
         self._fs.pipe_file(target, data, mode="create")

@@ -53,7 +53,7 @@ def _why_full(state: TableState, last: str | None, incremental: bool) -> str | N
     if not incremental:
         return "every partition: hoodie.meta.sync.incremental is false"
     commits = state.timeline.commits
-    if commits and pad(last) < pad(commits[0].time):
+    if commits and not state.timeline.covers(last):
         return f"every partition: commits since {last} were archived"
     if commits and pad(last) > pad(commits[-1].time):
         return f"every partition: the table went back to before {last}"

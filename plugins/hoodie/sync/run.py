@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 
 from hoodie.config import sync_keys as keys
 from hoodie.config.key import Options, resolve
@@ -77,18 +78,16 @@ def plan_sync(state: TableState, options: Options, catalog: Catalog) -> SyncPlan
     base_path = (options.get(keys.BASE_PATH) or state.storage.base_path).rstrip("/")
     as_datasource = _as_datasource(options, catalog)
 
+    # The entries of a table usually remember the same commit: what changed since is found out once.
+    changes_since = cache(partial(partition_changes, state, incremental=options[keys.INCREMENTAL]))
+
     def seen(entry: Entry) -> _Seen:
         wanted = desired_table(entry, properties, schema, options, base_path, as_datasource=as_datasource)
         found = catalog.table(wanted.database, wanted.name)
         if found is not None:
             check_ours(wanted, found)
         remembered = found.properties if found is not None else {}
-        changes = partition_changes(
-            state,
-            remembered.get(LAST_COMMIT),
-            remembered.get(LAST_COMPLETION),
-            incremental=options[keys.INCREMENTAL],
-        )
+        changes = changes_since(remembered.get(LAST_COMMIT), remembered.get(LAST_COMPLETION))
         return _Seen(wanted, found, changes)
 
     tables = [seen(entry) for entry in entries(properties, options)]

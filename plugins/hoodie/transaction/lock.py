@@ -9,43 +9,18 @@ was taken that many minutes ago, whoever still works under it.)
 from __future__ import annotations
 
 import json
-import os
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
-from functools import cache
-from pathlib import Path
+from dataclasses import asdict
 
 from hoodie.clock import Clock
 from hoodie.errors import LockHeldError
 from hoodie.storage.base import Storage
+from hoodie.transaction.lock_owner import LockOwner
 
 LOCK = ".hoodie/lock"
 _SERVICE_LOCKS = ".hoodie/.locks"
 _POLL_SECONDS = 0.5
-_held: set[str] = set()  # tokens of the locks that this process holds now
-
-
-@dataclass(frozen=True)
-class LockOwner:
-    """Who holds the lock. `boot` and `started` tell a process from a later one with the same number."""
-
-    host: str
-    boot: str
-    pid: int
-    started: str
-    token: str
-    purpose: str
-
-    def is_dead(self) -> bool:
-        """Whether the owner certainly runs no more. Unknown (another machine) is not dead."""
-        if (self.host, self.boot) != (socket.gethostname(), _boot_id()):
-            # The same machine, started again: whatever ran before is gone.
-            return self.host == socket.gethostname() and bool(self.boot) and bool(_boot_id())
-        if self.pid == os.getpid() and self.started == _started(self.pid):
-            return self.token not in _held
-        return _started(self.pid) != self.started
 
 
 @contextmanager
@@ -67,43 +42,39 @@ def service_lock(storage: Storage, clock: Clock, name: str, wait_ms: int) -> Ite
 
 @contextmanager
 def _file_lock(storage: Storage, clock: Clock, path: str, purpose: str, wait_ms: int) -> Iterator[None]:
-    owner = LockOwner(socket.gethostname(), _boot_id(), os.getpid(), _started(os.getpid()), str(clock.uuid()), purpose)
-    _held.add(owner.token)
+    owner = LockOwner.of_this_process(str(clock.uuid()), purpose)
+    entry = {"lockCreateTime": clock.now().isoformat(), "lockThreadName": purpose, **asdict(owner)}
+    content = json.dumps(entry, indent=2).encode()
+    owner.hold()
     try:
-        _acquire(storage, clock, path, owner, wait_ms)
+        _acquire(storage, clock, path, content, wait_ms)
         try:
             yield
         finally:
-            storage.delete(path)
+            _delete_lock(storage, path, content)
     finally:
-        _held.discard(owner.token)
+        owner.release()
 
 
-def read_lock(storage: Storage) -> str | None:
-    """What the lock says of its holder; None when nobody holds it."""
-    try:
-        return storage.read(LOCK).decode(errors="replace")
-    except FileNotFoundError:
-        return None
+def held_locks(storage: Storage) -> dict[str, str]:
+    """The locks of a table and its services: their paths, and what they say of their holders."""
+    paths = [LOCK, *(file.path for file in storage.list(_SERVICE_LOCKS).files if file.name.endswith(".lock"))]
+    contents = {path: _read(storage, path) for path in paths}
+    return {path: content.decode(errors="replace") for path, content in contents.items() if content is not None}
 
 
-def break_lock(storage: Storage) -> str | None:
-    """Remove the lock whoever holds it: for an operator who knows that the owner is gone. Returns what it said."""
-    content = read_lock(storage)
-    storage.delete(LOCK)
-    return content
+def break_lock(storage: Storage, path: str) -> None:
+    """Remove a lock whoever holds it: for an operator who knows that the owner is gone."""
+    storage.delete(path)
 
 
-def _acquire(storage: Storage, clock: Clock, path: str, owner: LockOwner, wait_ms: int) -> None:
-    content = json.dumps(
-        {"lockCreateTime": clock.now().isoformat(), "lockThreadName": owner.purpose, **asdict(owner)}, indent=2
-    ).encode()
+def _acquire(storage: Storage, clock: Clock, path: str, content: bytes, wait_ms: int) -> None:
     waited = 0.0
     while True:
         with suppress(FileExistsError):
             storage.create(path, content)
             return
-        if _take_over(storage, path):
+        if _take_over(storage, path, content):
             continue
         if waited * 1000 >= wait_ms:
             raise _held_error(storage, clock, path, waited)
@@ -111,46 +82,45 @@ def _acquire(storage: Storage, clock: Clock, path: str, owner: LockOwner, wait_m
         waited += _POLL_SECONDS
 
 
-def _take_over(storage: Storage, path: str) -> bool:
+def _take_over(storage: Storage, path: str, own: bytes) -> bool:
     """Remove the lock when its owner is certainly dead; True when it is worth trying again at once."""
-    try:
-        content = storage.read(path)
-    except FileNotFoundError:
+    content = _read(storage, path)
+    if content is None:
         return True
-    try:
-        entry = json.loads(content)
-        owner = LockOwner(**{name: entry[name] for name in LockOwner.__dataclass_fields__})
-    except (ValueError, KeyError, TypeError):  # another program's lock: nothing is known about its owner
+    owner = LockOwner.parse(content)
+    if owner is None or not owner.is_dead():
         return False
-    return owner.is_dead() and storage.delete(path)
+    # Of those who find it dead one may remove it: another's late removal would hit the lock that the first has taken by then.
+    claim = f"{path}.{owner.token}"
+    try:
+        storage.create(claim, own)
+    except FileExistsError:
+        claimant = LockOwner.parse(_read(storage, claim) or b"")
+        return claimant is not None and claimant.is_dead() and storage.delete(claim)
+    _delete_lock(storage, path, content)
+    storage.delete(claim)
+    return True
+
+
+def _delete_lock(storage: Storage, path: str, content: bytes) -> None:
+    """Delete the lock if it is still this one."""
+    if _read(storage, path) == content:
+        storage.delete(path)
+
+
+def _read(storage: Storage, path: str) -> bytes | None:
+    try:
+        return storage.read(path)
+    except FileNotFoundError:
+        return None
 
 
 def _held_error(storage: Storage, clock: Clock, path: str, waited: float) -> LockHeldError:
     info = storage.info(path)
     age = f"{clock.now().timestamp() - info.modified_ms / 1000:.0f} s old" if info else "released just now"
-    try:
-        content = " ".join(storage.read(path).decode(errors="replace").split())
-    except FileNotFoundError:
-        content = ""
+    content = " ".join((_read(storage, path) or b"").decode(errors="replace").split())
     return LockHeldError(
         f"Table {storage.base_path} is locked by another writer, waited {waited:.0f} s",
         found=f"lock {path}, {age}: {content[:500] or '(empty)'}",
-        fix="wait for that writer; if it is certainly gone, "
-        + ("remove the lock with `hudi-services unlock`" if path == LOCK else "delete that file"),
+        fix="wait for that writer; if it is certainly gone, remove the lock with `hudi-services unlock`",
     )
-
-
-@cache
-def _boot_id() -> str:
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        return ""
-
-
-def _started(pid: int) -> str:
-    """When the process was started, in the kernel's ticks; empty when there is no such process (or no /proc)."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except OSError:
-        return ""

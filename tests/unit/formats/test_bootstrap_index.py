@@ -15,7 +15,6 @@ from hoodie.formats.bootstrap_index import (
     BootstrapFile,
     BootstrapIndex,
     SourceFile,
-    has_bootstrap_index,
     read_bootstrap_files,
     read_bootstrap_index,
     write_bootstrap_index,
@@ -55,14 +54,11 @@ def storage(tmp_path_factory):
 @given(index=INDEXES)
 def test_round_trip(storage, index) -> None:
     storage.delete_folder(".hoodie")
-    assert not has_bootstrap_index(storage)
     write_bootstrap_index(storage, index)
-    assert has_bootstrap_index(storage)
     assert read_bootstrap_index(storage) == index
     partition = index.files[0].partition
     of_partition = tuple(file for file in index.files if file.partition == partition)
     assert read_bootstrap_index(storage, [partition, "none"]) == replace(index, files=of_partition)
-    assert index.sources(partition) == {file.file_id: file.source for file in of_partition}
     names = {(file.partition, file.file_id): file for file in index.files[::2]}
     assert read_bootstrap_files(storage, [*names, ("none", "id")]) == names
 

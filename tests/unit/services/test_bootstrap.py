@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,6 +15,7 @@ from pyarrow import orc
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, HoodieError, SourceError, TableExistsError, UnsafeDeleteError
+from hoodie.model.names import FULL_BOOTSTRAP
 from hoodie.services.bootstrap import BootstrapRequest, preflight, run_bootstrap
 from hoodie.services.bootstrap_validate import validate_bootstrap
 from hoodie.storage import LocalStorage, walk_files
@@ -93,6 +95,41 @@ def test_a_hive_table(tmp_path, version, kind, options, times):
         assert content(table) == [row for row in wanted if row[1] != "x"]
     assert contents(source) == before
     assert not table.storage.list(".hoodie/.temp").folders
+
+
+def test_rows_written_between_the_two_commits_of_a_mix_stop_the_rest(tmp_path):
+    """Keys of the partitions that are not there yet were new to that write: they would be there twice."""
+    hive_source(tmp_path / "source")
+    asked = request(tmp_path, regex="part=p2")
+    _, table = run(asked)
+    storage = table.storage
+    for file in storage.list(".hoodie/timeline").files:  # as if killed before the second commit
+        if file.name.startswith(FULL_BOOTSTRAP):
+            storage.delete(file.path)
+    table.write(pa.table({"id": ["a"], "ts": [2], "value": [9], "part": ["p1"]}), "upsert", SMALL)
+    with pytest.raises(TableExistsError, match="was written to before its bootstrap was done"):
+        run_bootstrap(asked, FakeClock(), ENGINE)
+    assert content(table) == sorted([("p1", "a", 2, 9), *(row for row in HIVE if row[0] == "p2")])
+
+
+def test_files_of_an_attempt_whose_tasks_outlived_it_are_deleted(tmp_path):
+    """It had the same instants, which are before all others: its files would count as committed."""
+    hive_source(tmp_path / "source")
+    asked = request(tmp_path, mode="FULL_RECORD")
+    _, table = run(asked)
+    stray = next(file.path for file in walk_files(table.storage, "part=p1") if file.path.endswith(".parquet"))
+    elsewhere = tmp_path / "again"
+    other = replace(asked, base_path=str(elsewhere))
+
+    class Late(LocalEngine):
+        def map_input(self, function, rows):
+            late = elsewhere / "part=p1" / stray.rpartition("/")[2]
+            late.parent.mkdir(parents=True, exist_ok=True)
+            late.write_bytes(table.storage.read(stray))
+            return super().map_input(function, rows)
+
+    run_bootstrap(other, FakeClock(), Late(1))
+    assert content(HoodieTable.open(str(elsewhere))) == HIVE
 
 
 def test_new_rows_do_not_copy_a_source_file(tmp_path):

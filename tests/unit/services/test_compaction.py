@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from datetime import timedelta
 
 import pytest
 
 from hoodie import HoodieTable
+from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, LockHeldError, MissingFileError, PendingInstantError, UnsupportedTableError
 from hoodie.services.compaction import execute_compaction
 from hoodie.transaction.lock import service_lock
@@ -151,3 +153,60 @@ def test_a_write_does_not_grow_a_group_that_waits(table):
     execute_compaction(table.storage, table.clock, table.engine, time, SMALL_BLOOM)
     assert content(table) == {"a": ("p", 3, 3), "b": ("p", 1, 1), "c": ("q", 1, 1), "n": ("p", 1, 1)}
     assert isinstance(table, HoodieTable)
+
+
+def test_a_metadata_table_that_another_writer_made_meanwhile_is_switched_off(table):
+    """It does not know the new base files: its readers would see the slices without them."""
+    from hoodie.config.store import update_properties
+
+    update(table, "a")
+    time = table.schedule_compaction(force=True)
+    made = table.properties.with_values({"hoodie.table.metadata.partitions": "files"})
+    update_properties(table.storage, made)
+    table.storage.create(".hoodie/metadata/x", b"")
+    table.compact()
+    assert not HoodieTable.open(table.base_path).properties.has_metadata_table
+    assert table.storage.info(".hoodie/metadata/x") is None
+    assert time in HoodieTable.open(table.base_path).state().timeline.commit_times
+    assert content(table)["a"] == ("p", 2, 2)
+
+
+def test_files_that_another_process_has_committed_stay(table, monkeypatch):
+    update(table, "a", "c")
+    time = table.schedule_compaction(force=True)
+    monkeypatch.setattr("hoodie.services.compaction_run.service_lock", lambda *_: nullcontext())
+    slow = HoodieTable.open(table.base_path, engine=LocalEngine(1), clock=table.clock)
+
+    class Overtaken(LocalEngine):
+        def map(self, function, tasks):
+            results = super().map(function, tasks)
+            execute_compaction(table.storage, table.clock, LocalEngine(1), time, {})
+            return results
+
+    with pytest.raises(PendingInstantError):
+        execute_compaction(slow.storage, slow.clock, Overtaken(1), time, {})
+    assert {key: row[1] for key, row in content(table).items()} == {"a": 2, "b": 1, "c": 2}
+    committed = next(i for i in table.timeline.commits if i.time == time)
+    kept = {stat.path for stat in table.state().commit_metadata(committed).stats}
+    assert {base.base_file.path for base in table.file_slices() if base.base_instant == time} == kept
+
+
+def test_work_that_is_complete_does_not_fail_for_its_markers(table, monkeypatch, caplog):
+    def throttled(self, folder):
+        raise OSError("slow down")
+
+    monkeypatch.setattr(type(table.storage), "delete_folder", throttled)
+    update(table, "a")
+    assert content(table)["a"] == ("p", 2, 2)
+    table.schedule_compaction(force=True)
+    monkeypatch.undo()
+    monkeypatch.setattr("hoodie.markers.direct.delete_markers", lambda *_: throttled(None, ""))
+    table.compact()
+    assert "could not be deleted: slow down" in caplog.text
+
+
+def test_nothing_due_waits_for_no_lock(table):
+    from hoodie.transaction.lock import table_lock
+
+    with table_lock(table.storage, table.clock, "a long write", 0):
+        assert table.schedule_compaction({"hoodie.write.lock.wait_time_ms": 0}) is None

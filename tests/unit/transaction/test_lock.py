@@ -12,7 +12,7 @@ import pytest
 
 from hoodie.errors import LockHeldError, PendingInstantError
 from hoodie.storage import LocalStorage
-from hoodie.transaction.lock import LOCK, break_lock, table_lock
+from hoodie.transaction.lock import LOCK, break_lock, held_locks, service_lock, table_lock
 from tests.support.clock import FakeClock
 from tests.support.tables import batch, content, create
 
@@ -67,8 +67,84 @@ def test_a_lock_of_another_program_is_respected(storage, content):
     with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", 1000):
         pytest.fail("took a foreign lock")
     assert storage.read(LOCK) == content
-    assert break_lock(storage) == content.decode()
-    assert break_lock(storage) is None
+    assert held_locks(storage) == {LOCK: content.decode()}
+    break_lock(storage, LOCK)
+    assert held_locks(storage) == {}
+
+
+def test_locks_of_services_are_seen_and_broken_too(storage):
+    clock = FakeClock()
+    with service_lock(storage, clock, "compaction-7", 0):
+        (path,) = held_locks(storage)
+        assert path.endswith("compaction-7.lock")
+        break_lock(storage, path)
+        with service_lock(storage, clock, "compaction-7", 0):
+            mine = storage.read(path)
+    assert "compaction-7" in mine.decode()
+    assert held_locks(storage) == {}
+
+
+def test_the_lock_of_a_successor_stays_when_a_broken_one_is_released(storage):
+    clock = FakeClock()
+    with table_lock(storage, clock, "upsert", 0):
+        break_lock(storage, LOCK)
+        storage.create(LOCK, b"another's")
+    assert storage.read(LOCK) == b"another's"
+
+
+def leave(storage, **changes):
+    """A lock as a process of this machine leaves it that is gone."""
+    clock = FakeClock()
+    with table_lock(storage, clock, "upsert", 0):
+        entry = json.loads(storage.read(LOCK))
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    entry = {**entry, "pid": gone.pid, **changes}
+    storage.create(LOCK, json.dumps(entry).encode())
+    return entry
+
+
+def test_of_two_that_find_a_dead_lock_only_one_removes_it(storage):
+    entry = leave(storage)
+    claim = f"{LOCK}.{entry['token']}"
+    storage.create(claim, json.dumps({**entry, "host": "elsewhere"}).encode())  # the other is removing it now
+    with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", 1000):
+        pytest.fail("two writers at once")
+    storage.delete(claim)
+    storage.create(claim, json.dumps(entry).encode())  # the other has died, too
+    with table_lock(storage, FakeClock(), "clean", 0):
+        assert json.loads(storage.read(LOCK))["purpose"] == "clean"
+    assert storage.info(claim) is None
+
+
+def test_a_lock_that_was_taken_over_meanwhile_is_not_removed(storage):
+    leave(storage)
+
+    class Late(LocalStorage):
+        """Between the look at the dead lock and its removal another waiter has come."""
+
+        def create(self, path, data):
+            super().create(path, data)
+            if path.startswith(f"{LOCK}."):
+                self.delete(LOCK)
+                super().create(LOCK, b"another's")
+
+    with pytest.raises(LockHeldError), table_lock(Late(storage.base_path), FakeClock(), "clean", 0):
+        pytest.fail("two writers at once")
+    assert storage.read(LOCK) == b"another's"
+
+
+def test_a_process_that_cannot_be_looked_at_is_not_dead(storage, monkeypatch):
+    leave(storage, pid=1, started="12")
+    monkeypatch.setattr("hoodie.transaction.lock_owner._started", lambda pid: "")  # /proc with hidepid
+    with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", 0):
+        pytest.fail("took a living writer's lock")
+
+
+def test_a_process_of_another_container_is_not_dead(storage):
+    leave(storage, namespace="pid:[1]")
+    with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", 0):
+        pytest.fail("took a lock of which nothing is known")
 
 
 def test_a_lock_from_another_machine_is_respected(storage):

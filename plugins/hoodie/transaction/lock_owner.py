@@ -1,0 +1,93 @@
+"""Who holds a lock, and whether that process certainly runs no more."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Self
+
+_held: set[str] = set()  # tokens of the locks that this process holds now
+
+
+@dataclass(frozen=True)
+class LockOwner:
+    """A process that takes a lock. `boot` and `started` tell it from a later one with the same number, `namespace` from those
+    of other containers, in which numbers mean other processes."""
+
+    host: str
+    boot: str
+    namespace: str
+    pid: int
+    started: str
+    token: str
+    purpose: str
+
+    @classmethod
+    def of_this_process(cls, token: str, purpose: str) -> Self:
+        pid = os.getpid()
+        return cls(socket.gethostname(), _boot_id(), _namespace(), pid, _started(pid), token, purpose)
+
+    @classmethod
+    def parse(cls, content: bytes) -> Self | None:
+        """The owner that a lock names; None for the lock of another program, of whose owner nothing is known."""
+        try:
+            entry = json.loads(content)
+            return cls(**{name: entry[name] for name in cls.__dataclass_fields__})
+        except (ValueError, KeyError, TypeError):
+            return None
+
+    def hold(self) -> None:
+        _held.add(self.token)
+
+    def release(self) -> None:
+        _held.discard(self.token)
+
+    def is_dead(self) -> bool:
+        """Whether the owner certainly runs no more. Unknown (another machine or container) is not dead."""
+        if self.host != socket.gethostname():
+            return False
+        if self.boot != _boot_id():
+            return bool(self.boot) and bool(_boot_id())  # the same machine, started again
+        if self.namespace != _namespace():
+            return False
+        if self.pid == os.getpid() and self.started == _started(self.pid):
+            return self.token not in _held
+        return not _exists(self.pid) or _started(self.pid) not in ("", self.started)
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's
+        return True
+    return True
+
+
+@cache
+def _boot_id() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+@cache
+def _namespace() -> str:
+    try:
+        return str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        return ""
+
+
+def _started(pid: int) -> str:
+    """When the process was started, in the kernel's ticks; empty when that cannot be seen."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except OSError:
+        return ""

@@ -1,0 +1,81 @@
+"""Rollbacks that Hudi has begun: plans outlive them, blocks inside shared logs are left to Hudi, living writers alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie.errors import PendingInstantError, UnsupportedTableError
+from hoodie.formats import avro_file
+from hoodie.model.services import RollbackPlan
+from hoodie.timeline import Action, State
+from hoodie.timeline.service_codec import encode_rollback_plan
+from hoodie.transaction import instants
+from tests.support.clock import FakeClock
+from tests.support.tables import SMALL_BLOOM, batch, content, create
+
+LATER = "20260601000000000"
+
+
+@pytest.fixture(params=["9", "6"])
+def table(request, tmp_path):
+    options = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": request.param}
+    made = create(tmp_path / "t", FakeClock(), **options)
+    made.write(batch([("a", "p", 1, 1)]), "insert", SMALL_BLOOM)
+    made.write(batch([("a", "p", 2, 2)]), "upsert", SMALL_BLOOM)
+    return made
+
+
+def pending(table):
+    return {(instant.time, instant.action, instant.state) for instant in table.state().timeline.pending}
+
+
+def test_a_compaction_whose_attempt_is_rolled_back_is_still_planned(table):
+    time = table.schedule_compaction(force=True)
+    table.write(batch([("a", "p", 3, 3)]), "upsert", SMALL_BLOOM)
+    state = table.state()
+    instants.start(state, next(i for i in state.timeline.pending if i.time == time))
+    body = encode_rollback_plan(RollbackPlan(time, "compaction", {}), table.base_path)
+    instants.request(state, LATER, Action.ROLLBACK, body)
+    table.write(batch([("b", "p", 4, 4)]), "insert", SMALL_BLOOM)
+    assert pending(table) == {(time, Action.COMPACTION, State.REQUESTED)}
+    assert content(table) == {"a": ("p", 3, 3), "b": ("p", 4, 4)}
+    table.compact()
+    assert content(table) == {"a": ("p", 3, 3), "b": ("p", 4, 4)}
+    assert pending(table) == set()
+
+
+def test_blocks_in_logs_that_hold_others_too_are_left_to_hudi(table):
+    request = {
+        "partitionPath": "part=p",
+        "fileId": "",
+        "latestBaseInstant": "",
+        "filesToBeDeleted": [],
+        "logBlocksToBeDeleted": {f"{table.base_path}/part=p/.x_1.log.1": 7},
+    }
+    plan = {
+        "instantToRollback": {"commitTime": LATER, "action": "deltacommit"},
+        "RollbackRequests": [request],
+        "version": 1,
+    }
+    before = pending(table)
+    instants.request(table.state(), LATER, Action.ROLLBACK, avro_file.encode("HoodieRollbackPlan", plan))
+    with pytest.raises(UnsupportedTableError, match="finish it with Hudi"):
+        table.write(batch([("b", "p", 4, 4)]), "insert", SMALL_BLOOM)
+    assert pending(table) == {*before, (LATER, Action.ROLLBACK, State.REQUESTED)}
+
+
+def test_a_living_overwrite_is_not_rolled_back_and_a_dead_one_is(table):
+    """Of version 6 its request is empty, or a record without the plan of a clustering."""
+    clock = table.clock
+    clock.time = clock.time.replace(year=2040)  # after the heartbeat, which has this machine's time
+    instants.start(table.state(), instants.request(table.state(), LATER, Action.REPLACE_COMMIT))
+    beat = f".hoodie/.heartbeat/{LATER}"
+    table.storage.create(beat, b"")
+    now = clock.time
+    clock.time = clock.time.fromtimestamp(table.storage.info(beat).modified_ms / 1000 + 10, clock.time.tzinfo)
+    with pytest.raises(PendingInstantError, match="Another writer is at work"):
+        table.write(batch([("b", "p", 4, 4)]), "insert", SMALL_BLOOM)
+    clock.time = now
+    table.write(batch([("b", "p", 4, 4)]), "insert", SMALL_BLOOM)
+    assert pending(table) == set()
+    assert set(content(table)) == {"a", "b"}
