@@ -46,7 +46,7 @@ from hoodie.timeline import Instant
 from hoodie.transaction import instants
 from hoodie.transaction.begin import begin
 from hoodie.transaction.create import create_table
-from hoodie.transaction.guard import delete_data_file
+from hoodie.transaction.guard import delete_data_files
 from hoodie.transaction.leftovers import delete_leftovers
 from hoodie.transaction.rollback import rollback_failed_writes
 from hoodie.view import TableState, list_all_files, load_state
@@ -238,8 +238,7 @@ def _delete_strays(state: TableState, commits: Sequence[CommitMetadata], times: 
     kept = {stat.path for commit in commits for stat in commit.stats}
     listed = list_all_files(state.storage)
     strays = {base.path for found in listed for base in found.base_files if base.instant in times} - kept
-    for path in sorted(strays):
-        delete_data_file(state.storage, path, strays)
+    delete_data_files(state.storage, strays)
 
 
 def _delete_markers(storage: Storage) -> None:

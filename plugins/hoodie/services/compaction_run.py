@@ -22,7 +22,7 @@ from hoodie.services.compaction_checks import planned_slices
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant
 from hoodie.transaction import instants
-from hoodie.transaction.guard import delete_data_file
+from hoodie.transaction.guard import delete_data_files
 from hoodie.transaction.leftovers import delete_leftovers
 from hoodie.transaction.lock import service_lock, table_lock
 from hoodie.transaction.metadata_table import switch_off_metadata_table
@@ -79,8 +79,7 @@ def run_compaction(
         slices = planned_slices(state, plan)
         instants.start(state, instant)
         left = set(work.leftovers(state, instant, planned))
-        for path in sorted(left):
-            delete_data_file(storage, path, left)
+        delete_data_files(storage, left)
         delete_markers(storage, time)
         schema = table_schema(state)
         assert schema is not None, "a table with logs has commits"
@@ -111,9 +110,8 @@ def _withdraw(state: TableState, time: str, stats: Sequence[WriteStat]) -> None:
     if committed is None:
         delete_leftovers(state.storage, time, ())
         return
-    own = {stat.path for stat in stats} - {stat.path for stat in state.commit_metadata(committed).stats}
-    for path in sorted(own):
-        delete_data_file(state.storage, path, own)
+    kept = {stat.path for stat in state.commit_metadata(committed).stats}
+    delete_data_files(state.storage, {stat.path for stat in stats} - kept)
 
 
 def _pending(state: TableState, time: str, action: Action) -> Instant:

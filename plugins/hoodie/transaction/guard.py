@@ -34,6 +34,12 @@ def delete_data_file(storage: Storage, path: str, planned: Collection[str]) -> b
     return storage.delete(path)
 
 
+def delete_data_files(storage: Storage, planned: Collection[str]) -> None:
+    """Delete all that a plan names, in the order of their paths. Raises UnsafeDeleteError as `delete_data_file`."""
+    for path in sorted(planned):
+        delete_data_file(storage, path, planned)
+
+
 def delete_source_file(source: Storage, uri: str, planned: Collection[str]) -> bool:
     """Delete a file of the plain table that `source` is and that a Hudi table was bootstrapped from; False when it was gone.
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from hoodie.errors import PendingInstantError
 from hoodie.storage.base import Storage
-from hoodie.transaction.guard import delete_data_file
+from hoodie.transaction.guard import delete_data_files
 
 
 @contextmanager
@@ -22,7 +22,7 @@ def only_while_pending(storage: Storage, inflight: str, path: str) -> Iterator[N
     """
     yield
     if storage.info(inflight) is None:
-        delete_data_file(storage, path, {path})
+        delete_data_files(storage, {path})
         raise PendingInstantError(
             f"File {path} of table {storage.base_path} was finished too late",
             found=f"{inflight} is gone: its write was rolled back meanwhile",

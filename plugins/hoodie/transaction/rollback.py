@@ -20,7 +20,7 @@ from hoodie.timeline.service_codec import (
     encode_rollback_result,
 )
 from hoodie.transaction import instants
-from hoodie.transaction.guard import delete_data_file, relative_path
+from hoodie.transaction.guard import delete_data_files, relative_path
 from hoodie.transaction.times import new_time
 from hoodie.view.partitions import list_all_files
 from hoodie.view.state import TableState
@@ -69,14 +69,13 @@ def execute_rollback(state: TableState, rollback: Instant, plan: RollbackPlan, c
         if done.time == plan.instant:  # first invisible, then gone
             state.storage.delete(f"{state.layout.folder}/{done.file_name}")
     allowed = {path for paths in plan.files.values() for path in paths}
-    for path in sorted(allowed):
-        delete_data_file(state.storage, path, allowed)
+    delete_data_files(state.storage, allowed)
     millis = int((clock.now() - begun).total_seconds() * 1000)
     result = RollbackResult(rollback.time, millis, plan.instant, plan.action, plan.files)
     instants.complete(state, rollback, encode_rollback_result(result, state.storage.base_path), clock)
     _forget(state, plan.instant, Action(plan.action))
-    for path in sorted(allowed):  # a task that outlived its write may have finished a file before it could see that
-        delete_data_file(state.storage, path, allowed)
+    # Once more: a task that outlived its write may have finished a file before it could see that.
+    delete_data_files(state.storage, allowed)
 
 
 def rollback_failed_writes(state: TableState, clock: Clock) -> list[RollbackPlan]:

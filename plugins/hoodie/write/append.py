@@ -13,7 +13,6 @@ from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import COMMIT_TIME, RECORD_KEY
 from hoodie.model.names import LogFileName
-from hoodie.storage.base import join
 from hoodie.transaction.outlived import only_while_pending
 from hoodie.write.context import WriteContext
 from hoodie.write.log_file import LogFileWriter
@@ -41,8 +40,7 @@ def append_log(
         context.rules.ordering,
         {COMMIT_TIME: context.instant},
     )
-    path = join(file_slice.partition, str(named))
-    with only_while_pending(context.storage, context.inflight, path), log.open():
+    with only_while_pending(context.storage, context.inflight, log.path), log.open():
         log.write_deletes(gone[RECORD_KEY], [gone[name] for name in context.rules.base_ordering])
         log.write_rows(data, _stamping(context, number))
     deletes = pc.sum(rows[DELETE]).as_py()

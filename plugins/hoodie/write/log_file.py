@@ -43,7 +43,7 @@ class LogFileWriter:
         self._data = DataBlocks(data_block_type(schema, ordering), schema, avro_schema, options, repeated)
         self._headers: dict[Header, str] = {Header.INSTANT_TIME: instant, Header.SCHEMA: avro_schema}
         self._instant = instant
-        self._path = join(file_slice.partition, str(name))
+        self.path = join(file_slice.partition, str(name))
         self._sink: File | None = None
         self.old_naming = name.time != instant
         """Whether the log is named after its base file, as those of table version 6 are."""
@@ -53,8 +53,8 @@ class LogFileWriter:
         """Mark the file and open it for the time of the block; `headers` come into each of its blocks."""
         self._headers |= headers or {}
         kind = MarkerType.APPEND if self.old_naming else MarkerType.CREATE
-        create_marker(self._storage, self._instant, self._path, kind)
-        with self._storage.open_output(self._path) as self._sink:
+        create_marker(self._storage, self._instant, self.path, kind)
+        with self._storage.open_output(self.path) as self._sink:
             yield
 
     def write_rows(self, rows: pa.Table, fit: Callable[[pa.Table, pa.Schema], pa.Table]) -> None:
@@ -72,11 +72,11 @@ class LogFileWriter:
 
     def stat(self, writes: int, deletes: int, prev_commit: str) -> WriteStat:
         """What was written: rows, and the slice it belongs to."""
-        base, info = self._slice.base_file, self._storage.info(self._path)
+        base, info = self._slice.base_file, self._storage.info(self.path)
         before = [log.info.name for log in self._slice.log_files] if self.old_naming else []
         return WriteStat(
             self._slice.file_id,
-            self._path,
+            self.path,
             self._slice.partition,
             prev_commit=prev_commit,
             num_writes=writes,
