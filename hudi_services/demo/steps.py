@@ -13,8 +13,9 @@ from hoodie.errors import HoodieError
 from hudi_services.demo.airflow_api import AirflowApi, ApiError
 
 _POLL = 1.0  # seconds between looks
-# Answered before the scheduler has seen the asking process end, a task is taken for one that was killed, and Airflow asks again.
-_SETTLE = 5.0  # seconds before an answer
+# Answered before the scheduler has seen the asking process end, which takes some five seconds, a task is taken for one that was
+# killed: Airflow tries it again and asks again.
+_SETTLE = 7.0  # seconds before an answer
 _PATIENCE = 600.0  # seconds for one run
 _LOG_LINES = 60
 
@@ -101,17 +102,21 @@ def wait_for_first(api: AirflowApi, dag_id: str, task_id: str) -> Step:
 
 
 def answer(api: AirflowApi, dag_id: str, run_id: str, task_id: str, option: str) -> str:
-    """Wait until a task asks a person, and choose `option`. Returns what it asked. Raises RunFailedError when it never asks."""
+    """Wait until a task asks a person, choose `option`, and do so again if it asks again, until it has succeeded.
+
+    Returns what it asked. Raises RunFailedError when it does not come to that.
+    """
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline:
-        tasks = _tasks_without_failure(api, dag_id, run_id)
-        if tasks.get(task_id, {}).get("state") == "awaiting_input":
-            time.sleep(_SETTLE)
+        state = _tasks_without_failure(api, dag_id, run_id, asking=task_id).get(task_id, {}).get("state")
+        if state == "success":
             question: str = api.question(dag_id, run_id, task_id)["subject"]
-            api.answer(dag_id, run_id, task_id, option)
             return question
+        if state == "awaiting_input":
+            time.sleep(_SETTLE)
+            api.answer(dag_id, run_id, task_id, option)
         time.sleep(_POLL)
-    raise RunFailedError(f"Task {task_id} of {dag_id}, run {run_id}, did not ask for an answer")
+    raise RunFailedError(f"Task {task_id} of {dag_id}, run {run_id}, was not done with its question")
 
 
 def wait_for_run(api: AirflowApi, dag_id: str, run_id: str, task_id: str, label: str = "") -> Step:
@@ -127,11 +132,13 @@ def wait_for_run(api: AirflowApi, dag_id: str, run_id: str, task_id: str, label:
     )
 
 
-def _tasks_without_failure(api: AirflowApi, dag_id: str, run_id: str) -> dict[str, dict[str, Any]]:
-    """The tasks of a run by their id. Raises RunFailedError when one failed."""
+def _tasks_without_failure(
+    api: AirflowApi, dag_id: str, run_id: str, asking: str | None = None
+) -> dict[str, dict[str, Any]]:
+    """The tasks of a run by their id. Raises RunFailedError when one failed; the task `asking` may be tried again."""
     tasks = {task["task_id"]: task for task in api.tasks(dag_id, run_id)}
-    for task in tasks.values():
-        if task["state"] in ("failed", "up_for_retry", "upstream_failed"):
+    for name, task in tasks.items():
+        if task["state"] in ("failed", "upstream_failed") or (task["state"] == "up_for_retry" and name != asking):
             log = api.task_log(dag_id, run_id, task["task_id"], task["try_number"]).splitlines()
             raise RunFailedError(
                 f"Task {task['task_id']} of {dag_id}, run {run_id}, failed",
