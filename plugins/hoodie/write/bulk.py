@@ -5,14 +5,14 @@ Hudi's default sort mode, `hoodie.bulkinsert.sort.mode=NONE`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.base_file import BaseFileWriter, build_key_index
+from hoodie.formats.base_file import BaseFileWriter, KeyIndex, next_key_index
 from hoodie.merge import DELETE
 from hoodie.model.commit import WriteStat
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
@@ -21,8 +21,11 @@ from hoodie.write.context import WriteContext
 from hoodie.write.handles import FileHandle
 from hoodie.write.rows import keyed_rows
 
-_CHUNK_BYTES = 16 * 1024 * 1024  # small enough to take up again the memory of the last one: fresh memory is dear
-_PENDING_BYTES = 256 * 1024 * 1024  # of rows that a task holds for its open files
+# Fresh memory is dear, so a task works on little at a time and takes up the memory of what was written again.
+_CHUNK_BYTES = 8 * 1024 * 1024
+_PENDING_BYTES = 64 * 1024 * 1024  # of rows that a task holds for its open files
+_SMALLEST_BYTES = 4 * 1024 * 1024  # of a row group, unless so many files are open that they hold
+_MOST = 4  # times as much
 
 
 @dataclass(frozen=True)
@@ -46,10 +49,18 @@ class BulkInsert:
                     file.write(part)
                     if file.writer.bytes_written >= self.context.max_file_bytes:
                         stats.append(open_files.pop(partition).close())
-                while sum(file.writer.pending_bytes for file in open_files.values()) > _PENDING_BYTES:
-                    max(open_files.values(), key=lambda file: file.writer.pending_bytes).writer.flush()
+                _make_room(open_files.values())
             stats.extend(file.close() for file in open_files.values())
         return stats
+
+
+def _make_room(files: Collection[_OpenFile]) -> None:
+    """Write out the largest row groups until what is pending fits."""
+    while (pending := sum(file.writer.pending_bytes for file in files)) > _PENDING_BYTES:
+        largest = max(files, key=lambda file: file.writer.pending_bytes)
+        if largest.writer.pending_bytes < _SMALLEST_BYTES and pending < _MOST * _PENDING_BYTES:
+            return
+        largest.flush()
 
 
 @dataclass
@@ -58,7 +69,8 @@ class _OpenFile:
     task: FileTask
     number: int
     stack: ExitStack
-    keys: list[pa.ChunkedArray] = field(default_factory=list)
+    index: KeyIndex | None = None  # of the row groups that were written
+    keys: list[pa.ChunkedArray] = field(default_factory=list)  # of the one that is pending
 
     def __post_init__(self) -> None:
         self.handle = FileHandle(self.context, self.task, self.number)
@@ -66,26 +78,37 @@ class _OpenFile:
         self.writer: BaseFileWriter = self._own.enter_context(self.handle.open())
 
     def write(self, rows: pa.Table) -> None:
-        self.writer.write(self.handle.stamp(rows))
         self.keys.append(rows[RECORD_KEY])
+        self.writer.write(self.handle.stamp(rows))
+        if not self.writer.pending_bytes:
+            self._take_up_keys()
+
+    def flush(self) -> None:
+        self.writer.flush()
+        self._take_up_keys()
 
     def close(self) -> WriteStat:
-        keys = pa.chunked_array([chunk for column in self.keys for chunk in column.chunks], pa.string())
-        self.writer.finish(build_key_index(keys, self.context.base_file))
+        self.flush()
+        self.writer.finish(self.index)
         self._own.close()
         rows = self.writer.rows
         return self.handle.stat(writes=rows, inserts=rows, updates=0, deletes=0)
 
+    def _take_up_keys(self) -> None:
+        self.index = next_key_index(self.index, self.keys, self.context.base_file)
+        self.keys.clear()
+
 
 def _by_partition(rows: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+    """The rows of each partition, in memory of their own: that of one can be given back before that of the others."""
     partitions = pc.unique(rows[PARTITION_PATH]).to_pylist()  # distinct values: few
     if len(partitions) == 1:
         yield partitions[0], rows
         return
+    whole = rows.combine_chunks()  # else each `take` would join the chunks of all rows
     order = pc.sort_indices(pc.index_in(rows[PARTITION_PATH], value_set=pa.array(partitions, pa.string())))
-    ordered = rows.take(order)
     counts = {entry["values"]: entry["counts"] for entry in pc.value_counts(rows[PARTITION_PATH]).to_pylist()}
     start = 0
     for partition in partitions:
-        yield partition, ordered.slice(start, counts[partition])
+        yield partition, whole.take(order.slice(start, counts[partition]))
         start += counts[partition]
