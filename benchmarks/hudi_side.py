@@ -11,7 +11,15 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
-from benchmarks.steps import BOOTSTRAP_MODES, READ_WARM_UPS, UPSERTS, by_city, measured, second_newest_completion
+from benchmarks.steps import (
+    BOOTSTRAP_MODES,
+    PLAIN,
+    READ_WARM_UPS,
+    UPSERTS,
+    by_city,
+    measured,
+    second_newest_completion,
+)
 
 
 def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str, kind: str) -> None:
@@ -110,10 +118,11 @@ def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str,
         for _ in range(READ_WARM_UPS):
             by_city(spark.read.parquet(*base))
         with measured(Path(table)) as steps:
-            steps.run("snapshot aggregate", aggregate, times=5)
+            steps.query("snapshot aggregate", aggregate)
             if phase == "read":
                 since = second_newest_completion(Path(table))
-                steps.run("incremental aggregate", lambda: changes(since), times=5)
+                steps.repeat("incremental aggregate", lambda: changes(since))
+            steps.repeat(PLAIN, lambda: by_city(spark.read.parquet(*base)))
     spark.stop()
 
 

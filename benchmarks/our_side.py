@@ -9,10 +9,20 @@ import os
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 import hoodie.spark
-from benchmarks.steps import BOOTSTRAP_MODES, READ_WARM_UPS, UPSERTS, by_city, measured, second_newest_completion
+from benchmarks.steps import (
+    AS_ARROW,
+    BOOTSTRAP_MODES,
+    PLAIN,
+    READ_WARM_UPS,
+    UPSERTS,
+    by_city,
+    measured,
+    second_newest_completion,
+)
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.engine.parquet import parquet_splits
@@ -30,6 +40,15 @@ HIVE_STYLE = {"hoodie.datasource.write.hive_style_partitioning": "true"}
 
 # Spark leaves columns out by itself where its own reader scans; the workers that merge logs have to be told.
 QUERIED = ["city", "fare", "tip", "uuid"]
+
+
+def by_city_of(rows: pa.Table) -> list[list[object]]:
+    """`by_city` of an Arrow table."""
+    sums = rows.group_by("city").aggregate([("fare", "sum"), ("tip", "sum"), ("uuid", "count")]).sort_by("city")
+    return [
+        [row["city"], round(row["fare_sum"], 2), round(row["tip_sum"], 2), row["uuid_count"]]
+        for row in sums.to_pylist()
+    ]
 
 
 def session(cores: str, memory: str, *, queries: bool) -> SparkSession:
@@ -71,6 +90,12 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
     def changes(since: str) -> list[list[object]]:
         return by_city(hoodie.spark.read_incremental(spark, table, since, columns=QUERIED))
 
+    def aggregate_arrow() -> list[list[object]]:
+        return by_city_of(HoodieTable.open(table).read(columns=QUERIED))
+
+    def changes_arrow(since: str) -> list[list[object]]:
+        return by_city_of(HoodieTable.open(table).read_incremental(since, columns=QUERIED))
+
     def clean() -> None:
         HoodieTable.open(table, engine=engine).clean({"hoodie.clean.commits.retained": 1})
 
@@ -109,10 +134,13 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
         for _ in range(READ_WARM_UPS):
             by_city(spark.read.parquet(*base))
         with measured(Path(table)) as steps:
-            steps.run("snapshot aggregate", aggregate, times=5)
+            steps.query("snapshot aggregate", aggregate)
+            steps.repeat("snapshot aggregate" + AS_ARROW, aggregate_arrow)
             if phase == "read":
                 since = second_newest_completion(Path(table))
-                steps.run("incremental aggregate", lambda: changes(since), times=5)
+                steps.repeat("incremental aggregate", lambda: changes(since))
+                steps.repeat("incremental aggregate" + AS_ARROW, lambda: changes_arrow(since))
+            steps.repeat(PLAIN, lambda: by_city(spark.read.parquet(*base)))
     spark.stop()
 
 

@@ -17,6 +17,9 @@ from benchmarks.memory import PeakMemory, processor_seconds
 UPSERTS = 3
 BOOTSTRAP_MODES = {"METADATA_ONLY": "", "FULL_RECORD": "-full"}  # each makes a table of its own
 READ_WARM_UPS = 5  # queries of the plain input before a read is timed: both JVMs have compiled the scan then
+AGAIN = 5  # times that a query is repeated
+PLAIN = "the same query on the plain input"  # Spark alone: no table format, no updates
+AS_ARROW = ", as Arrow"  # ends the name of a query that is answered without Spark, on our side only
 
 
 def by_city(frame: Any) -> list[list[object]]:
@@ -41,18 +44,32 @@ class Steps:
         self.processor: dict[str, float] = {}  # seconds of all cores together
         self.results: dict[str, Any] = {}
 
-    def run(self, name: str, step: Callable[[], Any], times: int = 1) -> None:
-        """Run `step`; of several `times` the median counts."""
+    def run(self, name: str, step: Callable[[], Any]) -> None:
+        """Run `step` once."""
+        begun, processor = time.perf_counter(), processor_seconds()
+        result = step()
+        self._note(name, [time.perf_counter() - begun], processor, result)
+
+    def query(self, name: str, step: Callable[[], Any]) -> None:
+        """Run `step` for the first time in its session, then repeat it."""
+        self.run(f"{name}, first", step)
+        self.repeat(name, step)
+
+    def repeat(self, name: str, step: Callable[[], Any]) -> None:
+        """Run `step` several times; the median counts."""
         seconds, processor = [], processor_seconds()
-        for _ in range(times):
+        for _ in range(AGAIN):
             begun = time.perf_counter()
             result = step()
             seconds.append(time.perf_counter() - begun)
+        self._note(name, seconds, processor, result)
+
+    def _note(self, name: str, seconds: list[float], processor_before: float, result: Any) -> None:
         self.seconds[name] = statistics.median(seconds)
-        self.processor[name] = (processor_seconds() - processor) / times
+        self.processor[name] = (processor_seconds() - processor_before) / len(seconds)
         if result is not None:
             self.results[name] = result
-        print(f"{name}: {self.seconds[name]:.1f} s", file=sys.stderr, flush=True)
+        print(f"{name}: {self.seconds[name]:.2f} s", file=sys.stderr, flush=True)
 
     def report(self, memory: PeakMemory) -> None:
         files = [path for path in self._table.rglob("*") if path.is_file() and not path.name.endswith(".crc")]

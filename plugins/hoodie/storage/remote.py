@@ -7,8 +7,6 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any
 
-import fsspec
-
 from hoodie.errors import ConfigError
 from hoodie.storage.base import File, FileInfo, Listing
 
@@ -32,6 +30,8 @@ class FsspecStorage:
 
     def _connect(self) -> None:
         url = "s3://" + self._url.removeprefix("s3a://") if self._url.startswith("s3a://") else self._url
+        import fsspec  # reads every package's and jar's metadata: a second in each of Spark's workers, so only where it is used
+
         try:
             self._fs, root = fsspec.core.url_to_fs(url, **self._options)
         except (ImportError, ValueError) as error:
