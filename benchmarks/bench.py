@@ -74,7 +74,9 @@ def _run(name: str, side: _Side, source: Path, rest: list[str], phases: tuple[st
     """The writes in one process, then the reads in another: what a JVM learned in the writes must not help its reads."""
     for suffix in ("", "-warm-up", "-full"):
         shutil.rmtree(side.table.with_name(f"{side.table.name}{suffix}"), ignore_errors=True)
-    environment = {key: value for key, value in os.environ.items() if key not in ("SPARK_HOME", "SPARK_CONF_DIR")}
+    # Whoever forbids Python to keep bytecode lets every worker compile the library again.
+    unwanted = ("SPARK_HOME", "SPARK_CONF_DIR", "PYTHONDONTWRITEBYTECODE")
+    environment = {key: value for key, value in os.environ.items() if key not in unwanted}
     environment |= {"PYTHONPATH": side.python_path, "PYSPARK_PYTHON": side.command[0], "SPARK_LOCAL_IP": "127.0.0.1"}
     reports = {}
     for phase in phases:

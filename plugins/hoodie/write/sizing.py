@@ -34,9 +34,11 @@ def memory_advice(
 ) -> str | None:
     """What to tell before a write begins whose tasks may run out of memory; None when all is well.
 
-    `given_bytes` is what one task has. A task holds its share of the input and a row group, and copies of both.
+    `given_bytes` is what one task has. A task holds a row group and, but for bulk inserts, its share of the input, and copies of
+    both.
     """
-    wanted = _COPIES * (-(-input_bytes // max(1, tasks)) + options[keys.ROW_GROUP_SIZE])
+    share = 0 if operation == "bulk_insert" else -(-input_bytes // max(1, tasks))
+    wanted = _COPIES * (share + options[keys.ROW_GROUP_SIZE])
     if wanted <= given_bytes:
         return None
     more = -(-tasks * wanted // max(1, given_bytes))

@@ -32,6 +32,7 @@ def test_advice_names_what_to_give_and_what_to_set():
     assert "3.3 GiB for each of the 2 tasks" in text
     assert "spark.executor.memoryOverhead of 6.6 GiB" in text
     assert "hoodie.upsert.shuffle.parallelism=27" in text
+    assert memory_advice("bulk_insert", options, 800 * GIB, 8, 2, 1 * GIB) is None, "it streams"
 
 
 class Cramped(LocalEngine):
