@@ -33,15 +33,16 @@ class PeakMemory:
             self.bytes = max(self.bytes, sum(_anonymous(pid) for pid in _tree(os.getpid())))
 
 
-def processor_seconds() -> float:
-    """User and system time that this process and its children have taken so far, ended ones included."""
+def processor_seconds(of: str = "") -> float:
+    """User and system time that this process and its children, ended ones included, have taken so far; `of` names the program of
+    those that count (`java`), empty for all."""
     ticks = 0
     for pid in _tree(os.getpid()):
         try:
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            name, _, rest = Path(f"/proc/{pid}/stat").read_text().partition("(")[2].rpartition(")")
         except OSError:  # it ended meanwhile
             continue
-        ticks += sum(int(field) for field in fields[11:15])
+        ticks += sum(int(field) for field in rest.split()[11:15]) if name.startswith(of) else 0
     return ticks / os.sysconf("SC_CLK_TCK")
 
 

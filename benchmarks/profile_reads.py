@@ -1,0 +1,53 @@
+"""Where the seconds of our queries with logs go: python -m benchmarks.profile_reads INPUT (as benchmarks.bench has made it)."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import hoodie.spark
+from benchmarks.memory import processor_seconds
+from benchmarks.our_side import OPTIONS, QUERIED, session
+from benchmarks.steps import AGAIN, UPSERTS, by_city, second_newest_completion
+from hoodie import HoodieTable
+from hoodie.engine.parquet import parquet_splits
+
+
+def main(source: str) -> None:
+    spark = session("2", "4g", queries=True)
+    engine = hoodie.spark.SparkEngine(spark)
+    base = sorted(map(str, Path(source).glob("base-*.parquet")))
+    with tempfile.TemporaryDirectory() as folder:
+        table = folder + "/trips"
+        HoodieTable.create(table, {**OPTIONS, "hoodie.table.type": "MERGE_ON_READ"})
+        for paths in (base, *([f"{source}/upsert-{batch}.parquet"] for batch in range(UPSERTS))):
+            rows, schema = parquet_splits(paths, engine.parallelism)
+            operation = "bulk_insert" if paths == base else "upsert"
+            HoodieTable.open(table, engine=engine).write(rows, operation, schema=schema)
+        since = second_newest_completion(Path(table))
+        print(f"{'':<36} {'clock':>7} {'JVM':>7} {'Python':>7}")
+        _print("snapshot", lambda: by_city(hoodie.spark.read(spark, table, columns=QUERIED)))
+        _print("incremental", lambda: by_city(hoodie.spark.read_incremental(spark, table, since, columns=QUERIED)))
+        _print("plain input", lambda: by_city(spark.read.parquet(*base)))
+        _print("plain file of 1,000 rows", lambda: by_city(spark.read.parquet(f"{source}/warm-up.parquet")))
+    spark.stop()
+
+
+def _print(name: str, query: Callable[[], object]) -> None:
+    """Seconds by the clock and of the processors: the first run, then medians of more."""
+    runs = []
+    for _ in range(1 + AGAIN):
+        begun, everyone, java = time.perf_counter(), processor_seconds(), processor_seconds("java")
+        query()
+        java = processor_seconds("java") - java
+        runs.append((time.perf_counter() - begun, java, processor_seconds() - everyone - java))
+    print(f"{name + ', first':<36} " + " ".join(f"{seconds:5.2f} s" for seconds in runs[0]))
+    print(f"{name:<36} " + " ".join(f"{statistics.median(column):5.2f} s" for column in zip(*runs[1:], strict=True)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
