@@ -19,6 +19,7 @@ from hoodie.storage.base import File, Storage
 _BLOOM, _BLOOM_TYPE = "org.apache.hudi.bloomfilter", "hoodie_bloom_filter_type_code"
 _MIN_KEY, _MAX_KEY = "hoodie_min_record_key", "hoodie_max_record_key"
 _SAMPLE_ROWS = 4096
+_BATCH_BYTES = 64 * 1024 * 1024  # of decoded rows: merging copies a batch, and a text column of Arrow ends at 2 GiB
 _DICTIONARY_SHARE = 0.5  # of distinct values in the sample: above it a dictionary costs more than it saves
 
 
@@ -116,7 +117,7 @@ class BaseFileWriter:
             return
         rows = pa.concat_tables(self._pending)
         # What came in one piece may be many times as large as a row group.
-        per_group = rows.num_rows // max(1, self.pending_bytes // self._options.row_group_bytes)
+        per_group = max(1, rows.num_rows // max(1, self.pending_bytes // self._options.row_group_bytes))
         self._pending, self.pending_bytes = [], 0
         writer = self._open(rows) if self._writer is None else self._writer
         writer.write_table(self._whole(rows), row_group_size=per_group)
@@ -244,15 +245,28 @@ class BaseFileReader:
     def batches(
         self, columns: Sequence[str] | None = None, row_groups: Sequence[int] | None = None, batch_rows: int = 1 << 17
     ) -> Iterator[pa.Table]:
-        """The rows, a batch at a time: the named columns that the file has (None: all) of the named row groups (None: all)."""
+        """The rows, at most `batch_rows` at a time and fewer where they are large: the named columns that the file has (None:
+        all) of the named row groups (None: all)."""
         present = set(self.schema.names)
         wanted = None if columns is None else [name for name in columns if name in present]
         groups = list(range(self._file.num_row_groups)) if row_groups is None else list(row_groups)
+        fitting = min(batch_rows, self._fitting_rows(wanted, groups))
         try:
-            for batch in self._file.iter_batches(batch_rows, row_groups=groups, columns=wanted, use_threads=False):
+            for batch in self._file.iter_batches(fitting, row_groups=groups, columns=wanted, use_threads=False):
                 yield pa.Table.from_batches([batch])
         except (pa.ArrowInvalid, OSError) as error:
             raise self._corrupt(error) from error
+
+    def _fitting_rows(self, columns: Sequence[str] | None, groups: Sequence[int]) -> int:
+        """How many rows of the columns `_BATCH_BYTES` hold, by their encoded size: values of a dictionary may be larger."""
+        fitting = max(1, self.rows)
+        for row_group in map(self._file.metadata.row_group, groups):
+            size = row_group.total_byte_size
+            if columns is not None and size * fitting > _BATCH_BYTES * row_group.num_rows:
+                chunks = map(row_group.column, range(row_group.num_columns))
+                size = sum(c.total_uncompressed_size for c in chunks if c.path_in_schema.partition(".")[0] in columns)
+            fitting = min(fitting, max(1, _BATCH_BYTES * row_group.num_rows // max(1, size)))
+        return fitting
 
     def intervals(
         self, columns: Sequence[str], intervals: Sequence[Interval], batch_rows: int = 1 << 17

@@ -203,6 +203,8 @@ class _Run:
             raise
         for instant, body in zip(begun, bodies, strict=True):
             instants.complete(state, instant, body, self._clock)
+        for instant, commit in zip(begun, commits, strict=True):  # see execute_write
+            delete_leftovers(storage, instant.time, [stat.path for stat in commit.stats])
         _delete_markers(storage)
         return BootstrapResult(self._plan, tuple(commits), begun[-1].time if begun else None)
 

@@ -17,6 +17,8 @@ from hoodie.model.meta_columns import FILE_NAME, RECORD_KEY
 from hoodie.model.names import BaseFileName
 from hoodie.services.slice_task import SliceTask
 from hoodie.storage.base import join
+from hoodie.timeline import Action
+from hoodie.transaction.outlived import only_while_pending
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class CompactSlice(SliceTask):
     Memory holds what the merger may hold, and a row group.
     """
 
+    action = Action.COMPACTION
     not_merged = (FILE_NAME,)
 
     def __call__(self, task: tuple[int, FileSlice]) -> WriteStat:
@@ -39,7 +42,8 @@ class CompactSlice(SliceTask):
         updated = deleted = added = 0
         known: KeyIndex | None = None
         keys: list[pa.ChunkedArray] = []
-        with storage.open_output(path) as sink, ExitStack() as stack:
+        still_wanted = only_while_pending(storage, self.inflight, path)
+        with still_wanted, storage.open_output(path) as sink, ExitStack() as stack:
             writer = BaseFileWriter(sink, self.schema, self.avro_schema, self.options, {FILE_NAME: name})
             base = file_slice.base_file
             reader = open_base_file(storage, base) if base is not None else None

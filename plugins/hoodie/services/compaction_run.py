@@ -100,6 +100,8 @@ def run_compaction(
                 now = load_state(storage, clock)
             body = now.layout.encode_commit(metadata, replace=False)
             done = instants.complete(now, instant, body, clock)
+        # Tasks of earlier attempts may have finished since: their files are of a completed instant now.
+        delete_data_files(storage, set(work.leftovers(now, instant, planned)) - {stat.path for stat in stats})
         clear_markers(storage, time)
         return CompactionResult(done, metadata)
 

@@ -16,6 +16,8 @@ from hoodie.model.names import LogFileName
 from hoodie.schema import conform
 from hoodie.services.log_compaction_plan import mergeable
 from hoodie.services.slice_task import SliceTask
+from hoodie.timeline import Action
+from hoodie.transaction.outlived import only_while_pending
 from hoodie.write.log_file import LogFileWriter
 
 
@@ -26,6 +28,8 @@ class LogCompactSlice(SliceTask):
     Rows keep their commit time and sequence number. Deletions by key stay deletions, with their ordering values: they still
     hide rows of the base file. A row that is marked as a deletion stays that row.
     """
+
+    action = Action.LOG_COMPACTION
 
     def __call__(self, task: tuple[int, tuple[FileSlice, LogFileName]]) -> WriteStat | None:
         number, (file_slice, name) = task
@@ -45,7 +49,8 @@ class LogCompactSlice(SliceTask):
         )
         times = ",".join(dict.fromkeys(block.instant for block in blocks))
         writes = deletes = 0
-        with log.open({Header.COMPACTED_BLOCK_TIMES: times}):
+        still_wanted = only_while_pending(logs.reader.storage, self.inflight, log.path)
+        with still_wanted, log.open({Header.COMPACTED_BLOCK_TIMES: times}):
             for rows in self.merger.log_rows(file_slice, logs):
                 by_key = pc.and_(rows[DELETE], pc.is_null(rows[COMMIT_TIME]))
                 gone, kept = rows.filter(by_key), rows.filter(pc.invert(by_key))

@@ -17,6 +17,7 @@ from hoodie.merge import merge_rules
 from hoodie.read.logs import LogReader
 from hoodie.read.merged import SliceMerger
 from hoodie.schema import arrow_to_avro, with_meta_columns
+from hoodie.timeline import Action, Instant, State
 from hoodie.view import TableState
 from hoodie.write.plan import base_file_options
 
@@ -25,10 +26,12 @@ from hoodie.write.plan import base_file_options
 class SliceTask:
     """A task function that merges slices into new files of one instant; `schema` and `avro_schema` are those of the files."""
 
+    action: ClassVar[Action]
     not_merged: ClassVar[tuple[str, ...]] = ()  # columns that the merged rows do not keep
 
     merger: SliceMerger  # of the columns in `schema` but `not_merged`
     instant: str
+    inflight: str  # path of its inflight file
     schema: pa.Schema  # with meta columns
     avro_schema: str
     options: BaseFileOptions
@@ -44,6 +47,7 @@ class SliceTask:
         return cls(
             SliceMerger(logs, MergeMemory.of(chosen)),
             time,
+            f"{state.layout.folder}/{state.layout.pending_name(Instant(time, cls.action, State.INFLIGHT))}",
             files,
             arrow_to_avro(files, state.properties.name),
             base_file_options(chosen, state.properties),

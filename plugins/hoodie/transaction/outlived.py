@@ -1,7 +1,8 @@
-"""Tasks that outlive their write: what they finish after its rollback is taken away again.
+"""Tasks that outlive their write: what they finish after its rollback or its commit is taken away again.
 
-Spark may go on with tasks of a write that has failed, or whose driver was killed. A file that such a task finished after the
-rollback would count as committed once the timeline begins after its instant (format notes, section 2.1).
+Spark may go on with tasks of a write that has failed, or whose driver was killed, and with attempts that were given up for lost
+and done again. A file that such a task finished after the rollback would count as committed once the timeline begins after its
+instant (format notes, section 2.1), one that it finished after the commit does so at once.
 """
 
 from __future__ import annotations
@@ -18,13 +19,28 @@ from hoodie.transaction.guard import delete_data_files
 def only_while_pending(storage: Storage, inflight: str, path: str) -> Iterator[None]:
     """Around the writing of the data file `path` by the instant whose inflight file is `inflight`.
 
-    Raises PendingInstantError, and deletes the data file, when the instant was rolled back meanwhile.
+    Raises PendingInstantError, and deletes the data file, when the instant was rolled back or completed meanwhile.
     """
     yield
-    if storage.info(inflight) is None:
-        delete_data_files(storage, {path})
-        raise PendingInstantError(
-            f"File {path} of table {storage.base_path} was finished too late",
-            found=f"{inflight} is gone: its write was rolled back meanwhile",
-            fix="nothing is left of it; run the write again",
+    folder, _, pending = inflight.rpartition("/")
+    names = [info.path.rpartition("/")[2] for info in storage.list(folder).files]
+    completed = next((name for name in names if _completes(name, pending.partition(".")[0])), None)
+    if completed is not None:
+        found, fix = (
+            f"{completed}: another attempt of its task was committed",
+            "nothing is left of it, and nothing is missing",
         )
+    elif pending not in names:
+        found, fix = (
+            f"{inflight} is gone: its write was rolled back meanwhile",
+            "nothing is left of it; run the write again",
+        )
+    else:
+        return
+    delete_data_files(storage, {path})
+    raise PendingInstantError(f"File {path} of table {storage.base_path} was finished too late", found=found, fix=fix)
+
+
+def _completes(name: str, time: str) -> bool:
+    """`<time>.<action>`, or `<time>_<completion time>.<action>`."""
+    return name.partition(".")[0].partition("_")[0] == time and not name.endswith((".requested", ".inflight"))

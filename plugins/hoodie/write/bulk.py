@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.base_file import BaseFileWriter, KeyIndex, next_key_index
+from hoodie.formats.base_file import BaseFileWriter, build_key_index
 from hoodie.merge import DELETE
 from hoodie.model.commit import WriteStat
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
@@ -50,7 +50,8 @@ class BulkInsert:
                     if file.writer.bytes_written >= self.context.max_file_bytes:
                         stats.append(open_files.pop(partition).close())
                 _make_room(open_files.values())
-            stats.extend(file.close() for file in open_files.values())
+            while open_files:  # a file's keys need not wait for the others
+                stats.append(open_files.pop(next(iter(open_files))).close())
         return stats
 
 
@@ -60,7 +61,7 @@ def _make_room(files: Collection[_OpenFile]) -> None:
         largest = max(files, key=lambda file: file.writer.pending_bytes)
         if largest.writer.pending_bytes < _SMALLEST_BYTES and pending < _MOST * _PENDING_BYTES:
             return
-        largest.flush()
+        largest.writer.flush()
 
 
 @dataclass
@@ -69,8 +70,7 @@ class _OpenFile:
     task: FileTask
     number: int
     stack: ExitStack
-    index: KeyIndex | None = None  # of the row groups that were written
-    keys: list[pa.ChunkedArray] = field(default_factory=list)  # of the one that is pending
+    keys: list[pa.ChunkedArray] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.handle = FileHandle(self.context, self.task, self.number)
@@ -78,25 +78,15 @@ class _OpenFile:
         self.writer: BaseFileWriter = self._own.enter_context(self.handle.open())
 
     def write(self, rows: pa.Table) -> None:
-        self.keys.append(rows[RECORD_KEY])
         self.writer.write(self.handle.stamp(rows))
-        if not self.writer.pending_bytes:
-            self._take_up_keys()
-
-    def flush(self) -> None:
-        self.writer.flush()
-        self._take_up_keys()
+        self.keys.append(rows[RECORD_KEY])
 
     def close(self) -> WriteStat:
-        self.flush()
-        self.writer.finish(self.index)
+        keys = pa.chunked_array([chunk for column in self.keys for chunk in column.chunks], pa.string())
+        self.writer.finish(build_key_index(keys, self.context.base_file))
         self._own.close()
         rows = self.writer.rows
         return self.handle.stat(writes=rows, inserts=rows, updates=0, deletes=0)
-
-    def _take_up_keys(self) -> None:
-        self.index = next_key_index(self.index, self.keys, self.context.base_file)
-        self.keys.clear()
 
 
 def _by_partition(rows: pa.Table) -> Iterator[tuple[str, pa.Table]]:

@@ -139,6 +139,8 @@ def execute_write(
             rollback_failed_writes(load_state(storage, clock), clock)
             raise
         done = instants.complete(state, instant, body, clock)
+        # Again: a task that was given up for lost may have finished since, and did not see the completed instant.
+        delete_leftovers(storage, time, [stat.path for stat in stats])
         clear_markers(storage, time)
         return WriteResult(done, metadata)
 

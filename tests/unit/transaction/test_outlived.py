@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import PendingInstantError
-from hoodie.storage import walk_files
+from hoodie.services.slice_task import SliceTask
+from hoodie.storage import LocalStorage, walk_files
+from hoodie.write.bulk import BulkInsert
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
@@ -69,3 +73,96 @@ def test_what_a_late_task_finishes_is_taken_away(tmp_path, kind, version, operat
     assert content(table) == rows
     table.write(batch([("b", "q", 3, 3)]), "insert", SMALL_BLOOM)
     assert content(table) == {**rows, "b": ("q", 3, 3)}
+
+
+class Repeating(LocalEngine):
+    """Does what it is told, and can do it once more: as a cluster does with an attempt that it took for lost."""
+
+    def __init__(self):
+        super().__init__(1)
+        self.late = []
+        self._attempts = itertools.count()
+
+    @property
+    def write_token(self):
+        return lambda task: f"{task}-0-{next(self._attempts)}"
+
+    def map(self, function, tasks):
+        if isinstance(function, SliceTask):
+            self.late.append(lambda: LocalEngine.map(self, function, tasks))
+        return super().map(function, tasks)
+
+    def map_input(self, function, rows):
+        if isinstance(function, BulkInsert):
+            self.late.append(lambda: LocalEngine.map_input(self, function, rows))
+        return super().map_input(function, rows)
+
+    def exchange_inputs(self, inputs, count):
+        return _Repeated(super().exchange_inputs(inputs, count), self.late)
+
+
+class _Repeated(_Buckets):
+    def map(self, function):
+        if type(function).__name__ == "WriteFiles":
+            self._late.append(lambda: self._held.map(function))
+        return self._held.map(function)
+
+    def exchange(self, function, count):
+        return _Repeated(self._held.exchange(function, count), self._late)
+
+
+class BeforeCompletion(LocalStorage):
+    """Runs something just before an instant is completed."""
+
+    step = None
+
+    def create(self, path, data):
+        name = path.rpartition("/")[2]
+        if self.step is not None and name.endswith(("commit", "deltacommit")):
+            step, self.step = self.step, None
+            step()
+        super().create(path, data)
+
+
+# Our log compactions are of version 8 and later.
+SERVICES = [*itertools.product(["bulk_insert", "insert", "upsert", "compact"], ["9", "6"]), ("log_compact", "9")]
+
+
+@pytest.mark.parametrize(("service", "version"), SERVICES)
+@pytest.mark.parametrize("moment", ["before the commit", "after the commit"])
+def test_what_is_done_twice_is_there_once(tmp_path, version, service, moment):
+    storage, engine = BeforeCompletion(str(tmp_path / "t")), Repeating()
+    kind = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": version}
+    table = create(storage, FakeClock(), engine, **kind)
+    options = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
+    table.write(batch([("a", "p", 1, 1), ("b", "p", 1, 1)]), "insert", options)
+    for ts in (2, 3):
+        table.write(batch([("a", "p", ts, ts)]), "upsert", options)
+    rows = content(table)
+    if service == "compact":
+        table.schedule_compaction(force=True)
+    elif service == "log_compact":
+        assert table.schedule_log_compaction({"hoodie.log.compaction.blocks.threshold": 2})
+    engine.late.clear()
+    if moment == "before the commit":
+        storage.step = lambda: [task() for task in engine.late]
+    if "compact" in service:
+        assert len(table.compact()) == 1
+    else:
+        key = "a" if service == "upsert" else "d"  # the others look for no older row
+        table.write(batch([(key, "p", 4, 4), ("c", "q", 4, 4)]), service, options)
+        rows |= {key: ("p", 4, 4), "c": ("q", 4, 4)}
+    assert storage.step is None
+    assert engine.late
+    after = data_files(table)
+    if moment == "after the commit":
+        for task in engine.late:
+            with pytest.raises(PendingInstantError, match="finished too late"):
+                task()
+    assert [path for path in data_files(table) if not path.endswith(".hoodie_partition_metadata")] == [
+        path for path in after if not path.endswith(".hoodie_partition_metadata")
+    ]
+    assert content(table) == rows
+    times = [instant.time for instant in table.timeline.commits]
+    named = {stat.path for instant in table.timeline.commits for stat in table.state().commit_metadata(instant).stats}
+    assert {path for path in after if times[-1] in path} <= named

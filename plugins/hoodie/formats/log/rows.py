@@ -47,7 +47,10 @@ def read_rows(storage: Storage, block: LogBlock, columns: Sequence[str] | None =
 
 def columns_of(block: LogBlock) -> frozenset[str]:
     """The names in the schema of a data block's header. Raises CorruptFileError for a block without."""
-    return frozenset(field["name"] for field in json.loads(_schema_of(block))["fields"])
+    try:
+        return frozenset(field["name"] for field in json.loads(_schema_of(block))["fields"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise _corrupt(block, f"the schema of its header: {error}") from error
 
 
 def _parquet_rows(content: bytes, block: LogBlock, columns: Sequence[str] | None) -> Iterator[pa.Table]:
@@ -57,7 +60,7 @@ def _parquet_rows(content: bytes, block: LogBlock, columns: Sequence[str] | None
         wanted = None if columns is None else [name for name in columns if name in names]
         for batch in file.iter_batches(_batch_rows(file.metadata), columns=wanted, use_threads=False):
             yield pa.Table.from_batches([batch])
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowInvalid, OSError) as error:
         raise _corrupt(block, str(error)) from error
 
 
@@ -74,7 +77,10 @@ def _hfile_rows(storage: Storage, block: LogBlock) -> Iterator[pa.Table]:
 
 
 def _avro_rows(content: bytes, block: LogBlock) -> Iterator[pa.Table]:
-    columns = _columns(_schema_of(block))
+    try:
+        columns = _columns(_schema_of(block))
+    except ValueError as error:
+        raise _corrupt(block, f"the schema of its header: {error}") from error
     if len(content) < 8:
         raise _corrupt(block, "it is too short")
     version, count = struct.unpack_from(">ii", content)
