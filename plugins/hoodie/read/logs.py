@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from hoodie.config.memory_keys import MergeMemory
+from hoodie.errors import CorruptFileError
 from hoodie.formats.log import RESET, BlockType, LogBlock, columns_of, read_deletes, read_rows
 from hoodie.keygen import StoredKeys
 from hoodie.merge import DELETE, LACKS, SEQUENCE, MergeRules, PartialRows, PartialUpdate, newest_per_key
 from hoodie.model.files import FileSlice
-from hoodie.model.meta_columns import COMMIT_TIME, META_COLUMNS, PARTITION_PATH
+from hoodie.model.meta_columns import COMMIT_TIME, META_COLUMNS, PARTITION_PATH, RECORD_KEY
 from hoodie.schema import conform
 from hoodie.storage.base import Storage
 from hoodie.timeline import Timeline
@@ -122,6 +123,12 @@ class SliceLogs:
         schema, keys = self.reader.schema, self.reader.keys
         for found in keys.rows(schema.names, partial(read_rows, self.reader.storage, block)):
             rows = conform(found, _nullable(schema))
+            if rows[RECORD_KEY].null_count:
+                raise CorruptFileError(
+                    f"The block at byte {block.offset} of log file {block.path} cannot be read",
+                    found="rows without a record key",
+                    fix=f"restore the file, or roll back the instant {block.instant}",
+                )
             if keys.virtual:
                 rows = _with_value(_with_value(rows, PARTITION_PATH, self.partition), COMMIT_TIME, block.instant)
             yield rows.append_column(RESET, pa.repeat(False, rows.num_rows)).append_column(

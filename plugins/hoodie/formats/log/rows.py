@@ -60,7 +60,7 @@ def _parquet_rows(content: bytes, block: LogBlock, columns: Sequence[str] | None
         wanted = None if columns is None else [name for name in columns if name in names]
         for batch in file.iter_batches(_batch_rows(file.metadata), columns=wanted, use_threads=False):
             yield pa.Table.from_batches([batch])
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _corrupt(block, str(error)) from error
 
 

@@ -1,0 +1,41 @@
+"""Whatever is damaged in a log: a read passes over it or names the file."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from hoodie.errors import HoodieError
+from tests.support.tables import SMALL_BLOOM, batch, create
+
+
+@pytest.mark.parametrize("kind", ["PARQUET", "AVRO", "DELETE"])
+def test_damage_is_passed_over_or_told(tmp_path, kind):
+    def made(ts):
+        entries = batch([(f"k{number}", "p", ts, number) for number in range(20)])
+        # Ordering fields of type text make Avro blocks.
+        return entries.set_column(2, "ts", entries["ts"].cast(pa.string())) if kind == "AVRO" else entries
+
+    table = create(tmp_path / "t", **{"hoodie.table.type": "MERGE_ON_READ"})
+    table.write(made(1), "insert", SMALL_BLOOM)
+    if kind == "DELETE":
+        table.write(made(2).select(["id", "part"]), "delete", SMALL_BLOOM)
+    else:
+        table.write(made(2), "upsert", {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0})
+    (log,) = (path for path in Path(tmp_path).rglob("*.log.*") if "_commits" not in path.name)
+    whole = log.read_bytes()
+    told = 0
+    places = range(0, len(whole) - 3, max(1, len(whole) // 150))
+    for place, damage in itertools.product(places, (b"\xff\x00\xff", b"{,}")):
+        log.write_bytes(whole[:place] + damage + whole[place + 3 :])
+        with contextlib.suppress(HoodieError):
+            table.read()
+            continue
+        told += 1
+    assert told > 0
+    log.write_bytes(whole)
+    assert table.read().num_rows == (0 if kind == "DELETE" else 20)
