@@ -6,13 +6,12 @@ import statistics
 import sys
 import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
 from pyspark import RDD
 
 from benchmarks.our_side import OPTIONS, session
-from benchmarks.steps import UPSERTS
+from benchmarks.steps import writes
 from hoodie import HoodieTable
 from hoodie.engine.parquet import parquet_splits
 from hoodie.spark import SparkEngine
@@ -36,18 +35,16 @@ class TimedEngine(SparkEngine):
 def main(source: str) -> None:
     engine = TimedEngine(session("2", "4g", queries=False))
     engine.seconds = []
-    base = sorted(map(str, Path(source).glob("base-*.parquet")))
     upserts: list[list[float]] = []
     for number in range(_ROUNDS):
         with tempfile.TemporaryDirectory() as table:
             HoodieTable.create(table + "/t", OPTIONS)
-            for paths in (base, *([f"{source}/upsert-{batch}.parquet"] for batch in range(UPSERTS))):
+            for paths, operation in writes(source):
                 engine.seconds.clear()
                 begun = time.perf_counter()
                 rows, schema = parquet_splits(paths, engine.parallelism)
-                operation = "bulk_insert" if paths == base else "upsert"
                 HoodieTable.open(table + "/t", engine=engine).write(rows, operation, schema=schema)
-                if paths != base and number == _ROUNDS - 1:
+                if operation == "upsert" and number == _ROUNDS - 1:
                     whole = time.perf_counter() - begun
                     upserts.append([*engine.seconds, whole - sum(engine.seconds), whole])
     for name, *seconds in zip((*JOBS, "timeline, listing, markers", "whole upsert"), *upserts, strict=True):

@@ -12,21 +12,21 @@ from pathlib import Path
 import hoodie.spark
 from benchmarks.memory import processor_seconds
 from benchmarks.our_side import OPTIONS, QUERIED, session
-from benchmarks.steps import AGAIN, UPSERTS, by_city, second_newest_completion
+from benchmarks.steps import AGAIN, by_city, second_newest_completion, writes
 from hoodie import HoodieTable
 from hoodie.engine.parquet import parquet_splits
 
 
 def main(source: str) -> None:
+    batches = writes(source)
+    base, _ = batches[0]
     spark = session("2", "4g", queries=True)
     engine = hoodie.spark.SparkEngine(spark)
-    base = sorted(map(str, Path(source).glob("base-*.parquet")))
     with tempfile.TemporaryDirectory() as folder:
         table = folder + "/trips"
         HoodieTable.create(table, {**OPTIONS, "hoodie.table.type": "MERGE_ON_READ"})
-        for paths in (base, *([f"{source}/upsert-{batch}.parquet"] for batch in range(UPSERTS))):
+        for paths, operation in batches:
             rows, schema = parquet_splits(paths, engine.parallelism)
-            operation = "bulk_insert" if paths == base else "upsert"
             HoodieTable.open(table, engine=engine).write(rows, operation, schema=schema)
         since = second_newest_completion(Path(table))
         print(f"{'':<36} {'clock':>7} {'JVM':>7} {'Python':>7}")

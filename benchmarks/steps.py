@@ -28,6 +28,12 @@ def by_city(frame: Any) -> list[list[object]]:
     return [[row["city"], round(row["sum(fare)"], 2), round(row["sum(tip)"], 2), row["count(uuid)"]] for row in rows]
 
 
+def writes(source: str) -> list[tuple[list[str], str]]:
+    """The files of each write of the input, and its operation: the first load, then the upserts."""
+    upserts = [([f"{source}/upsert-{batch}.parquet"], "upsert") for batch in range(UPSERTS)]
+    return [(sorted(map(str, Path(source).glob("base-*.parquet"))), "bulk_insert"), *upserts]
+
+
 def second_newest_completion(table: Path) -> str:
     """When the write before the last one was completed: from then on an incremental query reads the last batch."""
     names = [path.name for path in (table / ".hoodie" / "timeline").iterdir()]

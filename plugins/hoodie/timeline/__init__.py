@@ -1,7 +1,7 @@
 """The timeline: what happened to a table, and when."""
 
 from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, State, format_time, pad, parse_time
-from hoodie.timeline.layout import Layout, LayoutV1, LayoutV2
+from hoodie.timeline.layout import Layout, LayoutV1, LayoutV2, parse_name
 from hoodie.timeline.timeline import Timeline, load_timeline
 
 __all__ = [
@@ -16,5 +16,6 @@ __all__ = [
     "format_time",
     "load_timeline",
     "pad",
+    "parse_name",
     "parse_time",
 ]

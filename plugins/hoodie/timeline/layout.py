@@ -46,8 +46,9 @@ class Layout(Protocol):
         ...
 
 
-def _parse(file: FileInfo) -> tuple[str, str | None, Action, State] | None:
-    match = _NAME.match(file.name)
+def parse_name(name: str) -> tuple[str, str | None, Action, State] | None:
+    """Time, completion time if it is in the name, action and state that a file name of either layout tells; None for others."""
+    match = _NAME.match(name)
     if match is None:
         return None
     time, completion, action, state = match.groups()
@@ -81,7 +82,7 @@ class LayoutV1:
         self.archive_folder = f"{self.folder}/{archive}".rstrip("/")
 
     def parse(self, file: FileInfo) -> Instant | None:
-        parsed = _parse(file)
+        parsed = parse_name(file.name)
         if parsed is None:
             return None
         time, _, action, state = parsed
@@ -115,7 +116,7 @@ class LayoutV2:
         self.archive_folder = f"{self.folder}/{history}"
 
     def parse(self, file: FileInfo) -> Instant | None:
-        parsed = _parse(file)
+        parsed = parse_name(file.name)
         if parsed is None:
             return None
         time, completion, action, state = parsed

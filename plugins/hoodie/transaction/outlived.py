@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 from hoodie.errors import PendingInstantError
 from hoodie.storage.base import Storage
+from hoodie.timeline import State, parse_name
 from hoodie.transaction.guard import delete_data_files
 
 
@@ -23,8 +24,9 @@ def only_while_pending(storage: Storage, inflight: str, path: str) -> Iterator[N
     """
     yield
     folder, _, pending = inflight.rpartition("/")
-    names = [info.path.rpartition("/")[2] for info in storage.list(folder).files]
-    completed = next((name for name in names if _completes(name, pending.partition(".")[0])), None)
+    names = [info.name for info in storage.list(folder).files]
+    time = pending.partition(".")[0]
+    completed = next((name for name in names if _completes(name, time)), None)
     if completed is not None:
         found, fix = (
             f"{completed}: another attempt of its task was committed",
@@ -42,5 +44,5 @@ def only_while_pending(storage: Storage, inflight: str, path: str) -> Iterator[N
 
 
 def _completes(name: str, time: str) -> bool:
-    """`<time>.<action>`, or `<time>_<completion time>.<action>`."""
-    return name.partition(".")[0].partition("_")[0] == time and not name.endswith((".requested", ".inflight"))
+    parsed = parse_name(name)
+    return parsed is not None and parsed[0] == time and parsed[3] is State.COMPLETED

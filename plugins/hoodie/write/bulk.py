@@ -24,8 +24,8 @@ from hoodie.write.rows import keyed_rows
 # Fresh memory is dear, so a task works on little at a time and takes up the memory of what was written again.
 _CHUNK_BYTES = 8 * 1024 * 1024
 _PENDING_BYTES = 64 * 1024 * 1024  # of rows that a task holds for its open files
-_SMALLEST_BYTES = 4 * 1024 * 1024  # of a row group, unless so many files are open that they hold
-_MOST = 4  # times as much
+_SMALLEST_BYTES = 4 * 1024 * 1024  # of a row group
+_MOST = 4  # times as much may be pending while all row groups are smaller than that
 
 
 @dataclass(frozen=True)
