@@ -165,7 +165,7 @@ class HoodieTable:
     ) -> pa.Table:
         """A snapshot: the data columns, or the named ones (meta columns may be named), of the rows that pass `filter`.
 
-        `as_of` is an instant, an ISO time or a datetime. `options` are the keys of `hoodie.config.memory_keys`. Raises
+        `as_of` is an instant, an ISO time or a datetime. `options` are the keys of `hoodie.config.read_keys`. Raises
         TimeTravelError, ConfigError, MissingFileError …
         """
         plan = self.plan_read(columns, filter, as_of, read_optimized, options)
@@ -179,12 +179,14 @@ class HoodieTable:
         filter: pc.Expression | None = None,
         *,
         full_scan: bool = False,
+        options: Mapping[str, object] | None = None,
     ) -> pa.Table:
         """The rows that commits completed after `start`, and not after `end`, wrote, as they are at the end of the range.
 
-        Raises TimeTravelError when the range was archived or cleaned (see `hoodie.read.incremental`).
+        `options` are the keys of `hoodie.config.read_keys`. Raises TimeTravelError when the range was archived or cleaned (see
+        `hoodie.read.incremental`).
         """
-        plan = plan_incremental(self.state(), start, end, columns, filter, full_scan=full_scan)
+        plan = plan_incremental(self.state(), start, end, columns, filter, full_scan=full_scan, options=options)
         return execute_read(plan, self.storage, self.engine)
 
     def file_slices(self, as_of: str | datetime | None = None) -> list[FileSlice]:

@@ -207,6 +207,7 @@ class History:
 
     def check(self) -> None:
         assert content(self.table) == self.model.content()
+        assert content(self.table, options={"hoodie.merge.use.record.positions": "false"}) == self.model.content()
 
     def check_past(self) -> None:
         for time, state in self.past.items():

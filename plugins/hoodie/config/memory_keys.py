@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hoodie.config.key import ConfigKey, Options, integer, resolve, text
+from hoodie.config.key import ConfigKey, Options, integer, text
 
 MERGE_MEMORY = ConfigKey[int](
     "hoodie.memory.merge.max.size",
@@ -35,8 +34,3 @@ class MergeMemory:
     def of(options: Options) -> MergeMemory:
         """From resolved options."""
         return MergeMemory(options[MERGE_MEMORY], options[SPILL_FOLDER])
-
-
-def merge_memory(given: Mapping[str, object] | None) -> MergeMemory:
-    """From the options of a read. Raises ConfigError."""
-    return MergeMemory.of(resolve(given or {}, MEMORY_KEYS))

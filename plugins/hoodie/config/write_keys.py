@@ -63,6 +63,12 @@ UPSERT_PARALLELISM = ConfigKey[int]("hoodie.upsert.shuffle.parallelism", integer
 INSERT_PARALLELISM = ConfigKey[int]("hoodie.insert.shuffle.parallelism", integer(0), 0, _TASKS)
 DELETE_PARALLELISM = ConfigKey[int]("hoodie.delete.shuffle.parallelism", integer(0), 0, _TASKS)
 BULK_INSERT_PARALLELISM = ConfigKey[int]("hoodie.bulkinsert.shuffle.parallelism", integer(0), 0, _TASKS)
+WRITE_POSITIONS = ConfigKey[bool](
+    "hoodie.write.record.positions",
+    boolean,
+    True,
+    "logs tell the row numbers of their rows in the base file (table version 8 and newer), which makes queries faster",
+)
 LOCK_WAIT_MS = ConfigKey[int](
     "hoodie.write.lock.wait_time_ms", integer(0), 60_000, "how long to wait for another writer's lock, in ms"
 )
@@ -84,5 +90,6 @@ WRITE_KEYS: tuple[ConfigKey[Any], ...] = (
     INSERT_PARALLELISM,
     DELETE_PARALLELISM,
     BULK_INSERT_PARALLELISM,
+    WRITE_POSITIONS,
     LOCK_WAIT_MS,
 )

@@ -1,7 +1,7 @@
 """Record merging: pure Arrow in, Arrow out."""
 
 from hoodie.merge.base import BaseMerger, MergedBatch
-from hoodie.merge.batch import DELETE, SEQUENCE, latest_per_key
+from hoodie.merge.batch import DELETE, IDENTITY, SEQUENCE, latest_per_key
 from hoodie.merge.log_rows import newest_per_key
 from hoodie.merge.ordering import incoming_wins
 from hoodie.merge.overlay import Overlay
@@ -10,6 +10,7 @@ from hoodie.merge.rules import MergeRules, combined_batch, merge_rules
 
 __all__ = [
     "DELETE",
+    "IDENTITY",
     "LACKS",
     "SEQUENCE",
     "BaseMerger",

@@ -16,13 +16,17 @@ DELETE = "__delete"
 """Boolean column of incoming rows: the row removes its key instead of replacing it."""
 
 
-def latest_per_key(rows: pa.Table, ordering: Sequence[str]) -> pa.Table:
-    """Of the rows that share partition path and record key, the one with the greatest ordering values; of equals, the last.
+IDENTITY = (RECORD_KEY, PARTITION_PATH)
+"""The columns by which rows are the same row of a table."""
 
-    A null ordering value is lower than any other. `rows` has the columns `_hoodie_record_key`, `_hoodie_partition_path` and
-    `__sequence`; the order of the result is that of the sequence, or that of `rows` when no two share a key.
+
+def latest_per_key(rows: pa.Table, ordering: Sequence[str], identity: Sequence[str] = IDENTITY) -> pa.Table:
+    """Of the rows that share their identity, the one with the greatest ordering values; of equals, the last.
+
+    A null ordering value is lower than any other. `rows` has the columns `identity` and `__sequence`; the order of the result is
+    that of the sequence, or that of `rows` when no two share a key.
     """
-    keys = key_numbers(rows)
+    keys = key_numbers(rows, identity)
     if keys is None:
         return rows
     # Few keys come more than once: only their rows are sorted.
@@ -40,16 +44,18 @@ def latest_per_key(rows: pa.Table, ordering: Sequence[str]) -> pa.Table:
     return result if (np.diff(sequence) > 0).all() else result.take(pa.array(np.argsort(sequence)))
 
 
-def key_numbers(rows: pa.Table) -> np.ndarray | None:
-    """A number below the count of rows for each partition path and record key; None when no two rows share one."""
-    keys, distinct = _numbers(rows[RECORD_KEY])
-    if distinct == rows.num_rows:
-        return None
-    paths, several = _numbers(rows[PARTITION_PATH])
-    if several == 1:
-        return keys
-    _, both = np.unique(paths * distinct + keys, return_inverse=True)
-    return None if both.max() + 1 == rows.num_rows else both
+def key_numbers(rows: pa.Table, identity: Sequence[str] = IDENTITY) -> np.ndarray | None:
+    """A number below the count of rows for each different value of the columns `identity`; None when no two rows share one."""
+    first, *others = identity
+    keys, distinct = _numbers(rows[first])
+    for name in others:
+        if distinct == rows.num_rows:
+            break
+        more, several = _numbers(rows[name])
+        if several > 1:
+            _, keys = np.unique(more * distinct + keys, return_inverse=True)
+            distinct = int(keys.max()) + 1
+    return None if distinct == rows.num_rows else keys
 
 
 def _numbers(column: pa.ChunkedArray) -> tuple[np.ndarray, int]:

@@ -8,30 +8,33 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.formats.log import RESET
-from hoodie.merge.batch import SEQUENCE, latest_per_key
+from hoodie.merge.batch import IDENTITY, SEQUENCE, latest_per_key
 from hoodie.merge.partial import PartialUpdate, folded_per_key
-from hoodie.model.meta_columns import RECORD_KEY
 
 
-def newest_per_key(rows: pa.Table, ordering: Sequence[str], partial: PartialUpdate | None = None) -> pa.Table:
+def newest_per_key(
+    rows: pa.Table,
+    ordering: Sequence[str],
+    partial: PartialUpdate | None = None,
+    identity: Sequence[str] = IDENTITY,
+) -> pa.Table:
     """Of the rows of each key the one that stands after all of them were applied in their order.
 
-    `rows` are of one partition and have `_hoodie_record_key`, `_hoodie_partition_path`, `__sequence`, `__reset` and the
-    `ordering` columns. A reset makes what was before it irrelevant; of the rows from it on, the greatest ordering value wins, of
-    equals the later. Only a reset that stands last also wins over what is stored: a row that follows it is compared with the
-    base file's row as if there had been no deletion in between (seen with Hudi 1.2.0 and 0.15.0). With `partial` it is filled
-    from the others.
+    `rows` are of one partition and have the columns `identity`, the first of which tells their keys apart, `__sequence`,
+    `__reset` and the `ordering` columns. A reset makes what was before it irrelevant; of the rows from it on, the greatest
+    ordering value wins, of equals the later. Only a reset that stands last also wins over what is stored: a row that follows it
+    is compared with the base file's row as if there had been no deletion in between (seen with Hudi 1.2.0 and 0.15.0). With
+    `partial` it is filled from the others.
     """
     if partial is not None and partial.between_logs:
         return folded_per_key(rows, ordering, partial)
     resets = rows.filter(rows[RESET])
     if not resets.num_rows:
-        return latest_per_key(rows, ordering)
-    last = latest_per_key(resets, ())
-    keys = last[RECORD_KEY].combine_chunks()
-    since = last[SEQUENCE].take(pc.index_in(rows[RECORD_KEY], value_set=keys))
+        return latest_per_key(rows, ordering, identity)
+    last, key = latest_per_key(resets, (), identity), identity[0]
+    since = last[SEQUENCE].take(pc.index_in(rows[key], value_set=last[key].combine_chunks()))
     after = rows.filter(pc.fill_null(pc.greater_equal(rows[SEQUENCE], since), True))
-    return latest_per_key(_lowest_where_reset(after, ordering), ordering)
+    return latest_per_key(_lowest_where_reset(after, ordering), ordering, identity)
 
 
 def _lowest_where_reset(rows: pa.Table, ordering: Sequence[str]) -> pa.Table:

@@ -29,19 +29,19 @@ class Meeting:
 class Incoming:
     """Incoming rows, at most one a key, ready to meet batches of stored rows."""
 
-    def __init__(self, rows: pa.Table, ordering: Sequence[str]) -> None:
+    def __init__(self, rows: pa.Table, ordering: Sequence[str], key: str = RECORD_KEY) -> None:
         """`rows` are in one chunk and have `__delete`; rows from logs also have `__reset`, where they win whatever their
-        `ordering` values. That is empty when the incoming row always wins."""
+        `ordering` values. That is empty when the incoming row always wins. Rows meet where their values of `key` are equal."""
         self._rows = rows
         self._ordering = tuple(ordering)
-        self._keys = _one_chunk(rows[RECORD_KEY])
+        self._key, self._keys = key, _one_chunk(rows[key])
         self._resets = _one_chunk(rows[RESET]) if RESET in rows.schema.names else None
         self.deletes = _numpy(_one_chunk(rows[DELETE]))
         self.met = np.zeros(rows.num_rows, dtype=bool)  # until now
 
     def meet(self, batch: pa.Table) -> Meeting | None:
-        """`batch` has the record key and the ordering columns. None when it has none of the keys."""
-        found = pc.index_in(_one_chunk(batch[RECORD_KEY]), value_set=self._keys)
+        """`batch` has the key and the ordering columns. None when it has none of the keys."""
+        found = pc.index_in(_one_chunk(batch[self._key]), value_set=self._keys)
         positions = pc.drop_null(found)
         if len(positions) == 0:
             return None

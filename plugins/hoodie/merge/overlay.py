@@ -12,19 +12,21 @@ import numpy as np
 import pyarrow as pa
 
 from hoodie.merge.meeting import Incoming
+from hoodie.model.meta_columns import RECORD_KEY
 
 
 class Overlay:
     """The rows that logs add up to, over the rows of one base file."""
 
-    def __init__(self, logs: pa.Table, ordering: Sequence[str]) -> None:
-        """`logs` are what `SliceLogs.rows` returns; `ordering` is empty when a row of the logs always wins."""
+    def __init__(self, logs: pa.Table, ordering: Sequence[str], key: str = RECORD_KEY) -> None:
+        """`logs` are what `SliceLogs.rows` returns; `ordering` is empty when a row of the logs always wins; `key` is the column
+        by which rows meet."""
         self._logs = logs.combine_chunks()
-        self._incoming = Incoming(self._logs, ordering)
+        self._incoming = Incoming(self._logs, ordering, key)
         self._wins = np.zeros(logs.num_rows, dtype=np.int64)
 
     def uncovered(self, batch: pa.Table) -> pa.Table:
-        """The rows of `batch` (record key, ordering columns and any other) that no row of the logs replaces or removes."""
+        """The rows of `batch` (key, ordering columns and any other) that no row of the logs replaces or removes."""
         meeting = self._incoming.meet(batch)
         if meeting is None:
             return batch

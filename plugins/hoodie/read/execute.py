@@ -53,11 +53,12 @@ class ReadSlice:
         logs = LogReader(self.storage, plan.timeline, plan.rules, plan.merging, plan.keys, plan.as_of)
         merger = SliceMerger(logs, plan.memory)
         if file_slice.base_file is None:
-            yield from merger.unordered(file_slice, None, None)
+            yield from merger.unordered(file_slice, None, None, plan.scanned.names)
             return
         with open_base_file(self.storage, file_slice.base_file) as reader:
             groups = None if plan.filter is None else reader.matching(plan.filter, plan.scanned)
-            yield from merger.unordered(file_slice, reader, groups)
+            columns, by_position = plan.scanned.names, plan.use_positions
+            yield from merger.unordered(file_slice, reader, groups, columns, by_position=by_position)
 
 
 def _projected(rows: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -87,6 +87,7 @@ def plan_incremental(
     filter: pc.Expression | None = None,
     *,
     full_scan: bool = False,
+    options: Mapping[str, object] | None = None,
 ) -> ReadPlan:
     """Plan a read of the rows written after `start` and not after `end`; None: from the first commit, to the last.
 
@@ -101,9 +102,8 @@ def plan_incremental(
     """
     wanted = incremental_range(state, start, end, full_scan=full_scan)
     rows = wanted.rows()
-    return plan_read(
-        state, columns, rows if filter is None else rows & filter, as_of=wanted.as_of, partitions=wanted.partitions
-    )
+    wanted_rows = rows if filter is None else rows & filter
+    return plan_read(state, columns, wanted_rows, wanted.as_of, wanted.partitions, options=options)
 
 
 def _key(state: TableState, instant: Instant) -> str:

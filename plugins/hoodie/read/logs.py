@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -11,9 +11,22 @@ import pyarrow as pa
 
 from hoodie.config.memory_keys import MergeMemory
 from hoodie.errors import CorruptFileError
-from hoodie.formats.log import RESET, BlockType, LogBlock, columns_of, read_deletes, read_rows
+from hoodie.formats.base_file import BaseFileReader
+from hoodie.formats.log import (
+    POSITION,
+    RESET,
+    BlockType,
+    LogBlock,
+    columns_of,
+    decode_positions,
+    has_positions,
+    read_deletes,
+    read_rows,
+    wrong_positions,
+)
+from hoodie.formats.stitched import StitchedReader
 from hoodie.keygen import StoredKeys
-from hoodie.merge import DELETE, LACKS, SEQUENCE, MergeRules, PartialRows, PartialUpdate, newest_per_key
+from hoodie.merge import DELETE, IDENTITY, LACKS, SEQUENCE, MergeRules, PartialRows, PartialUpdate, newest_per_key
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import COMMIT_TIME, META_COLUMNS, PARTITION_PATH, RECORD_KEY
 from hoodie.schema import conform
@@ -38,7 +51,7 @@ class LogReader:
     def open(self, file_slice: FileSlice) -> SliceLogs:
         """The logs of one slice; of its blocks the headers are read now."""
         blocks = valid_blocks(self.storage, self.timeline, file_slice, self.as_of)
-        return SliceLogs(self, file_slice.partition, tuple(blocks))
+        return SliceLogs(self, file_slice, tuple(blocks))
 
 
 @dataclass(frozen=True)
@@ -46,8 +59,33 @@ class SliceLogs:
     """What the logs of one slice hold."""
 
     reader: LogReader
-    partition: str
+    file_slice: FileSlice
     blocks: tuple[LogBlock, ...]
+    identity: tuple[str, ...] = IDENTITY
+    """The columns by which rows are the same row of the slice."""
+
+    def by_position(self, columns: Sequence[str], reader: BaseFileReader | StitchedReader) -> SliceLogs | None:
+        """The same logs for one who lays them over the open base file by row number, with `__position` in their rows: then keys
+        need not be read, nor anything else besides `columns` and what merging has to see.
+
+        None where some block does not tell where its rows stand in the base file of this slice, where rows fill each other, and
+        where the file has none of the columns. Raises CorruptFileError for positions that are not in the file.
+        """
+        base = self.file_slice.base_file
+        if base is None or base.source is not None or self.partial is not None:
+            return None
+        if not all(has_positions(block, self.file_slice.base_instant) for block in self.blocks):
+            return None
+        for block in self.blocks:
+            last = int(decode_positions(block).max(initial=-1))
+            if last >= reader.rows:
+                raise wrong_positions(block, f"row {last}, where {base.path} has {reader.rows} rows")
+        schema = self.reader.schema
+        left_out = set(IDENTITY).difference(columns, self.reader.rules.columns(schema))
+        narrow = pa.schema([field for field in schema if field.name not in left_out])
+        if not any(name in reader.schema.names for name in narrow.names):
+            return None
+        return replace(self, reader=replace(self.reader, schema=narrow), identity=(POSITION,))
 
     @cached_property
     def partial(self) -> PartialUpdate | None:
@@ -66,12 +104,13 @@ class SliceLogs:
     def empty(self) -> pa.Table:
         """No rows, with all columns of those that are read."""
         flags = [RESET, DELETE, *(LACKS + name for name in self._lacked)]
-        extra = [pa.field(SEQUENCE, pa.int64()), *(pa.field(name, pa.bool_()) for name in flags)]
+        numbers = [SEQUENCE, *(name for name in self.identity if name == POSITION)]
+        extra = [*(pa.field(name, pa.int64()) for name in numbers), *(pa.field(name, pa.bool_()) for name in flags)]
         return pa.schema([*_nullable(self.reader.schema), *extra]).empty_table()
 
     def rows(self, memory: MergeMemory) -> pa.Table | None:
-        """The rows of the logs, one a key: the reader's `schema`, `__sequence`, `__reset`, `__delete` and, for each column that
-        some block comes without, `__lacks.`.
+        """The rows of the logs, one a key: the reader's `schema`, `__sequence`, `__reset`, `__delete`, for each column that some
+        block comes without `__lacks.`, and where rows are known by it `__position`.
 
         Memory holds the rows of distinct keys and those that were read since they were last reduced to these. None when the
         former alone are more than `memory.bytes`: then they must be merged in parts.
@@ -96,7 +135,7 @@ class SliceLogs:
         for block in self.blocks:
             found = self._deletes(block) if block.kind is BlockType.DELETE else self._data(block)
             columns = columns_of(block) if block.is_partial else frozenset(self._lacked)
-            for rows in found:
+            for rows in self._positioned(block, found) if POSITION in names else found:
                 sequence = pa.array(np.arange(start, start + rows.num_rows, dtype=np.int64))
                 start += rows.num_rows
                 rows = rows.append_column(SEQUENCE, sequence)
@@ -106,7 +145,18 @@ class SliceLogs:
 
     def reduced(self, rows: Sequence[pa.Table]) -> pa.Table:
         """One row a key."""
-        return newest_per_key(pa.concat_tables(rows), self.reader.rules.ordering, self.partial)
+        return newest_per_key(pa.concat_tables(rows), self.reader.rules.ordering, self.partial, self.identity)
+
+    def _positioned(self, block: LogBlock, found: Iterator[pa.Table]) -> Iterator[pa.Table]:
+        """The rows of a block with their places in the base file."""
+        positions, start = decode_positions(block), 0
+        for rows in found:
+            some = positions[start : start + rows.num_rows]
+            start += rows.num_rows
+            if len(some) == rows.num_rows:
+                yield rows.append_column(POSITION, pa.array(some))
+        if start != len(positions):
+            raise wrong_positions(block, f"{len(positions)} positions for {start} rows")
 
     def _deletes(self, block: LogBlock) -> Iterator[pa.Table]:
         schema = self.reader.schema
@@ -116,21 +166,22 @@ class SliceLogs:
         names = gone.schema.names
         columns = [gone[f.name] if f.name in names else null for f, null in zip(schema, nulls, strict=True)]
         rows = pa.table(columns, schema=_nullable(schema))
-        rows = _with_value(rows, PARTITION_PATH, self.partition)
+        rows = _with_value(rows, PARTITION_PATH, self.file_slice.partition)
         yield rows.append_column(RESET, gone[RESET]).append_column(DELETE, pa.repeat(True, rows.num_rows))
 
     def _data(self, block: LogBlock) -> Iterator[pa.Table]:
         schema, keys = self.reader.schema, self.reader.keys
         for found in keys.rows(schema.names, partial(read_rows, self.reader.storage, block)):
             rows = conform(found, _nullable(schema))
-            if rows[RECORD_KEY].null_count:
+            if RECORD_KEY in rows.schema.names and rows[RECORD_KEY].null_count:
                 raise CorruptFileError(
                     f"The block at byte {block.offset} of log file {block.path} cannot be read",
                     found="rows without a record key",
                     fix=f"restore the file, or roll back the instant {block.instant}",
                 )
             if keys.virtual:
-                rows = _with_value(_with_value(rows, PARTITION_PATH, self.partition), COMMIT_TIME, block.instant)
+                rows = _with_value(rows, PARTITION_PATH, self.file_slice.partition)
+                rows = _with_value(rows, COMMIT_TIME, block.instant)
             yield rows.append_column(RESET, pa.repeat(False, rows.num_rows)).append_column(
                 DELETE, self.reader.rules.deletes(rows)
             )

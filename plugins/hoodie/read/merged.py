@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from hoodie.config.memory_keys import MergeMemory
 from hoodie.formats.base_file import BaseFileReader
+from hoodie.formats.log import POSITION
 from hoodie.formats.murmur import murmur2
 from hoodie.formats.stitched import StitchedReader
 from hoodie.merge import BaseMerger, MergedBatch, Overlay
@@ -66,27 +67,51 @@ class SliceMerger:
         yield self._added(merger)
 
     def unordered(
-        self, file_slice: FileSlice, reader: BaseFileReader | StitchedReader | None, groups: Sequence[int] | None
+        self,
+        file_slice: FileSlice,
+        reader: BaseFileReader | StitchedReader | None,
+        groups: Sequence[int] | None,
+        columns: Sequence[str],
+        *,
+        by_position: bool = True,
     ) -> Iterator[pa.Table]:
-        """What the slice holds, in any order and for that sooner. Of row groups of the base file other than `groups` (None: all)
-        rows may be left out: there only keys and ordering values are read, to tell which rows of the logs stand."""
+        """What the slice holds, in any order and for that sooner: at least the named columns. Of row groups of the base file
+        other than `groups` (None: all) rows may be left out: there only keys and ordering values are read, to tell which rows of
+        the logs stand. With `by_position` not even keys are, where all logs tell the numbers of their rows."""
         logs = self.logs.open(file_slice)
-        rows = logs.rows(self.memory)
+        numbered = logs.by_position(columns, reader) if by_position and reader is not None else None
+        rows = (numbered or logs).rows(self.memory)
         if rows is None or logs.partial is not None:
             yield from (merged.rows for merged in self._batches(file_slice, logs, rows, reader))
             return
-        ordering = self.logs.rules.base_ordering
-        overlay = Overlay(rows, ordering)
+        logs = numbered or logs
+        schema, key, ordering = logs.reader.schema, logs.identity[0], self.logs.rules.base_ordering
+        overlay = Overlay(rows, ordering, key)
         if reader is not None:
             wanted = range(reader.row_groups) if groups is None else groups
-            for batch in self.logs.keys.rows(self.logs.schema.names, lambda names: reader.batches(names, wanted)):
-                yield overlay.uncovered(conform(batch, self.logs.schema))
+            for batch in self._keyed(reader, wanted, schema, key):
+                yield overlay.uncovered(batch).select(schema.names)
             others = [number for number in range(reader.row_groups) if number not in wanted]
             if others and ordering:  # without ordering values a row of the logs stands, whatever it covers
-                compared = pa.schema([self.logs.schema.field(name) for name in dict.fromkeys([RECORD_KEY, *ordering])])
-                for batch in self.logs.keys.rows(compared.names, lambda names: reader.batches(names, others)):
-                    overlay.uncovered(conform(batch, compared))
-        yield conform(overlay.standing(), self.logs.schema)
+                compared = [name for name in schema.names if name in (key, *ordering)]
+                for batch in self._keyed(reader, others, pa.schema([schema.field(name) for name in compared]), key):
+                    overlay.uncovered(batch)
+        yield conform(overlay.standing(), schema)
+
+    def _keyed(
+        self, reader: BaseFileReader | StitchedReader, groups: Sequence[int], schema: pa.Schema, key: str
+    ) -> Iterator[pa.Table]:
+        """The columns of `schema` of some row groups, and `key`, which is one of them or the row's number in the file."""
+        batches = self.logs.keys.rows(schema.names, lambda names: reader.batches(names, groups))
+        intervals = [reader.row_interval(number) for number in groups] if key == POSITION else []
+        numbers = np.concatenate([np.arange(0), *(np.arange(*interval) for interval in intervals)])
+        start = 0
+        for batch in batches:
+            rows = conform(batch, schema)
+            if key == POSITION:
+                rows = rows.append_column(POSITION, pa.array(numbers[start : start + rows.num_rows]))
+                start += rows.num_rows
+            yield rows
 
     def log_rows(self, file_slice: FileSlice, logs: SliceLogs) -> Iterator[pa.Table]:
         """What the logs alone add up to (see `SliceLogs.rows`), at once or, where they do not fit, in parts of some keys each."""

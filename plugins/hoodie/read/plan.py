@@ -9,7 +9,9 @@ from datetime import datetime
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.config.memory_keys import MergeMemory, merge_memory
+from hoodie.config.key import resolve
+from hoodie.config.memory_keys import MergeMemory
+from hoodie.config.read_keys import READ_KEYS, USE_POSITIONS
 from hoodie.errors import ConfigError
 from hoodie.keygen import StoredKeys, stored_keys
 from hoodie.merge import MergeRules, merge_rules
@@ -45,6 +47,7 @@ class ReadPlan:
     keys: StoredKeys
     timeline: Timeline
     memory: MergeMemory
+    use_positions: bool = True
     as_of: str | None = None
 
     @property
@@ -65,9 +68,10 @@ def plan_read(
     """Plan a snapshot read. `columns` may name meta columns, null where keys are virtual; None is all data columns.
 
     `read_optimized` leaves the logs of a merge-on-read table out: what the last compaction left. `options` are the keys of
-    `hoodie.config.memory_keys`. Raises ConfigError for an unknown column or a filter on meta columns that are null,
+    `hoodie.config.read_keys`. Raises ConfigError for an unknown column or a filter on meta columns that are null,
     TimeTravelError, MissingFileError (see `check_bases`), UnsupportedTableError for a merger that is not known.
     """
+    chosen = resolve(options or {}, READ_KEYS)
     time = resolve_as_of(state, as_of) if as_of is not None else None
     data = table_schema(state, time) or pa.schema([])
     known = with_meta_columns(data)
@@ -105,7 +109,8 @@ def plan_read(
         rules,
         keys,
         state.timeline,
-        merge_memory(options),
+        MergeMemory.of(chosen),
+        chosen[USE_POSITIONS],
         time,
     )
 

@@ -11,7 +11,7 @@ from hoodie.formats.log import RESET, Header
 from hoodie.merge import DELETE
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice
-from hoodie.model.meta_columns import COMMIT_TIME, RECORD_KEY
+from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.model.names import LogFileName
 from hoodie.schema import conform
 from hoodie.services.log_compaction_plan import mergeable
@@ -64,4 +64,4 @@ class LogCompactSlice(SliceTask):
         ordering = self.merger.logs.rules.ordering
         for resets in (True, False):
             some = gone.filter(gone[RESET] if resets else pc.invert(gone[RESET]))
-            log.write_deletes(some[RECORD_KEY], [] if resets else [some[column] for column in ordering])
+            log.write_deletes(some, () if resets else ordering)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import pyarrow as pa
@@ -28,6 +28,7 @@ def read_incremental(
     columns: Sequence[str] | None = None,
     *,
     full_scan: bool = False,
+    options: Mapping[str, object] | None = None,
 ) -> DataFrame:
     """The rows that commits completed after `start`, and not after `end`, wrote, as they are at the end of the range.
 
@@ -40,7 +41,7 @@ def read_incremental(
     wanted = incremental_range(state, start, end, full_scan=full_scan)
     known = with_meta_columns(table_schema(state, wanted.as_of) or pa.schema([]))
     names = list(known.names if columns is None else columns)
-    plan = plan_read(state, names, wanted.rows(), as_of=wanted.as_of, partitions=wanted.partitions)
+    plan = plan_read(state, names, wanted.rows(), wanted.as_of, wanted.partitions, options=options)
     return scan(spark, state.storage, plan, _rows(wanted) if wanted.share > _MOST else None)
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.formats.log import POSITION
 from hoodie.merge import DELETE
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice
-from hoodie.model.meta_columns import COMMIT_TIME, RECORD_KEY
+from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.model.names import LogFileName
 from hoodie.transaction.outlived import only_while_pending
 from hoodie.write.context import WriteContext
@@ -28,7 +30,7 @@ def append_log(
     in two ways: 1.2.0 compares the ordering values, 0.15.0 does not. Of a row all readers know what to do with it.
     """
     named = replace(name, write_token=context.write_token(number))
-    data, gone = _split(context, rows)
+    data, gone = _split(context, _by_position(rows))
     log = LogFileWriter(
         context.storage,
         context.instant,
@@ -41,11 +43,19 @@ def append_log(
         {COMMIT_TIME: context.instant},
     )
     with only_while_pending(context.storage, context.inflight, log.path), log.open():
-        log.write_deletes(gone[RECORD_KEY], [gone[name] for name in context.rules.base_ordering])
+        log.write_deletes(gone, context.rules.base_ordering)
         log.write_rows(data, _stamping(context, number))
     deletes = pc.sum(rows[DELETE]).as_py()
     before = file_slice.base_instant if log.old_naming else context.instant
     return log.stat(rows.num_rows - deletes, deletes, before)
+
+
+def _by_position(rows: pa.Table) -> pa.Table:
+    """The rows in the order of the base file, where all of them stand there."""
+    if POSITION not in rows.schema.names:
+        return rows
+    positions = rows[POSITION].to_numpy()
+    return rows if positions.min() < 0 else rows.take(pa.array(np.argsort(positions, kind="stable")))
 
 
 def _split(context: WriteContext, rows: pa.Table) -> tuple[pa.Table, pa.Table]:

@@ -29,6 +29,7 @@ class WriteContext:
     stored_keys: StoredKeys
     rules: MergeRules  # of the table; for a delete by key those under which the later write always wins
     deletes_by_key: bool  # the operation is a delete: every incoming row removes its key
+    record_positions: bool  # logs tell where their rows stand in the base file
     max_file_bytes: int
     base_file: BaseFileOptions
     write_token: Callable[[int], str]

@@ -163,7 +163,7 @@ def _write_files(
     slices = _latest(state, sorted(frozenset().union(*(part.partitions for part in touched))))
     inputs: list[tuple[Any, Any]] = [] if keyed is not None else [(KeyRows(context, buckets), rows)]
     stored = (
-        key_splits(state, slices, context.stored_keys, engine.parallelism)
+        key_splits(state, slices, context.stored_keys, engine.parallelism, positions=context.record_positions)
         if plan.operation in ("upsert", "delete")
         else []
     )

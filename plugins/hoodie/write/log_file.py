@@ -9,11 +9,19 @@ from contextlib import contextmanager
 import pyarrow as pa
 
 from hoodie.formats.base_file import BaseFileOptions
-from hoodie.formats.log import BlockType, DataBlocks, Header, data_block_type, encode_block, encode_deletes
+from hoodie.formats.log import (
+    BlockType,
+    DataBlocks,
+    Header,
+    data_block_type,
+    encode_block,
+    encode_deletes,
+    encode_positions,
+)
 from hoodie.markers import MarkerType, create_marker
 from hoodie.model.commit import LogStat, WriteStat
 from hoodie.model.files import FileSlice
-from hoodie.model.meta_columns import FILE_NAME, PARTITION_PATH
+from hoodie.model.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from hoodie.model.names import LogFileName
 from hoodie.storage.base import File, Storage, join
 
@@ -58,17 +66,22 @@ class LogFileWriter:
             yield
 
     def write_rows(self, rows: pa.Table, fit: Callable[[pa.Table, pa.Schema], pa.Table]) -> None:
-        """Write data blocks; `fit` gives some rows the schema of the file without its constant columns."""
+        """Write data blocks; `fit` gives some rows the schema of the file without its constant columns.
+
+        Rows may have `__position`, in its order: then the blocks tell it, if all rows have one.
+        """
         pieces = -(-rows.nbytes // BLOCK_BYTES)
         per_block = -(-rows.num_rows // max(1, pieces))
         for start in range(0, rows.num_rows, per_block or 1):
-            fitted = fit(rows.slice(start, per_block), self._data.rows_schema)
-            self._write(self._data.kind, self._data.encode(fitted))
+            some = rows.slice(start, per_block)
+            self._write(self._data.kind, self._data.encode(fit(some, self._data.rows_schema)), self._positions(some))
 
-    def write_deletes(self, keys: pa.ChunkedArray, ordering: Sequence[pa.ChunkedArray]) -> None:
-        """Write a delete block, none for no keys (see `encode_deletes`)."""
-        if len(keys):
-            self._write(BlockType.DELETE, encode_deletes(keys, self._slice.partition, ordering))
+    def write_deletes(self, rows: pa.Table, ordering: Sequence[str]) -> None:
+        """Write a delete block of the keys of `rows`, none for no rows (see `encode_deletes`). They may have `__position` too."""
+        if rows.num_rows:
+            values = [rows[name] for name in ordering]
+            content = encode_deletes(rows[RECORD_KEY], self._slice.partition, values)
+            self._write(BlockType.DELETE, content, self._positions(rows))
 
     def stat(self, writes: int, deletes: int, prev_commit: str) -> WriteStat:
         """What was written: rows, and the slice it belongs to."""
@@ -87,6 +100,10 @@ class LogFileWriter:
             log=LogStat(base.name if base and self.old_naming else "", (*before, str(self._name)), self._name.version),
         )
 
-    def _write(self, kind: BlockType, content: bytes) -> None:
+    def _positions(self, rows: pa.Table) -> dict[Header, str]:
+        base = self._slice.base_file
+        return encode_positions(rows, self._slice.base_instant) if base is not None and base.source is None else {}
+
+    def _write(self, kind: BlockType, content: bytes, positions: Mapping[Header, str]) -> None:
         assert self._sink is not None, "the log is open"
-        self._sink.write(encode_block(kind, self._headers, content))
+        self._sink.write(encode_block(kind, {**self._headers, **positions}, content))

@@ -151,10 +151,17 @@ def write_context(state: TableState, plan: WritePlan, instant: str, write_token:
         stored_keys=stored_keys(properties, plan.schema),
         rules=plan.rules,
         deletes_by_key=plan.operation == "delete",
+        record_positions=_tells_positions(plan),
         max_file_bytes=options[keys.MAX_FILE_SIZE],
         base_file=base_file_options(options, properties),
         write_token=write_token,
     )
+
+
+def _tells_positions(plan: WritePlan) -> bool:
+    """Whether logs tell where their rows stand in the base file: Hudi knows it from table version 8 on."""
+    properties = plan.properties
+    return properties.is_merge_on_read and properties.version >= 8 and plan.options[keys.WRITE_POSITIONS]
 
 
 def base_file_options(options: Options, properties: TableProperties) -> BaseFileOptions:

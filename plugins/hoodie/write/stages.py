@@ -16,8 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.engine.base import Block
+from hoodie.formats.log import POSITION
 from hoodie.formats.murmur import murmur2
-from hoodie.index.simple import GROUP, Located, locate
+from hoodie.index.simple import GROUP, NOWHERE, Located, locate
 from hoodie.index.sketch import KeySketch
 from hoodie.merge import DELETE, MergeRules, combined_batch
 from hoodie.model.commit import WriteStat
@@ -124,14 +125,13 @@ class Locate:
         for table in tables:
             (stored if GROUP in table.schema.names else incoming).append(table)
         if not incoming:
-            nothing = np.zeros(0, dtype=np.int64)
-            return _no_rows(self.context), Located(nothing, nothing, nothing)
+            return _no_rows(self.context), Located.nowhere(0)
         rows = pa.concat_tables(incoming)
         if self.combine:
             rows = combined_batch(rows, self.context.rules)
         located = locate(rows, pa.concat_tables(stored) if stored else None, self.partition_of_group)
         lives = ~rows[DELETE].combine_chunks().to_numpy(zero_copy_only=False)
-        return rows, Located(located.rows, located.groups, located.new[lives[located.new]])
+        return rows, replace(located, new=located.new[lives[located.new]])
 
 
 @dataclass(frozen=True)
@@ -157,6 +157,10 @@ class Route:
             tasks.append(self.assignment.insert_tasks(partition, hashes[here]))
         if tasks:
             routed = rows.take(pa.array(np.concatenate(order)))
+            if self.locate.context.record_positions:
+                positions = np.full(routed.num_rows, NOWHERE)
+                positions[: len(located.positions)] = located.positions
+                routed = routed.append_column(POSITION, pa.array(positions))
             yield from split_by(routed, np.concatenate(tasks), len(self.assignment.tasks))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hoodie.read.logs as module
-from hoodie.config.memory_keys import merge_memory
+from hoodie.config.memory_keys import MergeMemory
 from hoodie.keygen import stored_keys
 from hoodie.merge import merge_rules
 from hoodie.read.logs import LogReader
@@ -27,7 +27,7 @@ def test_reduced_on_the_way(tmp_path, monkeypatch):
     def read():
         rules, keys = merge_rules(state.properties), stored_keys(state.properties, table.schema)
         reader = LogReader(state.storage, state.timeline, rules, with_meta_columns(table.schema), keys)
-        return reader.open(file_slice).rows(merge_memory({})).sort_by("_hoodie_record_key")
+        return reader.open(file_slice).rows(MergeMemory(1 << 30, "")).sort_by("_hoodie_record_key")
 
     whole = read()
     original = module.newest_per_key

@@ -46,8 +46,9 @@ def test_row_groups_are_left_out_by_their_statistics(table):
     assert table.read(columns=["id"], filter=pc.field("ts") == 5)["id"].to_pylist() == ["k000005"]
 
 
+@pytest.mark.parametrize("by_position", [True, False])
 @pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"])
-def test_a_filter_over_logs(tmp_path, monkeypatch, mode):
+def test_a_filter_over_logs(tmp_path, monkeypatch, mode, by_position):
     """Of row groups without rows for the filter only what decides whether a row of the logs stands is read."""
     options = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.record.merge.mode": mode}
     small = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0, "hoodie.parquet.block.size": 100_000}
@@ -63,14 +64,16 @@ def test_a_filter_over_logs(tmp_path, monkeypatch, mode):
         BaseFileReader, "batches", lambda self, *args: reads.append((args[0], len(args[1]))) or original(self, *args)
     )
     condition = (pc.field("value") == 5) & (pc.field("ts") > 0)
-    whole = table.read(columns=["id", "value", "ts"])
+    chosen = {"hoodie.merge.use.record.positions": by_position}
+    whole = table.read(columns=["id", "value", "ts"], options=chosen)
     ((_, groups),) = reads
     assert groups > 2
-    found = table.read(columns=["id", "value", "ts"], filter=condition)
+    found = table.read(columns=["id", "value", "ts"], filter=condition, options=chosen)
     assert found.sort_by("id").equals(whole.filter(condition).sort_by("id"))
     wins = stored if mode == "COMMIT_TIME_ORDERING" else [1, 9_999]
     assert found.sort_by("id")["id"].to_pylist() == [f"k{i:06d}" for i in wins]
-    compared = [([RECORD_KEY, "ts"], groups - 1)] if mode == "EVENT_TIME_ORDERING" else []
+    needed = ["ts"] if by_position else ["ts", RECORD_KEY]
+    compared = [(needed, groups - 1)] if mode == "EVENT_TIME_ORDERING" else []
     assert [number for _, number in reads[1:2]] == [1]
     assert [(list(columns), number) for columns, number in reads[2:]] == compared
 

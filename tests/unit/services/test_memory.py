@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from hoodie.config.memory_keys import merge_memory
+from hoodie.config.memory_keys import MergeMemory
 from hoodie.engine import LocalEngine
 from hoodie.keygen import stored_keys
 from hoodie.merge import merge_rules
@@ -79,7 +79,7 @@ def test_the_estimate(tmp_path):
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
-    rows_of_logs = reader.open(replace(largest, base_file=None)).rows(merge_memory({}))
+    rows_of_logs = reader.open(replace(largest, base_file=None)).rows(MergeMemory(1 << 30, ""))
     done.set()
     watcher.join()
     peak = max(peak, pa.total_allocated_bytes() - before)  # on a busy machine the watcher may not have had a turn

@@ -93,7 +93,8 @@ def test_every_write_of_ours_is_a_log_of_its_own(table):
     blocks = [list(scan_blocks(table.storage, log.path)) for log in file_slice.log_files]
     assert [[block.instant for block in log] for log in blocks] == [[time] for time in times(table)[1:]]
     for block in itertools.chain(*blocks):
-        assert set(block.headers) == {Header.INSTANT_TIME, Header.SCHEMA}, "positions are left out"
+        positions = {Header.RECORD_POSITIONS, Header.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS}
+        assert set(block.headers) == {Header.INSTANT_TIME, Header.SCHEMA, *(positions if table.version > 6 else ())}
         assert '"_hoodie_record_key"' in block.headers[Header.SCHEMA]
 
 

@@ -4,9 +4,17 @@ from hoodie.formats.log.blocks import BlockType, Header, LogBlock, encode_block,
 from hoodie.formats.log.data_writer import DataBlocks, data_block_type
 from hoodie.formats.log.delete_writer import encode_deletes
 from hoodie.formats.log.deletes import RESET, read_deletes
+from hoodie.formats.log.positions import (
+    POSITION,
+    decode_positions,
+    encode_positions,
+    has_positions,
+    wrong_positions,
+)
 from hoodie.formats.log.rows import columns_of, read_rows
 
 __all__ = [
+    "POSITION",
     "RESET",
     "BlockType",
     "DataBlocks",
@@ -14,10 +22,14 @@ __all__ = [
     "LogBlock",
     "columns_of",
     "data_block_type",
+    "decode_positions",
     "encode_block",
     "encode_deletes",
+    "encode_positions",
+    "has_positions",
     "read_content",
     "read_deletes",
     "read_rows",
     "scan_blocks",
+    "wrong_positions",
 ]

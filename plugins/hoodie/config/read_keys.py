@@ -1,0 +1,17 @@
+"""Options of a snapshot or incremental read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hoodie.config.key import ConfigKey, boolean
+from hoodie.config.memory_keys import MEMORY_KEYS
+
+USE_POSITIONS = ConfigKey[bool](
+    "hoodie.merge.use.record.positions",
+    boolean,
+    True,
+    "rows of logs find those of the base file by the row numbers in the logs' headers, where all blocks have them; false: by key",
+)
+
+READ_KEYS: tuple[ConfigKey[Any], ...] = (*MEMORY_KEYS, USE_POSITIONS)
