@@ -59,6 +59,12 @@ def key_numbers(rows: pa.Table, identity: Sequence[str] = IDENTITY) -> np.ndarra
 
 
 def _numbers(column: pa.ChunkedArray) -> tuple[np.ndarray, int]:
-    """int64 numbers of the values (no nulls), and how many differ."""
+    """int64 numbers of the values (no nulls, integers from 0 on), and how many differ."""
+    if pa.types.is_integer(column.type):
+        values = column.to_numpy()
+        there = np.zeros(values.max(initial=-1) + 1, dtype=bool)
+        there[values] = True
+        ranks = np.cumsum(there)
+        return ranks[values] - 1, int(ranks[-1]) if len(ranks) else 0
     encoded = column.combine_chunks().dictionary_encode()
     return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.log import RESET
+from hoodie.formats.log import POSITION, RESET
 from hoodie.merge.batch import DELETE
 from hoodie.merge.ordering import incoming_wins
 from hoodie.model.meta_columns import RECORD_KEY
@@ -35,28 +35,45 @@ class Incoming:
         self._rows = rows
         self._ordering = tuple(ordering)
         self._key, self._keys = key, _one_chunk(rows[key])
+        self._places = _places_of(_numpy(self._keys)) if key == POSITION else None
         self._resets = _one_chunk(rows[RESET]) if RESET in rows.schema.names else None
         self.deletes = _numpy(_one_chunk(rows[DELETE]))
         self.met = np.zeros(rows.num_rows, dtype=bool)  # until now
 
     def meet(self, batch: pa.Table) -> Meeting | None:
         """`batch` has the key and the ordering columns. None when it has none of the keys."""
-        found = pc.index_in(_one_chunk(batch[self._key]), value_set=self._keys)
-        positions = pc.drop_null(found)
-        if len(positions) == 0:
+        stored, incoming = self._pairs(_one_chunk(batch[self._key]))
+        if len(stored) == 0:
             return None
-        hit = pc.is_valid(found)
-        incoming = _numpy(positions).astype(np.int64)
         self.met[incoming] = True
         deletes = self.deletes[incoming]
         wins = np.ones(len(incoming), dtype=bool)
         if self._ordering:
-            new = self._rows.select(self._ordering).take(positions)
-            old = batch.select(self._ordering).filter(hit)
+            places = pa.array(incoming)
+            new = self._rows.select(self._ordering).take(places)
+            old = batch.select(self._ordering).take(pa.array(stored))
             wins = _numpy(_one_chunk(incoming_wins(new, old, self._ordering)))
             if self._resets is not None:
-                wins = wins | _numpy(self._resets.take(positions))
-        return Meeting(np.flatnonzero(_numpy(hit)), incoming, wins & ~deletes, wins & deletes)
+                wins = wins | _numpy(self._resets.take(places))
+        return Meeting(stored, incoming, wins & ~deletes, wins & deletes)
+
+    def _pairs(self, keys: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The places of stored keys that are among the incoming ones, and the places of these."""
+        if self._places is None:
+            found = pc.index_in(keys, value_set=self._keys)
+            return np.flatnonzero(_numpy(pc.is_valid(found))), _numpy(pc.drop_null(found)).astype(np.int64)
+        numbers = _numpy(keys)
+        known = np.flatnonzero(numbers < len(self._places))
+        places = self._places[numbers[known]]
+        hits = np.flatnonzero(places >= 0)
+        return known[hits], places[hits]
+
+
+def _places_of(positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """By row number of the base file, up to the last of `positions`: its place in these, -1 for others."""
+    places = np.full(positions.max(initial=-1) + 1, -1)
+    places[positions] = np.arange(len(positions))
+    return places
 
 
 def _one_chunk(column: pa.ChunkedArray | pa.Array) -> pa.Array:
