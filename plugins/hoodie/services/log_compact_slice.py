@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.log import RESET, Header
+from hoodie.formats.log import RESET, Header, by_position
 from hoodie.merge import DELETE
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice
@@ -51,7 +51,7 @@ class LogCompactSlice(SliceTask):
         writes = deletes = 0
         still_wanted = only_while_pending(logs.reader.storage, self.inflight, log.path)
         with still_wanted, log.open({Header.COMPACTED_BLOCK_TIMES: times}):
-            for rows in self.merger.log_rows(file_slice, logs):
+            for rows in map(by_position, self.merger.log_rows(file_slice, logs.with_positions() or logs)):
                 by_key = pc.and_(rows[DELETE], pc.is_null(rows[COMMIT_TIME]))
                 gone, kept = rows.filter(by_key), rows.filter(pc.invert(by_key))
                 writes, deletes = writes + kept.num_rows, deletes + gone.num_rows

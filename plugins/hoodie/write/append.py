@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.log import POSITION
+from hoodie.formats.log import by_position
 from hoodie.merge import DELETE
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice
@@ -30,7 +29,7 @@ def append_log(
     in two ways: 1.2.0 compares the ordering values, 0.15.0 does not. Of a row all readers know what to do with it.
     """
     named = replace(name, write_token=context.write_token(number))
-    data, gone = _split(context, _by_position(rows))
+    data, gone = _split(context, by_position(rows))
     log = LogFileWriter(
         context.storage,
         context.instant,
@@ -48,14 +47,6 @@ def append_log(
     deletes = pc.sum(rows[DELETE]).as_py()
     before = file_slice.base_instant if log.old_naming else context.instant
     return log.stat(rows.num_rows - deletes, deletes, before)
-
-
-def _by_position(rows: pa.Table) -> pa.Table:
-    """The rows in the order of the base file, where all of them stand there."""
-    if POSITION not in rows.schema.names:
-        return rows
-    positions = rows[POSITION].to_numpy()
-    return rows if positions.min() < 0 else rows.take(pa.array(np.argsort(positions, kind="stable")))
 
 
 def _split(context: WriteContext, rows: pa.Table) -> tuple[pa.Table, pa.Table]:

@@ -6,6 +6,7 @@ from hoodie.formats.log.delete_writer import encode_deletes
 from hoodie.formats.log.deletes import RESET, read_deletes
 from hoodie.formats.log.positions import (
     POSITION,
+    by_position,
     decode_positions,
     encode_positions,
     has_positions,
@@ -20,6 +21,7 @@ __all__ = [
     "DataBlocks",
     "Header",
     "LogBlock",
+    "by_position",
     "columns_of",
     "data_block_type",
     "decode_positions",
