@@ -24,6 +24,19 @@ SCENARIOS = {
     "duplicates in a batch": [
         ("upsert", [("a", 20, "first"), ("a", 30, "greatest"), ("a", 25, "last"), ("y", 2, "y2"), ("y", 1, "y1")])
     ],
+    "duplicates that nobody asked to combine": [
+        (
+            "upsert",
+            [
+                ("a", 30, "first"),
+                ("a", 20, "last"),
+                ("b", 20, "first"),
+                ("b", 30, "last"),
+                ("y", 2, "y2"),
+                ("y", 1, "y1"),
+            ],
+        )
+    ],
     "delete by key, lower ordering": [("delete", [("a", 1, ""), ("b", 99, ""), ("unknown", 5, "")])],
     "soft deletes": [("upsert", [("a", 5, "", True), ("b", 10, "", True), ("c", 15, "", True), ("w", 1, "", True)])],
     "insert after delete": [("delete", [("a", 99, "")]), ("upsert", [("a", 1, "again")])],
@@ -88,18 +101,21 @@ def test_same_rows_as_hudi(tmp_path, request, mode, peer):
     hudi = request.getfixturevalue(peer)
     differences = {}
     for name, steps in SCENARIOS.items():
+        if "nobody" in name and version == "6":  # Hudi 0.x then takes the last of the batch, however old it is
+            continue
         base = [entry for entry in BASE if entry[1] is not None or "null" in name]
         folder = tmp_path / name.replace(" ", "_").replace(",", "")
+        extra = {"hoodie.combine.before.upsert": "false"} if "nobody" in name else {}
 
-        def theirs(base=base, folder=folder, steps=steps):
+        def theirs(base=base, folder=folder, steps=steps, extra=extra):
             path = folder / "theirs"
-            options = hudi_options(version, ordering)
+            options = hudi_options(version, ordering) | extra
             hudi.write(path, batch(base), {**options, "hoodie.datasource.write.operation": "upsert"}, "overwrite")
             for operation, entries in steps:
                 hudi.write(path, batch(entries), {**options, "hoodie.datasource.write.operation": operation})
             return rows(hudi.read(path), ["id", "ts", "note"])
 
-        def ours(base=base, folder=folder, steps=steps):
+        def ours(base=base, folder=folder, steps=steps, extra=extra):
             options = {
                 "hoodie.table.name": "trips",
                 "hoodie.table.recordkey.fields": "id",
@@ -110,7 +126,7 @@ def test_same_rows_as_hudi(tmp_path, request, mode, peer):
             table = HoodieTable.create(str(folder / "ours"), options)
             table.write(batch(base), "upsert")
             for operation, entries in steps:
-                table.write(batch(entries), operation)
+                table.write(batch(entries), operation, extra)
             return rows(table.read(), ["id", "ts", "note"])
 
         left, right = outcome(theirs), outcome(ours)

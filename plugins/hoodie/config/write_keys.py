@@ -42,7 +42,10 @@ COMBINE_BEFORE_INSERT = ConfigKey[bool](
     "remove duplicate keys within the batch before insert and bulk_insert",
 )
 COMBINE_BEFORE_UPSERT = ConfigKey[bool](
-    "hoodie.combine.before.upsert", boolean, True, "remove duplicate keys within the batch before upsert"
+    "hoodie.combine.before.upsert",
+    boolean,
+    True,
+    "known for Hudi's sake: an upsert leaves the newest row of each key of the batch whatever this says, as Hudi 1.2.0's does",
 )
 INDEX_TYPE = ConfigKey[str]("hoodie.index.type", choice("SIMPLE"), "SIMPLE", "how the files of incoming keys are found")
 BLOOM_ENTRIES = ConfigKey[int](

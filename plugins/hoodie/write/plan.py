@@ -41,9 +41,7 @@ class WritePlan:
     @property
     def combines(self) -> bool:
         """Whether duplicates within the batch are reduced to one row."""
-        if self.operation in ("insert", "bulk_insert"):
-            return self.options[keys.COMBINE_BEFORE_INSERT]
-        return self.operation == "delete" or self.options[keys.COMBINE_BEFORE_UPSERT]
+        return self.operation in ("upsert", "delete") or self.options[keys.COMBINE_BEFORE_INSERT]
 
     @property
     def sizing(self) -> SizingOptions:
