@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from hoodie.merge.meeting import Incoming
+from hoodie.merge.meeting import Incoming, Meeting
 from hoodie.model.meta_columns import RECORD_KEY
 
 
@@ -27,13 +27,19 @@ class Overlay:
 
     def uncovered(self, batch: pa.Table) -> pa.Table:
         """The rows of `batch` (key, ordering columns and any other) that no row of the logs replaces or removes."""
-        meeting = self._incoming.meet(batch)
+        meeting = self.meet(batch)
         if meeting is None:
             return batch
-        self._wins += np.bincount(meeting.incoming[meeting.replaces], minlength=len(self._wins))
         covered = np.zeros(batch.num_rows, dtype=bool)
         covered[meeting.stored[meeting.replaces | meeting.removes]] = True
         return batch.filter(pa.array(~covered))
+
+    def meet(self, batch: pa.Table) -> Meeting | None:
+        """Hold the logs against `batch`: key and ordering columns are enough. None when it has none of their keys."""
+        meeting = self._incoming.meet(batch)
+        if meeting is not None:
+            self._wins += np.bincount(meeting.incoming[meeting.replaces], minlength=len(self._wins))
+        return meeting
 
     def standing(self) -> pa.Table:
         """The rows of the logs that stand; call it after the last batch. One that replaced several rows stands as often."""

@@ -95,7 +95,7 @@ class SliceMerger:
             if others and ordering:  # without ordering values a row of the logs stands, whatever it covers
                 compared = [name for name in schema.names if name in (key, *ordering)]
                 for batch in self._keyed(reader, others, pa.schema([schema.field(name) for name in compared]), key):
-                    overlay.uncovered(batch)
+                    overlay.meet(batch)
         yield conform(overlay.standing(), schema)
 
     def _keyed(

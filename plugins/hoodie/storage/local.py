@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
 import shutil
 import uuid
@@ -63,14 +65,17 @@ class LocalStorage:
     def open_output(self, path: str) -> Iterator[File]:
         target = self._root / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        with open(target, "xb", buffering=1 << 20) as sink:
-            try:
+        if target.exists():
+            raise FileExistsError(errno.EEXIST, "File exists", str(target))
+        unfinished = _unfinished(target)
+        try:
+            with open(unfinished, "wb", buffering=1 << 20) as sink:
                 yield sink
                 sink.flush()
                 os.fsync(sink.fileno())
-            except BaseException:
-                target.unlink(missing_ok=True)
-                raise
+            os.link(unfinished, target)
+        finally:
+            unfinished.unlink(missing_ok=True)
 
     def create(self, path: str, data: bytes) -> None:
         target = self._root / path
@@ -87,14 +92,24 @@ class LocalStorage:
         _sync_folder(target.parent)
 
     def delete(self, path: str) -> bool:
+        target = self._root / path
+        _unfinished(target).unlink(missing_ok=True)
         try:
-            os.unlink(self._root / path)
+            os.unlink(target)
         except FileNotFoundError:
             return False
         return True
 
     def delete_folder(self, folder: str) -> None:
         shutil.rmtree(self._root / folder, ignore_errors=False, onerror=_ignore_absent)
+
+
+def _unfinished(target: Path) -> Path:
+    """Where a file is written until it is whole: so a killed writer leaves no torn one, and deleting the file deletes this too.
+
+    The name has nothing of the file's own, lest a reader of the format takes it for one.
+    """
+    return target.parent / f"{_TEMPORARY}{hashlib.sha256(target.name.encode()).hexdigest()[:32]}"
 
 
 def _sync_folder(folder: Path) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, LockHeldError, MissingFileError, PendingInstantError, UnsupportedTableError
+from hoodie.markers import MarkerType, create_marker
 from hoodie.services.compaction import execute_compaction
 from hoodie.transaction.lock import service_lock
 from tests.support.clock import FakeClock
@@ -210,3 +212,22 @@ def test_nothing_due_waits_for_no_lock(table):
 
     with table_lock(table.storage, table.clock, "a long write", 0):
         assert table.schedule_compaction({"hoodie.write.lock.wait_time_ms": 0}) is None
+
+
+def test_what_a_killed_attempt_had_not_finished_is_deleted(table):
+    """Such files are in no listing: the markers tell of them."""
+    update(table, "a")
+    time = table.schedule_compaction(force=True)
+    path = f"part=p/00000000-0000-0000-0000-000000000000-0_0-1-1_{time}.parquet"
+    create_marker(table.storage, time, path, MarkerType.CREATE)
+    with table.storage.open_output(path) as sink:
+        sink.write(b"half")
+        sink.flush()
+        unfinished = [file for file in Path(table.base_path).rglob(".tmp-*") if file.read_bytes() == b"half"]
+        kept = unfinished[0].with_name("kept")
+        kept.hardlink_to(unfinished[0])
+    table.storage.delete(path)
+    kept.rename(unfinished[0])  # as it was when the attempt was killed
+    assert list(Path(table.base_path).rglob(".tmp-*"))
+    table.compact(time, SMALL_BLOOM)
+    assert not list(Path(table.base_path).rglob(".tmp-*"))

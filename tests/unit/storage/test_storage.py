@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 import threading
 import time
 import uuid
@@ -181,6 +183,26 @@ def test_paths_are_joined_without_empty_parts(parts, joined):
 def test_files_that_are_being_created_are_not_listed(tmp_path):
     (tmp_path / ".tmp-123").write_text("half")
     assert paths(LocalStorage(str(tmp_path)).list("")) == ([], [])
+
+
+def test_a_killed_writer_leaves_no_torn_file(tmp_path):
+    """Neither readers nor listings see what it left, and deleting the file, as rollbacks do, deletes that too."""
+    dies = "import os, sys; from hoodie.storage import LocalStorage\n"
+    dies += "with LocalStorage(sys.argv[1]).open_output('p/f.parquet') as sink: sink.write(b'half'); sink.flush(); os._exit(9)"
+    assert subprocess.run([sys.executable, "-c", dies, str(tmp_path)]).returncode == 9
+    (left,) = (tmp_path / "p").iterdir()
+    assert left.read_bytes() == b"half"
+    assert "parquet" not in left.name
+    storage = LocalStorage(str(tmp_path))
+    assert paths(storage.list("p")) == ([], [])
+    assert storage.info("p/f.parquet") is None
+    assert not storage.delete("p/f.parquet")
+    assert list((tmp_path / "p").iterdir()) == []
+    with storage.open_output("p/f.parquet") as sink:
+        sink.write(b"whole")
+        assert storage.info("p/f.parquet") is None
+    assert storage.read("p/f.parquet") == b"whole"
+    assert [path.name for path in (tmp_path / "p").iterdir()] == ["f.parquet"]
 
 
 def test_a_creation_that_fails_leaves_nothing(tmp_path, monkeypatch):
