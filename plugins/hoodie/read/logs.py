@@ -63,27 +63,18 @@ class SliceLogs:
     blocks: tuple[LogBlock, ...]
     identity: tuple[str, ...] = IDENTITY
     """The columns by which rows are the same row of the slice."""
-    positions: bool = False
-    """Whether rows have `__position`."""
-
-    def with_positions(self) -> SliceLogs | None:
-        """The same logs with `__position` in their rows. None where some block does not tell where its rows stand in the base
-        file of this slice, and where rows fill each other."""
-        base = self.file_slice.base_file
-        if base is None or base.source is not None or self.partial is not None:
-            return None
-        told = all(has_positions(block, self.file_slice.base_instant) for block in self.blocks)
-        return replace(self, positions=True) if told else None
 
     def by_position(self, columns: Sequence[str], reader: BaseFileReader | StitchedReader) -> SliceLogs | None:
         """The same logs for one who lays them over the open base file by row number, with `__position` in their rows: then keys
         need not be read, nor anything else besides `columns` and what merging has to see.
 
-        None where they cannot have positions, and where the file has none of the columns. Raises CorruptFileError for positions
-        that are not in the file.
+        None where some block does not tell where its rows stand in the base file of this slice, where rows fill each other, and
+        where the file has none of the columns. Raises CorruptFileError for positions that are not in the file.
         """
-        numbered = self.with_positions()
-        if numbered is None:
+        base = self.file_slice.base_file
+        if base is None or base.source is not None or self.partial is not None:
+            return None
+        if not all(has_positions(block, self.file_slice.base_instant) for block in self.blocks):
             return None
         for block in self.blocks:
             last = int(decode_positions(block).max(initial=-1))
@@ -94,7 +85,7 @@ class SliceLogs:
         narrow = pa.schema([field for field in schema if field.name not in left_out])
         if not any(name in reader.schema.names for name in narrow.names):
             return None
-        return replace(numbered, reader=replace(self.reader, schema=narrow), identity=(POSITION,))
+        return replace(self, reader=replace(self.reader, schema=narrow), identity=(POSITION,))
 
     @cached_property
     def partial(self) -> PartialUpdate | None:
@@ -113,13 +104,13 @@ class SliceLogs:
     def empty(self) -> pa.Table:
         """No rows, with all columns of those that are read."""
         flags = [RESET, DELETE, *(LACKS + name for name in self._lacked)]
-        numbers = [SEQUENCE, *([POSITION] if self.positions else [])]
+        numbers = [SEQUENCE, *([POSITION] if POSITION in self.identity else [])]
         extra = [*(pa.field(name, pa.int64()) for name in numbers), *(pa.field(name, pa.bool_()) for name in flags)]
         return pa.schema([*_nullable(self.reader.schema), *extra]).empty_table()
 
     def rows(self, memory: MergeMemory) -> pa.Table | None:
         """The rows of the logs, one a key: the reader's `schema`, `__sequence`, `__reset`, `__delete`, for each column that some
-        block comes without `__lacks.`, and `__position` if they have positions.
+        block comes without `__lacks.`, and `__position` if they are known by it.
 
         Memory holds the rows of distinct keys and those that were read since they were last reduced to these. None when the
         former alone are more than `memory.bytes`: then they must be merged in parts.
@@ -144,7 +135,7 @@ class SliceLogs:
         for block in self.blocks:
             found = self._deletes(block) if block.kind is BlockType.DELETE else self._data(block)
             columns = columns_of(block) if block.is_partial else frozenset(self._lacked)
-            for rows in self._positioned(block, found) if self.positions else found:
+            for rows in self._positioned(block, found) if POSITION in names else found:
                 sequence = pa.array(np.arange(start, start + rows.num_rows, dtype=np.int64))
                 start += rows.num_rows
                 rows = rows.append_column(SEQUENCE, sequence)

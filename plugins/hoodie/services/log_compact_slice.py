@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.log import RESET, Header, by_position
+from hoodie.formats.log import RESET, Header
 from hoodie.merge import DELETE
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice
@@ -26,7 +26,8 @@ class LogCompactSlice(SliceTask):
     """Task function: (number, (slice, name of the new log without its write token)) -> stat; None when nothing can be merged.
 
     Rows keep their commit time and sequence number. Deletions by key stay deletions, with their ordering values: they still
-    hide rows of the base file. A row that is marked as a deletion stays that row.
+    hide rows of the base file. A row that is marked as a deletion stays that row. The new blocks tell no positions: of a key that
+    stands twice in the base file, which Hudi's writers log twice, one row remains.
     """
 
     action = Action.LOG_COMPACTION
@@ -51,7 +52,7 @@ class LogCompactSlice(SliceTask):
         writes = deletes = 0
         still_wanted = only_while_pending(logs.reader.storage, self.inflight, log.path)
         with still_wanted, log.open({Header.COMPACTED_BLOCK_TIMES: times}):
-            for rows in map(by_position, self.merger.log_rows(file_slice, logs.with_positions() or logs)):
+            for rows in self.merger.log_rows(file_slice, logs):
                 by_key = pc.and_(rows[DELETE], pc.is_null(rows[COMMIT_TIME]))
                 gone, kept = rows.filter(by_key), rows.filter(pc.invert(by_key))
                 writes, deletes = writes + kept.num_rows, deletes + gone.num_rows

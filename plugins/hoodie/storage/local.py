@@ -67,9 +67,9 @@ class LocalStorage:
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists():
             raise FileExistsError(errno.EEXIST, "File exists", str(target))
-        unfinished = _unfinished(target)
+        unfinished = target.parent / f"{_unfinished(target.name)}{uuid.uuid4()}"
         try:
-            with open(unfinished, "wb", buffering=1 << 20) as sink:
+            with open(unfinished, "xb", buffering=1 << 20) as sink:
                 yield sink
                 sink.flush()
                 os.fsync(sink.fileno())
@@ -93,10 +93,11 @@ class LocalStorage:
 
     def delete(self, path: str) -> bool:
         target = self._root / path
-        _unfinished(target).unlink(missing_ok=True)
         try:
             os.unlink(target)
         except FileNotFoundError:
+            for left in target.parent.glob(f"{_unfinished(target.name)}*"):
+                left.unlink(missing_ok=True)
             return False
         return True
 
@@ -104,12 +105,13 @@ class LocalStorage:
         shutil.rmtree(self._root / folder, ignore_errors=False, onerror=_ignore_absent)
 
 
-def _unfinished(target: Path) -> Path:
-    """Where a file is written until it is whole: so a killed writer leaves no torn one, and deleting the file deletes this too.
+def _unfinished(name: str) -> str:
+    """How the names begin under which a file is written until it is whole: so a killed writer leaves no torn one, and deleting
+    the file, where it is not there, deletes what was to become it.
 
-    The name has nothing of the file's own, lest a reader of the format takes it for one.
+    Nothing of the file's own name is in them, lest a reader of the format takes them for one; each writer has one of its own.
     """
-    return target.parent / f"{_TEMPORARY}{hashlib.sha256(target.name.encode()).hexdigest()[:32]}"
+    return f"{_TEMPORARY}{hashlib.sha256(name.encode()).hexdigest()[:32]}-"
 
 
 def _sync_folder(folder: Path) -> None:

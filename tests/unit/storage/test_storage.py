@@ -205,6 +205,23 @@ def test_a_killed_writer_leaves_no_torn_file(tmp_path):
     assert [path.name for path in (tmp_path / "p").iterdir()] == ["f.parquet"]
 
 
+def test_of_two_writers_of_one_file_the_first_to_finish_wins(tmp_path):
+    """The attempts of a compaction in two processes may give their files the same name."""
+    storage = LocalStorage(str(tmp_path))
+
+    def second():
+        with storage.open_output("p/f.parquet") as late:
+            late.write(b"late" * (1 << 20))
+            with storage.open_output("p/f.parquet") as sink:
+                sink.write(b"first")
+            late.write(b"late" * (1 << 20))
+
+    with pytest.raises(FileExistsError):
+        second()
+    assert storage.read("p/f.parquet") == b"first"
+    assert [path.name for path in (tmp_path / "p").iterdir()] == ["f.parquet"]
+
+
 def test_a_creation_that_fails_leaves_nothing(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
