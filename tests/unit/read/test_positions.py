@@ -175,3 +175,15 @@ def test_an_added_column_and_nothing_else(tmp_path):
     table.write(batch([(f"k{n}", "p", 1, n) for n in range(5)]), "insert", OPTIONS)
     table.write(batch([("k1", "p", 1, 1)]).append_column("note", pa.array(["new"])), "upsert", OPTIONS)
     assert sorted(table.read(["note"])["note"].to_pylist(), key=str) == [None, None, None, None, "new"]
+
+
+def test_merged_logs_tell_none(tmp_path):
+    """A log compaction keeps one row of a key: of a key that stands twice in the base file that would hide one row too few."""
+    table = made(tmp_path / "t")
+    expected = content(table)
+    assert table.schedule_log_compaction({"hoodie.log.compaction.blocks.threshold": 2})
+    table.compact(options=SMALL_BLOOM)
+    _, found = blocks(table)
+    assert any(Header.COMPACTED_BLOCK_TIMES in block.headers for block in found)
+    assert not any(Header.RECORD_POSITIONS in b.headers for b in found if Header.COMPACTED_BLOCK_TIMES in b.headers)
+    assert content(table) == content(table, **BY_KEY) == expected
