@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -283,8 +286,17 @@ class BaseFileReader:
 
     def row_interval(self, row_group: int) -> Interval:
         """The rows of a row group: the number of the first, and of the one after the last."""
-        sizes = [self._file.metadata.row_group(number).num_rows for number in range(row_group + 1)]
-        return sum(sizes[:-1]), sum(sizes)
+        return self._row_bounds[row_group], self._row_bounds[row_group + 1]
+
+    def row_numbers(self, row_groups: Sequence[int]) -> npt.NDArray[np.int64]:
+        """The numbers in the file of the rows of some row groups, in that order."""
+        return np.concatenate([np.arange(0), *(np.arange(*self.row_interval(number)) for number in row_groups)])
+
+    @cached_property
+    def _row_bounds(self) -> list[int]:
+        """The number of each row group's first row, then that of all rows."""
+        sizes = (self._file.metadata.row_group(number).num_rows for number in range(self.row_groups))
+        return list(accumulate(sizes, initial=0))
 
     def matching(self, expression: pc.Expression, schema: pa.Schema) -> list[int] | None:
         """The row groups whose statistics do not rule the filter out; None (all) when a type of the file differs."""

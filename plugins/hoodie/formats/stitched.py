@@ -69,10 +69,6 @@ class StitchedReader:
     def row_groups(self) -> int:
         return int(self._source.metadata.num_row_groups)
 
-    def row_interval(self, row_group: int) -> Interval:
-        """The rows of a row group: the number of the first, and of the one after the last."""
-        return self._source.intervals([row_group])[0]
-
     def key_index(self) -> KeyIndex | None:
         """The bloom filter and key range of the skeleton's footer."""
         return self._skeleton.key_index()

@@ -53,7 +53,7 @@ class ReadSlice:
         logs = LogReader(self.storage, plan.timeline, plan.rules, plan.merging, plan.keys, plan.as_of)
         merger = SliceMerger(logs, plan.memory)
         if file_slice.base_file is None:
-            yield from merger.unordered(file_slice, None, None, plan.scanned.names)
+            yield from merger.unordered(file_slice, None, None, plan.scanned.names, by_position=False)
             return
         with open_base_file(self.storage, file_slice.base_file) as reader:
             groups = None if plan.filter is None else reader.matching(plan.filter, plan.scanned)

@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 
 from hoodie.config.memory_keys import MergeMemory
-from hoodie.errors import CorruptFileError
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.formats.log import (
     POSITION,
@@ -18,13 +17,13 @@ from hoodie.formats.log import (
     BlockType,
     LogBlock,
     columns_of,
+    corrupt_block,
     decode_positions,
     has_positions,
     read_deletes,
     read_rows,
     wrong_positions,
 )
-from hoodie.formats.stitched import StitchedReader
 from hoodie.keygen import StoredKeys
 from hoodie.merge import DELETE, IDENTITY, LACKS, SEQUENCE, MergeRules, PartialRows, PartialUpdate, newest_per_key
 from hoodie.model.files import FileSlice
@@ -61,31 +60,30 @@ class SliceLogs:
     reader: LogReader
     file_slice: FileSlice
     blocks: tuple[LogBlock, ...]
-    identity: tuple[str, ...] = IDENTITY
-    """The columns by which rows are the same row of the slice."""
+    base_rows: int | None = None
+    """Rows of the base file, where those of the logs are known by their place in it."""
 
-    def by_position(self, columns: Sequence[str], reader: BaseFileReader | StitchedReader) -> SliceLogs | None:
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The columns by which rows are the same row of the slice."""
+        return IDENTITY if self.base_rows is None else (POSITION,)
+
+    def by_position(self, columns: Sequence[str], reader: BaseFileReader) -> SliceLogs | None:
         """The same logs for one who lays them over the open base file by row number, with `__position` in their rows: then keys
         need not be read, nor anything else besides `columns` and what merging has to see.
 
         None where some block does not tell where its rows stand in the base file of this slice, where rows fill each other, and
-        where the file has none of the columns. Raises CorruptFileError for positions that are not in the file.
+        where the file has none of the columns. Reading rows raises CorruptFileError for positions that are not in the file.
         """
-        base = self.file_slice.base_file
-        if base is None or base.source is not None or self.partial is not None:
+        told = all(has_positions(block, self.file_slice.base_instant) for block in self.blocks)
+        if not told or self.partial is not None:
             return None
-        if not all(has_positions(block, self.file_slice.base_instant) for block in self.blocks):
-            return None
-        for block in self.blocks:
-            last = int(decode_positions(block).max(initial=-1))
-            if last >= reader.rows:
-                raise wrong_positions(block, f"row {last}, where the base file has {reader.rows} rows")
         schema = self.reader.schema
         left_out = set(IDENTITY).difference(columns, self.reader.rules.columns(schema))
         narrow = pa.schema([field for field in schema if field.name not in left_out])
         if not any(name in reader.schema.names for name in narrow.names):
             return None
-        return replace(self, reader=replace(self.reader, schema=narrow), identity=(POSITION,))
+        return replace(self, reader=replace(self.reader, schema=narrow), base_rows=reader.rows)
 
     @cached_property
     def partial(self) -> PartialUpdate | None:
@@ -104,7 +102,7 @@ class SliceLogs:
     def empty(self) -> pa.Table:
         """No rows, with all columns of those that are read."""
         flags = [RESET, DELETE, *(LACKS + name for name in self._lacked)]
-        numbers = [SEQUENCE, *([POSITION] if POSITION in self.identity else [])]
+        numbers = [SEQUENCE, *([POSITION] if self.base_rows is not None else [])]
         extra = [*(pa.field(name, pa.int64()) for name in numbers), *(pa.field(name, pa.bool_()) for name in flags)]
         return pa.schema([*_nullable(self.reader.schema), *extra]).empty_table()
 
@@ -135,7 +133,7 @@ class SliceLogs:
         for block in self.blocks:
             found = self._deletes(block) if block.kind is BlockType.DELETE else self._data(block)
             columns = columns_of(block) if block.is_partial else frozenset(self._lacked)
-            for rows in self._positioned(block, found) if POSITION in names else found:
+            for rows in found if self.base_rows is None else self._positioned(block, found, self.base_rows):
                 sequence = pa.array(np.arange(start, start + rows.num_rows, dtype=np.int64))
                 start += rows.num_rows
                 rows = rows.append_column(SEQUENCE, sequence)
@@ -147,9 +145,12 @@ class SliceLogs:
         """One row a key."""
         return newest_per_key(pa.concat_tables(rows), self.reader.rules.ordering, self.partial, self.identity)
 
-    def _positioned(self, block: LogBlock, found: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    def _positioned(self, block: LogBlock, found: Iterator[pa.Table], base_rows: int) -> Iterator[pa.Table]:
         """The rows of a block with their places in the base file."""
         positions, start = decode_positions(block), 0
+        last = int(positions.max(initial=-1))
+        if last >= base_rows:
+            raise wrong_positions(block, f"row {last}, where the base file has {base_rows} rows")
         for rows in found:
             some = positions[start : start + rows.num_rows]
             start += rows.num_rows
@@ -174,11 +175,7 @@ class SliceLogs:
         for found in keys.rows(schema.names, partial(read_rows, self.reader.storage, block)):
             rows = conform(found, _nullable(schema))
             if RECORD_KEY in rows.schema.names and rows[RECORD_KEY].null_count:
-                raise CorruptFileError(
-                    f"The block at byte {block.offset} of log file {block.path} cannot be read",
-                    found="rows without a record key",
-                    fix=f"restore the file, or roll back the instant {block.instant}",
-                )
+                raise corrupt_block(block, "rows without a record key")
             if keys.virtual:
                 rows = _with_value(rows, PARTITION_PATH, self.file_slice.partition)
                 rows = _with_value(rows, COMMIT_TIME, block.instant)

@@ -73,13 +73,13 @@ class SliceMerger:
         groups: Sequence[int] | None,
         columns: Sequence[str],
         *,
-        by_position: bool = True,
+        by_position: bool,
     ) -> Iterator[pa.Table]:
         """What the slice holds, in any order and for that sooner: at least the named columns. Of row groups of the base file
         other than `groups` (None: all) rows may be left out: there only keys and ordering values are read, to tell which rows of
         the logs stand. With `by_position` not even keys are, where all logs tell the numbers of their rows."""
         logs = self.logs.open(file_slice)
-        numbered = logs.by_position(columns, reader) if by_position and reader is not None else None
+        numbered = logs.by_position(columns, reader) if by_position and isinstance(reader, BaseFileReader) else None
         rows = (numbered or logs).rows(self.memory)
         if rows is None or logs.partial is not None:
             yield from (merged.rows for merged in self._batches(file_slice, logs, rows, reader))
@@ -102,13 +102,11 @@ class SliceMerger:
         self, reader: BaseFileReader | StitchedReader, groups: Sequence[int], schema: pa.Schema, key: str
     ) -> Iterator[pa.Table]:
         """The columns of `schema` of some row groups, and `key`, which is one of them or the row's number in the file."""
-        batches = self.logs.keys.rows(schema.names, lambda names: reader.batches(names, groups))
-        intervals = [reader.row_interval(number) for number in groups] if key == POSITION else []
-        numbers = np.concatenate([np.arange(0), *(np.arange(*interval) for interval in intervals)])
+        numbers = reader.row_numbers(groups) if key == POSITION and isinstance(reader, BaseFileReader) else None
         start = 0
-        for batch in batches:
+        for batch in self.logs.keys.rows(schema.names, lambda names: reader.batches(names, groups)):
             rows = conform(batch, schema)
-            if key == POSITION:
+            if numbers is not None:
                 rows = rows.append_column(POSITION, pa.array(numbers[start : start + rows.num_rows]))
                 start += rows.num_rows
             yield rows

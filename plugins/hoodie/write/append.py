@@ -8,7 +8,6 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.log import by_position
 from hoodie.merge import DELETE
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice
@@ -23,13 +22,14 @@ from hoodie.write.stamp import Stamp
 def append_log(
     context: WriteContext, file_slice: FileSlice, name: LogFileName, number: int, rows: pa.Table
 ) -> WriteStat:
-    """Write `rows` (with `__delete`): a delete by key and rows with a delete marker as delete blocks, others as data blocks.
+    """Write `rows` (with `__delete`): a delete by key and rows with a delete marker as delete blocks, others as data blocks. If
+    they have `__position` they are in its order.
 
     A row that `_hoodie_is_deleted` marks is written as it is. Hudi's writer makes a delete block of it, which its releases read
     in two ways: 1.2.0 compares the ordering values, 0.15.0 does not. Of a row all readers know what to do with it.
     """
     named = replace(name, write_token=context.write_token(number))
-    data, gone = _split(context, by_position(rows))
+    data, gone = _split(context, rows)
     log = LogFileWriter(
         context.storage,
         context.instant,

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.formats.base_file import BaseFileWriter, build_key_index, next_key_index
+from hoodie.formats.log import POSITION
 from hoodie.formats.stitched import open_base_file
 from hoodie.markers import MarkerType, create_marker
 from hoodie.merge import DELETE, SEQUENCE, BaseMerger
@@ -90,13 +91,15 @@ class FileHandle:
 def write_file(context: WriteContext, task: FileTask, number: int, tables: Iterable[pa.Table]) -> WriteStat | None:
     """Write the file of one task from the rows that were sent to it; None when nothing has to change.
 
-    The rows come in no order; they are put into that of the input, so every engine writes the same file.
+    The rows come in no order; they are put into that of the input, for a log into that of the base file where they stand in it,
+    so every engine writes the same file.
     """
     held = [table for table in tables if table.num_rows]
     if not held:
         return None
     rows = pa.concat_tables(held)
-    rows = rows.take(pc.sort_indices(rows[SEQUENCE]))
+    order = [POSITION, SEQUENCE] if task.log is not None and POSITION in rows.schema.names else [SEQUENCE]
+    rows = rows.sort_by([(name, "ascending") for name in order])
     if task.slice is not None and task.log is not None:
         return append_log(context, task.slice, task.log, number, rows)
     if task.slice is None or task.slice.base_file is None:

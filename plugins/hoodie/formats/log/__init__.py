@@ -6,13 +6,12 @@ from hoodie.formats.log.delete_writer import encode_deletes
 from hoodie.formats.log.deletes import RESET, read_deletes
 from hoodie.formats.log.positions import (
     POSITION,
-    by_position,
     decode_positions,
     encode_positions,
     has_positions,
     wrong_positions,
 )
-from hoodie.formats.log.rows import columns_of, read_rows
+from hoodie.formats.log.rows import columns_of, corrupt_block, read_rows
 
 __all__ = [
     "POSITION",
@@ -21,8 +20,8 @@ __all__ = [
     "DataBlocks",
     "Header",
     "LogBlock",
-    "by_position",
     "columns_of",
+    "corrupt_block",
     "data_block_type",
     "decode_positions",
     "encode_block",

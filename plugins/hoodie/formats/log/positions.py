@@ -17,14 +17,6 @@ POSITION = "__position"
 """int64 column: number of the row in the base file, from 0, that has the same key; -1 where that is not known."""
 
 
-def by_position(rows: pa.Table) -> pa.Table:
-    """The rows in the order of the base file, if all of them stand there: so `encode_positions` wants them."""
-    if POSITION not in rows.schema.names:
-        return rows
-    positions = rows[POSITION].to_numpy()
-    return rows if positions.min(initial=0) < 0 else rows.take(pa.array(np.argsort(positions, kind="stable")))
-
-
 def encode_positions(rows: pa.Table, base_instant: str) -> dict[Header, str]:
     """The headers of a block of `rows`, none unless `__position` rises from row to row: a set is all that they can hold.
 

@@ -50,7 +50,7 @@ def columns_of(block: LogBlock) -> frozenset[str]:
     try:
         return frozenset(field["name"] for field in json.loads(_schema_of(block))["fields"])
     except (ValueError, KeyError, TypeError) as error:
-        raise _corrupt(block, f"the schema of its header: {error}") from error
+        raise corrupt_block(block, f"the schema of its header: {error}") from error
 
 
 def _parquet_rows(content: bytes, block: LogBlock, columns: Sequence[str] | None) -> Iterator[pa.Table]:
@@ -61,7 +61,7 @@ def _parquet_rows(content: bytes, block: LogBlock, columns: Sequence[str] | None
         for batch in file.iter_batches(_batch_rows(file.metadata), columns=wanted, use_threads=False):
             yield pa.Table.from_batches([batch])
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise _corrupt(block, str(error)) from error
+        raise corrupt_block(block, str(error)) from error
 
 
 def _batch_rows(metadata: pq.FileMetaData) -> int:
@@ -80,9 +80,9 @@ def _avro_rows(content: bytes, block: LogBlock) -> Iterator[pa.Table]:
     try:
         columns = _columns(_schema_of(block))
     except ValueError as error:
-        raise _corrupt(block, f"the schema of its header: {error}") from error
+        raise corrupt_block(block, f"the schema of its header: {error}") from error
     if len(content) < 8:
-        raise _corrupt(block, "it is too short")
+        raise corrupt_block(block, "it is too short")
     version, count = struct.unpack_from(">ii", content)
     if version > _RECORD_VERSION or version < 1:
         raise UnsupportedTableError(
@@ -97,13 +97,13 @@ def _avro_rows(content: bytes, block: LogBlock) -> Iterator[pa.Table]:
         try:
             yield columns.decode(piece, starts[first:last] - begin, ends[first:last] - begin)
         except AvroColumnsError as error:
-            raise _corrupt(block, str(error)) from error
+            raise corrupt_block(block, str(error)) from error
 
 
 def _schema_of(block: LogBlock) -> str:
     schema = block.headers.get(Header.SCHEMA)
     if schema is None:
-        raise _corrupt(block, "its header has no schema")
+        raise corrupt_block(block, "its header has no schema")
     return schema
 
 
@@ -124,9 +124,9 @@ def _record_bounds(content: bytes, count: int, block: LogBlock) -> tuple[np.ndar
             place += 4 + length
             ends[number] = place
     except struct.error:
-        raise _corrupt(block, f"it ends after {number} of {count} records") from None
+        raise corrupt_block(block, f"it ends after {number} of {count} records") from None
     if place > len(content):
-        raise _corrupt(block, "its last record is cut off")
+        raise corrupt_block(block, "its last record is cut off")
     return starts, ends
 
 
@@ -139,7 +139,8 @@ def _slices(starts: np.ndarray, ends: np.ndarray) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def _corrupt(block: LogBlock, found: str) -> CorruptFileError:
+def corrupt_block(block: LogBlock, found: str) -> CorruptFileError:
+    """The error for a data block that cannot be read, which says what was `found` in it."""
     return CorruptFileError(
         f"The {block.kind.name} block at byte {block.offset} of log file {block.path} cannot be read",
         found=found,
