@@ -16,8 +16,8 @@ setup: ## make .venv from the hashed lock file (every other command does this it
 demo: setup ## load 5 days of real flights with Airflow and Spark into a Hudi table, update and clean it (DAYS=5)
 	@$(VENV)/python -m hudi_services.demo run --days $(or $(DAYS),5)
 
-airflow: setup ## the same Airflow, left running: prints the address and the login of its pages; Ctrl-C stops it
-	@$(VENV)/python -m hudi_services.demo serve
+airflow: setup ## Airflow left running on tables.yaml (REGISTRY=my.yaml), with the address and the login of its pages; Ctrl-C stops it
+	@exec $(VENV)/python -m hudi_services.demo serve $(if $(REGISTRY),--registry $(REGISTRY))
 
 needs:
 	@tests/needs.sh

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
 import statistics
-import sys
 import tempfile
 import time
 from typing import Any
@@ -52,4 +52,6 @@ def main(source: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("source", help="folder that benchmarks.bench has made, such as build/bench/trips-2000000")
+    main(parser.parse_args().source)

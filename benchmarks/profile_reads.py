@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -50,4 +50,6 @@ def _print(name: str, query: Callable[[], object]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("source", help="folder that benchmarks.bench has made, such as build/bench/trips-2000000")
+    main(parser.parse_args().source)

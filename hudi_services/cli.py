@@ -11,12 +11,13 @@ import click
 
 from hoodie.config import CLEAN_KEYS, check_keys, select_keys
 from hoodie.config.table_keys import VERSION
-from hoodie.errors import ConfigError, HoodieError
+from hoodie.errors import ConfigError
 from hoodie.table import HoodieTable
 from hoodie.transaction.lock import break_lock, held_locks
 from hudi_services.bootstrap import bootstrap
 from hudi_services.compact import compact
 from hudi_services.explain import clean_as_dict, ingest_as_dict, print_plan
+from hudi_services.failures import TOLD, tell
 from hudi_services.ingest import IngestRequest, Window, prepare, run_ingest
 from hudi_services.options import Common, common_options
 from hudi_services.result import ServiceResult, finish
@@ -151,25 +152,11 @@ cli.add_command(options)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code. Errors go to standard error in one line that says what to do."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        cli.main(
-            args=list(arguments) if arguments is not None else None, prog_name="hudi-services", standalone_mode=False
-        )
-    except click.exceptions.Abort:
-        click.echo("hudi-services: stopped; nothing was changed", err=True)
-        return 1
-    except click.ClickException as error:
-        error.show()
-        return 2
-    except ConfigError as error:
-        click.echo(f"hudi-services: {error}", err=True)
-        return 2
-    except HoodieError as error:
-        click.echo(f"hudi-services: {type(error).__name__}: {error}", err=True)
-        return 1
-    except OSError as error:
-        click.echo(f"hudi-services: the storage failed: {error}; nothing half done is visible: run it again", err=True)
-        return 1
+        cli.main(args=given, prog_name="hudi-services", standalone_mode=False)
+    except TOLD as error:
+        return tell(error, as_json="--json" in given)
     return 0
 
 

@@ -13,8 +13,10 @@ from hoodie.config import COMPACTION_KEYS, check_keys, select_keys
 from hoodie.config.compaction_keys import LOG_COMPACTION
 from hoodie.config.key import resolve
 from hoodie.errors import ConfigError
+from hoodie.services.compaction import schedule_compaction
 from hoodie.services.compaction_plan import CompactionDecision
 from hoodie.services.compaction_run import pending_compactions
+from hoodie.services.log_compaction import schedule_log_compaction
 from hoodie.table import HoodieTable
 from hoodie.view import compaction_plan
 from hudi_services.explain import print_plan
@@ -54,12 +56,8 @@ def compact(
     said: list[str] = []
     scheduled = None
     if mode != "execute":
-        scheduled = table.schedule_compaction(chosen, force=force)
-        if scheduled is None and resolve(chosen, COMPACTION_KEYS)[LOG_COMPACTION]:
-            scheduled = table.schedule_log_compaction(chosen)
-        said.append(
-            f"scheduled {scheduled}" if scheduled else f"none scheduled: {next_compaction(table, chosen).reason}"
-        )
+        scheduled, reason = _schedule(table, chosen, force=force)
+        said.append(f"scheduled {scheduled}" if scheduled else f"none scheduled: {reason}")
     results = []
     if mode != "schedule":
         waiting = [pending.time for pending in pending_compactions(table.state())]
@@ -83,13 +81,27 @@ def compact(
     finish(result, common.as_json, common.result_path)
 
 
+def _schedule(table: HoodieTable, options: Mapping[str, object], *, force: bool) -> tuple[str | None, str]:
+    """The instant of a compaction, or else of a log compaction where these are wanted; without one the reason."""
+    instant, decision = schedule_compaction(table.storage, table.clock, options, force=force)
+    reason = decision.reason
+    if instant is None and resolve(options, COMPACTION_KEYS)[LOG_COMPACTION]:
+        instant, decision = schedule_log_compaction(table.storage, table.clock, options)
+        reason = _both(reason, decision)
+    return instant.time if instant is not None else None, reason
+
+
 def next_compaction(table: HoodieTable, options: Mapping[str, object]) -> CompactionDecision:
     """What would be scheduled now: a compaction, or else a log compaction where these are wanted."""
     full = table.explain_compaction(options)
     if full.plan is not None or not resolve(options, COMPACTION_KEYS)[LOG_COMPACTION]:
         return full
     logs = table.explain_log_compaction(options)
-    return replace(logs, reason=f"{full.reason}; of logs only: {logs.reason}")
+    return replace(logs, reason=_both(full.reason, logs))
+
+
+def _both(reason: str, logs: CompactionDecision) -> str:
+    return f"{reason}; of logs only: {logs.reason}"
 
 
 def _as_dict(table: HoodieTable, decision: CompactionDecision) -> dict[str, Any]:

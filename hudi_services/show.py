@@ -18,6 +18,8 @@ def show(what: str, target_base_path: str) -> None:
     if what == "table":
         for key, value in sorted(state.properties.raw.items()):
             click.echo(f"{key}={value}")
+        for instant in state.timeline.commits:
+            state.commit_metadata(instant)  # a torn one is an error, not a table that looks sound
     elif what == "timeline":
         for instant in state.timeline:
             click.echo(f"{instant.time}  {instant.action:<14} {instant.state.name:<10} {instant.completion_time or ''}")
@@ -34,8 +36,8 @@ def show(what: str, target_base_path: str) -> None:
             )
     else:
         for file_slice in table.file_slices():
-            for path in file_slice.paths:
-                click.echo(f"{file_slice.size:>14,} bytes  {path}")
+            for file in file_slice.files:
+                click.echo(f"{file.info.size:>14,} bytes  {file.path}")
 
 
 @click.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tarfile
 from pathlib import Path
 
@@ -12,6 +13,10 @@ from hypothesis import settings
 # How long an example takes says more of the machine than of the code.
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
+
+# Processes that tests start find the project as pytest does (pyproject.toml), also when a test is run without make.
+ROOT = Path(__file__).parents[1]
+os.environ["PYTHONPATH"] = os.pathsep.join((str(ROOT / "plugins"), str(ROOT)))
 
 ARCHIVES = Path(__file__).parent / "golden" / "tables"
 

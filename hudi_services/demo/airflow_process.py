@@ -33,6 +33,9 @@ class AirflowHome:
     spark_master: str = "local[2]"
     ports: tuple[int, int, int] = field(default_factory=lambda: free_ports(3))
     users: Mapping[str, str] = field(default_factory=lambda: {"admin": "admin", "viewer": "viewer"})  # name -> role
+    places: Mapping[str, str] = field(
+        default_factory=dict
+    )  # variables of the registry, in place of those of this folder
 
     @property
     def lake(self) -> Path:
@@ -49,6 +52,10 @@ class AirflowHome:
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.ports[0]}"
+
+    def variables(self) -> dict[str, str]:
+        """The environment variables that paths of the demo's registry are made of."""
+        return {"HUDI_LAKE": str(self.lake), "HUDI_LANDING": str(self.landing), **self.places}
 
     def passwords(self) -> dict[str, str]:
         """The password of each user; made at the first start and kept."""
@@ -96,8 +103,7 @@ class AirflowHome:
             "AIRFLOW_HOME": str(self.folder / "airflow"),
             "AIRFLOW_CONN_SPARK_DEFAULT": json.dumps(connection),
             "HUDI_REGISTRY": str(self.registry),
-            "HUDI_LAKE": str(self.lake),
-            "HUDI_LANDING": str(self.landing),
+            **self.variables(),
             "PYTHONPATH": os.pathsep.join([str(PROJECT / "plugins"), str(PROJECT)]),
             "NO_PROXY": "*",
         }
@@ -162,6 +168,17 @@ def free_ports(count: int) -> tuple[int, int, int]:
             held.bind(("127.0.0.1", 0))
         first, second, third = (held.getsockname()[1] for held in sockets)
     return first, second, third
+
+
+def is_free(port: int) -> bool:
+    """Whether nobody listens on the port now."""
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 def _wait_until_up(process: subprocess.Popen[bytes], api: AirflowApi, home: AirflowHome, patience: float) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-import socket
 import time
 from datetime import date, timedelta
 from pathlib import Path
@@ -15,17 +15,20 @@ from hoodie import HoodieTable
 from hoodie.errors import HoodieError
 from hudi_services.demo import report
 from hudi_services.demo.airflow_api import AirflowApi
-from hudi_services.demo.airflow_process import AirflowHome, free_ports, running
+from hudi_services.demo.airflow_process import AirflowHome, running
 from hudi_services.demo.flights import KEY
 from hudi_services.demo.history import BOOTSTRAP, history_now, land_history, take_over
 from hudi_services.demo.history import INGEST as INGEST_HISTORY
 from hudi_services.demo.land import damaged_rows, expected, land
 from hudi_services.demo.steps import Step, backfill, load_steps, wait_for_dags, wait_for_first, wait_for_run
 from hudi_services.java import find_java
+from hudi_services.registry import read_registry
 
 FIRST = date(2013, 1, 29)  # a few days from here lie in two months: two partitions
 INGEST, CLEAN = "hudi_ingest__flights", "hudi_clean__flights"
 INGEST_LIVE, COMPACT_LIVE = "hudi_ingest__flights_live", "hudi_compact__flights_live"
+DEMO_TABLES = frozenset({"flights", "flights_live", "flights_history"})
+DEMO_DAGS = (INGEST, CLEAN, INGEST_LIVE, COMPACT_LIVE, BOOTSTRAP, INGEST_HISTORY)
 
 
 class DemoError(HoodieError):
@@ -41,11 +44,11 @@ def run(folder: Path, days: int) -> None:
     last = FIRST + timedelta(days=days - 1)
     java = find_java()
     console.print(f"Java {java.version} ({java.origin}), Spark {home.spark_master}, SQLite; everything is in {folder}")
-    _land(console, home, last)
-    land_history(console, home)
+    _check_registry(home)
+    land_all(console, home, last)
     with running(home) as api:
         console.print(f"Airflow is up after {time.monotonic() - begun:.0f} s: {home.address} (user admin)")
-        _prepare(home, api)
+        prepare(home, api)
         console.print(f"\nBackfill of {INGEST} from {FIRST} to {last}, a run a day:")
         backfill(api, INGEST, FIRST, last)
         loads = []
@@ -73,26 +76,10 @@ def run(folder: Path, days: int) -> None:
     )
 
 
-def serve(folder: Path, days: int, port: int) -> None:
-    """Airflow on the demo's table, kept from the last `run`, until Ctrl-C."""
-    console = report.console()
-    page, *others = free_ports(3)
-    home = AirflowHome(folder, ports=(port if _is_free(port) else page, others[0], others[1]))
-    if not home.landing.exists():
-        _land(console, home, FIRST + timedelta(days=days - 1))
-        land_history(console, home)
-    console.print("starting Airflow ...")
-    with running(home) as api:
-        _prepare(home, api)
-        console.print(f"\nAirflow is at [bold]{home.address}[/bold]")
-        for user, password in home.passwords().items():
-            console.print(f"  login {user}, password {password}")
-        console.print(f"\nTry a backfill of {INGEST} from {FIRST} on, or trigger {CLEAN}. Ctrl-C stops it.")
-        try:
-            while True:
-                time.sleep(3600)
-        except KeyboardInterrupt:
-            console.print("\nstopping ...")
+def land_all(console: Console, home: AirflowHome, last: date) -> None:
+    """The feed up to `last`, and the plain table of the year."""
+    _land(console, home, last)
+    land_history(console, home)
 
 
 def _land(console: Console, home: AirflowHome, last: date) -> None:
@@ -102,11 +89,24 @@ def _land(console: Console, home: AirflowHome, last: date) -> None:
     console.print(f"The feed of {FIRST} to {last} has landed: {len(files)} files, {rows:,} rows, {report.size(size)}")
 
 
-def _prepare(home: AirflowHome, api: AirflowApi) -> None:
+def _check_registry(home: AirflowHome) -> None:
+    """Raises DemoError at once, not after minutes in Airflow, when the demo's tables are not declared."""
+    declared = {
+        table.name for table in read_registry(home.registry, {**os.environ, **home.variables()}).registry.tables
+    }
+    if missing := DEMO_TABLES - declared:
+        raise DemoError(
+            f"The demo's tables are not in {home.registry}",
+            found=f"no {', '.join(sorted(missing))}",
+            fix="put its tables.yaml back for the demo, or open your own tables with `make airflow`",
+        )
+
+
+def prepare(home: AirflowHome, api: AirflowApi) -> None:
+    """Pools, and the demo's DAGs switched on."""
     home.command("hoodie_airflow.pools")
-    dags = [INGEST, CLEAN, INGEST_LIVE, COMPACT_LIVE, BOOTSTRAP, INGEST_HISTORY]
-    wait_for_dags(api, dags)
-    for dag in dags:
+    wait_for_dags(api, list(DEMO_DAGS))
+    for dag in DEMO_DAGS:
         api.unpause(dag)
 
 
@@ -140,13 +140,3 @@ def _check(table: HoodieTable, wanted: pa.Table) -> None:
             found=f"{found.num_rows:,} rows; {wanted.num_rows:,} are right",
             fix="this is a bug: please report it with the files in .demo/",
         )
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as tried:
-        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            tried.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True

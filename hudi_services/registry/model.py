@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 from croniter import croniter
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from hoodie.config.key import regex
+
 _DIRECTIVES = {"%Y", "%m", "%d", "%H", "%%"}
 
 
@@ -47,6 +49,13 @@ def _scalar(value: object) -> object:
     if isinstance(value, list):
         return ",".join(map(str, value))
     return value
+
+
+def _regex(value: str) -> str:
+    try:
+        return regex(value)
+    except ValueError as error:
+        raise ValueError(f"{value!r} must be {error}") from None
 
 
 Columns = Annotated[tuple[str, ...], BeforeValidator(_one_or_more)]
@@ -129,7 +138,7 @@ class Bootstrap(_Part):
     source_path: str
     source_format: Literal["parquet", "orc"] = "parquet"
     mode: Literal["METADATA_ONLY", "FULL_RECORD"] = "METADATA_ONLY"
-    mode_regex: str = ".*"
+    mode_regex: Annotated[str, AfterValidator(_regex)] = ".*"
     check_keys: Literal["none", "sample", "full"] = "full"
     approval: bool = True
     hoodie: Options = {}

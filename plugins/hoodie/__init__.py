@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from hoodie.errors import HoodieError
 
 if TYPE_CHECKING:
+    from hoodie import spark
     from hoodie.table import HoodieTable
 
-__all__ = ["HoodieError", "HoodieTable"]
+__all__ = ["HoodieError", "HoodieTable", "spark"]
 
 
 def __getattr__(name: str) -> Any:
@@ -18,4 +20,10 @@ def __getattr__(name: str) -> Any:
         from hoodie.table import HoodieTable
 
         return HoodieTable
+    if name == "spark":  # `import hoodie` is enough to say `hoodie.spark.read`; PySpark loads then
+        return importlib.import_module("hoodie.spark")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoodie.config.key import ConfigKey, boolean, choice, integer, text
+from hoodie.config.key import ConfigKey, boolean, choice, integer, regex, text
 from hoodie.config.write_keys import WRITE_KEYS
 
 METADATA_ONLY, FULL_RECORD = "METADATA_ONLY", "FULL_RECORD"
@@ -12,7 +12,7 @@ METADATA_ONLY, FULL_RECORD = "METADATA_ONLY", "FULL_RECORD"
 SOURCE = ConfigKey[str]("hoodie.bootstrap.base.path", text, None, "path or URL of the table that is taken over")
 INDEX_CLASS = "org.apache.hudi.common.bootstrap.index.hfile.HFileBootstrapIndex"
 MODE_REGEX = ConfigKey[str](
-    "hoodie.bootstrap.mode.selector.regex", text, ".*", "partitions whose whole path matches get the selector's mode"
+    "hoodie.bootstrap.mode.selector.regex", regex, ".*", "partitions whose whole path matches get the selector's mode"
 )
 MODE = ConfigKey[str](
     "hoodie.bootstrap.mode.selector.regex.mode",

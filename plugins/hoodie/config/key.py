@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
@@ -71,6 +72,15 @@ def fraction(value: str) -> float:
 def columns(value: str) -> tuple[str, ...]:
     """A comma list of column names."""
     return tuple(name.strip() for name in value.split(",") if name.strip())
+
+
+def regex(value: str) -> str:
+    """A regular expression of Python's."""
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise ValueError(f"a regular expression ({error})") from None
+    return value
 
 
 def choice(*allowed: str) -> Callable[[str], str]:

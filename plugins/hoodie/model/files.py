@@ -72,9 +72,13 @@ class FileSlice:
         return base + sum(log.info.size for log in self.log_files)
 
     @property
+    def files(self) -> tuple[BaseFile | LogFile, ...]:
+        """The base file, if there is one, then the logs."""
+        return (*((self.base_file,) if self.base_file else ()), *self.log_files)
+
+    @property
     def paths(self) -> tuple[str, ...]:
-        base = (self.base_file.path,) if self.base_file else ()
-        return base + tuple(log.path for log in self.log_files)
+        return tuple(file.path for file in self.files)
 
 
 @dataclass(frozen=True, slots=True)

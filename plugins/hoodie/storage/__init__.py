@@ -1,12 +1,18 @@
 """Where a table lives."""
 
+from hoodie.errors import ConfigError
 from hoodie.storage.base import File, FileInfo, Listing, Storage, closing_input, join, walk_files
 from hoodie.storage.local import LocalStorage
 from hoodie.storage.remote import FsspecStorage
 
 
 def open_storage(base_path: str) -> Storage:
-    """The storage of a base path: a plain path or `file:` URL is local, any other URL goes through fsspec."""
+    """The storage of a base path: a plain path or `file:` URL is local, any other URL goes through fsspec.
+
+    Raises ConfigError for an empty path, which would be the working directory.
+    """
+    if not base_path.removeprefix("file:").strip():
+        raise ConfigError("The path of the table or source is empty", found=repr(base_path), fix="give a path or URL")
     if base_path.startswith("file:") or "://" not in base_path:
         return LocalStorage(base_path)
     return FsspecStorage(base_path)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import pytest
 
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
+from hoodie.storage import LocalStorage
 from hudi_services.cli import main
 from tests.support.cli import DONE, FAILED, USAGE, everything, rows, said
 from tests.support.tables import SMALL_BLOOM, batch, create
@@ -82,3 +84,16 @@ def test_what_cannot_be(logged, tmp_path, capsys):
     create(tmp_path / "old", **{"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": "6"})
     assert compact(tmp_path / "old", options=MERGE_LOGS) == FAILED
     assert "it is of version 6" in said(capsys)
+
+
+def test_an_idle_run_looks_at_the_table_once(logged, monkeypatch):
+    listed = Counter()
+    listing = LocalStorage.list
+
+    def counted(storage, path):
+        listed[path] += 1
+        return listing(storage, path)
+
+    monkeypatch.setattr(LocalStorage, "list", counted)
+    assert compact(logged, "--mode=schedule") == DONE
+    assert listed["part=p"] == 1

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from hoodie import HoodieTable
 from hudi_services.cli import main
 from tests.support.cli import DONE, FAILED, fill, ingest, said
 from tests.support.tables import create
@@ -33,6 +34,24 @@ def test_show(tmp_path, version, capsys):
     assert [line.split("  ")[-1] for line in commits] == ["+1 ~0 -0 rows", "+0 ~1 -0 rows", "+0 ~1 -0 rows"]
     [file] = shown("files")
     assert file.endswith(f"{last.time}.parquet")
+
+
+def test_files_are_shown_with_their_own_sizes(tmp_path, capsys):
+    path = tmp_path / "trips"
+    table = create(path, **{"hoodie.table.type": "MERGE_ON_READ"})
+    fill(table)
+    assert main(["show", "files", f"--target-base-path={path}"]) == DONE
+    shown = [line.replace(",", "").split() for line in capsys.readouterr().out.splitlines()]
+    assert len(shown) == 3
+    assert [int(size) for size, _, name in shown] == [(path / name).stat().st_size for _, _, name in shown]
+
+
+def test_a_torn_commit_is_told_with_the_table(path, capsys):
+    state = HoodieTable.open(str(path)).state()
+    torn = path / state.layout.folder / state.timeline.commits[1].file_name
+    torn.write_bytes(torn.read_bytes()[:40])
+    assert main(["show", "table", f"--target-base-path={path}"]) == FAILED
+    assert torn.name in said(capsys)
 
 
 def test_a_locked_table_is_unlocked_by_hand_only(path, land, monkeypatch, capsys):

@@ -167,3 +167,10 @@ def test_a_thousand_tables_are_read_in_seconds(tmp_path: Path) -> None:
     registry = load_registry(write(tmp_path, "tables:\n" + entries))
     assert len(registry.tables) == 1000
     assert all(isinstance(table, Table) for table in registry.tables)
+
+
+def test_a_pattern_that_is_none_is_a_mistake(tmp_path: Path) -> None:
+    text = entry("    keys: {record_key: id}\n    bootstrap: {source_path: /s, mode_regex: '('}\n")
+    [mistake] = mistakes(tmp_path, text)
+    assert "'(' must be a regular expression" in mistake.message
+    assert mistake.line == 5

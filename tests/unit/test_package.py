@@ -1,0 +1,35 @@
+"""What a plain `import hoodie` gives, and what it does not load."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import hoodie
+from hudi_services.demo.airflow_process import PROJECT
+
+
+def run(code: str, **options):
+    return subprocess.run([sys.executable, *code], capture_output=True, text=True, check=False, cwd=PROJECT, **options)
+
+
+def test_import_hoodie_gives_its_parts_on_use():
+    code = "import sys, hoodie\nassert 'pyarrow' not in sys.modules\nassert 'pyspark' not in sys.modules\n"
+    code += "assert hoodie.spark.session_options()\nassert hoodie.HoodieTable\nassert set(hoodie.__all__) <= set(dir(hoodie))"
+    done = run(["-c", code])
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="'nothing'"):
+        hoodie.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("module", ["benchmarks.bench", "benchmarks.profile", "benchmarks.profile_reads"])
+def test_benchmarks_start_as_documented(module):
+    """Without PYTHONPATH, as a person types it."""
+    done = run(["-m", module, "--help"], env={"PATH": "/usr/bin:/bin"}, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "usage" in done.stdout.lower()
