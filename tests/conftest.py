@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.support.s3 import moto_server
+
 # How long an example takes says more of the machine than of the code.
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
@@ -45,3 +47,10 @@ def expected(golden):
         return json.loads((golden(name) / "_expected.json").read_text())[table]
 
     return load
+
+
+@pytest.fixture(scope="session")
+def s3():
+    """An S3 server; `s3://` reaches it, here and in children, from the first test that asks for it."""
+    with moto_server() as server:
+        yield server

@@ -17,7 +17,7 @@ from hudi_services.demo.airflow_api import AirflowApi
 from hudi_services.demo.airflow_process import PROJECT, AirflowHome, running
 from hudi_services.demo.land import land
 from hudi_services.demo.steps import wait_for_dags
-from tests.interop.hive_services import free_port
+from tests.support.servers import free_port
 
 DAYS = 2
 FIRST, LAST = date(2013, 1, 29), date(2013, 1, 30)

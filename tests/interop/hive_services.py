@@ -6,15 +6,12 @@ A metastore of Hive 2.3 and Spark's Thrift Server come with pyspark; Apache Hive
 from __future__ import annotations
 
 import os
-import shutil
-import signal
-import socket
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 from tests.interop.peer_env import BUNDLES, HIVE, PYTHON
+from tests.support.servers import Server, free_port
 
 # What Hive's own servers open of Java 17 by their start script.
 _OPEN = (
@@ -29,43 +26,15 @@ _OPEN = (
 )
 
 
-class JavaService:
-    """A server process: waits until its port answers; stopped as a group, since launchers start children."""
+class JavaService(Server):
+    """A server of the peer's or Hive's; it gets nothing of this project's Spark."""
 
     def __init__(self, name: str, command: list[object], port: int, folder: Path, **environment: str) -> None:
-        self.port = port
-        self.folder = folder
-        self._log = open(folder / f"{name}.log", "w")  # noqa: SIM115 - open as long as the server
         env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", **environment}
         for variable in ("SPARK_HOME", "PYTHONPATH", "SPARK_CONF_DIR", "PYSPARK_DRIVER_PYTHON"):
             if variable not in environment:
                 env.pop(variable, None)
-        self._process = subprocess.Popen(
-            [str(part) for part in command],
-            stdout=self._log,
-            stderr=subprocess.STDOUT,
-            cwd=folder,
-            env=env,
-            start_new_session=True,
-        )
-        deadline = time.monotonic() + 90
-        while not _answers(port):
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                self.stop(keep=True)
-                raise RuntimeError(f"{name} did not start: {(folder / f'{name}.log').read_text()[-3000:]}")
-            time.sleep(0.3)
-
-    def stop(self, keep: bool = False) -> None:
-        if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGTERM)
-            try:
-                self._process.wait(20)
-            except subprocess.TimeoutExpired:
-                os.killpg(self._process.pid, signal.SIGKILL)
-                self._process.wait()
-        self._log.close()
-        if not keep:
-            shutil.rmtree(self.folder, ignore_errors=True)
+        super().__init__(name, command, port, folder, env)
 
 
 def start_metastore(port: int | None = None) -> JavaService:
@@ -172,20 +141,6 @@ def _write_site(folder: Path, settings: dict[str, object]) -> None:
     }
     pairs = "".join(f"<property><name>{key}</name><value>{value}</value></property>\n" for key, value in every.items())
     (folder / "hive-site.xml").write_text(f"<configuration>\n{pairs}</configuration>\n")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _answers(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), 1).close()
-    except OSError:
-        return False
-    return True
 
 
 def _pyspark(python: Path) -> Path:

@@ -17,8 +17,9 @@ import pytest
 from hoodie.errors import CatalogError
 from hudi_services.cli import main
 from tests.interop import peer_env
-from tests.interop.hive_services import JavaService, free_port, start_thrift_server
+from tests.interop.hive_services import JavaService, start_thrift_server
 from tests.interop.synced import PREFIX, hms, jdbc, make, make_of_plain_files, query, rows
+from tests.support.servers import free_port
 
 pytestmark = pytest.mark.interop
 # name: type, partition columns, hive style, partitions of the rows a and b as the catalog names them

@@ -4,6 +4,7 @@ from hoodie.errors import ConfigError
 from hoodie.storage.base import File, FileInfo, Listing, Storage, closing_input, join, walk_files
 from hoodie.storage.local import LocalStorage
 from hoodie.storage.remote import FsspecStorage
+from hoodie.storage.s3 import S3Storage
 
 
 def open_storage(base_path: str) -> Storage:
@@ -15,6 +16,8 @@ def open_storage(base_path: str) -> Storage:
         raise ConfigError("The path of the table or source is empty", found=repr(base_path), fix="give a path or URL")
     if base_path.startswith("file:") or "://" not in base_path:
         return LocalStorage(base_path)
+    if base_path.startswith(("s3://", "s3a://")):
+        return S3Storage(base_path)
     return FsspecStorage(base_path)
 
 
@@ -24,6 +27,7 @@ __all__ = [
     "FsspecStorage",
     "Listing",
     "LocalStorage",
+    "S3Storage",
     "Storage",
     "closing_input",
     "join",

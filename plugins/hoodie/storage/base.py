@@ -75,7 +75,7 @@ class Storage(Protocol):
         ...
 
     def delete(self, path: str) -> bool:
-        """Delete one file; False when it was not there."""
+        """Delete one file; False when it was not there, as far as the storage can tell: S3 always says True."""
         ...
 
     def delete_folder(self, folder: str) -> None:

@@ -19,8 +19,7 @@ _MODIFIED = ("mtime", "LastModified", "last_modified", "updated", "created")
 class FsspecStorage:
     """Files on any file system that fsspec knows; tables are written only where a file can be created exclusively.
 
-    `create` uses fsspec's exclusive mode, which s3fs maps to a conditional put (`If-None-Match: *`). Raises ConfigError for a
-    URL of a file system that is not known or not installed.
+    Raises ConfigError for a URL of a file system that is not known or not installed.
     """
 
     def __init__(self, base_path: str, storage_options: dict[str, Any] | None = None) -> None:
@@ -29,11 +28,8 @@ class FsspecStorage:
         self._connect()
 
     def _connect(self) -> None:
-        url = "s3://" + self._url.removeprefix("s3a://") if self._url.startswith("s3a://") else self._url
-        import fsspec  # reads every package's and jar's metadata: a second in each of Spark's workers, so only where it is used
-
         try:
-            self._fs, root = fsspec.core.url_to_fs(url, **self._options)
+            self._fs, root = self._open_file_system()
         except (ImportError, ValueError) as error:
             raise ConfigError(
                 f"Cannot reach {self._url}",
@@ -41,6 +37,14 @@ class FsspecStorage:
                 fix="check the URL; install the Python package of its file system, such as s3fs for s3://",
             ) from error
         self._root = root.rstrip("/")
+
+    def _open_file_system(self) -> tuple[Any, str]:
+        """The file system, and the base path in it."""
+        import fsspec  # reads every package's and jar's metadata: a second in each of Spark's workers, so only where it is used
+
+        # A cached listing would hide what other processes create and delete.
+        file_system, root = fsspec.core.url_to_fs(self._url, use_listings_cache=False, **self._options)
+        return file_system, root
 
     def __getstate__(self) -> tuple[str, dict[str, Any]]:
         return self._url, self._options

@@ -1,0 +1,79 @@
+"""S3 and every store that speaks its protocol, through s3fs."""
+
+from __future__ import annotations
+
+import errno
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from hoodie.storage.base import File
+from hoodie.storage.remote import FsspecStorage
+
+# Metadata of an object: which call made it.
+_MAKER = "made-by"
+_EXISTS = frozenset({"PreconditionFailed", "412"})
+# Another request for this key was under way: neither has won yet, S3 asks to try again.
+_CONFLICT = frozenset({"ConditionalRequestConflict", "OperationAborted"})
+_TRIES = 5
+
+
+class S3Storage(FsspecStorage):
+    """Objects of a bucket. `s3a://`, Hadoop's spelling, is the same place; credentials and endpoint are the environment's.
+
+    Every file is made by one conditional request (`If-None-Match: *`), which the store must obey: of two writers of a name
+    one wins and the other gets FileExistsError, and nothing is there until a file is whole. A request whose answer is lost
+    is sent again by the client, and then finds its own file; the object's metadata tells whose it is. Buckets are never made.
+    """
+
+    def _open_file_system(self) -> tuple[Any, str]:
+        from hoodie.storage.s3_client import S3Client
+
+        client = S3Client(use_listings_cache=False, **self._options)
+        return client, client._strip_protocol(self._url)
+
+    @contextmanager
+    def open_output(self, path: str) -> Iterator[File]:
+        target, maker = self._full(path), uuid.uuid4().hex
+        sink = self._fs.open(target, "xb", Metadata={_MAKER: maker})
+        try:
+            yield sink
+        except BaseException:
+            # Closing, also by the garbage collector, would make a file of what was written so far.
+            with suppress(Exception):
+                sink.discard()
+            sink.closed = True
+            raise
+        try:
+            sink.close()
+        except OSError as error:
+            self._settle(target, maker, error)
+
+    def create(self, path: str, data: bytes) -> None:
+        target, maker = self._full(path), uuid.uuid4().hex
+        for tried in range(1, _TRIES + 1):
+            try:
+                self._fs.pipe_file(target, data, mode="create", Metadata={_MAKER: maker})
+            except OSError as error:
+                if _code(error) in _CONFLICT and tried < _TRIES:
+                    time.sleep(0.1 * tried)
+                    continue
+                self._settle(target, maker, error)
+            return
+
+    def _settle(self, target: str, maker: str, error: OSError) -> None:
+        """After a failed request: done when the file is there and is ours, else FileExistsError or the error itself."""
+        with suppress(OSError):
+            if self._fs.metadata(target, refresh=True).get(_MAKER) == maker:
+                return
+        if isinstance(error, FileExistsError) or _code(error) in _EXISTS:
+            raise FileExistsError(errno.EEXIST, "File exists", target) from error
+        raise error
+
+
+def _code(error: OSError) -> str:
+    """S3's own word for an error."""
+    response = getattr(error.__cause__, "response", None) or {}
+    return str(response.get("Error", {}).get("Code", ""))

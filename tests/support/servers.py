@@ -1,0 +1,62 @@
+"""Server processes of the tests: each on a free port of 127.0.0.1, ended by its own id."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+
+class Server:
+    """A server process: waits until its port answers; stopped as a group, since launchers start children."""
+
+    def __init__(
+        self, name: str, command: list[object], port: int, folder: Path, environment: dict[str, str] | None = None
+    ) -> None:
+        self.port = port
+        self.folder = folder
+        self._log = open(folder / f"{name}.log", "w")  # noqa: SIM115 - open as long as the server
+        self._process = subprocess.Popen(
+            [str(part) for part in command],
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+            cwd=folder,
+            env=environment,
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + 90
+        while not _answers(port):
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.stop(keep=True)
+                raise RuntimeError(f"{name} did not start: {(folder / f'{name}.log').read_text()[-3000:]}")
+            time.sleep(0.1)
+
+    def stop(self, keep: bool = False) -> None:
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGTERM)
+            try:
+                self._process.wait(20)
+            except subprocess.TimeoutExpired:
+                os.killpg(self._process.pid, signal.SIGKILL)
+                self._process.wait()
+        self._log.close()
+        if not keep:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _answers(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        return False
+    return True
