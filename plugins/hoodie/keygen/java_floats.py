@@ -26,22 +26,17 @@ def float_text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 
     Raises RecordKeyError for numbers that releases of Java print differently.
     """
-    double = pa.types.is_float64(column.type)
-    limit, least = (1e16, np.finfo(np.float64).tiny) if double else (1e7, np.finfo(np.float32).tiny)
-    size = pc.abs(column)
-    finite = pc.is_finite(column)
-    small = pc.and_(pc.greater(size, 0), pc.less(size, _SMALL))
-    doubtful = pc.and_(small, pc.or_(pc.less(size, float(least)), _is_power_of_two(column, double=double)))
-    unstable = pc.and_(finite, pc.or_(pc.greater_equal(size, limit), doubtful))
-    count = pc.sum(unstable).as_py() or 0
+    refused = unstable(column)
+    count = pc.sum(refused).as_py() or 0
     if count:
-        example = pc.filter(column, unstable)[0].as_py()
+        example = pc.filter(column, refused)[0].as_py()
         raise RecordKeyError(
             f"Column {name!r} cannot be part of a record key or partition path",
             found=f"{count} numbers such as {example!r}, which releases of Java print differently",
             fix="use a decimal column, or cast it to a string before the write",
         )
     text = pc.cast(column, pa.string())
+    size, finite = pc.abs(column), pc.is_finite(column)
     # Java: plain digits from 0.001 up to 10^7, `d.dddEn` outside.
     plain = pc.or_(pc.and_(pc.greater_equal(size, 1e-3), pc.less(size, 1e7)), pc.equal(size, 0))
     result = pc.if_else(plain, _with_fraction(text), text)
@@ -51,6 +46,16 @@ def float_text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     for ours, javas in (("nan", "NaN"), ("inf", "Infinity"), ("-inf", "-Infinity")):
         result = pc.if_else(pc.equal(text, ours), javas, result)
     return result
+
+
+def unstable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Boolean, true for a number that releases of Java print differently."""
+    double = pa.types.is_float64(column.type)
+    limit, least = (1e16, np.finfo(np.float64).tiny) if double else (1e7, np.finfo(np.float32).tiny)
+    size = pc.abs(column)
+    small = pc.and_(pc.greater(size, 0), pc.less(size, _SMALL))
+    doubtful = pc.and_(small, pc.or_(pc.less(size, float(least)), _is_power_of_two(column, double=double)))
+    return pc.and_(pc.is_finite(column), pc.or_(pc.greater_equal(size, limit), doubtful))
 
 
 def _is_power_of_two(column: pa.ChunkedArray, *, double: bool) -> pa.ChunkedArray:

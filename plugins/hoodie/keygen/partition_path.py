@@ -9,11 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.errors import RecordKeyError
-from hoodie.keygen.text import key_text
+from hoodie.keygen.text import key_text, readable_text
 from hoodie.keygen.timestamps import TimestampFolders
 from hoodie.schema import find_field, values_of
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_NAME_BYTES = 255  # a folder's name on every file system that tables lie on
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 # What Hudi's PartitionPathEncodeUtils (after Hive's FileUtils) escapes as %XX.
@@ -38,20 +39,49 @@ class PartitionPaths:
         """The partition path of each row (utf8, never null; empty for a table without partitions).
 
         A null or empty value becomes `__HIVE_DEFAULT_PARTITION__`, in a timestamp column the first moments of 1970. Raises
-        RecordKeyError for a column that is missing, and for a value that makes no folder of its own (`..`, `a//b`, a colon; with
-        `slash_dates` whatever is no day).
+        RecordKeyError for a column that is missing, and for a value that makes no folder of its own (`..`, `a//b`, a colon, NUL,
+        more than 255 bytes; with `slash_dates` whatever is no day).
         """
         if not self.fields:
             return pa.chunked_array([pa.repeat("", table.num_rows)])
-        parts = [self._part(table, field) for field in self.fields]
+        parts = [self._folders(self._texts(table, field), field) for field in self.fields]
         return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, "/")
+
+    def unusable(self, table: pa.Table) -> pa.ChunkedArray:
+        """Boolean, never null: the rows for which `of` raises because of their values.
+
+        Raises RecordKeyError where no row has a path: for a column that is missing, or of a type that makes none.
+        """
+        result = pa.chunked_array([pa.repeat(False, table.num_rows)])
+        for field in self.fields:
+            values = self._values(table, field)
+            if self._is_timestamp(field):
+                assert self.timestamps is not None
+                texts, bad = self.timestamps.read(values, field)
+            else:
+                texts, bad = readable_text(values, field)
+            distinct = pc.unique(texts)
+            flawed = [text for text in distinct.to_pylist() if self._flaw(field, text) is not None]
+            # Texts that could not be made are null here, which in itself is no flaw of a value.
+            of_folder = pc.is_in(texts, value_set=pa.array(flawed, pa.string()))
+            result = pc.or_(result, pc.or_(bad, of_folder))
+        return result
+
+    @property
+    def may_nest(self) -> bool:
+        """Whether the path of one row may lie below that of another: values may hold slashes."""
+        plain = frozenset(self.fields) - self.timestamp_fields
+        return bool(plain) and not self.url_encode and not self.slash_dates
 
     def check(self) -> None:
         """Raises ConfigError for options of timestamps that cannot be, RecordKeyError when they make no folder names."""
         if self.timestamps is not None:
             self._folder(min(self.timestamp_fields), self.timestamps.check())
 
-    def _part(self, table: pa.Table, field: str) -> pa.ChunkedArray:
+    def _is_timestamp(self, field: str) -> bool:
+        return self.timestamps is not None and field in self.timestamp_fields
+
+    def _values(self, table: pa.Table, field: str) -> pa.ChunkedArray:
         if find_field(table.schema, field) is None:
             raise RecordKeyError(
                 f"Partition column {field!r} is missing",
@@ -59,15 +89,20 @@ class PartitionPaths:
                 fix="add the column",
             )
         values = values_of(table, field)
-        if self.timestamps is not None and field in self.timestamp_fields:
-            return self._folders(self.timestamps.texts(values, field), field)
-        if pa.types.is_timestamp(values.type):
+        if pa.types.is_timestamp(values.type) and not self._is_timestamp(field):
             raise RecordKeyError(
                 f"Column {field!r} cannot be a partition column",
                 found=f"type {values.type}: Hudi cannot read the folder names that it makes of timestamps",
                 fix="partition by a date or a string made of it",
             )
-        return self._folders(key_text(values, field), field)
+        return values
+
+    def _texts(self, table: pa.Table, field: str) -> pa.ChunkedArray:
+        values = self._values(table, field)
+        if self._is_timestamp(field):
+            assert self.timestamps is not None
+            return self.timestamps.texts(values, field)
+        return key_text(values, field)
 
     def _folders(self, texts: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
         # Partitions are few: the folder of each distinct text is made once.
@@ -79,32 +114,52 @@ class PartitionPaths:
         return pa.chunked_array(chunks, pa.string())
 
     def _folder(self, field: str, value: str | None) -> str:
+        flaw = self._flaw(field, value)
+        if flaw is not None:
+            raise RecordKeyError(
+                f"Partition column {field!r} has a value that is {flaw.what}", found=f"{value!r:.200}", fix=flaw.fix
+            )
+        return self._made(field, value)
+
+    def _made(self, field: str, value: str | None) -> str:
         if self.slash_dates:
-            return _day_folder(field, value)
+            return (value or "").replace("-", "/")
         text = value or DEFAULT_PARTITION
         if self.url_encode:
             text = escape_path_name(text)
-        folder = f"{field}={text}" if self.hive_style else text
-        steps = folder.split("/")
+        return f"{field}={text}" if self.hive_style else text
+
+    def _flaw(self, field: str, value: str | None) -> _Flaw | None:
+        """Why a value has no folder; None when it has one."""
+        if self.slash_dates:
+            # Of null and empty values Hudi's own operations make different folders, and none could be told from its parts.
+            return None if value is not None and _DAY.fullmatch(value) else _NO_DAY
+        text = value or DEFAULT_PARTITION
+        steps = self._made(field, value).split("/")
         # Hadoop's paths cannot hold a colon; they drop or resolve the other steps, and Hudi then no longer finds the rows.
-        if ":" in text or not {"", ".", ".."}.isdisjoint(steps) or steps[0] == ".hoodie":
-            raise RecordKeyError(
-                f"Partition column {field!r} has a value that is no folder name",
-                found=repr(value),
-                fix="correct the value, or create the table with hoodie.datasource.write.partitionpath.urlencode=true",
-            )
-        return folder
+        colon = ":" in text and not self.url_encode
+        if colon or not {"", ".", ".."}.isdisjoint(steps) or steps[0] == ".hoodie":
+            return _NO_FOLDER
+        if "\0" in text or any(len(step.encode()) > _NAME_BYTES for step in steps):
+            return _NO_NAME
+        return None
 
 
-def _day_folder(field: str, value: str | None) -> str:
-    if value is None or not _DAY.fullmatch(value):
-        # Of null and empty values Hudi's own operations make different folders, and none could be told from its parts.
-        raise RecordKeyError(
-            f"Partition column {field!r} has a value that is no day",
-            found=repr(value),
-            fix="correct the value, or load into a table without hoodie.datasource.write.slash.separated.date.partitioning",
-        )
-    return value.replace("-", "/")
+@dataclass(frozen=True, slots=True)
+class _Flaw:
+    what: str
+    fix: str
+
+
+_NO_DAY = _Flaw(
+    "no day",
+    "correct the value, or load into a table without hoodie.datasource.write.slash.separated.date.partitioning",
+)
+_NO_FOLDER = _Flaw(
+    "no folder name",
+    "correct the value, or create the table with hoodie.datasource.write.partitionpath.urlencode=true",
+)
+_NO_NAME = _Flaw("no folder name, with a zero byte or more than 255 bytes", "correct the value")
 
 
 def escape_path_name(text: str) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.errors import RecordKeyError
-from hoodie.keygen.text import key_text
+from hoodie.keygen.text import key_text, readable_text
 from hoodie.schema import find_field, values_of
 
 NULL_PART, EMPTY_PART = "__null__", "__empty__"
@@ -37,15 +39,14 @@ class RecordKeys:
                     found=f"columns {', '.join(table.schema.names)}",
                     fix="add the column, or correct hoodie.table.recordkey.fields before the table is created",
                 )
-        bad = self.unusable(table)
-        count = pc.sum(bad).as_py() or 0
+        texts = [key_text(values_of(table, field), field) for field in self.fields]
+        count = pc.sum(_all_blank(texts)).as_py() or 0
         if count:
             raise RecordKeyError(
                 f"Record key {', '.join(self.fields)} is null or empty",
                 found=f"{count} of {table.num_rows} rows",
                 fix="repair or drop these rows; ingestion can quarantine them",
             )
-        texts = [key_text(values_of(table, field), field) for field in self.fields]
         if not self.with_names:
             return texts[0]
         parts = [
@@ -55,14 +56,11 @@ class RecordKeys:
         return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, ",")
 
     def unusable(self, table: pa.Table) -> pa.ChunkedArray:
-        """Boolean, true where no key can be made: every part of it is null or empty."""
-        blanks = []
-        for field in self.fields:
-            text = key_text(values_of(table, field), field)
-            blanks.append(pc.fill_null(pc.equal(pc.binary_length(text), 0), True))
-        result = blanks[0]
-        for blank in blanks[1:]:
-            result = pc.and_(result, blank)
+        """Boolean, never null: true where no key can be made, as every part of it is null or empty or some part has no text."""
+        parts = [readable_text(values_of(table, field), field) for field in self.fields]
+        result = _all_blank([texts for texts, _ in parts])
+        for _, bad in parts:
+            result = pc.or_(result, bad)
         return result
 
 
@@ -75,3 +73,9 @@ def generated_keys(instant: str, split: int, first_row: int, rows: int) -> pa.Ar
 def _marked(text: pa.ChunkedArray) -> pa.ChunkedArray:
     filled = pc.fill_null(text, NULL_PART)
     return pc.if_else(pc.equal(pc.binary_length(filled), 0), EMPTY_PART, filled)
+
+
+def _all_blank(texts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Boolean, never null: true where all of the texts are null or empty."""
+    blanks = (pc.fill_null(pc.equal(pc.binary_length(text), 0), True) for text in texts)
+    return reduce(pc.and_, blanks)

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.errors import RecordKeyError
-from hoodie.keygen.java_floats import float_text
+from hoodie.keygen.java_floats import float_text, unstable
 
-_LAST_DAY = 2_932_896  # 9999-12-31: Java writes a sign before longer years
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # 0001-01-01, 9999-12-31: Java writes a sign before longer years
 
 
 def key_text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
@@ -35,7 +35,12 @@ def key_text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     if pa.types.is_timestamp(kind) and kind.tz is None:
         return pc.cast(pc.cast(column, pa.timestamp("us")).cast(pa.int64()), pa.string())
     if pa.types.is_date32(kind):
-        _check_days(column, name)
+        if pc.any(_far_days(column)).as_py():
+            raise RecordKeyError(
+                f"Column {name!r} cannot be part of a record key or partition path",
+                found="a date outside the years 1 to 9999",
+                fix="correct the date, or cast the column to a string before the write",
+            )
         return pc.cast(column, pa.string())
     if (
         pa.types.is_integer(kind)
@@ -51,11 +56,28 @@ def key_text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     )
 
 
-def _check_days(column: pa.ChunkedArray, name: str) -> None:
-    days = pc.min_max(column.cast(pa.int32())).as_py()
-    if days["max"] is not None and (days["max"] > _LAST_DAY or days["min"] < -719_162):
-        raise RecordKeyError(
-            f"Column {name!r} cannot be part of a record key or partition path",
-            found="a date outside the years 1 to 9999",
-            fix="correct the date, or cast the column to a string before the write",
-        )
+def _without_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Boolean, never null: true for a value that `key_text` refuses although it takes the column's type."""
+    kind = column.type
+    if pa.types.is_float32(kind) or pa.types.is_float64(kind):
+        return pc.fill_null(unstable(column), False)
+    if pa.types.is_date32(kind):
+        return pc.fill_null(_far_days(column), False)
+    return pa.chunked_array([pa.repeat(False, len(column))])
+
+
+def readable_text(column: pa.ChunkedArray, name: str) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+    """`key_text`, with null for the values that it refuses, and which these are (bool).
+
+    Raises RecordKeyError for a type without a stable text.
+    """
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    bad = _without_text(column)
+    kept = pc.if_else(bad, pa.scalar(None, column.type), column) if pc.any(bad).as_py() else column
+    return key_text(kept, name), bad
+
+
+def _far_days(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    days = column.cast(pa.int32())
+    return pc.or_(pc.less(days, _FIRST_DAY), pc.greater(days, _LAST_DAY))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 
 import numpy as np
@@ -47,14 +48,32 @@ class TimestampFolders:
         Raises RecordKeyError for a type that has no time in it, and for values that are no time: text that fits no pattern, an
         hour that summer time skips.
         """
+        texts, bad = self.read(column, name)
+        if pc.any(bad).as_py():
+            examples = pc.filter(column, bad)
+            found = f"{len(examples)} such as {examples[0].as_py()!r}"
+            patterns = ", ".join(self.options.input_formats)
+            raise RecordKeyError(
+                f"Partition column {name!r} has a value that is no time",
+                found=found + (f"; patterns {patterns}" if patterns else ""),
+                fix="repair or drop these rows; ingestion can quarantine them",
+            )
+        return texts
+
+    def read(self, column: pa.ChunkedArray, name: str) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+        """The text of each value (utf8, null where there is none), and which values are no time (bool).
+
+        Raises RecordKeyError for a type that has no time in it.
+        """
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         if self.options.unit is None:
             return self._of_text(column, name)
-        instants = self._instants(column, name)
-        return pa.chunked_array([self._print(instants, self._zones[1] or UTC_ZONE)])
+        instants, bad = self._instants(column, name)
+        texts = self._print(instants, self._zones[1] or UTC_ZONE)
+        return pa.chunked_array([pc.if_else(pa.array(bad), None, texts)]), pa.chunked_array([pa.array(bad)])
 
-    def _of_text(self, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    def _of_text(self, column: pa.ChunkedArray, name: str) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
         if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
             self._refuse_type(column, name)
         encoded = pc.dictionary_encode(pc.fill_null(column.cast(pa.string()), self._null_text)).combine_chunks()
@@ -66,65 +85,65 @@ class TimestampFolders:
         for pattern in self._inputs:
             if not len(left):
                 break
-            folders, fits = self._parsed(texts.take(pa.array(left)), pattern, name)
+            folders, fits = self._parsed(texts.take(pa.array(left)), pattern)
             result[left[fits]] = folders
             left = left[~fits]
-        if len(left):
-            self._refuse_value(name, texts[int(left[0])].as_py(), len(left))
-        return pa.chunked_array([pa.array(result, pa.string()).take(encoded.indices)])
+        made = pa.array(result, pa.string()).take(encoded.indices)
+        return pa.chunked_array([made]), pa.chunked_array([pc.is_null(made)])
 
-    def _parsed(self, texts: pa.StringArray, pattern: Pattern, name: str) -> tuple[np.ndarray, Flags]:
-        """The folders of the texts that have the pattern, and which these are."""
+    def _parsed(self, texts: pa.StringArray, pattern: Pattern) -> tuple[np.ndarray, Flags]:
+        """The folders of the texts that have the pattern (None where they are no time), and which texts these are."""
         parsed, fits = parse(texts, pattern, self.year_now)
         zone_in, zone_out = self._zones
         zone = zone_in or UTC_ZONE  # Hudi takes the zone of its machine where none is given
         instants, exist = zone.instants(parsed.local)
         instants = np.where(parsed.has_offset, parsed.local - parsed.offset, instants)
-        bad = fits & ~(parsed.good & (exist | parsed.has_offset))
-        if bad.any():
-            self._refuse_value(name, texts[int(np.flatnonzero(bad)[0])].as_py(), int(bad.sum()))
-        good = instants[fits]
+        bad = ~(parsed.good & (exist | parsed.has_offset))
+        good = np.where(bad, 0, instants)[fits]
         if zone_out is None and zone_in is None and parsed.has_offset.any():
             offsets = parsed.offset[fits]
             folders = print_times(self._output, good + offsets, offsets)
         else:
             folders = self._print(good, zone_out or zone)
-        return folders.to_numpy(zero_copy_only=False), fits
+        made: np.ndarray = folders.to_numpy(zero_copy_only=False)
+        made[bad[fits]] = None
+        return made, fits
 
     def _print(self, instants: Longs, zone: Zone) -> pa.Array:
         offsets = zone.offsets(instants)
         return print_times(self._output, instants + offsets, offsets)
 
-    def _instants(self, column: pa.ChunkedArray, name: str) -> Longs:
-        """Milliseconds since 1970. As in Java numbers are cut to whole ones, and great ones to the greatest."""
-        values = self._whole_numbers(column, name)
+    def _instants(self, column: pa.ChunkedArray, name: str) -> tuple[Longs, Flags]:
+        """Milliseconds since 1970, and which values are too far. As in Java numbers are cut to whole ones, and great ones to
+        the greatest."""
+        values, bad = self._whole_numbers(column, name)
         unit = self.options.unit or ""
         if unit in _PARTS_OF_MILLI:
             part = _PARTS_OF_MILLI[unit]
-            return np.where(values < 0, -(-values // part), values // part)
+            return np.where(values < 0, -(-values // part), values // part), bad
         factor = _MILLIS[unit]
-        far = np.abs(values.astype(np.float64)) * factor >= _FURTHEST
-        if far.any():
-            self._refuse_value(name, int(values[far][0]), int(far.sum()))
-        return values * factor
+        bad = bad | (np.abs(values.astype(np.float64)) * factor >= _FURTHEST)
+        return np.where(bad, 0, values) * factor, bad
 
-    def _whole_numbers(self, column: pa.ChunkedArray, name: str) -> Longs:
+    def _whole_numbers(self, column: pa.ChunkedArray, name: str) -> tuple[Longs, Flags]:
+        """The values as 64 bits hold them, and which do not fit."""
         kind = column.type
+        too_far = np.zeros(len(column), np.bool_)
         if pa.types.is_timestamp(kind):
             column = pc.cast(column, pa.timestamp("us", kind.tz)).cast(pa.int64())
         elif pa.types.is_date32(kind):
             column = column.cast(pa.int32()).cast(pa.int64())
         elif pa.types.is_decimal(kind):
-            try:
-                column = pc.cast(column, pa.int64(), safe=False) if kind.scale == 0 else _cut(column)
-            except pa.ArrowInvalid:
-                self._refuse_value(name, f"numbers of {kind}", len(column))
+            far = pc.fill_null(pc.greater_equal(pc.abs(column), pa.scalar(Decimal(2**63))), False)
+            kept = pc.if_else(far, pa.scalar(None, kind), column)
+            column = pc.cast(kept, pa.int64(), safe=False) if kind.scale == 0 else _cut(kept)
+            too_far = np.asarray(far)
         elif pa.types.is_floating(kind):
             numbers = pc.fill_null(column.cast(pa.float64()), float(_NULL))
-            return _java_long(np.asarray(numbers))
+            return _java_long(np.asarray(numbers)), too_far
         elif not pa.types.is_integer(kind):
             self._refuse_type(column, name)
-        return np.asarray(pc.fill_null(column.cast(pa.int64()), _NULL))
+        return np.asarray(pc.fill_null(column.cast(pa.int64()), _NULL)), too_far
 
     @cached_property
     def _null_text(self) -> str:
@@ -157,14 +176,6 @@ class TimestampFolders:
             f"Partition column {name!r} cannot be read by the TimestampBased key generator",
             found=f"type {column.type}; the table expects {wanted}",
             fix="cast the column before the write",
-        )
-
-    def _refuse_value(self, name: str, value: object, count: int) -> None:
-        raise RecordKeyError(
-            f"Partition column {name!r} has a value that is no time",
-            found=f"{count} such as {value!r}"
-            + (f"; patterns {', '.join(self.options.input_formats)}" if self.options.input_formats else ""),
-            fix="repair or drop these rows",
         )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from hoodie.config.store import update_properties
 from hoodie.config.table import METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT
+from hoodie.errors import UnsupportedTableError
 from hoodie.storage.base import Storage
-from hoodie.view.state import TableState
+from hoodie.view import TableState, list_partitions, partitions_above
 
 _FOLDER = ".hoodie/metadata"
 
@@ -16,9 +17,12 @@ def switch_off_metadata_table(state: TableState) -> bool:
     A reader lists files only from the metadata table while the properties name it: a commit that it misses would be
     invisible. So the properties change first. A crash after that leaves a folder that nobody reads and that the next call
     deletes. Call it under the lock, before the first own change. Hudi's next writer builds it anew.
+
+    Raises UnsupportedTableError for partitions that lie in each other: without it Hudi's readers do not find the lower ones.
     """
     named = state.properties.has_metadata_table
     if named:
+        _refuse_nested(state)
         without = (METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT)
         update_properties(state.storage, state.properties.with_values({}, without=without))
     if named or _exists(state.storage):
@@ -30,3 +34,17 @@ def switch_off_metadata_table(state: TableState) -> bool:
 def _exists(storage: Storage) -> bool:
     listing = storage.list(_FOLDER)
     return bool(listing.files or listing.folders)
+
+
+def _refuse_nested(state: TableState) -> None:
+    if not state.properties.partition_fields or state.properties.url_encode_partitioning:
+        return
+    partitions = frozenset(list_partitions(state.storage))
+    for lower in sorted(partitions):
+        for upper in partitions.intersection(partitions_above(lower)):
+            raise UnsupportedTableError(
+                f"Table {state.storage.base_path} cannot be written by this library",
+                found=f"partition {lower!r} in partition {upper!r}, which Hudi finds by its metadata table alone; we keep none",
+                fix="write to this table with Hudi, or load it into one with "
+                "hoodie.datasource.write.partitionpath.urlencode=true",
+            )

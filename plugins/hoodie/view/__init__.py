@@ -1,6 +1,13 @@
 """Which files make up the table."""
 
-from hoodie.view.partitions import PartitionFiles, list_all_files, list_partition_files, list_partitions
+from hoodie.view.partitions import (
+    PartitionFiles,
+    list_all_files,
+    list_partition_files,
+    list_partitions,
+    list_partitions_below,
+    partitions_above,
+)
 from hoodie.view.replaced import (
     compaction_plan,
     pending_clustering_groups,
@@ -21,7 +28,9 @@ __all__ = [
     "list_all_files",
     "list_partition_files",
     "list_partitions",
+    "list_partitions_below",
     "load_state",
+    "partitions_above",
     "pending_clustering_groups",
     "pending_compaction_groups",
     "replaced_groups",

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TypeVar
 
 from hoodie.model.files import BaseFile, LogFile
 from hoodie.model.names import PARTITION_METAFILE, BaseFileName, LogFileName
-from hoodie.storage.base import FileInfo, Storage
+from hoodie.storage.base import FileInfo, Storage, join
 
 _LISTERS = 16  # listings wait for the store, not for this machine
 T = TypeVar("T")
@@ -27,8 +28,22 @@ class PartitionFiles:
 
 
 def list_partitions(storage: Storage) -> list[str]:
-    """Relative paths of all partitions, sorted: the folders with a partition metafile. `""` is a table without partitions."""
+    """Relative paths of all partitions, sorted: the folders with a partition metafile. `""` is a table without partitions.
+
+    They may lie below each other: Hudi writes `a` and `a/b` where values hold slashes and are not url-encoded, and finds both by
+    its metadata table (by listing alone it leaves out `a/b`). A table inside the table's folder is none of its partitions.
+    """
     return sorted(folder for folder, _ in _walk(storage))
+
+
+def list_partitions_below(storage: Storage, partition: str) -> list[str]:
+    """The partitions inside the folder of another, sorted. One listing where that has no folders in it."""
+    return sorted(folder for folder, _ in _walk(storage, partition) if folder != partition)
+
+
+def partitions_above(partition: str) -> list[str]:
+    """The folders between the table and a partition, the topmost first."""
+    return list(accumulate(partition.split("/")[:-1], join))
 
 
 def list_all_files(storage: Storage) -> list[PartitionFiles]:
@@ -58,15 +73,18 @@ def parse_partition(partition: str, files: Iterable[FileInfo]) -> PartitionFiles
     return PartitionFiles(partition, tuple(base_files), tuple(log_files), has_metafile)
 
 
-def _walk(storage: Storage) -> Iterator[tuple[str, Sequence[FileInfo]]]:
-    level = [""]
+def _walk(storage: Storage, root: str = "") -> Iterator[tuple[str, Sequence[FileInfo]]]:
+    level = [root]
     while level:
         below: list[str] = []
         for folder, listing in zip(level, _parallel(storage.list, level), strict=True):
+            if folder and f"{folder}/.hoodie" in listing.folders:
+                continue
             if any(file.name.startswith(PARTITION_METAFILE) for file in listing.files):
                 yield folder, listing.files
-            else:
-                below.extend(sub for sub in listing.folders if sub != ".hoodie")
+                if not folder:
+                    return
+            below.extend(sub for sub in listing.folders if sub != ".hoodie")
         level = below
 
 

@@ -45,6 +45,7 @@ from hoodie.write.assign import assign, average_record_bytes
 from hoodie.write.bulk import BulkInsert
 from hoodie.write.context import WriteContext
 from hoodie.write.log_names import next_log_name
+from hoodie.write.nesting import refuse_nested
 from hoodie.write.plan import WritePlan, commit_action, plan_write, write_context
 from hoodie.write.sizing import memory_advice, shuffle_tasks
 from hoodie.write.stages import (
@@ -131,6 +132,8 @@ def execute_write(
         try:
             context = write_context(state, plan, time, engine.write_token)
             stats = _write_files(state, plan, context, engine, rows)
+            if context.paths.may_nest:
+                refuse_nested(storage, time, {stat.partition for stat in stats})
             delete_leftovers(storage, time, [stat.path for stat in stats])
             more = {**extra, **hooks.before_commit(), SCHEMA_KEY: plan.commit_schema}
             metadata = CommitMetadata(operation.upper(), tuple(stats), more)

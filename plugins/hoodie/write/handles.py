@@ -25,6 +25,7 @@ from hoodie.transaction.outlived import only_while_pending
 from hoodie.write.append import append_log
 from hoodie.write.assign import FileTask
 from hoodie.write.context import WriteContext
+from hoodie.write.nesting import refuse_new_nested
 from hoodie.write.stamp import Stamp
 
 
@@ -148,10 +149,16 @@ def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, b
 
 
 def write_partition_metafile(context: WriteContext, partition: str) -> None:
-    """Mark a folder as a partition, before its first data file (format notes, section 4.3)."""
+    """Mark a folder as a partition, before its first data file (format notes, section 4.3).
+
+    Raises RecordKeyError when it would lie in another partition of the table, or one in it.
+    """
+    path = join(partition, PARTITION_METAFILE)
+    if context.storage.info(path) is not None:
+        return
+    if context.paths.may_nest:
+        refuse_new_nested(context.storage, context.instant, partition)
     depth = partition.count("/") + 1 if partition else 0
     body = f"#partition metadata\ncommitTime={context.instant}\npartitionDepth={depth}\n"
-    path = join(partition, PARTITION_METAFILE)
-    if context.storage.info(path) is None:
-        with suppress(FileExistsError):  # another task was faster
-            context.storage.create(path, body.encode())
+    with suppress(FileExistsError):  # another task was faster
+        context.storage.create(path, body.encode())

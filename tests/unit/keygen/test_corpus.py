@@ -55,7 +55,8 @@ def table(case, rows):
 
 def is_folder(path):
     steps = path.split("/")
-    return ":" not in path and (path == "" or not {"", ".", ".."} & set(steps))
+    fits = all(len(step.encode()) <= 255 for step in steps)
+    return fits and ":" not in path and (path == "" or not {"", ".", ".."} & set(steps))
 
 
 def made_by(maker, rows):
@@ -122,6 +123,20 @@ def test_keys_and_paths_are_hudis(name):
         differences += [(case["options"], *found) for found in wrong(case, keys, "key", theirs[0])]
         differences += [(case["options"], *found) for found in wrong(case, paths, "path", theirs[1])]
     assert not differences, f"{len(differences)} differences, such as {differences[:5]}"
+
+
+@pytest.mark.parametrize("half", ["key", "path"])
+def test_the_rows_to_leave_out_are_those_that_are_refused_alone(half):
+    for case in CASES:
+        if "refused" in case or "error" in case["hudi"]:
+            continue
+        try:
+            maker = generator(case)[half == "path"]
+            found = maker.unusable(table(case, case["rows"])).to_pylist()
+        except HoodieError:
+            continue
+        alone = [isinstance(made_by(maker, table(case, [row])), HoodieError) for row in case["rows"]]
+        assert found == alone, case["options"]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,6 +49,34 @@ def test_what_hive_escapes_is_escaped_and_nothing_else():
 def test_a_value_that_would_leave_its_folder_is_refused(value):
     with pytest.raises(RecordKeyError, match=r"'p' has a value that is no folder name.*urlencode=true"):
         path(value)
+
+
+@pytest.mark.parametrize("value", ["x" * 256, "é" * 128, "a/" + "x" * 256, "a\0b"])
+@pytest.mark.parametrize("encode", [False, True])
+def test_a_name_that_no_file_system_takes_is_refused(value, encode):
+    if encode:
+        value = value.replace("/", "")
+    with pytest.raises(
+        RecordKeyError, match=r"'p' has a value that is no folder name, with a zero byte or more than 255"
+    ):
+        path(value, encode=encode)
+
+
+def test_rows_without_a_partition_path_are_told():
+    rows = pa.table(
+        {"a": ["x", "..", None, "y", "", "x" * 256], "b": pa.array(["1", "1", "12:30", "a//b", "c/d", "\0"])}
+    )
+    plain = PartitionPaths(("a", "b"), False, False)
+    assert plain.unusable(rows).to_pylist() == [False, True, True, True, False, True]
+    assert PartitionPaths(("a",), False, True).unusable(rows).to_pylist() == [False, True, False, False, False, True]
+    assert plain.of(rows.filter(pc.invert(plain.unusable(rows)))).to_pylist() == ["x/1", f"{DEFAULT_PARTITION}/c/d"]
+    assert PartitionPaths((), False, False).unusable(rows).to_pylist() == [False] * 6
+    days = pa.table({"p": pa.array(["2026-01-05", None, "a"])})
+    assert PartitionPaths(("p",), False, False, slash_dates=True).unusable(days).to_pylist() == [False, True, True]
+    for odd in (pa.array([1.5, 1e300]), pa.array([0, 10_000_000], pa.date32())):
+        assert PartitionPaths(("p",), False, False).unusable(pa.table({"p": odd})).to_pylist() == [False, True]
+    with pytest.raises(RecordKeyError, match="missing"):
+        plain.unusable(rows.select(["a"]))
 
 
 @given(st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"]), max_size=8))
