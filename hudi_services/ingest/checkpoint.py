@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from hoodie.errors import CorruptTableError, MissingFileError
 from hoodie.timeline import WRITE_ACTIONS, Instant
 from hoodie.view import TableState
+from hudi_services.ingest.places import canonical
 from hudi_services.ingest.source import SourceFile
 
 KEY = "hudi_services.checkpoint"
@@ -19,20 +20,24 @@ _VERSION = 1
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Source folder -> path of each loaded file -> its size in bytes."""
+    """Source folder -> path of each loaded file -> its size in bytes. One folder may be there in several spellings."""
 
     sources: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def loaded(self, source: str) -> Mapping[str, int]:
-        return self.sources.get(source, {})
+        """The files of `source`, whatever it was called when they were loaded."""
+        names = [name for name in self.sources if canonical(name) == canonical(source)]
+        return {path: size for name in names for path, size in self.sources[name].items()}
 
     def with_files(self, source: str, files: Iterable[SourceFile]) -> Checkpoint:
         """The checkpoint after `files` of `source` were loaded too."""
-        return Checkpoint({**self.sources, source: {**self.loaded(source), **{file.path: file.size for file in files}}})
+        loaded = {**self.loaded(source), **{file.path: file.size for file in files}}
+        return Checkpoint({**self.without(source).sources, canonical(source): loaded})
 
     def without(self, source: str) -> Checkpoint:
         """The checkpoint as if nothing of `source` had been loaded; what other sources delivered stays known."""
-        return Checkpoint({name: files for name, files in self.sources.items() if name != source})
+        left = canonical(source)
+        return Checkpoint({name: files for name, files in self.sources.items() if canonical(name) != left})
 
     def encode(self) -> str:
         """Text for a commit's extra metadata: paths repeat their folders, so they are compressed."""

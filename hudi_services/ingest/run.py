@@ -24,6 +24,7 @@ from hoodie.view.table_schema import table_schema
 from hoodie.write.execute import WriteHooks, WriteResult
 from hoodie.write.sizing import input_tasks
 from hudi_services.ingest.checkpoint import KEY, Checkpoint, find_checkpoint
+from hudi_services.ingest.places import canonical, check_places
 from hudi_services.ingest.plan import IngestPlan, Window, plan_ingest
 from hudi_services.ingest.quarantine import QuarantineWriter
 from hudi_services.ingest.readers import file_splits
@@ -48,6 +49,11 @@ class IngestRequest:
     max_bad_share: float = 0.0
     options: Mapping[str, object] = field(default_factory=dict)
 
+    @property
+    def quarantine_folder(self) -> str:
+        """Of all runs."""
+        return self.quarantine_path or f"{self.base_path.rstrip('/')}.quarantine"
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -66,7 +72,14 @@ def prepare(request: IngestRequest, engine: Engine) -> Prepared:
         raise ConfigError(
             "A date range needs a date pattern", fix="pass --source-date-pattern, for instance dt=%Y-%m-%d"
         )
-    files = list_source(request.source_path, request.source_format, request.date_pattern)
+    if not 0 <= request.max_bad_share <= 1:  # nan is neither
+        raise ConfigError(
+            f"The share of bad rows cannot be {request.max_bad_share}", fix="give --max-bad-share a number from 0 to 1"
+        )
+    quarantine = request.quarantine_folder
+    check_places(request.base_path, request.source_path, quarantine)
+    own = [canonical(request.base_path), canonical(quarantine)]
+    files = list_source(request.source_path, request.source_format, request.date_pattern, own)
     created = select_keys(request.options, CREATE_KEYS)
     table: HoodieTable | None = None
     try:
@@ -82,7 +95,7 @@ def prepare(request: IngestRequest, engine: Engine) -> Prepared:
         properties = state.properties
         _check_same(properties, created)
         checkpoint = find_checkpoint(state, forget=_forgotten(request))
-    loaded = checkpoint.loaded(_source_key(request))
+    loaded = checkpoint.loaded(request.source_path)
     return Prepared(table, properties, checkpoint, plan_ingest(files, loaded, request.window, reload=request.reload))
 
 
@@ -105,8 +118,9 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     table = prepared.table
     if table is None:
         table = HoodieTable.create(request.base_path, select_keys(request.options, CREATE_KEYS), engine=engine)
-    folder = request.quarantine_path or f"{request.base_path.rstrip('/')}.quarantine"
-    quarantine = QuarantineWriter(folder, f"run-{table.clock.now():%Y%m%d%H%M%S}-{table.clock.uuid().hex[:8]}")
+    quarantine = QuarantineWriter(
+        request.quarantine_folder, f"run-{table.clock.now():%Y%m%d%H%M%S}-{table.clock.uuid().hex[:8]}"
+    )
     properties = prepared.properties
     required = tuple(
         dict.fromkeys(
@@ -117,7 +131,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     chosen = resolve(select_keys(request.options, WRITE_KEYS), WRITE_KEYS)
     tasks = input_tasks(request.operation, chosen, engine.parallelism)
     splits = file_splits(storage, request.source_format, files, schema, required, quarantine, tasks)
-    after = prepared.checkpoint.with_files(_source_key(request), prepared.plan.files)
+    after = prepared.checkpoint.with_files(request.source_path, prepared.plan.files)
     counts: list[int] = []
 
     def unchanged(state: TableState) -> None:
@@ -224,8 +238,4 @@ def _check_same(properties: TableProperties, given: Mapping[str, object]) -> Non
 
 
 def _forgotten(request: IngestRequest) -> str | None:
-    return _source_key(request) if request.start_fresh else None
-
-
-def _source_key(request: IngestRequest) -> str:
-    return open_storage(request.source_path).base_path
+    return request.source_path if request.start_fresh else None

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 
 from hoodie.errors import ConfigError, SourceError
-from hoodie.storage import open_storage, walk_files
+from hoodie.storage import FileInfo, Storage, open_storage
+from hudi_services.ingest.places import canonical
 
 FORMATS = {"parquet": (".parquet",), "csv": (".csv", ".csv.gz"), "json": (".json", ".jsonl", ".ndjson", ".json.gz")}
+_HIDDEN = (".", "_")
 _FIELDS = {
-    "%Y": r"(?P<Y>\d{4})",
-    "%m": r"(?P<m>\d{2})",
-    "%d": r"(?P<d>\d{2})",
-    "%j": r"(?P<j>\d{3})",
-    "%y": r"(?P<y>\d{2})",
+    "%Y": ("Y", r"\d{4}"),
+    "%m": ("m", r"\d{2}"),
+    "%d": ("d", r"\d{2}"),
+    "%j": ("j", r"\d{3}"),
+    "%y": ("y", r"\d{2}"),
 }
 
 
@@ -30,34 +32,43 @@ class SourceFile:
     day: date | None
 
 
-def list_source(folder: str, file_format: str, date_pattern: str | None) -> list[SourceFile]:
-    """The data files below `folder`, in the order of their paths. Hidden and temporary files are passed over.
+def list_source(
+    folder: str, file_format: str, date_pattern: str | None, left_out: Collection[str] = ()
+) -> list[SourceFile]:
+    """The data files below `folder`, in the order of their paths. Hidden and temporary files are passed over, and so are the
+    folders `left_out` (canonical paths).
 
-    Raises ConfigError for an unknown format or pattern, SourceError when the folder is missing.
+    Raises ConfigError for an unknown format or pattern, SourceError when the folder is missing or cannot be listed.
     """
     if file_format not in FORMATS:
         raise ConfigError(f"Source format {file_format!r} is not known", fix=f"use one of {', '.join(FORMATS)}")
     dates = DatePattern(date_pattern) if date_pattern else None
     storage = open_storage(folder)
-    files = [
-        SourceFile(file.path, file.size, file.modified_ms, dates.find(file.path) if dates else None)
-        for file in walk_files(storage, "")
-        if file.name.lower().endswith(FORMATS[file_format]) and not _hidden(file.path)
-    ]
-    if not files and not _exists(folder):
+    try:
+        files = [
+            SourceFile(file.path, file.size, file.modified_ms, dates.find(file.path) if dates else None)
+            for file in _walk(storage, "", frozenset(), frozenset(left_out))
+            if file.name.lower().endswith(FORMATS[file_format]) and not _hidden(file.name)
+        ]
+    except OSError as error:
+        raise SourceError(
+            f"Source folder {folder} cannot be listed", found=str(error), fix="check its permissions and the storage"
+        ) from error
+    if not files and not _exists(storage):
         raise SourceError(f"Source folder {folder} is missing", fix="check the path, or wait for the first delivery")
     return sorted(files, key=lambda file: file.path)
 
 
 class DatePattern:
-    """Finds the date in a path, such as `dt=%Y-%m-%d`."""
+    """Finds the date in a path, such as `dt=%Y-%m-%d`. A field that stands twice has one value."""
 
     def __init__(self, pattern: str) -> None:
         """Raises ConfigError when the pattern names no full date or a field that is not supported."""
         self._pattern = pattern
         text = re.escape(pattern)
-        for field, group in _FIELDS.items():
-            text = text.replace(re.escape(field), group)
+        for field, (name, digits) in _FIELDS.items():
+            text = text.replace(re.escape(field), f"(?P<{name}>{digits})", 1)
+            text = text.replace(re.escape(field), f"(?P={name})")
         fields = set(re.findall(r"%([A-Za-z])", pattern))
         if not ({"Y", "m", "d"} <= fields or {"y", "m", "d"} <= fields or {"Y", "j"} <= fields) or fields - set(
             "Ymdjy"
@@ -80,20 +91,31 @@ class DatePattern:
             return None
 
 
-def describe(files: Iterable[SourceFile]) -> str:
-    """`3 files, 12,345 bytes`."""
-    held = list(files)
-    return f"{len(held)} files, {sum(file.size for file in held):,} bytes"
+def _walk(storage: Storage, folder: str, around: frozenset[str], left_out: frozenset[str]) -> Iterator[FileInfo]:
+    """Every file below `folder`, links followed. `around` are the folders that it lies in."""
+    here = canonical(f"{storage.base_path}/{folder}")
+    if here in left_out:
+        return
+    if here in around:
+        raise SourceError(
+            f"Folder {folder} of the source {storage.base_path} is a link to a folder around it",
+            found="the same files again, without an end",
+            fix="remove the link",
+        )
+    listing = storage.list(folder)
+    yield from listing.files
+    for sub in listing.folders:
+        if not sub.rpartition("/")[2].startswith(_HIDDEN):
+            yield from _walk(storage, sub, around | {here}, left_out)
 
 
-def _hidden(path: str) -> bool:
-    parts = path.split("/")
-    return any(part.startswith((".", "_")) for part in parts) or parts[-1].endswith((".tmp", ".crc", ".partial"))
+def _hidden(name: str) -> bool:
+    return name.startswith(_HIDDEN) or name.endswith((".tmp", ".crc", ".partial"))
 
 
-def _exists(folder: str) -> bool:
-    listing = open_storage(folder).list("")
+def _exists(storage: Storage) -> bool:
+    listing = storage.list("")
     if listing.files or listing.folders:
         return True
-    parent, _, name = folder.rstrip("/").rpartition("/")
+    parent, _, name = storage.base_path.rpartition("/")
     return name in [path.rpartition("/")[2] for path in open_storage(parent or "/").list("").folders]

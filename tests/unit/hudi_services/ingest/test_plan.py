@@ -66,6 +66,8 @@ def test_reload_takes_all_of_the_window_and_nothing_else():
         ("_%Y%j.", "trips_2024003.csv", THIRD),
         ("%d.%m.%y", "03.01.24.csv", THIRD),
         ("v1.%Y-%m-%d", "v1x2024-01-03", None),
+        ("%Y/%Y-%m-%d", "2024/2024-01-03/x.csv", THIRD),
+        ("%Y/%Y-%m-%d", "2023/2024-01-03/x.csv", None),
     ],
 )
 def test_dates_in_paths(pattern, path, expected):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hoodie.errors import SourceError
+from hoodie.errors import ConfigError, SourceError
 from tests.support.tables import batch
 
 GOOD = "id,part,ts,value\n" + "".join(f"g{n},p,{n},{n}\n" for n in range(8))
@@ -85,3 +85,10 @@ def test_bad_keys_of_a_delete_are_quarantined_and_ordering_values_are_not_asked_
     result = feed.run("csv", operation="delete", max_bad_share=0.5)
     assert (result.rows_deleted, result.rows_quarantined) == (1, 1)
     assert "g1" not in feed.content
+
+
+@pytest.mark.parametrize("share", [float("nan"), float("inf"), -0.1, 1.1])
+def test_a_share_that_is_none_is_refused(mixed, share):
+    with pytest.raises(ConfigError, match="a number from 0 to 1"):
+        mixed.run("csv", max_bad_share=share)
+    assert not mixed.table.exists()
