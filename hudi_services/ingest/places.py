@@ -7,6 +7,7 @@ import posixpath
 import re
 
 from hoodie.errors import ConfigError
+from hoodie.storage import open_storage
 
 _S3 = frozenset({"s3a", "s3n"})
 
@@ -31,10 +32,12 @@ def lies_in(path: str, folder: str) -> bool:
 
 
 def check_places(table: str, source: str, quarantine: str) -> None:
-    """Raises ConfigError when files of one would be taken for files of another.
+    """Raises ConfigError for a path that is none, and when files of one would be taken for files of another.
 
     A table or quarantine inside the source folder is no error: their files are not loaded.
     """
+    for path in (table, source, quarantine):
+        open_storage(path)
     at, landing, bad = canonical(table), canonical(source), canonical(quarantine)
     if lies_in(landing, at):
         raise ConfigError(
