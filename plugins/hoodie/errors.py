@@ -74,7 +74,11 @@ class PendingInstantError(HoodieError):
     """An unfinished instant stands in the way and may belong to a running writer."""
 
 
-class UnsafeDeleteError(HoodieError):
+class UnsafePathError(HoodieError):
+    """A metadata file names an instant, a partition or a file by which a path would lead out of the table."""
+
+
+class UnsafeDeleteError(UnsafePathError):
     """A delete was refused by the guard: the path is not a data file that the plan may remove."""
 
 

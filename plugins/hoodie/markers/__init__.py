@@ -1,5 +1,5 @@
 """Markers of files being written."""
 
-from hoodie.markers.direct import MarkerType, clear_markers, create_marker, delete_markers, read_markers
+from hoodie.markers.direct import MarkerType, create_marker, marker_folder, read_markers
 
-__all__ = ["MarkerType", "clear_markers", "create_marker", "delete_markers", "read_markers"]
+__all__ = ["MarkerType", "create_marker", "marker_folder", "read_markers"]

@@ -5,12 +5,9 @@ We write DIRECT markers, one empty file each; we read these and the batched ones
 
 from __future__ import annotations
 
-import logging
 from enum import StrEnum
 
 from hoodie.storage.base import Storage, walk_files
-
-_log = logging.getLogger(__name__)
 
 _MARKER = ".marker."
 _BATCH_PREFIX, _BATCH_TYPE = "MARKERS", "MARKERS.type"
@@ -43,15 +40,3 @@ def read_markers(storage: Storage, instant: str) -> set[str]:
             lines = storage.read(file.path).decode().splitlines()
             found.update(line.rpartition(_MARKER)[0] for line in lines if _MARKER in line)
     return found
-
-
-def delete_markers(storage: Storage, instant: str) -> None:
-    storage.delete_folder(marker_folder(instant))
-
-
-def clear_markers(storage: Storage, instant: str) -> None:
-    """Delete the markers of an instant that is complete. They do no harm: a failure must not make the work look undone."""
-    try:
-        delete_markers(storage, instant)
-    except Exception as error:  # noqa: BLE001 - whatever a storage raises
-        _log.warning("The markers of instant %s of %s could not be deleted: %s", instant, storage.base_path, error)

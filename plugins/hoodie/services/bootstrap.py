@@ -32,7 +32,6 @@ from hoodie.formats.bootstrap_index import (
     write_bootstrap_index,
 )
 from hoodie.keygen import key_generator
-from hoodie.markers import clear_markers
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP
 from hoodie.schema import top_level
@@ -47,7 +46,7 @@ from hoodie.transaction import instants
 from hoodie.transaction.begin import begin
 from hoodie.transaction.create import create_table
 from hoodie.transaction.guard import delete_data_files
-from hoodie.transaction.leftovers import delete_leftovers
+from hoodie.transaction.leftovers import clear_markers, delete_leftovers
 from hoodie.transaction.rollback import rollback_failed_writes
 from hoodie.view import TableState, list_all_files, load_state
 from hoodie.write.bulk import BulkInsert

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.key import resolve
 from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.engine.base import Engine
-from hoodie.errors import CorruptTableError, HoodieError, MissingFileError
+from hoodie.errors import CorruptTableError, HoodieError, MissingFileError, UnsafeDeleteError
+from hoodie.formats.bootstrap_index import read_bootstrap_index
 from hoodie.model.services import CleanPlan, CleanResult
 from hoodie.services.clean_plan import CleanDecision, decide_clean
 from hoodie.storage import open_storage
@@ -22,7 +22,14 @@ from hoodie.timeline import Action, Instant, State
 from hoodie.timeline.service_codec import decode_clean_plan, encode_clean_plan, encode_clean_result
 from hoodie.transaction import instants
 from hoodie.transaction.begin import begin
-from hoodie.transaction.guard import delete_data_file, delete_source_file, relative_path
+from hoodie.transaction.guard import (
+    check_data_files,
+    check_source_files,
+    delete_data_file,
+    delete_source_file,
+    relative_path,
+)
+from hoodie.transaction.lock_owner import user_name
 from hoodie.transaction.times import new_time
 from hoodie.view import TableState, load_state
 
@@ -64,31 +71,57 @@ def run_clean(storage: Storage, clock: Clock, engine: Engine, options: Mapping[s
 
 
 def execute_clean(state: TableState, instant: Instant, plan: CleanPlan, clock: Clock, engine: Engine) -> CleanResult:
-    """Carry out a requested clean. Safe to repeat. Call it under the lock."""
+    """Carry out a requested clean. Safe to repeat. Call it under the lock.
+
+    Raises UnsafeDeleteError, before anything is deleted, for a plan that names what it may not.
+    """
     begun = clock.now()
+    audit = {"bytes_deleted": str(plan.bytes), "cleaned_by": f"{user_name()}@{socket.gethostname()}"}
+    paths = [file.path for file in plan.files]
+    check_data_files(state.storage, paths)
+    source = _source(state, plan)
     inflight = state.layout.clean_inflight_body(encode_clean_plan(plan, state.storage.base_path))
     instants.start(state, instant, inflight)
-    paths = [file.path for file in plan.files]
     allowed = frozenset(paths)
     batches = [paths[start : start + _BATCH] for start in range(0, len(paths), _BATCH)]
     problems = [problem for found in engine.map(DeleteFiles(state.storage, allowed), batches) for problem in found]
-    if not problems:  # nobody may find a skeleton without its source
-        problems = _delete_sources(state, [file.path for file in plan.sources], engine)
+    if not problems and source is not None:  # nobody may find a skeleton without its source
+        problems = _delete_sources(source, [file.path for file in plan.sources], engine)
     if problems:
         raise HoodieError(
             f"Clean {instant.time} of table {state.storage.base_path} could not delete {len(problems)} of {len(paths)} files",
             found=problems[0],
             fix="remove the cause; the next clean goes on where this one stopped",
         )
-    result = clean_result(instant.time, plan, int((clock.now() - begun).total_seconds() * 1000))
+    result = clean_result(instant.time, plan, int((clock.now() - begun).total_seconds() * 1000), audit)
     instants.complete(state, instant, encode_clean_result(result), clock)
     return result
 
 
-def _delete_sources(state: TableState, uris: Sequence[str], engine: Engine) -> list[str]:
-    if not uris:
-        return []
-    source = open_storage(state.properties.raw.get(SOURCE.name, state.storage.base_path))
+def _source(state: TableState, plan: CleanPlan) -> Storage | None:
+    """The plain table whose files the plan names; None when it names none.
+
+    Raises UnsafeDeleteError for a file that the bootstrap index does not name, or that lies in the table itself.
+    """
+    if not plan.sources:
+        return None
+    base = state.properties.raw.get(SOURCE.name)
+    try:
+        index = read_bootstrap_index(state.storage, sorted({file.partition for file in plan.sources}))
+    except FileNotFoundError:
+        index = None
+    if base is None or index is None:
+        raise UnsafeDeleteError(
+            f"Refused to delete {plan.sources[0].path!r} as a source file of table {state.storage.base_path}",
+            found=f"the table has no {SOURCE.name}, or no bootstrap index",
+            fix="nothing was deleted; find out who wrote the clean plan",
+        )
+    source = open_storage(base)
+    check_source_files(source, state.storage, [f.path for f in plan.sources], {f.source.uri for f in index.files})
+    return source
+
+
+def _delete_sources(source: Storage, uris: Sequence[str], engine: Engine) -> list[str]:
     batches = [uris[start : start + _BATCH] for start in range(0, len(uris), _BATCH)]
     task = DeleteFiles(source, frozenset(uris), sources=True)
     return [problem for found in engine.map(task, batches) for problem in found]
@@ -112,15 +145,14 @@ class DeleteFiles:
         return problems
 
 
-def clean_result(time: str, plan: CleanPlan, millis: int) -> CleanResult:
-    """The audit of a clean (requirement R7): which files, how many bytes, by whom."""
+def clean_result(time: str, plan: CleanPlan, millis: int, audit: Mapping[str, str]) -> CleanResult:
+    """What a clean says of itself (requirement R7): which files, and in `audit` how many bytes and by whom."""
     deleted: dict[str, list[str]] = {}
     for file in plan.files:
         deleted.setdefault(file.partition, []).append(file.path.rpartition("/")[2])
     sources: dict[str, list[str]] = {}
     for file in plan.sources:
         sources.setdefault(file.partition, []).append(file.path)
-    audit = {"bytes_deleted": str(plan.bytes), "cleaned_by": f"{getpass.getuser()}@{socket.gethostname()}"}
     return CleanResult(
         start=time,
         millis=millis,

@@ -23,6 +23,7 @@ from hoodie.services.clean_retention import (
 )
 from hoodie.storage.base import join
 from hoodie.timeline import Action, Instant, pad
+from hoodie.timeline.named import reading
 from hoodie.timeline.service_codec import decode_clean_result
 from hoodie.view import (
     TableState,
@@ -200,6 +201,7 @@ def _savepointed_files(state: TableState, savepoints: Mapping[str, Instant]) -> 
     kept: set[str] = set()
     for instant in savepoints.values():
         record = avro_file.decode(state.body(instant), state.where(instant))
-        for partition, entry in record["partitionMetadata"].items():
-            kept.update(join(partition, name) for name in entry["savepointDataFile"])
+        with reading(state.where(instant), "savepoint"):
+            for partition, entry in record["partitionMetadata"].items():
+                kept.update(join(partition, name) for name in entry["savepointDataFile"])
     return kept

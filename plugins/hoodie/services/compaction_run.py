@@ -13,7 +13,6 @@ from hoodie.config.key import Options, resolve
 from hoodie.config.store import recover_properties
 from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.errors import PendingInstantError
-from hoodie.markers import clear_markers, delete_markers
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.files import FileSlice
 from hoodie.model.services import CompactionPlan
@@ -23,7 +22,7 @@ from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant
 from hoodie.transaction import instants
 from hoodie.transaction.guard import delete_data_files
-from hoodie.transaction.leftovers import delete_leftovers
+from hoodie.transaction.leftovers import clear_markers, delete_leftovers, delete_markers
 from hoodie.transaction.lock import service_lock, table_lock
 from hoodie.transaction.metadata_table import switch_off_metadata_table
 from hoodie.view import TableState, compaction_plan, load_state

@@ -1,7 +1,7 @@
 """The storage protocol: the few verbs with which the library touches files.
 
-Paths are relative to the table's base path, with `/` between parts; `""` is the base path itself. A storage is picklable:
-Spark ships it to its workers.
+Paths are relative to the table's base path, with `/` between parts; `""` is the base path itself. Every verb raises
+UnsafePathError for a path that leads out of it. A storage is picklable: Spark ships it to its workers.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+from hoodie.errors import UnsafePathError
 
 # A pyarrow.NativeFile or any Python file object that pyarrow accepts.
 File = Any
@@ -79,7 +81,7 @@ class Storage(Protocol):
         ...
 
     def delete_folder(self, folder: str) -> None:
-        """Delete a folder and all in it; nothing happens when it is not there."""
+        """Delete a folder and all in it; nothing happens when it is not there. The base path itself is refused."""
         ...
 
 
@@ -99,6 +101,16 @@ def walk_files(storage: Storage, folder: str) -> Iterator[FileInfo]:
     yield from listing.files
     for sub in listing.folders:
         yield from walk_files(storage, sub)
+
+
+def inside(base_path: str, path: str) -> str:
+    """`path`, if it stays below the base path: the last line of defence, whatever named it. Raises UnsafePathError."""
+    if path.startswith("/") or "\0" in path or (".." in path and ".." in path.split("/")):
+        raise UnsafePathError(
+            f"Path {path!r} leads out of {base_path}",
+            fix="nothing was touched there; find out which metadata file of the table names it",
+        )
+    return path
 
 
 def join(*parts: str) -> str:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from hoodie.storage.base import File, FileInfo, Listing
+from hoodie.errors import UnsafePathError
+from hoodie.storage.base import File, FileInfo, Listing, inside
 
 _TEMPORARY = ".tmp-"  # no name of the format begins so: readers of every implementation pass it over
 
@@ -29,9 +30,12 @@ class LocalStorage:
     def base_path(self) -> str:
         return str(self._root)
 
+    def _at(self, path: str) -> Path:
+        return self._root / inside(self.base_path, path)
+
     def list(self, folder: str) -> Listing:
         try:
-            with os.scandir(self._root / folder) as entries:
+            with os.scandir(self._at(folder)) as entries:
                 found = sorted(entries, key=lambda entry: entry.name)
         except (FileNotFoundError, NotADirectoryError):
             return Listing()
@@ -50,20 +54,20 @@ class LocalStorage:
 
     def info(self, path: str) -> FileInfo | None:
         try:
-            stat = os.stat(self._root / path)
+            stat = os.stat(self._at(path))
         except (FileNotFoundError, NotADirectoryError):
             return None
         return FileInfo(path, stat.st_size, stat.st_mtime_ns // 1_000_000)
 
     def read(self, path: str) -> bytes:
-        return (self._root / path).read_bytes()
+        return self._at(path).read_bytes()
 
     def open_input(self, path: str) -> File:
-        return pa.OSFile(str(self._root / path), "rb")
+        return pa.OSFile(str(self._at(path)), "rb")
 
     @contextmanager
     def open_output(self, path: str) -> Iterator[File]:
-        target = self._root / path
+        target = self._at(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists():
             raise FileExistsError(errno.EEXIST, "File exists", str(target))
@@ -78,7 +82,7 @@ class LocalStorage:
             unfinished.unlink(missing_ok=True)
 
     def create(self, path: str, data: bytes) -> None:
-        target = self._root / path
+        target = self._at(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = target.parent / f"{_TEMPORARY}{uuid.uuid4()}"
         try:
@@ -92,7 +96,7 @@ class LocalStorage:
         _sync_folder(target.parent)
 
     def delete(self, path: str) -> bool:
-        target = self._root / path
+        target = self._at(path)
         try:
             os.unlink(target)
         except FileNotFoundError:
@@ -102,7 +106,10 @@ class LocalStorage:
         return True
 
     def delete_folder(self, folder: str) -> None:
-        shutil.rmtree(self._root / folder, ignore_errors=False, onerror=_ignore_absent)
+        target = self._at(folder)
+        if target == self._root:
+            raise UnsafePathError(f"Refused to delete all of {self.base_path}", fix="nothing was deleted")
+        shutil.rmtree(target, ignore_errors=False, onerror=_ignore_absent)
 
 
 def _unfinished(name: str) -> str:

@@ -7,8 +7,8 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any
 
-from hoodie.errors import ConfigError
-from hoodie.storage.base import File, FileInfo, Listing
+from hoodie.errors import ConfigError, UnsafePathError
+from hoodie.storage.base import File, FileInfo, Listing, inside
 
 # Their packages make one conditional request of fsspec's exclusive mode. Elsewhere it is a look and then a write: two writers
 # could both have the lock.
@@ -58,7 +58,7 @@ class FsspecStorage:
         return self._url
 
     def _full(self, path: str) -> str:
-        return f"{self._root}/{path}" if path else self._root
+        return f"{self._root}/{inside(self._url, path)}" if path else self._root
 
     def _info(self, entry: dict[str, Any]) -> FileInfo:
         modified = next(filter(None, map(entry.get, _MODIFIED)), 0)
@@ -123,5 +123,7 @@ class FsspecStorage:
         return True
 
     def delete_folder(self, folder: str) -> None:
+        if not folder.strip("/."):
+            raise UnsafePathError(f"Refused to delete all of {self._url}", fix="nothing was deleted")
         if self._fs.exists(self._full(folder)):
             self._fs.rm(self._full(folder), recursive=True)

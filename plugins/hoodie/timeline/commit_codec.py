@@ -8,6 +8,7 @@ from typing import Any
 from hoodie.errors import CorruptTableError
 from hoodie.formats import avro_file
 from hoodie.model.commit import NO_PREVIOUS_COMMIT, CommitMetadata, LogStat, WriteStat
+from hoodie.timeline.named import named_part, named_path, reading
 
 
 def encode_json(metadata: CommitMetadata, *, replace: bool) -> bytes:
@@ -33,12 +34,12 @@ def decode_json(data: bytes, where: str) -> CommitMetadata:
             found=f"{len(data)} bytes that are not the JSON of a commit ({error})",
             fix="restore the file from a backup, or roll the instant back; the table is not read as if it were empty",
         ) from error
-    return from_record(record)
+    return from_record(record, where)
 
 
 def decode_avro(data: bytes, where: str) -> CommitMetadata:
     """Raises CorruptTableError naming `where` on an empty or torn file."""
-    return from_record(avro_file.decode(data, where))
+    return from_record(avro_file.decode(data, where), where)
 
 
 def _to_record(metadata: CommitMetadata, *, replace: bool, avro_only: bool) -> dict[str, Any]:
@@ -94,29 +95,36 @@ def _stat_to_record(stat: WriteStat, avro_only: bool) -> dict[str, Any]:
     return record
 
 
-def from_record(record: dict[str, Any]) -> CommitMetadata:
-    """The metadata in a decoded HoodieCommitMetadata or HoodieReplaceCommitMetadata."""
-    stats = tuple(
-        _stat_from_record(partition, stat)
-        for partition, entries in (record.get("partitionToWriteStats") or {}).items()
-        for stat in entries
-    )
-    replaced = {part: tuple(ids) for part, ids in (record.get("partitionToReplaceFileIds") or {}).items()}
-    extra = {key: value for key, value in (record.get("extraMetadata") or {}).items() if value is not None}
-    return CommitMetadata(
-        operation=record.get("operationType") or "UNKNOWN",
-        stats=stats,
-        extra=extra,
-        replaced=replaced,
-        compacted=bool(record.get("compacted")),
-    )
+def from_record(record: dict[str, Any], where: str) -> CommitMetadata:
+    """The metadata in a decoded HoodieCommitMetadata or HoodieReplaceCommitMetadata.
+
+    Raises UnsafePathError for paths that lead out of the table, CorruptTableError for a record of another kind.
+    """
+    with reading(where, "commit"):
+        stats = tuple(
+            _stat_from_record(named_path(partition, where), stat, where)
+            for partition, entries in (record.get("partitionToWriteStats") or {}).items()
+            for stat in entries
+        )
+        replaced = {
+            named_path(partition, where): tuple(named_part(each, where) for each in ids)
+            for partition, ids in (record.get("partitionToReplaceFileIds") or {}).items()
+        }
+        extra = {key: value for key, value in (record.get("extraMetadata") or {}).items() if value is not None}
+        return CommitMetadata(
+            operation=record.get("operationType") or "UNKNOWN",
+            stats=stats,
+            extra=extra,
+            replaced=replaced,
+            compacted=bool(record.get("compacted")),
+        )
 
 
-def _stat_from_record(partition: str, stat: dict[str, Any]) -> WriteStat:
+def _stat_from_record(partition: str, stat: dict[str, Any], where: str) -> WriteStat:
     runtime = stat.get("runtimeStats") or {}
     return WriteStat(
-        file_id=stat.get("fileId") or "",
-        path=stat.get("path") or "",
+        file_id=named_part(stat.get("fileId"), where),
+        path=named_path(stat.get("path"), where),
         partition=partition,
         prev_commit=stat.get("prevCommit") or NO_PREVIOUS_COMMIT,
         prev_base_file=stat.get("prevBaseFile"),

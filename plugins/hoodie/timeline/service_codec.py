@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hoodie.errors import UnsupportedTableError
 from hoodie.formats import avro_file
 from hoodie.model.names import BaseFileName, LogFileName
 from hoodie.model.services import (
@@ -17,6 +18,8 @@ from hoodie.model.services import (
     RollbackResult,
 )
 from hoodie.storage.base import join
+from hoodie.timeline.instant import Action
+from hoodie.timeline.named import named_instant, named_part, named_path, named_watermark, reading
 
 _LOG_COMPACTOR = "org.apache.hudi.table.action.compact.LogCompactionExecutionHelper"
 _VERSION = 2  # of clean plans and results: full paths in plans, file names in results
@@ -53,27 +56,33 @@ def encode_clean_plan(plan: CleanPlan, base_path: str) -> bytes:
 
 
 def decode_clean_plan(data: bytes, where: str, relative: Any) -> CleanPlan:
-    """`relative(path)` turns a path of the plan, absolute or with a scheme, into one relative to the base path."""
+    """`relative(path)` turns a path of the plan, absolute or with a scheme, into one relative to the base path.
+
+    Raises CorruptTableError naming `where` for a torn plan, UnsafePathError for one that names what no plan may name.
+    """
     record = avro_file.decode(data, where)
     files: list[CleanFile] = []
     sources: list[CleanFile] = []
-    for partition, entries in (record.get("filePathsToBeDeletedPerPartition") or {}).items():
-        paths = [entry["filePath"] for entry in entries if not entry.get("isBootstrapBaseFile")]
-        files.extend(_planned_file(partition, relative(path)) for path in paths)
-        kept_apart = [entry["filePath"] for entry in entries if entry.get("isBootstrapBaseFile")]
-        sources.extend(_planned_file(partition, path) for path in kept_apart)
-    for partition, names in (record.get("filesToBeDeletedPerPartition") or {}).items():  # plans of version 1
-        files.extend(_planned_file(partition, join(partition, name)) for name in names)
-    earliest = record.get("earliestInstantToRetain") or {}
-    return CleanPlan(
-        policy=record["policy"],
-        files=tuple(files),
-        earliest_to_retain=earliest.get("timestamp"),
-        earliest_action=earliest.get("action"),
-        last_completed=record.get("lastCompletedCommitTimestamp") or "",
-        extra=record.get("extraMetadata") or {},
-        sources=tuple(sources),
-    )
+    with reading(where, "clean plan"):
+        for partition, entries in (record.get("filePathsToBeDeletedPerPartition") or {}).items():
+            partition = named_path(partition, where)
+            paths = [entry["filePath"] for entry in entries if not entry.get("isBootstrapBaseFile")]
+            files.extend(_planned_file(partition, named_path(relative(path), where)) for path in paths)
+            kept_apart = [entry["filePath"] for entry in entries if entry.get("isBootstrapBaseFile")]
+            sources.extend(_planned_file(partition, path) for path in kept_apart)
+        for partition, names in (record.get("filesToBeDeletedPerPartition") or {}).items():  # plans of version 1
+            partition = named_path(partition, where)
+            files.extend(_planned_file(partition, join(partition, named_part(name, where))) for name in names)
+        earliest = record.get("earliestInstantToRetain") or {}
+        return CleanPlan(
+            policy=record["policy"],
+            files=tuple(files),
+            earliest_to_retain=named_watermark(earliest.get("timestamp"), where) or None,
+            earliest_action=earliest.get("action"),
+            last_completed=named_watermark(record.get("lastCompletedCommitTimestamp"), where),
+            extra=record.get("extraMetadata") or {},
+            sources=tuple(sources),
+        )
 
 
 def _planned_file(partition: str, path: str) -> CleanFile:
@@ -116,24 +125,28 @@ def _cleaned(
 
 
 def decode_clean_result(data: bytes, where: str) -> CleanResult:
-    return clean_result_of(avro_file.decode(data, where))
+    """Raises CorruptTableError naming `where`."""
+    return clean_result_of(avro_file.decode(data, where), where)
 
 
-def clean_result_of(record: dict[str, Any]) -> CleanResult:
+def clean_result_of(record: dict[str, Any], where: str) -> CleanResult:
     """The result in a decoded HoodieCleanMetadata."""
-    partitions = record.get("partitionMetadata") or {}
-    return CleanResult(
-        start=record["startCleanTime"],
-        millis=record["timeTakenInMillis"],
-        policy=next((entry["policy"] for entry in partitions.values()), ""),
-        earliest_to_retain=record.get("earliestCommitToRetain") or "",
-        last_completed=record.get("lastCompletedCommitTimestamp") or "",
-        deleted={part: tuple(entry["successDeleteFiles"]) for part, entry in partitions.items()},
-        failed={
-            part: tuple(entry["failedDeleteFiles"]) for part, entry in partitions.items() if entry["failedDeleteFiles"]
-        },
-        extra=record.get("extraMetadata") or {},
-    )
+    with reading(where, "clean"):
+        partitions = record.get("partitionMetadata") or {}
+        return CleanResult(
+            start=record["startCleanTime"],
+            millis=record["timeTakenInMillis"],
+            policy=next((entry["policy"] for entry in partitions.values()), ""),
+            earliest_to_retain=record.get("earliestCommitToRetain") or "",
+            last_completed=record.get("lastCompletedCommitTimestamp") or "",
+            deleted={part: tuple(entry["successDeleteFiles"]) for part, entry in partitions.items()},
+            failed={
+                part: tuple(entry["failedDeleteFiles"])
+                for part, entry in partitions.items()
+                if entry["failedDeleteFiles"]
+            },
+            extra=record.get("extraMetadata") or {},
+        )
 
 
 def encode_rollback_plan(plan: RollbackPlan, base_path: str) -> bytes:
@@ -154,16 +167,25 @@ def encode_rollback_plan(plan: RollbackPlan, base_path: str) -> bytes:
 
 
 def decode_rollback_plan(data: bytes, where: str, relative: Any) -> RollbackPlan:
-    """`relative` as in `decode_clean_plan`."""
+    """`relative` and the errors as in `decode_clean_plan`, and UnsupportedTableError for an action that is not known."""
     record = avro_file.decode(data, where)
     files: dict[str, tuple[str, ...]] = {}
     in_logs = False
-    for request in record.get("RollbackRequests") or []:
-        paths = tuple(relative(path) for path in request["filesToBeDeleted"])
-        files[request["partitionPath"]] = files.get(request["partitionPath"], ()) + paths
-        in_logs = in_logs or bool(request.get("logBlocksToBeDeleted"))
-    instant = record.get("instantToRollback") or {}
-    return RollbackPlan(instant.get("commitTime", ""), instant.get("action", ""), files, in_logs)
+    with reading(where, "rollback plan"):
+        for request in record.get("RollbackRequests") or []:
+            partition = named_path(request["partitionPath"], where)
+            paths = tuple(named_path(relative(path), where) for path in request["filesToBeDeleted"])
+            files[partition] = files.get(partition, ()) + paths
+            in_logs = in_logs or bool(request.get("logBlocksToBeDeleted"))
+        instant = record.get("instantToRollback") or {}
+        time, action = named_instant(instant.get("commitTime"), where), instant.get("action")
+    if action not in set(Action):
+        raise UnsupportedTableError(
+            f"Cannot go on with the rollback {where}",
+            found=f"it undoes {str(action)[:100]!r} {time}, an action that is not known",
+            fix="finish it with the program that began it; nothing was changed",
+        )
+    return RollbackPlan(time, action, files, in_logs)
 
 
 def encode_rollback_result(result: RollbackResult, base_path: str) -> bytes:
@@ -212,21 +234,22 @@ def encode_compaction_plan(plan: CompactionPlan) -> bytes:
 
 
 def decode_compaction_plan(data: bytes, where: str) -> CompactionPlan:
-    """Raises CorruptTableError naming `where`."""
+    """Raises CorruptTableError naming `where` for a torn plan, UnsafePathError for one whose paths lead out of the table."""
     record = avro_file.decode(data, where)
-    operations = tuple(
-        CompactionOperation(
-            entry.get("partitionPath") or "",
-            entry["fileId"],
-            entry["baseInstantTime"],
-            _name(entry.get("dataFilePath")),
-            tuple(_name(path) or "" for path in entry.get("deltaFilePaths") or ()),
-            entry.get("metrics") or {},
-            entry.get("bootstrapFilePath") or None,
+    with reading(where, "compaction plan"):
+        operations = tuple(
+            CompactionOperation(
+                named_path(entry.get("partitionPath"), where),
+                named_part(entry["fileId"], where),
+                named_instant(entry["baseInstantTime"], where),
+                _name(entry.get("dataFilePath")),
+                tuple(_name(path) or "" for path in entry.get("deltaFilePaths") or ()),
+                entry.get("metrics") or {},
+                entry.get("bootstrapFilePath") or None,
+            )
+            for entry in record.get("operations") or ()
         )
-        for entry in record.get("operations") or ()
-    )
-    return CompactionPlan(operations, record.get("extraMetadata") or {})
+        return CompactionPlan(operations, record.get("extraMetadata") or {})
 
 
 def _name(path: str | None) -> str | None:

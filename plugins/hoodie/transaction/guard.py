@@ -1,43 +1,94 @@
-"""The one guard that every delete of a data file passes (requirement R1: a wrong plan must not delete a table)."""
+"""The one guard that every delete of a data file or a folder passes: a wrong plan must not delete a table."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 from hoodie.errors import UnsafeDeleteError
-from hoodie.model.names import is_data_file
+from hoodie.model.names import BaseFileName, is_data_file
 from hoodie.storage.base import Storage
+
+_FIX = "nothing was deleted; find out who wrote the plan or the markers that name it"
+METADATA_TABLE = ".hoodie/metadata"
+_FOLDERS = re.compile(r"\.hoodie/\.temp/[0-9]+|" + re.escape(METADATA_TABLE))
+
+
+def check_data_files(storage: Storage, planned: Collection[str]) -> None:
+    """Raises UnsafeDeleteError unless each path is in the table, outside `.hoodie`, and named like a base or log file."""
+    for path in sorted(planned):
+        parts = path.split("/")
+        reason = None
+        if path.startswith("/") or "" in parts or "." in parts or ".." in parts:
+            reason = "it is not a plain path inside the table"
+        elif parts[0] == ".hoodie":
+            reason = "it lies in the table's metadata folder"
+        elif not is_data_file(parts[-1]):
+            reason = "its name is not that of a base or log file"
+        if reason is not None:
+            raise UnsafeDeleteError(f"Refused to delete {path!r} of table {storage.base_path}", found=reason, fix=_FIX)
 
 
 def delete_data_file(storage: Storage, path: str, planned: Collection[str]) -> bool:
     """Delete one base or log file of the table; False when it was gone already.
 
-    Raises UnsafeDeleteError unless `path` is inside the table, outside `.hoodie`, has the name of a base or log file, and
-    stands in `planned`, the files that the plan names.
+    Raises UnsafeDeleteError as `check_data_files`, and when `path` is not in `planned`, the files that the plan names.
     """
-    parts = path.split("/")
-    reason = None
-    if path.startswith("/") or "" in parts or "." in parts or ".." in parts:
-        reason = "it is not a plain path inside the table"
-    elif parts[0] == ".hoodie":
-        reason = "it lies in the table's metadata folder"
-    elif not is_data_file(parts[-1]):
-        reason = "its name is not that of a base or log file"
-    elif path not in planned:
-        reason = "the plan does not name it"
-    if reason is not None:
+    check_data_files(storage, (path,))
+    if path not in planned:
         raise UnsafeDeleteError(
-            f"Refused to delete {path!r} of table {storage.base_path}",
-            found=reason,
-            fix="nothing was deleted; report the plan",
+            f"Refused to delete {path!r} of table {storage.base_path}", found="the plan does not name it", fix=_FIX
         )
     return storage.delete(path)
 
 
 def delete_data_files(storage: Storage, planned: Collection[str]) -> None:
-    """Delete all that a plan names, in the order of their paths. Raises UnsafeDeleteError as `delete_data_file`."""
+    """Delete all that a plan names, in the order of their paths; nothing, if one of them may not be deleted.
+
+    Raises UnsafeDeleteError as `check_data_files`.
+    """
+    check_data_files(storage, planned)
     for path in sorted(planned):
-        delete_data_file(storage, path, planned)
+        storage.delete(path)
+
+
+def check_of_instant(storage: Storage, planned: Collection[str], instant: str) -> None:
+    """Before files of one undone or finished instant are deleted. Raises UnsafeDeleteError for a base file of another instant."""
+    for path in planned:
+        name = BaseFileName.parse(path.rpartition("/")[2])
+        if name is not None and name.instant != instant:
+            raise UnsafeDeleteError(
+                f"Refused to delete {path!r} of table {storage.base_path}",
+                found=f"it is a file of instant {name.instant}, and what names it is about instant {instant}",
+                fix="nothing was deleted; find out who wrote the rollback plan or the markers of that instant",
+            )
+
+
+def delete_metadata_folder(storage: Storage, folder: str) -> None:
+    """Delete a folder of the table's metadata and all in it: the markers of an instant, or the metadata table.
+
+    Raises UnsafeDeleteError for any other folder.
+    """
+    if _FOLDERS.fullmatch(folder) is None:
+        raise UnsafeDeleteError(
+            f"Refused to delete folder {folder!r} of table {storage.base_path}",
+            found="it is neither that of an instant's markers nor the metadata table",
+            fix="nothing was deleted; find out which file of the timeline names it",
+        )
+    storage.delete_folder(folder)
+
+
+def check_source_files(source: Storage, table: Storage, uris: Collection[str], known: Collection[str]) -> None:
+    """Raises UnsafeDeleteError unless each URI is one of `known`, the source files that the table's bootstrap index names, and
+    lies below the source's base path and outside the table."""
+    names = {relative_path(source.base_path, uri) for uri in known if _below(source.base_path, uri)}
+    for uri in uris:
+        if relative_path(source.base_path, uri) not in names or _below(table.base_path, uri):
+            raise UnsafeDeleteError(
+                f"Refused to delete {uri!r} as a source file of table {table.base_path}",
+                found="the table's bootstrap index does not name it, or it lies in the table",
+                fix=_FIX,
+            )
 
 
 def delete_source_file(source: Storage, uri: str, planned: Collection[str]) -> bool:
@@ -46,12 +97,11 @@ def delete_source_file(source: Storage, uri: str, planned: Collection[str]) -> b
     Raises UnsafeDeleteError unless it lies below the source's base path and stands in `planned`.
     """
     path = relative_path(source.base_path, uri)
-    parts = path.split("/")
-    if uri not in planned or not {"", ".", "..", ".hoodie"}.isdisjoint(parts):
+    if uri not in planned or not {"", ".", "..", ".hoodie"}.isdisjoint(path.split("/")):
         raise UnsafeDeleteError(
             f"Refused to delete {uri!r} of the source {source.base_path}",
             found="it is no plain path below the source, or the plan does not name it",
-            fix="nothing was deleted; report the plan",
+            fix=_FIX,
         )
     return source.delete(path)
 
@@ -65,10 +115,12 @@ def relative_path(base_path: str, path: str) -> str:
     if bare.startswith(base + "/"):
         return bare[len(base) + 1 :]
     if bare.startswith("/") or "://" in path:
-        raise UnsafeDeleteError(
-            f"File {path!r} lies outside the table {base_path}", fix="nothing was deleted; report the plan"
-        )
+        raise UnsafeDeleteError(f"File {path!r} lies outside the table {base_path}", fix=_FIX)
     return bare
+
+
+def _below(base_path: str, path: str) -> bool:
+    return _without_scheme(path).startswith(_without_scheme(base_path) + "/")
 
 
 def _without_scheme(path: str) -> str:

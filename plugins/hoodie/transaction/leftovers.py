@@ -1,14 +1,32 @@
-"""Files of task attempts that were lost and done again."""
+"""Markers that have served, and files of task attempts that were lost and done again."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection
 
-from hoodie.markers import read_markers
+from hoodie.markers import marker_folder, read_markers
 from hoodie.storage.base import Storage
-from hoodie.transaction.guard import delete_data_files
+from hoodie.transaction.guard import check_of_instant, delete_data_files, delete_metadata_folder
+
+_log = logging.getLogger(__name__)
 
 
 def delete_leftovers(storage: Storage, time: str, kept: Collection[str]) -> None:
     """Delete the files that a marker of instant `time` notes and that are not among `kept`, the paths of its result."""
-    delete_data_files(storage, read_markers(storage, time) - set(kept))
+    left = read_markers(storage, time) - set(kept)
+    check_of_instant(storage, left, time)
+    delete_data_files(storage, left)
+
+
+def delete_markers(storage: Storage, time: str) -> None:
+    """Delete the markers of instant `time`."""
+    delete_metadata_folder(storage, marker_folder(time))
+
+
+def clear_markers(storage: Storage, time: str) -> None:
+    """Delete the markers of an instant that is complete. They do no harm: a failure must not make the work look undone."""
+    try:
+        delete_markers(storage, time)
+    except Exception as error:  # noqa: BLE001 - whatever a storage raises
+        _log.warning("The markers of instant %s of %s could not be deleted: %s", time, storage.base_path, error)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
+import re
 import socket
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Self
+
+_TOKEN = re.compile(r"[0-9A-Za-z-]{1,64}")  # it becomes part of a file name
 
 _held: set[str] = set()  # tokens of the locks that this process holds now
 
@@ -36,9 +40,14 @@ class LockOwner:
         """The owner that a lock names; None for the lock of another program, of whose owner nothing is known."""
         try:
             entry = json.loads(content)
-            return cls(**{name: entry[name] for name in cls.__dataclass_fields__})
-        except (ValueError, KeyError, TypeError):
+            owner = cls(**{name: entry[name] for name in cls.__dataclass_fields__})
+        except (ValueError, KeyError, TypeError, RecursionError):
             return None
+        texts = (owner.host, owner.boot, owner.namespace, owner.started, owner.token, owner.purpose)
+        numbered = isinstance(owner.pid, int) and 0 < owner.pid < 1 << 31
+        if not numbered or not all(isinstance(text, str) for text in texts) or not _TOKEN.fullmatch(owner.token):
+            return None
+        return owner
 
     def hold(self) -> None:
         _held.add(self.token)
@@ -57,6 +66,14 @@ class LockOwner:
         if self.pid == os.getpid() and self.started == _started(self.pid):
             return self.token not in _held
         return not _exists(self.pid) or _started(self.pid) not in ("", self.started)
+
+
+def user_name() -> str:
+    """Who this process runs as: the name, or the number of a user that has none (containers)."""
+    try:
+        return getpass.getuser()
+    except (ImportError, KeyError, OSError):
+        return str(os.getuid())
 
 
 def _exists(pid: int) -> bool:

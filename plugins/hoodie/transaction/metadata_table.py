@@ -6,9 +6,8 @@ from hoodie.config.store import update_properties
 from hoodie.config.table import METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT
 from hoodie.errors import UnsupportedTableError
 from hoodie.storage.base import Storage
+from hoodie.transaction.guard import METADATA_TABLE, delete_metadata_folder
 from hoodie.view import TableState, list_partitions, partitions_above
-
-_FOLDER = ".hoodie/metadata"
 
 
 def switch_off_metadata_table(state: TableState) -> bool:
@@ -26,13 +25,13 @@ def switch_off_metadata_table(state: TableState) -> bool:
         without = (METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT)
         update_properties(state.storage, state.properties.with_values({}, without=without))
     if named or _exists(state.storage):
-        state.storage.delete_folder(_FOLDER)
+        delete_metadata_folder(state.storage, METADATA_TABLE)
         return True
     return False
 
 
 def _exists(storage: Storage) -> bool:
-    listing = storage.list(_FOLDER)
+    listing = storage.list(METADATA_TABLE)
     return bool(listing.files or listing.folders)
 
 

@@ -10,7 +10,7 @@ from hoodie.errors import CorruptTableError, UnsupportedTableError
 from hoodie.formats import avro_file
 from hoodie.formats.bootstrap_index import delete_bootstrap_index
 from hoodie.formats.log import scan_blocks
-from hoodie.markers import delete_markers, read_markers
+from hoodie.markers import read_markers
 from hoodie.model.names import METADATA_BOOTSTRAP, LogFileName
 from hoodie.model.services import RollbackPlan, RollbackResult
 from hoodie.timeline import Action, Instant, State
@@ -20,7 +20,8 @@ from hoodie.timeline.service_codec import (
     encode_rollback_result,
 )
 from hoodie.transaction import instants
-from hoodie.transaction.guard import delete_data_files, relative_path
+from hoodie.transaction.guard import check_data_files, check_of_instant, delete_data_files, relative_path
+from hoodie.transaction.leftovers import delete_markers
 from hoodie.transaction.times import new_time
 from hoodie.view.partitions import list_all_files
 from hoodie.view.state import TableState
@@ -62,13 +63,18 @@ def check_own_log(state: TableState, path: str, failed: Instant) -> None:
 
 
 def execute_rollback(state: TableState, rollback: Instant, plan: RollbackPlan, clock: Clock) -> None:
-    """Carry out a requested rollback. Safe to repeat after a crash at any point. Call it under the lock."""
+    """Carry out a requested rollback. Safe to repeat after a crash at any point. Call it under the lock.
+
+    Raises UnsafeDeleteError, before anything is deleted, for a plan that names what it may not.
+    """
     begun = clock.now()
+    allowed = {path for paths in plan.files.values() for path in paths}
+    check_data_files(state.storage, allowed)
+    check_of_instant(state.storage, allowed, plan.instant)
     instants.start(state, rollback)
     for done in state.timeline.completed(Action(plan.action).completed_as):
         if done.time == plan.instant:  # first invisible, then gone
             state.storage.delete(f"{state.layout.folder}/{done.file_name}")
-    allowed = {path for paths in plan.files.values() for path in paths}
     delete_data_files(state.storage, allowed)
     millis = int((clock.now() - begun).total_seconds() * 1000)
     result = RollbackResult(rollback.time, millis, plan.instant, plan.action, plan.files)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from hoodie.formats import avro_file
 from hoodie.model.services import CompactionPlan
 from hoodie.timeline import Action, Instant, pad
+from hoodie.timeline.named import named_part, named_path, reading
 from hoodie.timeline.service_codec import decode_compaction_plan
 from hoodie.view.slices import GroupId
 from hoodie.view.state import TableState
@@ -35,10 +36,12 @@ def pending_clustering_groups(state: TableState) -> Mapping[GroupId, Instant]:
             continue
         if not data:  # insert_overwrite of Hudi leaves it empty: there is no plan
             continue
-        plan = avro_file.decode(data, path).get("clusteringPlan") or {}
-        for group in plan.get("inputGroups") or []:
-            for file_slice in group.get("slices") or []:
-                result[(file_slice["partitionPath"] or "", file_slice["fileId"])] = instant
+        record = avro_file.decode(data, path)
+        with reading(path, "clustering plan"):
+            for group in (record.get("clusteringPlan") or {}).get("inputGroups") or []:
+                for file_slice in group.get("slices") or []:
+                    partition = named_path(file_slice["partitionPath"], path)
+                    result[(partition, named_part(file_slice["fileId"], path))] = instant
     return result
 
 

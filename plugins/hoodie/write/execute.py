@@ -16,7 +16,6 @@ from hoodie.engine.base import Buckets, Engine
 from hoodie.errors import PendingInstantError
 from hoodie.index.simple import key_splits
 from hoodie.index.sketch import KeySketch, sketch_power
-from hoodie.markers import clear_markers
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.files import FileSlice
 from hoodie.model.names import METADATA_BOOTSTRAP, LogFileName
@@ -25,7 +24,7 @@ from hoodie.storage.base import Storage
 from hoodie.timeline import Instant
 from hoodie.transaction import instants
 from hoodie.transaction.begin import begin
-from hoodie.transaction.leftovers import delete_leftovers
+from hoodie.transaction.leftovers import clear_markers, delete_leftovers
 from hoodie.transaction.rollback import rollback_failed_writes
 from hoodie.transaction.times import new_time
 from hoodie.transaction.virtual_keys import switch_on_virtual_keys

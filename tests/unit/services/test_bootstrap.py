@@ -19,7 +19,9 @@ from hoodie.model.names import FULL_BOOTSTRAP
 from hoodie.services.bootstrap import BootstrapRequest, preflight, run_bootstrap
 from hoodie.services.bootstrap_validate import validate_bootstrap
 from hoodie.storage import LocalStorage, walk_files
+from hoodie.timeline import Action
 from hoodie.timeline.service_codec import decode_clean_plan, encode_clean_plan
+from hoodie.transaction import instants
 from hoodie.transaction.guard import delete_source_file
 from tests.support.clock import FakeClock
 from tests.support.sources import SMALL, TABLE, contents, hive_source, put
@@ -352,6 +354,7 @@ def test_source_files_are_cleaned_only_when_told(tmp_path, version):
     rows = pa.table({"id": ["e"], "ts": [2], "value": [9], "part": ["p2"]})
     table.write(rows, "upsert", SMALL)
     table.write(rows, "upsert", SMALL)
+    (source / "part=p1" / "notes.parquet").write_bytes(b"of somebody who works beside the table")
     expected, before = content(table), contents(source)
     retain = {"hoodie.clean.commits.retained": 1}
     plan = table.plan_clean({**retain, "hoodie.cleaner.delete.bootstrap.base.file": True})
@@ -371,3 +374,16 @@ def test_source_files_are_cleaned_only_when_told(tmp_path, version):
     with pytest.raises(UnsafeDeleteError):
         delete_source_file(LocalStorage(str(source)), f"{source}/../t", [f"{source}/../t"])
     assert state.properties.raw["hoodie.bootstrap.base.path"] == str(source)
+    for stranger in (
+        f"file:{source}/part=p1/notes.parquet",
+        f"file:{source}/../x.parquet",
+        f"{table.base_path}/x.parquet",
+    ):
+        made_up = replace(plan, files=(), sources=(replace(plan.sources[0], path=stranger),))
+        body = encode_clean_plan(made_up, table.base_path)
+        pending = instants.request(state, "20990101000000000", Action.CLEAN, body)
+        before = contents(source)
+        with pytest.raises(UnsafeDeleteError):
+            table.clean(retain)
+        assert contents(source) == before
+        table.storage.delete(f"{state.layout.folder}/{pending.file_name}")

@@ -19,13 +19,13 @@ from hoodie.timeline import Action, Instant, LayoutV1, LayoutV2, State, commit_c
 from hoodie.transaction.guard import relative_path
 
 NAMES = st.text(st.characters(blacklist_categories=["Cs"]), max_size=6)
+PARTS = NAMES.filter(lambda text: "/" not in text and "\0" not in text and text not in (".", ".."))
 COUNTS = st.integers(0, 2**63 - 1)
-LISTS = st.lists(NAMES, max_size=3).map(tuple)
 STATS = st.builds(
     WriteStat,
-    file_id=NAMES,
-    path=NAMES,
-    partition=NAMES,
+    file_id=PARTS,
+    path=PARTS,
+    partition=PARTS,
     prev_commit=st.sampled_from(["null", "20240101000000000"]),
     prev_base_file=st.none() | NAMES,
     num_writes=COUNTS,
@@ -42,7 +42,7 @@ COMMITS = st.builds(
     operation=st.sampled_from(["UPSERT", "BULK_INSERT", "CLUSTER"]),
     stats=st.lists(STATS, max_size=4).map(lambda stats: tuple(sorted(stats, key=lambda stat: stat.partition))),
     extra=st.dictionaries(NAMES, NAMES, max_size=3),
-    replaced=st.dictionaries(NAMES, LISTS, max_size=3),
+    replaced=st.dictionaries(PARTS, st.lists(PARTS, max_size=3).map(tuple), max_size=3),
     compacted=st.booleans(),
 )
 WHOLE = CommitMetadata("UPSERT", (WriteStat("f", "p/f.parquet", "p", file_size=7),), {"schema": '{"a": "ü"}'})

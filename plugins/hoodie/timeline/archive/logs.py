@@ -64,10 +64,10 @@ class LogArchive:
         return completion_times(self.instants(), times)
 
     def commit_metadata(self, instant: Instant) -> CommitMetadata:
-        return commit_codec.from_record(self._record(instant))
+        return commit_codec.from_record(self._record(instant), self._of(instant))
 
     def clean_result(self, instant: Instant) -> CleanResult:
-        return service_codec.clean_result_of(self._record(instant))
+        return service_codec.clean_result_of(self._record(instant), self._of(instant))
 
     @cached_property
     def _entries(self) -> dict[tuple[str, Action], _Entry]:
@@ -150,6 +150,9 @@ class LogArchive:
             raise torn(self._where(block), f"an entry that is not whole ({type(error).__name__}: {error})") from error
         assert isinstance(record, dict)
         return record
+
+    def _of(self, instant: Instant) -> str:
+        return f"instant {instant} in {self._storage.base_path}/{self._folder}"
 
     def _where(self, block: LogBlock) -> str:
         return f"{self._storage.base_path}/{block.path}, block at byte {block.offset}"
