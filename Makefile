@@ -5,7 +5,7 @@ export PYTHONPATH := $(CURDIR)/plugins:$(CURDIR)
 PYTEST := $(VENV)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo airflow needs test lint unit crash golden spark interop e2e bench screenshots lock peer clean
+.PHONY: help setup demo airflow needs test lint unit crash golden spark interop e2e bench screenshots package lock peer clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -57,9 +57,13 @@ bench: peer ## the same work here and on Apache Hudi's bundle, as ratios (ROWS=2
 screenshots: setup ## the pictures of the README, from what `make demo` left
 	@$(VENV)/python docs/make_screenshots.py
 
+package: setup ## the library as a wheel and as an archive for spark-submit --py-files, in dist/: the same bytes from the same commit
+	@rm -rf dist && $(VENV)/python -m hatchling build -t wheel -d dist
+	@for wheel in dist/*.whl; do cp $$wheel $${wheel%-py3-none-any.whl}.zip; done
+
 lock: setup ## compile requirements/*.in into hashed lock files
 	@for name in dev peer image; do $(VENV)/uv pip compile requirements/$$name.in --universal --python-version 3.11 \
 		--generate-hashes --no-header --no-emit-index-url -q -o requirements/$$name.lock; done
 
 clean: ## remove what the commands made, but not .venv and .peer
-	rm -rf .demo .airflow build spark-warehouse metastore_db derby.log
+	rm -rf .demo .airflow build dist spark-warehouse metastore_db derby.log
