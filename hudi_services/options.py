@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -15,7 +13,6 @@ import click
 from hoodie.config.java_properties import parse_properties
 from hoodie.engine import Engine, LocalEngine
 from hoodie.errors import ConfigError
-from hudi_services.java import JVM_OPTIONS
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -110,15 +107,7 @@ def open_engine(name: str, master: str | None, application: str) -> Engine:
     """The engine that the flags ask for. Spark is imported only when it is wanted."""
     if name == "local":
         return LocalEngine()
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # executors run the interpreter of the driver
-    os.environ.setdefault("SPARK_SUBMIT_OPTS", JVM_OPTIONS)
-    from pyspark.sql import SparkSession
+    from hoodie.spark import SparkEngine
+    from hudi_services.spark_session import open_session
 
-    from hoodie.spark import SparkEngine, session_options
-
-    builder = SparkSession.builder.appName(application)
-    if master:
-        builder = builder.master(master)
-    for key, value in session_options().items():
-        builder = builder.config(key, value)
-    return SparkEngine(builder.getOrCreate())
+    return SparkEngine(open_session(master, application))

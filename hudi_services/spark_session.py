@@ -1,0 +1,43 @@
+"""The Spark session that services run on."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import hoodie
+import hudi_services
+from hudi_services.java import JVM_OPTIONS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def open_session(master: str | None, application: str) -> SparkSession:
+    """A session with the library's settings; its workers run this interpreter, and import what this process does."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_SUBMIT_OPTS", JVM_OPTIONS)
+    from pyspark.sql import SparkSession
+
+    from hoodie.spark import session_options
+
+    builder = SparkSession.builder.appName(application)
+    if master:
+        builder = builder.master(master)
+    for key, value in session_options().items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    workers = session.sparkContext.environment
+    given = workers.get("PYTHONPATH", "").split(os.pathsep)
+    workers["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*checkout_folders(), *filter(None, given)]))
+    return session
+
+
+def checkout_folders() -> list[str]:
+    """The folders that the library is imported from; none when it is installed, or came by `--py-files`, which Spark hands on."""
+    folders = [Path(package.__path__[0]).parent for package in (hoodie, hudi_services)]
+    installed = {Path(path) for path in sysconfig.get_paths().values()}
+    return [str(folder) for folder in folders if folder.is_dir() and folder not in installed]
