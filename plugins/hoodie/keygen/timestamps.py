@@ -24,9 +24,9 @@ from hoodie.keygen.joda import (
 )
 from hoodie.keygen.joda.fields import DAY, HOUR, MINUTE, SECOND, Flags, Longs
 
-_MILLIS = {"MILLISECONDS": 1, "SECONDS": SECOND, "MINUTES": MINUTE, "HOURS": HOUR, "DAYS": DAY}
-_PARTS_OF_MILLI = {"NANOSECONDS": 1_000_000, "MICROSECONDS": 1_000}
-_NULL = 1  # what Hudi takes for null: one unit after 1970-01-01T00:00Z, in text one millisecond
+MILLIS = {"MILLISECONDS": 1, "SECONDS": SECOND, "MINUTES": MINUTE, "HOURS": HOUR, "DAYS": DAY}
+PARTS_OF_MILLI = {"NANOSECONDS": 1_000_000, "MICROSECONDS": 1_000}
+NULL_VALUE = 1  # what Hudi takes for null: one unit after 1970-01-01T00:00Z, in text one millisecond
 _FURTHEST = 2**63 - 2 * DAY  # beyond this milliseconds and an offset do not fit in 64 bits
 
 
@@ -118,10 +118,10 @@ class TimestampFolders:
         the greatest."""
         values, bad = self._whole_numbers(column, name)
         unit = self.options.unit or ""
-        if unit in _PARTS_OF_MILLI:
-            part = _PARTS_OF_MILLI[unit]
+        if unit in PARTS_OF_MILLI:
+            part = PARTS_OF_MILLI[unit]
             return np.where(values < 0, -(-values // part), values // part), bad
-        factor = _MILLIS[unit]
+        factor = MILLIS[unit]
         bad = bad | (np.abs(values.astype(np.float64)) * factor >= _FURTHEST)
         return np.where(bad, 0, values) * factor, bad
 
@@ -139,11 +139,11 @@ class TimestampFolders:
             column = pc.cast(kept, pa.int64(), safe=False) if kind.scale == 0 else _cut(kept)
             too_far = np.asarray(far)
         elif pa.types.is_floating(kind):
-            numbers = pc.fill_null(column.cast(pa.float64()), float(_NULL))
+            numbers = pc.fill_null(column.cast(pa.float64()), float(NULL_VALUE))
             return _java_long(np.asarray(numbers)), too_far
         elif not pa.types.is_integer(kind):
             self._refuse_type(column, name)
-        return np.asarray(pc.fill_null(column.cast(pa.int64()), _NULL)), too_far
+        return np.asarray(pc.fill_null(column.cast(pa.int64()), NULL_VALUE)), too_far
 
     @cached_property
     def _null_text(self) -> str:
@@ -181,7 +181,7 @@ class TimestampFolders:
 
 def _one(pattern: Pattern, zone: Zone) -> str:
     """One millisecond after 1970 as text."""
-    instant = np.array([_NULL], np.int64)
+    instant = np.array([NULL_VALUE], np.int64)
     offset = zone.offsets(instant)
     text: str = print_times(pattern, instant + offset, offset)[0].as_py()
     return text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -74,5 +74,5 @@ def _all_null(schema: pa.Schema, rows: int) -> pa.Table:
 
 def execute_read(plan: ReadPlan, storage: Storage, engine: Engine) -> pa.Table:
     """The rows of the plan, file by file."""
-    task = ReadSlice(storage, replace(plan, slices=()))
+    task = ReadSlice(storage, plan.of_slice)
     return pa.concat_tables([plan.schema.empty_table(), *engine.map(task, plan.slices)])

@@ -17,14 +17,18 @@ from hoodie.keygen import StoredKeys, stored_keys
 from hoodie.merge import MergeRules, merge_rules
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import META_COLUMNS, PARTITION_PATH, RECORD_KEY
+from hoodie.read.prune import PartitionFilter, partition_filter
 from hoodie.read.times import check_not_cleaned, resolve_as_of
 from hoodie.schema import with_meta_columns
 from hoodie.timeline import Timeline
 from hoodie.view import (
+    Choice,
+    PartitionFiles,
     TableState,
     file_groups,
     latest_slices,
     list_all_files,
+    list_chosen_files,
     list_partition_files,
     replaced_groups,
 )
@@ -49,11 +53,34 @@ class ReadPlan:
     memory: MergeMemory
     use_positions: bool = True
     as_of: str | None = None
+    left_out: int = 0  # folders that the filter's partition columns rule out, each of a partition or of several
+    by_partition: PartitionFilter | None = (
+        None  # the filter as it is asked of partitions; None: it says nothing of them
+    )
 
     @property
     def bytes(self) -> int:
         """Size of the files, before columns and row groups are left out."""
         return sum(file_slice.size for file_slice in self.slices)
+
+    @property
+    def of_slice(self) -> ReadPlan:
+        """What the reader of one slice needs of it."""
+        return replace(self, slices=(), by_partition=None)
+
+    def settled(self) -> frozenset[str]:
+        """Partitions all of whose rows pass the filter."""
+        partitions = sorted({file_slice.partition for file_slice in self.slices})
+        return frozenset() if self.by_partition is None else self.by_partition.whole(partitions)
+
+    def explain(self) -> str:
+        """What is read, in words."""
+        partitions = len({file_slice.partition for file_slice in self.slices})
+        logs = sum(bool(file_slice.log_files) for file_slice in self.slices)
+        return (
+            f"{len(self.slices)} file slices of {partitions} partitions, {self.bytes} bytes; {logs} of them have logs; "
+            f"columns {', '.join(self.scanned.names)}; folders left out by the filter: {self.left_out}"
+        )
 
 
 def plan_read(
@@ -94,7 +121,8 @@ def plan_read(
     scanned = [name for name in dict.fromkeys([*wanted, *filter_columns]) if name not in absent]
     if wanted and not scanned:  # something has to count the rows
         scanned = keys.columns.names[:1]
-    slices = current_slices(state, time, partitions)
+    choice = partition_filter(state.properties, known, filter, filter_columns)
+    slices, left_out = _slices(state, time, partitions, choice)
     check_bases(state, slices)
     if read_optimized:
         slices = [replace(file_slice, log_files=()) for file_slice in slices]
@@ -112,6 +140,8 @@ def plan_read(
         MergeMemory.of(chosen),
         chosen[USE_POSITIONS],
         time,
+        left_out,
+        choice,
     )
 
 
@@ -119,11 +149,26 @@ def current_slices(
     state: TableState, as_of: str | None = None, partitions: Sequence[str] | None = None
 ) -> list[FileSlice]:
     """The slices that make up the table, now or at the instant `as_of`, of all or the named partitions."""
-    listed = list_all_files(state.storage) if partitions is None else list_partition_files(state.storage, partitions)
+    return _slices(state, as_of, partitions, None)[0]
+
+
+def _slices(
+    state: TableState, as_of: str | None, partitions: Sequence[str] | None, choice: Choice | None
+) -> tuple[list[FileSlice], int]:
+    """The slices, and how many folders `choice` left out."""
+    listed: Sequence[PartitionFiles]
+    left_out = 0
+    if choice is not None:
+        chosen = list_chosen_files(state.storage, choice, partitions)
+        listed, left_out = chosen.files, len(chosen.left_out)
+    elif partitions is not None:
+        listed = list_partition_files(state.storage, partitions)
+    else:
+        listed = list_all_files(state.storage)
     groups = file_groups(listed, state)
     if as_of is not None:
-        check_not_cleaned(state, as_of, groups)
-    return latest_slices(groups, replaced_groups(state, as_of), as_of)
+        check_not_cleaned(state, as_of, groups, choice)
+    return latest_slices(groups, replaced_groups(state, as_of), as_of), left_out
 
 
 def _columns_of(expression: pc.Expression | None, known: pa.Schema) -> list[str]:

@@ -12,6 +12,7 @@ from hoodie.model.names import BaseFileName, LogFileName
 from hoodie.model.services import CleanResult
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, format_time, pad
 from hoodie.timeline.service_codec import decode_clean_result
+from hoodie.view.partitions import Choice
 from hoodie.view.replaced import replaced_groups
 from hoodie.view.slices import GroupId
 from hoodie.view.state import TableState
@@ -66,9 +67,12 @@ class _Gap:
     clean: str
 
 
-def check_not_cleaned(state: TableState, as_of: str, groups: list[FileGroup]) -> None:
-    """Raises TimeTravelError when a clean, archived or not, removed a slice that was current at `as_of` (requirement R31)."""
-    gaps = sorted(_gaps(state, as_of, groups), key=lambda gap: gap.begin)
+def check_not_cleaned(state: TableState, as_of: str, groups: list[FileGroup], choice: Choice | None = None) -> None:
+    """Raises TimeTravelError when a clean, archived or not, removed a slice that was current at `as_of` (requirement R31).
+
+    With a `choice` only partitions that it wants count.
+    """
+    gaps = sorted(_gaps(state, as_of, groups, choice), key=lambda gap: gap.begin)
     lost = next((gap for gap in gaps if gap.begin <= as_of < gap.end), None)
     if lost is None:
         return
@@ -84,12 +88,13 @@ def check_not_cleaned(state: TableState, as_of: str, groups: list[FileGroup]) ->
     )
 
 
-def _gaps(state: TableState, as_of: str, groups: list[FileGroup]) -> Iterator[_Gap]:
+def _gaps(state: TableState, as_of: str, groups: list[FileGroup], choice: Choice | None) -> Iterator[_Gap]:
     oldest: dict[GroupId, str] = {(g.partition, g.file_id): pad(g.slices[-1].base_instant) for g in groups}
     replaced: dict[GroupId, str] | None = None
     for clean, result in _cleans(state, as_of):
-        for partition, names in result.deleted.items():
-            for name in names:
+        wanted = result.deleted if choice is None else choice.partitions(sorted(result.deleted))
+        for partition in wanted:
+            for name in result.deleted[partition]:
                 file = _group_and_time(name)
                 if file is None:
                     continue

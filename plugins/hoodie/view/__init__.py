@@ -1,8 +1,11 @@
 """Which files make up the table."""
 
 from hoodie.view.partitions import (
+    Choice,
+    ChosenFiles,
     PartitionFiles,
     list_all_files,
+    list_chosen_files,
     list_partition_files,
     list_partitions,
     list_partitions_below,
@@ -18,6 +21,8 @@ from hoodie.view.slices import GroupId, file_groups, latest_slices
 from hoodie.view.state import TableState, layout_of, load_state
 
 __all__ = [
+    "Choice",
+    "ChosenFiles",
     "GroupId",
     "PartitionFiles",
     "TableState",
@@ -26,6 +31,7 @@ __all__ = [
     "latest_slices",
     "layout_of",
     "list_all_files",
+    "list_chosen_files",
     "list_partition_files",
     "list_partitions",
     "list_partitions_below",

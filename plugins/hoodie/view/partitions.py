@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from hoodie.model.files import BaseFile, LogFile
 from hoodie.model.names import PARTITION_METAFILE, BaseFileName, LogFileName
@@ -25,6 +26,27 @@ class PartitionFiles:
     base_files: tuple[BaseFile, ...]
     log_files: tuple[LogFile, ...]
     has_metafile: bool
+
+
+class Choice(Protocol):
+    """Which partitions are wanted, told from their paths."""
+
+    def folders(self, paths: Sequence[str]) -> list[str]:
+        """Those in or below which a wanted partition may be."""
+        ...
+
+    def partitions(self, paths: Sequence[str]) -> list[str]:
+        """Those that are wanted."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenFiles:
+    """The data files of the wanted partitions, sorted by path, and the folders that were left out: of a partition, or of all
+    partitions below."""
+
+    files: tuple[PartitionFiles, ...]
+    left_out: tuple[str, ...]
 
 
 def list_partitions(storage: Storage) -> list[str]:
@@ -52,6 +74,25 @@ def list_all_files(storage: Storage) -> list[PartitionFiles]:
     return sorted(found, key=lambda each: each.partition)
 
 
+def list_chosen_files(storage: Storage, choice: Choice, partitions: Sequence[str] | None = None) -> ChosenFiles:
+    """The data files of the wanted partitions, of all or of the named ones. Folders that hold no wanted one are not listed."""
+    if partitions is not None:
+        wanted = choice.partitions(partitions)
+        left = tuple(sorted(set(partitions).difference(wanted)))
+        return ChosenFiles(tuple(list_partition_files(storage, wanted)), left)
+    left_out: list[str] = []
+    found = dict(_walk(storage, kept=partial(_kept, choice, left_out)))
+    wanted = choice.partitions(sorted(found))
+    left_out.extend(set(found).difference(wanted))
+    return ChosenFiles(tuple(parse_partition(path, found[path]) for path in wanted), tuple(sorted(left_out)))
+
+
+def _kept(choice: Choice, left_out: list[str], folders: Sequence[str]) -> list[str]:
+    kept = choice.folders(folders)
+    left_out.extend(set(folders).difference(kept))
+    return kept
+
+
 def list_partition_files(storage: Storage, partitions: Sequence[str]) -> list[PartitionFiles]:
     """The data files of each partition, one listing a partition."""
     listings = _parallel(storage.list, partitions)
@@ -73,8 +114,11 @@ def parse_partition(partition: str, files: Iterable[FileInfo]) -> PartitionFiles
     return PartitionFiles(partition, tuple(base_files), tuple(log_files), has_metafile)
 
 
-def _walk(storage: Storage, root: str = "") -> Iterator[tuple[str, Sequence[FileInfo]]]:
-    level = [root]
+def _walk(
+    storage: Storage, root: str = "", kept: Callable[[Sequence[str]], Sequence[str]] = tuple
+) -> Iterator[tuple[str, Sequence[FileInfo]]]:
+    """The partitions with their files, level by level; `kept` are those of a level's folders that are looked into."""
+    level: Sequence[str] = [root]
     while level:
         below: list[str] = []
         for folder, listing in zip(level, _parallel(storage.list, level), strict=True):
@@ -85,7 +129,7 @@ def _walk(storage: Storage, root: str = "") -> Iterator[tuple[str, Sequence[File
                 if not folder:
                     return
             below.extend(sub for sub in listing.folders if sub != ".hoodie")
-        level = below
+        level = kept(below)
 
 
 def _parallel(function: Callable[[T], R], items: Sequence[T]) -> list[R]:

@@ -1,0 +1,286 @@
+"""What a partition's folders say of its rows: the way back of `partition_path` (format notes, section 1.4).
+
+What is said is an Arrow expression that is true of every row; where a path can be read in several ways (the value of
+`__HIVE_DEFAULT_PARTITION__` is null, empty or that text) there are several, one of which is true of each row. Whatever is not
+understood says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from urllib.parse import unquote
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.config.table import TableProperties
+from hoodie.config.timebased import TimestampOptions
+from hoodie.errors import ConfigError, UnsupportedTableError
+from hoodie.keygen.folder_times import FolderTimes
+from hoodie.keygen.partition_path import DEFAULT_PARTITION
+from hoodie.schema import find_field
+
+Guarantees = list[pc.Expression]
+NOTHING = pc.scalar(True)
+
+_NULLS = frozenset({DEFAULT_PARTITION, "default"})  # the second one: releases before 0.12
+_WHOLE = re.compile(r"-?[0-9]+")
+_YEAR_OR_MONTH = re.compile(r"[0-9]{4}(-[0-9]{2})?")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DEEPEST = 8  # folders; the ways to read a path grow with them
+
+
+@dataclass(frozen=True)
+class FolderValues:
+    """How the folders of a table's partitions are read."""
+
+    columns: tuple[_Column, ...]
+
+    def of_partition(self, path: str) -> Guarantees:
+        """One of these is true of each row of the partition."""
+        return self._readings(path, below=False)
+
+    def of_folder(self, path: str) -> Guarantees:
+        """One of these is true of each row in or below the folder."""
+        return self._readings(path, below=True)
+
+    def _readings(self, path: str, *, below: bool) -> Guarantees:
+        steps = path.split("/")
+        found = _readings(self.columns, steps, below=below) if len(steps) <= _DEEPEST else []
+        return found or [NOTHING]
+
+
+def folder_values(properties: TableProperties, schema: pa.Schema) -> FolderValues | None:
+    """The reader of a table's partition paths; `schema` are its data columns. None when its folders tell nothing for certain."""
+    fields = properties.partition_fields
+    try:
+        if not fields or properties.keygen_type in ("NON_PARTITION", "GLOBAL_DELETE"):
+            return None
+        stamped = frozenset(properties.timestamp_partition_fields)
+        times = FolderTimes(TimestampOptions.of_properties(properties.raw)) if stamped else None
+    except UnsupportedTableError:  # a key generator of someone's own, or Custom columns without their types
+        return None
+    except (ConfigError, KeyError):  # Hudi does not keep the options of Custom tables
+        times = None
+    naming = _Naming(properties.hive_style_partitioning, properties.url_encode_partitioning)
+    return FolderValues(
+        tuple(
+            _column(name, find_field(schema, name), naming, stamped, times, slashes=properties.slash_dates)
+            for name in fields
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Naming:
+    hive_style: bool
+    url_encoded: bool
+
+
+def _column(
+    name: str,
+    field: pa.Field | None,
+    naming: _Naming,
+    stamped: frozenset[str],
+    times: FolderTimes | None,
+    *,
+    slashes: bool,
+) -> _Column:
+    kind = pa.null() if field is None else field.type
+    if name in stamped:
+        return _Column(name, kind, naming) if times is None or not times.steps else _Times(name, kind, naming, times)
+    if pa.types.is_date32(kind):
+        return _Days(name, kind, naming)
+    if pa.types.is_string(kind):
+        return _DayTexts(name, kind, naming) if slashes else _Text(name, kind, naming)
+    return _Column(name, kind, naming) if pa.types.is_null(kind) else _Single(name, kind, naming)
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A partition column; of this kind nothing is known, not even how many folders a value makes."""
+
+    name: str
+    type: pa.DataType
+    naming: _Naming
+
+    def values(self, steps: Sequence[str]) -> Guarantees:
+        """Of values that the folders `steps` name; none when they are no whole value."""
+        return [NOTHING]
+
+    def begun(self, steps: Sequence[str]) -> Guarantees:
+        """Of values whose folders begin with `steps` and go on below."""
+        return [NOTHING]
+
+    @property
+    def field(self) -> pc.Expression:
+        return pc.field(*self.name.split("."))
+
+    def texts(self, steps: Sequence[str]) -> Iterator[list[str]]:
+        """The value's part of each folder, in every way in which it can be meant."""
+        prefix = f"{self.name}="
+        ways = [list(steps)]
+        if steps[0].startswith(prefix):
+            bare = [steps[0].removeprefix(prefix), *steps[1:]]
+            ways = [bare] if self.naming.hive_style else [*ways, bare]
+        for way in ways:
+            yield way
+            decoded = [unquote(step) for step in way]
+            if decoded != way:
+                yield decoded
+
+    def known(self, found: Iterable[Guarantees | None]) -> Guarantees:
+        """What is known by any of the ways to read a text, of which None are no texts of the type."""
+        meant = [each for each in found if each is not None]
+        return [guarantee for each in meant for guarantee in each] if meant else [NOTHING]
+
+    def nulls(self, text: str) -> Guarantees | None:
+        """What a folder of nulls says; None for another one."""
+        if text and text not in _NULLS:
+            return None
+        # In a struct the null may be that of the struct.
+        return [NOTHING] if "." in self.name else [self.field.is_null()]
+
+
+class _Single(_Column):
+    """Numbers and the like: one folder a value."""
+
+    def values(self, steps: Sequence[str]) -> Guarantees:
+        if len(steps) > 1:
+            return []
+        return self.known(self.nulls(text) or self._equal(text) for (text,) in self.texts(steps))
+
+    def begun(self, steps: Sequence[str]) -> Guarantees:
+        return []
+
+    def _equal(self, text: str) -> Guarantees | None:
+        values = _parsed(text, self.type)
+        return None if values is None else [self.field == value for value in values]
+
+
+class _Text(_Column):
+    """Text. Where it is not encoded a value may make several folders: by slashes of its own, or, with an option of Hudi's writes
+    that not every table keeps (slash separated dates), also by hyphens."""
+
+    def values(self, steps: Sequence[str]) -> Guarantees:
+        if len(steps) > 1 and self.naming.url_encoded:
+            return []
+        return [each for texts in self.texts(steps) for each in self._equal(texts)]
+
+    def begun(self, steps: Sequence[str]) -> Guarantees:
+        if self.naming.url_encoded:
+            return []
+        low, high = "-", "0"  # from the hyphen to what follows the slash
+        ways = [text for texts in self.texts(steps) for text in _joined(texts)]
+        return [(self.field >= text + low) & (self.field < text + high) for text in ways]
+
+    def _equal(self, texts: Sequence[str]) -> Guarantees:
+        nulls = self.nulls(texts[0]) if len(texts) == 1 else None
+        same = {*_joined(texts), *([""] if nulls else [])}
+        return [*(nulls or []), *(self.field == text for text in sorted(same))]
+
+
+class _DayTexts(_Text):
+    """Days as text, in a table that says that their folders are separated by slashes: then three such folders are a day."""
+
+    def values(self, steps: Sequence[str]) -> Guarantees:
+        text = "-".join(steps)
+        return [self.field == text] if len(steps) > 1 and _DAY.fullmatch(text) else super().values(steps)
+
+    def begun(self, steps: Sequence[str]) -> Guarantees:
+        text = "-".join(steps)
+        if len(steps) > 1 and _DAY.fullmatch(text):
+            return []
+        if not _YEAR_OR_MONTH.fullmatch(text):
+            return super().begun(steps)
+        return [(self.field >= text + "-") & (self.field < text + ".")]  # a full stop follows the hyphen
+
+
+class _Days(_Single):
+    """Dates: `2026-01-02`, or a folder each for year, month and day."""
+
+    def values(self, steps: Sequence[str]) -> Guarantees:
+        if len(steps) != 3:
+            return super().values(steps)
+        return self.known(self._equal("-".join(texts)) for texts in self.texts(steps))
+
+    def begun(self, steps: Sequence[str]) -> Guarantees:
+        return self.known(self._within("-".join(texts)) for texts in self.texts(steps)) if len(steps) < 3 else []
+
+    def _within(self, text: str) -> Guarantees | None:
+        if not _YEAR_OR_MONTH.fullmatch(text):
+            return None
+        first = np.datetime64(text)
+        return [(self.field >= _day(first)) & (self.field < _day(first + 1))]
+
+
+@dataclass(frozen=True)
+class _Times(_Column):
+    """Times, whose pattern says how many folders there are."""
+
+    times: FolderTimes
+
+    def values(self, steps: Sequence[str]) -> Guarantees:
+        return self._known(steps) if len(steps) == self.times.steps or self.naming.url_encoded else []
+
+    def begun(self, steps: Sequence[str]) -> Guarantees:
+        return self._known(steps) if len(steps) < self.times.steps else []
+
+    def _known(self, steps: Sequence[str]) -> Guarantees:
+        ways = ("/".join(texts).split("/") for texts in self.texts(steps))
+        return self.known(self.times.values(way, self.field, self.type) for way in ways)
+
+
+def _day(first: np.datetime64) -> pa.Scalar:
+    return pa.scalar(first.astype("M8[D]").item(), pa.date32())
+
+
+def _joined(texts: Sequence[str]) -> Iterator[str]:
+    """The texts with a hyphen or a slash in each place between them."""
+    for between in product("-/", repeat=len(texts) - 1):
+        yield texts[0] + "".join(sign + text for sign, text in zip(between, texts[1:], strict=True))
+
+
+def _readings(columns: Sequence[_Column], steps: Sequence[str], *, below: bool) -> Guarantees:
+    """Every way to give each column its folders; with `below` further folders may follow."""
+    if not steps:
+        return [NOTHING] if below or not columns else []
+    if not columns:
+        return []
+    found = columns[0].begun(steps) if below else []
+    for used in range(1, len(steps) + 1):
+        rest = _readings(columns[1:], steps[used:], below=below)
+        if rest:
+            found += [_both(value, others) for value in columns[0].values(steps[:used]) for others in rest]
+    return found
+
+
+def _both(left: pc.Expression, right: pc.Expression) -> pc.Expression:
+    return right if left is NOTHING else left if right is NOTHING else left & right
+
+
+def _parsed(text: str, kind: pa.DataType) -> list[pa.Scalar] | None:
+    """The values of the type with this text; None when it is not sure which these are."""
+    if pa.types.is_boolean(kind):
+        return [pa.scalar(text == "true")] if text in ("true", "false") else None
+    if pa.types.is_integer(kind) and not _WHOLE.fullmatch(text):
+        return None
+    widths = [kind]
+    if pa.types.is_float64(kind):
+        widths.append(pa.float32())  # the folder may be older than the column's greater width
+    elif not (
+        pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_date32(kind) or pa.types.is_decimal(kind)
+    ):
+        return None
+    try:
+        if pa.types.is_date32(kind) and _WHOLE.fullmatch(text):
+            return [pa.scalar(text).cast(pa.int32()).cast(kind)]  # days since 1970
+        values = [pa.scalar(text).cast(width).cast(kind) for width in widths]
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+    # Zero has two forms, and NaN is not equal to itself.
+    return None if pa.types.is_floating(kind) and not values[0].as_py() * 0 == 0 != values[0].as_py() else values
