@@ -17,7 +17,7 @@ SPILL_FOLDER = ConfigKey[str](
     "hoodie.memory.spillable.map.path",
     text,
     "",
-    "local folder for those files; empty: the system's for temporary files",
+    "local folder for rows that a task puts into files for a while; empty: the system's for temporary files",
 )
 
 MEMORY_KEYS: tuple[ConfigKey[Any], ...] = (MERGE_MEMORY, SPILL_FOLDER)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoodie.config.key import ConfigKey, boolean, choice, fraction, integer
+from hoodie.config.memory_keys import SPILL_FOLDER
 
 _MIB = 1024 * 1024
 
@@ -52,7 +53,7 @@ BLOOM_ENTRIES = ConfigKey[int](
     "hoodie.index.bloom.num_entries",
     integer(1),
     60000,
-    "keys a bloom filter is sized for",
+    "keys a bloom filter is sized for; when not given a power of two that holds those of the file, at most this",
     ("hoodie.bloom.index.num_entries",),
 )
 BLOOM_FPP = ConfigKey[float](
@@ -95,4 +96,5 @@ WRITE_KEYS: tuple[ConfigKey[Any], ...] = (
     BULK_INSERT_PARALLELISM,
     WRITE_POSITIONS,
     LOCK_WAIT_MS,
+    SPILL_FOLDER,
 )

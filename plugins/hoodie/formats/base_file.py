@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -32,7 +32,7 @@ class BaseFileOptions:
 
     compression: str = "ZSTD"
     row_group_bytes: int = 120 * 1024 * 1024
-    bloom_entries: int = 60000
+    bloom_entries: int | None = None  # None: as many as the file has keys
     bloom_fpp: float = 1e-9
     bloom_max_entries: int = 100000
     virtual_keys: bool = False  # the table's meta columns are null, and footers have no key index
@@ -49,6 +49,11 @@ class KeyIndex:
     bloom: BloomFilter
     minimum: str
     maximum: str
+
+    @staticmethod
+    def of(bloom: BloomFilter, keys: pa.ChunkedArray) -> KeyIndex:
+        """The index of `keys`, of which there are some and which the filter holds."""
+        return KeyIndex(bloom, *_range(keys))
 
     def with_keys(self, keys: pa.ChunkedArray) -> KeyIndex:
         """The index after more keys."""
@@ -146,28 +151,6 @@ class BaseFileWriter:
 def _repeated(zeros: pa.Array, value: str | None) -> pa.DictionaryArray:
     values = pa.array([] if value is None else [value], pa.string())
     return pa.DictionaryArray.from_arrays(pa.nulls(len(zeros), pa.int32()) if value is None else zeros, values)
-
-
-def build_key_index(keys: pa.ChunkedArray, options: BaseFileOptions) -> KeyIndex | None:
-    """The index of `keys` (utf8, no nulls), None when there are none or the file is to have no index."""
-    if not len(keys) or options.virtual_keys:
-        return None
-    low, high = _range(keys)
-    bloom = BloomFilter.build(keys, options.bloom_entries, options.bloom_fpp, options.bloom_max_entries)
-    return KeyIndex(bloom, low, high)
-
-
-def next_key_index(
-    known: KeyIndex | None, added: Iterable[pa.ChunkedArray], options: BaseFileOptions
-) -> KeyIndex | None:
-    """The index of a file's next version: the old one with the keys `added`; without an old one, `added` are all keys.
-
-    Keys that were deleted stay in it, which costs a look-up and is not wrong.
-    """
-    keys = pa.chunked_array([chunk for column in added for chunk in column.chunks], pa.string())
-    if known is None or options.virtual_keys:
-        return build_key_index(keys, options)
-    return known.with_keys(keys) if len(keys) else known
 
 
 def dictionary_columns(sample: pa.Table) -> list[str]:

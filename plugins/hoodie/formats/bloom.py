@@ -47,6 +47,11 @@ class BloomFilter:
         empty = BloomFilter(DYNAMIC, hashes, bits, (np.zeros(bits, dtype=bool),), entries, 0, max_entries)
         return empty.add(keys)
 
+    @property
+    def keys(self) -> int:
+        """How many keys a DYNAMIC_V0 filter was given; of a SIMPLE one that is not known (0)."""
+        return (len(self.rows) - 1) * self.entries + self.current if self.type_code == DYNAMIC else 0
+
     def add(self, keys: pa.ChunkedArray | pa.Array) -> BloomFilter:
         """The filter after more keys, in their order."""
         rows = [row.copy() for row in self.rows]

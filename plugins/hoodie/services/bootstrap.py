@@ -9,8 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-
-import pyarrow as pa
+from functools import partial
 
 from hoodie.clock import Clock
 from hoodie.config import bootstrap_keys as keys
@@ -19,11 +18,10 @@ from hoodie.config.key import Options, resolve
 from hoodie.config.store import PROPERTIES
 from hoodie.config.table import TableProperties
 from hoodie.config.table_keys import CREATE_KEYS
-from hoodie.config.write_keys import BLOOM_ENTRIES, BLOOM_FPP, BLOOM_MAX_ENTRIES, LOCK_WAIT_MS, WRITE_KEYS
+from hoodie.config.write_keys import LOCK_WAIT_MS, WRITE_KEYS
 from hoodie.engine.base import Engine
 from hoodie.engine.pack import packed
 from hoodie.errors import ConfigError, HoodieError, SourceError, TableExistsError
-from hoodie.formats.bloom import BloomFilter
 from hoodie.formats.bootstrap_index import (
     BootstrapFile,
     BootstrapIndex,
@@ -31,6 +29,7 @@ from hoodie.formats.bootstrap_index import (
     delete_bootstrap_index,
     write_bootstrap_index,
 )
+from hoodie.formats.key_index import footer_bytes
 from hoodie.keygen import key_generator
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP
@@ -51,7 +50,7 @@ from hoodie.transaction.rollback import rollback_failed_writes
 from hoodie.view import TableState, list_all_files, load_state
 from hoodie.write.bulk import BulkInsert
 from hoodie.write.execute import new_file_id
-from hoodie.write.plan import WritePlan, commit_action, plan_write, write_context
+from hoodie.write.plan import WritePlan, base_file_options, commit_action, plan_write, write_context
 
 _SKELETON_ROWS = 1_000_000  # of a task, about a second
 _TIMES = {keys.METADATA_ONLY: METADATA_BOOTSTRAP, keys.FULL_RECORD: FULL_BOOTSTRAP}
@@ -117,9 +116,8 @@ def preflight(request: BootstrapRequest, engine: Engine) -> BootstrapPlan:
     record_keys, paths = key_generator(properties)
     named = [*record_keys.fields, *paths.fields]
     footers = read_footers(source, files, named, orc, engine, options[keys.PARALLELISM])
-    nothing = pa.array([], pa.string())
-    bloom = BloomFilter.build(nothing, options[BLOOM_ENTRIES], options[BLOOM_FPP], options[BLOOM_MAX_ENTRIES])
-    plan = plan_bootstrap(source.base_path, footers, properties, options, len(bloom.to_base64()))
+    bloom_bytes = partial(footer_bytes, options=base_file_options(options, properties))
+    plan = plan_bootstrap(source.base_path, footers, properties, options, bloom_bytes)
     if not plan.problems and options[keys.CHECK_KEYS] != "NONE":
         sample = options[keys.CHECK_KEYS] == "SAMPLE"
         splits = plan.splits(source, plan.files, orc=orc)

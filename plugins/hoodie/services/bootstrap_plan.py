@@ -76,9 +76,13 @@ class BootstrapPlan:
 
 
 def plan_bootstrap(
-    source: str, footers: Sequence[Footer], properties: TableProperties, options: Options, bloom_bytes: int
+    source: str,
+    footers: Sequence[Footer],
+    properties: TableProperties,
+    options: Options,
+    bloom_bytes: Callable[[int], int],
 ) -> BootstrapPlan:
-    """Plan from what the footers say. `bloom_bytes` is the size of an empty bloom filter in a footer."""
+    """Plan from what the footers say. `bloom_bytes` tells the size in a footer of the bloom filter of so many keys."""
     problems = [*_unreadable(footers)]
     good = [footer for footer in footers if footer.problem is None and footer.rows]
     fields = key_generator(properties)[1].fields
@@ -94,7 +98,7 @@ def plan_bootstrap(
     inside = tuple(name for name in fields if all(_has(footer, name) for footer in good))
     key_bytes = sum(footer.key_bytes for footer in good)
     rows = sum(footer.rows for footer in good)
-    skeletons = key_bytes + rows * _SEQNO_BYTES + len(good) * bloom_bytes
+    skeletons = key_bytes + rows * _SEQNO_BYTES + sum(bloom_bytes(footer.rows) for footer in good)
     return BootstrapPlan(
         source,
         files,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from hoodie.errors import CorruptFileError
-from hoodie.formats.base_file import KeyIndex, build_key_index
+from hoodie.formats.key_index import KeyIndexBuilder
 from hoodie.model.commit import WriteStat
 from hoodie.model.meta_columns import META_COLUMNS, PARTITION_PATH, RECORD_KEY
 from hoodie.schema.meta import META_FIELDS
@@ -54,7 +54,7 @@ class WriteSkeletons:
         context = self.context
         where = f"{task.source.storage.base_path}/{task.source.info.path}"
         handle = FileHandle(context, FileTask(task.folder, task.file_id, None), task.number)
-        index: KeyIndex | None = None
+        index = KeyIndexBuilder(context.base_file)
         with handle.open() as writer:
             for rows in chunks(task.source.batches()):
                 if not rows.num_rows:
@@ -63,9 +63,9 @@ class WriteSkeletons:
                 keys = context.keys.of(rows)
                 named = pa.table({RECORD_KEY: keys, PARTITION_PATH: pa.repeat(task.folder, rows.num_rows)})
                 writer.write(handle.stamp(named))
-                index = build_key_index(keys, context.base_file) if index is None else index.with_keys(keys)
+                index.add(keys)
             written = writer.rows
-            writer.finish(index)
+            writer.finish(index.build())
         if written != task.rows:
             raise CorruptFileError(
                 f"Source file {where} does not hold the rows that its footer promises",

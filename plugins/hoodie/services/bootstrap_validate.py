@@ -73,7 +73,7 @@ def validate_bootstrap(request: BootstrapRequest, clock: Clock, engine: Engine) 
     orc = options[keys.SOURCE_FORMAT] == "ORC"
     _, paths = key_generator(state.properties)
     footers = read_footers(source, list_source(source), (), orc, engine, options[keys.PARALLELISM])
-    plan = plan_bootstrap(source.base_path, footers, state.properties, options, 0)
+    plan = plan_bootstrap(source.base_path, footers, state.properties, options, lambda keys: 0)
     if plan.schema is None or plan.problems:
         raise SourceError(f"The source {source.base_path} cannot be compared", found="; ".join(plan.problems))
     of_source = engine.map(SourceSums(paths), plan.splits(source, plan.files, orc=orc))

@@ -6,9 +6,8 @@ import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-import pyarrow as pa
-
-from hoodie.formats.base_file import BaseFileWriter, KeyIndex, next_key_index
+from hoodie.formats.base_file import BaseFileWriter
+from hoodie.formats.key_index import KeyIndexBuilder
 from hoodie.formats.stitched import open_base_file
 from hoodie.markers import MarkerType, create_marker
 from hoodie.model.commit import WriteStat
@@ -40,8 +39,6 @@ class CompactSlice(SliceTask):
         path = join(file_slice.partition, name)
         create_marker(storage, self.instant, path, MarkerType.MERGE)
         updated = deleted = added = 0
-        known: KeyIndex | None = None
-        keys: list[pa.ChunkedArray] = []
         still_wanted = only_while_pending(storage, self.inflight, path)
         with still_wanted, storage.open_output(path) as sink, ExitStack() as stack:
             writer = BaseFileWriter(sink, self.schema, self.avro_schema, self.options, {FILE_NAME: name})
@@ -49,13 +46,12 @@ class CompactSlice(SliceTask):
             reader = open_base_file(storage, base) if base is not None else None
             if reader is not None:
                 stack.callback(reader.close)
-                known = reader.key_index()
+            index = KeyIndexBuilder(self.options, reader.key_index() if reader is not None else None)
             for merged in self.merger.batches(file_slice, reader):
                 updated, deleted, added = updated + merged.updated, deleted + merged.deleted, added + merged.added
-                if not self.options.virtual_keys and (known is None or merged.added):
-                    keys.append(merged.rows[RECORD_KEY])
+                (index.add if merged.added else index.keep)(merged.rows[RECORD_KEY])
                 writer.write(merged.rows)
-            writer.finish(next_key_index(known, keys, self.options))
+            writer.finish(index.build())
         info = storage.info(path)
         return WriteStat(
             file_slice.file_id,

@@ -5,27 +5,33 @@ Hudi's default sort mode, `hoodie.bulkinsert.sort.mode=NONE`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.base_file import BaseFileWriter, build_key_index
+from hoodie.formats.base_file import BaseFileWriter
+from hoodie.formats.key_index import KeyIndexBuilder
+from hoodie.formats.murmur import murmur2
 from hoodie.merge import DELETE
+from hoodie.merge.spill import Spill
 from hoodie.model.commit import WriteStat
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.write.assign import FileTask
 from hoodie.write.context import WriteContext
 from hoodie.write.handles import FileHandle
-from hoodie.write.rows import keyed_rows
+from hoodie.write.rows import chunks, keyed_rows
 
 # Fresh memory is dear, so a task works on little at a time and takes up the memory of what was written again.
 _CHUNK_BYTES = 8 * 1024 * 1024
 _PENDING_BYTES = 64 * 1024 * 1024  # of rows that a task holds for its open files
 _SMALLEST_BYTES = 4 * 1024 * 1024  # of a row group
 _MOST = 4  # times as much may be pending while all row groups are smaller than that
+_OPEN_FILES = 128  # of a task: rows of further partitions wait in local files until these are closed
+_PILES = 64  # local files that they are spread over by their partition
 
 
 @dataclass(frozen=True)
@@ -36,23 +42,37 @@ class BulkInsert:
     new_file_id: Callable[[], str]
 
     def __call__(self, number: int, batches: Iterator[pa.RecordBatch]) -> list[WriteStat]:
-        stats: list[WriteStat] = []
+        keyed = keyed_rows(self.context, number, batches, _CHUNK_BYTES)
+        wanted = (rows.filter(pc.invert(rows[DELETE])) if pc.any(rows[DELETE]).as_py() else rows for rows in keyed)
+        return list(self._files(number, wanted, 0))
+
+    def _files(self, number: int, tables: Iterable[pa.Table], passed: int) -> Iterator[WriteStat]:
+        """Write keyed rows that were put aside `passed` times: as many partitions as files may be open, then the others."""
         open_files: dict[str, _OpenFile] = {}
+        others: Spill | None = None
         with ExitStack() as stack:
-            for rows in keyed_rows(self.context, number, batches, _CHUNK_BYTES):
-                kept = rows.filter(pc.invert(rows[DELETE])) if pc.any(rows[DELETE]).as_py() else rows
-                for partition, part in _by_partition(kept):
+            for rows in tables:
+                for partition, part in _by_partition(rows, open_files, passed):
+                    if isinstance(partition, int):
+                        if others is None:
+                            others = stack.enter_context(Spill(rows.schema, self.context.spill_folder))
+                        others.write(partition, part)
+                        continue
                     file = open_files.get(partition)
                     if file is None:
                         task = FileTask(partition, self.new_file_id(), None)
                         file = open_files[partition] = _OpenFile(self.context, task, number, stack)
                     file.write(part)
                     if file.writer.bytes_written >= self.context.max_file_bytes:
-                        stats.append(open_files.pop(partition).close())
+                        yield open_files.pop(partition).close()
                 _make_room(open_files.values())
             while open_files:  # a file's keys need not wait for the others
-                stats.append(open_files.pop(next(iter(open_files))).close())
-        return stats
+                yield open_files.pop(next(iter(open_files))).close()
+            if others is None:
+                return
+            for pile in range(_PILES):
+                batches = (batch for table in others.batches(pile) for batch in table.to_batches())
+                yield from self._files(number, chunks(batches, _CHUNK_BYTES), passed + 1)
 
 
 def _make_room(files: Collection[_OpenFile]) -> None:
@@ -70,35 +90,45 @@ class _OpenFile:
     task: FileTask
     number: int
     stack: ExitStack
-    keys: list[pa.ChunkedArray] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.handle = FileHandle(self.context, self.task, self.number)
+        self.keys = KeyIndexBuilder(self.context.base_file)
         self._own = self.stack.enter_context(ExitStack())
         self.writer: BaseFileWriter = self._own.enter_context(self.handle.open())
 
     def write(self, rows: pa.Table) -> None:
         self.writer.write(self.handle.stamp(rows))
-        self.keys.append(rows[RECORD_KEY])
+        self.keys.add(rows[RECORD_KEY])
 
     def close(self) -> WriteStat:
-        keys = pa.chunked_array([chunk for column in self.keys for chunk in column.chunks], pa.string())
-        self.writer.finish(build_key_index(keys, self.context.base_file))
+        self.writer.finish(self.keys.build())
         self._own.close()
         rows = self.writer.rows
         return self.handle.stat(writes=rows, inserts=rows, updates=0, deletes=0)
 
 
-def _by_partition(rows: pa.Table) -> Iterator[tuple[str, pa.Table]]:
-    """The rows of each partition, in memory of their own: that of one can be given back before that of the others."""
-    partitions = pc.unique(rows[PARTITION_PATH]).to_pylist()  # distinct values: few
-    if len(partitions) == 1:
-        yield partitions[0], rows
+def _by_partition(rows: pa.Table, open_files: Collection[str], passed: int) -> Iterator[tuple[str | int, pa.Table]]:
+    """The rows of each partition that has an open file or may still get one, and of the others those of each pile.
+
+    Each in memory of their own: that of one can be given back before that of the others.
+    """
+    partitions = pc.unique(rows[PARTITION_PATH])
+    piles = murmur2(partitions, passed) % np.uint32(_PILES)
+    room = _OPEN_FILES - len(open_files)
+    places: dict[str | int, int] = {}
+    place_of_partition = []
+    for name, pile in zip(partitions.to_pylist(), piles.tolist(), strict=True):  # distinct values: few
+        room -= name not in open_files
+        place = name if name in open_files or room >= 0 else pile
+        place_of_partition.append(places.setdefault(place, len(places)))
+    if len(places) <= 1:
+        yield from ((place, rows) for place in places)
         return
     whole = rows.combine_chunks()  # else each `take` would join the chunks of all rows
-    order = pc.sort_indices(pc.index_in(rows[PARTITION_PATH], value_set=pa.array(partitions, pa.string())))
-    counts = {entry["values"]: entry["counts"] for entry in pc.value_counts(rows[PARTITION_PATH]).to_pylist()}
+    place_of_row = np.array(place_of_partition)[pc.index_in(rows[PARTITION_PATH], value_set=partitions).to_numpy()]
+    order = pc.sort_indices(pa.array(place_of_row))
     start = 0
-    for partition in partitions:
-        yield partition, whole.take(order.slice(start, counts[partition]))
-        start += counts[partition]
+    for place, count in zip(places, np.bincount(place_of_row).tolist(), strict=True):
+        yield place, whole.take(order.slice(start, count))
+        start += count

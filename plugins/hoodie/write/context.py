@@ -32,4 +32,5 @@ class WriteContext:
     record_positions: bool  # logs tell where their rows stand in the base file
     max_file_bytes: int
     base_file: BaseFileOptions
+    spill_folder: str  # local folder of a worker for rows put aside, empty: the system's for temporary files
     write_token: Callable[[int], str]

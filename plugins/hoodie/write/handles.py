@@ -10,7 +10,8 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.base_file import BaseFileWriter, build_key_index, next_key_index
+from hoodie.formats.base_file import BaseFileWriter
+from hoodie.formats.key_index import KeyIndexBuilder
 from hoodie.formats.log import POSITION
 from hoodie.formats.stitched import open_base_file
 from hoodie.markers import MarkerType, create_marker
@@ -116,7 +117,9 @@ def _create(context: WriteContext, task: FileTask, number: int, rows: pa.Table) 
     with handle.open() as writer:
         for start in range(0, fresh.num_rows, 1 << 17):
             writer.write(handle.stamp(fresh.slice(start, 1 << 17)))
-        writer.finish(build_key_index(fresh[RECORD_KEY], context.base_file))
+        index = KeyIndexBuilder(context.base_file)
+        index.add(fresh[RECORD_KEY])
+        writer.finish(index.build())
     return handle.stat(writes=fresh.num_rows, inserts=fresh.num_rows, updates=0, deletes=0)
 
 
@@ -131,20 +134,19 @@ def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, b
         incoming, handle.schema.names, rules.base_ordering, rules.partial, stamps_filled=not context.stored_keys.virtual
     )
     updates = deletes = 0
-    kept_keys: list[pa.ChunkedArray] = []
     with open_base_file(context.storage, base) as reader, handle.open() as writer:
-        known = reader.key_index()
+        index = KeyIndexBuilder(context.base_file, reader.key_index())
         for stored in context.stored_keys.rows(handle.schema.names, reader.batches):
             merged = merger.merge(conform(stored, handle.schema))
             updates, deletes = updates + merged.updated, deletes + merged.deleted
-            if known is None and not context.base_file.virtual_keys:
-                kept_keys.append(merged.rows[RECORD_KEY])
+            index.keep(merged.rows[RECORD_KEY])
             writer.write(merged.rows)
         fresh = handle.schema.empty_table() if context.deletes_by_key else merger.inserts()
         inserts = fresh.cast(handle.schema)
         writer.write(inserts)
         written = writer.rows
-        writer.finish(next_key_index(known, [*kept_keys, inserts[RECORD_KEY]], context.base_file))
+        index.add(inserts[RECORD_KEY])
+        writer.finish(index.build())
     return handle.stat(writes=written, inserts=inserts.num_rows, updates=updates, deletes=deletes)
 
 

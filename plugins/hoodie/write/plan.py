@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from hoodie.config import write_keys as keys
 from hoodie.config.key import Options, resolve
+from hoodie.config.memory_keys import SPILL_FOLDER
 from hoodie.config.same_keygen import with_keygen_options
 from hoodie.config.table import TableProperties
 from hoodie.config.table_keys import KEYGEN_KEYS
@@ -152,6 +153,7 @@ def write_context(state: TableState, plan: WritePlan, instant: str, write_token:
         record_positions=_tells_positions(plan),
         max_file_bytes=options[keys.MAX_FILE_SIZE],
         base_file=base_file_options(options, properties),
+        spill_folder=options[SPILL_FOLDER],
         write_token=write_token,
     )
 
@@ -167,7 +169,7 @@ def base_file_options(options: Options, properties: TableProperties) -> BaseFile
     return BaseFileOptions(
         compression=options[keys.COMPRESSION],
         row_group_bytes=options[keys.ROW_GROUP_SIZE],
-        bloom_entries=options[keys.BLOOM_ENTRIES],
+        bloom_entries=options[keys.BLOOM_ENTRIES] if options.given(keys.BLOOM_ENTRIES) else None,
         bloom_fpp=options[keys.BLOOM_FPP],
         bloom_max_entries=options[keys.BLOOM_MAX_ENTRIES],
         virtual_keys=properties.virtual_keys,
