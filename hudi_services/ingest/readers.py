@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pa_csv
-import pyarrow.json as pa_json
 import pyarrow.parquet as pq
 
 from hoodie.errors import SourceError
 from hoodie.schema import values_of
 from hoodie.storage import File, Storage, closing_input
-from hudi_services.ingest.casting import typed
+from hudi_services.ingest import text
+from hudi_services.ingest.casting import typed, unknown_field
+from hudi_services.ingest.csv_rows import csv_table, read_header, row_blocks
+from hudi_services.ingest.json_rows import json_tables, line_blocks, readable
 from hudi_services.ingest.quarantine import QuarantineWriter
-from hudi_services.ingest.schema import NULL_TEXTS
+from hudi_services.ingest.source import SourceFile
+from hudi_services.ingest.text import READ_ERRORS, RejectText, text_input, unreadable
 
-RejectText = Callable[[str, str], None]  # text, reason
 RejectFileText = Callable[[str, str, str], None]  # path, text, reason
 RejectRows = Callable[[pa.Table, str, Sequence[str]], None]  # rows, path, reason of each
 
-_HEADER = 1024 * 1024  # bytes in which the first line of a CSV file must end
-_BLOCK = 16 * 1024 * 1024  # bytes of text that are parsed at once
 _SPLIT = 128 * 1024 * 1024  # bytes of files that one task reads
 
 
@@ -34,9 +31,13 @@ _SPLIT = 128 * 1024 * 1024  # bytes of files that one task reads
 class Piece:
     """A file, or some row groups of a Parquet file."""
 
-    path: str
-    size: int
+    file: SourceFile
+    size: int  # bytes of it
     row_groups: tuple[int, ...] | None = None
+
+    @property
+    def path(self) -> str:
+        return self.file.path
 
 
 @dataclass(frozen=True)
@@ -65,38 +66,59 @@ class FileSplit:
             for piece in self.pieces:
                 try:
                     for rows in self._tables(piece, quarantine.add_text):
+                        self._check_columns(piece, rows)
                         good = self._good(rows, piece.path, quarantine.add)
                         quarantine.read += rows.num_rows
                         yield from good.to_batches()
-                except (pa.ArrowException, OSError, EOFError) as error:
-                    raise SourceError(
-                        f"Source file {self.storage.base_path}/{piece.path} cannot be read",
-                        found=str(error),
-                        fix="deliver it again, or move it out of the folder; nothing was loaded",
-                    ) from error
+                except READ_ERRORS as error:
+                    raise unreadable(self.storage, piece.path, error) from error
+                self._check_unchanged(piece)
 
     def _tables(self, piece: Piece, reject: RejectFileText) -> Iterator[pa.Table]:
-        with closing_input(self.storage, piece.path) as source:
-            if self.file_format == "parquet":
+        refuse = partial(reject, piece.path)
+        if self.file_format == "parquet":
+            with closing_input(self.storage, piece.path) as source:
                 file = pq.ParquetFile(source)
                 groups = piece.row_groups if piece.row_groups is not None else range(file.num_row_groups)
                 for group in groups:
                     yield file.read_row_group(group, use_threads=False)
-                return
-            text = gzip.GzipFile(fileobj=source) if piece.path.endswith(".gz") else source
+            return
+        with text_input(self.storage, piece.path) as source:
             if self.file_format == "csv":
-                yield from _csv(text, self._header(piece.path), partial(reject, piece.path))
+                yield from self._csv_tables(source, refuse)
             else:
-                readable = pa.schema([field.with_type(_readable(field.type)) for field in self.schema])
-                for block in _line_blocks(text):
-                    yield from _json(block, readable, partial(reject, piece.path))
+                schema = readable(self.schema)
+                for lines in line_blocks(source):
+                    for _, rows in json_tables(lines, schema, refuse):
+                        yield rows
 
-    def _header(self, path: str) -> list[str]:
-        with closing_input(self.storage, path) as source:
-            text = gzip.GzipFile(fileobj=source) if path.endswith(".gz") else source
-            line = text.read(_HEADER).partition(b"\n")[0]
-        names: list[str] = pa_csv.read_csv(io.BytesIO(line + b"\n")).schema.names
-        return names
+    def _csv_tables(self, source: File, reject: RejectText) -> Iterator[pa.Table]:
+        """Every column as text."""
+        names, start = read_header(source)
+        texts = pa.schema([(name, pa.string()) for name in names])
+        for block in row_blocks(source, start, reject):
+            yield csv_table(block, names, reject, texts)
+
+    def _check_columns(self, piece: Piece, rows: pa.Table) -> None:
+        """Whatever else the types would do, no field of the rows may get lost."""
+        unknown = unknown_field(rows.schema, self.schema)
+        if unknown is not None:
+            raise self._changed(piece, f"column {unknown!r}, which was not there when the columns were looked at")
+
+    def _check_unchanged(self, piece: Piece) -> None:
+        now = self.storage.info(piece.path)
+        listed = piece.file
+        if now is None:
+            raise self._changed(piece, "it is gone")
+        if (now.size, now.modified_ms) != (listed.size, listed.modified_ms):
+            raise self._changed(piece, f"{now.size} bytes instead of {listed.size}, or a later time of change")
+
+    def _changed(self, piece: Piece, found: str) -> SourceError:
+        return SourceError(
+            f"Source file {self.storage.base_path}/{piece.path} changed while it was loaded",
+            found=found,
+            fix="run again when it is complete; deliver files under another name and rename them; nothing was loaded",
+        )
 
     def _good(self, rows: pa.Table, path: str, reject: RejectRows) -> pa.Table:
         cast, bad, reasons = typed(rows, self.schema)
@@ -117,14 +139,14 @@ class FileSplit:
 def file_splits(
     storage: Storage,
     file_format: str,
-    files: Sequence[tuple[str, int]],
+    files: Sequence[SourceFile],
     schema: pa.Schema,
     required: tuple[str, ...],
     quarantine: QuarantineWriter,
     parallelism: int,
 ) -> list[FileSplit]:
-    """Pack `files` (path, bytes), in order, into splits of about equal size: at least one a worker when the bytes allow it."""
-    pieces = [piece for path, size in files for piece in _pieces(storage, file_format, path, size)]
+    """Pack `files`, in order, into splits of about equal size: at least one a worker when the bytes allow it."""
+    pieces = [piece for file in files for piece in _pieces(storage, file_format, file)]
     target = min(_SPLIT, max(1, -(-sum(piece.size for piece in pieces) // parallelism)))
     groups: list[list[Piece]] = []
     filled = target
@@ -140,81 +162,11 @@ def file_splits(
     ]
 
 
-def _pieces(storage: Storage, file_format: str, path: str, size: int) -> list[Piece]:
-    if file_format != "parquet" or size < _BLOCK:
-        return [Piece(path, size)]
-    with closing_input(storage, path) as source:
+def _pieces(storage: Storage, file_format: str, file: SourceFile) -> list[Piece]:
+    if file_format != "parquet" or file.size < text.BLOCK:
+        return [Piece(file, file.size)]
+    with closing_input(storage, file.path) as source:
         metadata = pq.read_metadata(source)
-    return [
-        Piece(
-            path, sum(metadata.row_group(g).column(c).total_compressed_size for c in range(metadata.num_columns)), (g,)
-        )
-        for g in range(metadata.num_row_groups)
-    ]
-
-
-def _csv(source: File, names: list[str], reject: RejectText) -> Iterator[pa.Table]:
-    """Rows with every column as text; rows with too few or too many columns are rejected."""
-
-    def wrong_width(row: pa_csv.InvalidRow) -> str:
-        reject(row.text or "", f"{row.actual_columns} columns instead of {row.expected_columns}")
-        return "skip"
-
-    reader = pa_csv.open_csv(
-        source,
-        read_options=pa_csv.ReadOptions(column_names=names, skip_rows=1, block_size=_BLOCK, use_threads=False),
-        parse_options=pa_csv.ParseOptions(invalid_row_handler=wrong_width, newlines_in_values=True),
-        convert_options=pa_csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()),
-            strings_can_be_null=True,
-            null_values=NULL_TEXTS,
-        ),
-    )
-    for batch in reader:
-        yield pa.Table.from_batches([batch])
-
-
-def _line_blocks(source: File) -> Iterator[list[bytes]]:
-    """Lines of text, about a block at a time."""
-    rest = b""
-    while data := source.read(_BLOCK):
-        lines = (rest + data).split(b"\n")
-        rest = lines.pop()
-        yield [line for line in lines if line.strip()]
-    if rest.strip():
-        yield [rest]
-
-
-def _json(lines: list[bytes], schema: pa.Schema, reject: RejectText) -> Iterator[pa.Table]:
-    """Parse lines together; where that fails, halve them until the bad ones stand alone."""
-    if not lines:
-        return
-    options = pa_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
-    try:
-        data = b"\n".join(lines)
-        data.decode()  # Arrow's JSON reader does not check it, and text that is none could never be read again
-        reading = pa_json.ReadOptions(block_size=len(data) + 1, use_threads=False)
-        yield pa_json.read_json(io.BytesIO(data), read_options=reading, parse_options=options)
-    except (pa.ArrowException, UnicodeDecodeError) as error:
-        if len(lines) == 1:
-            reject(lines[0].decode(errors="replace"), str(error))
-            return
-        half = len(lines) // 2
-        yield from _json(lines[:half], schema, reject)
-        yield from _json(lines[half:], schema, reject)
-
-
-def _readable(kind: pa.DataType) -> pa.DataType:
-    """The type as which a JSON value is read, before it is cast to `kind`.
-
-    Arrow's JSON reader takes dates as numbers only, and does not check the precision of a decimal that it rescales.
-    """
-    if pa.types.is_date(kind):
-        return pa.string()
-    if pa.types.is_decimal128(kind):
-        return pa.decimal128(38, kind.scale)
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_readable(field.type)) for field in kind.fields])
-    if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(_readable(kind.value_type)))
-    return kind
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    sizes = [sum(group.column(c).total_compressed_size for c in range(metadata.num_columns)) for group in groups]
+    return [Piece(file, size, (number,)) for number, size in enumerate(sizes)]

@@ -28,8 +28,9 @@ from hudi_services.ingest.places import canonical, check_places
 from hudi_services.ingest.plan import IngestPlan, Window, plan_ingest
 from hudi_services.ingest.quarantine import QuarantineWriter
 from hudi_services.ingest.readers import file_splits
-from hudi_services.ingest.schema import FileSchemas, unify
+from hudi_services.ingest.schema import FileSchemas
 from hudi_services.ingest.source import list_source
+from hudi_services.ingest.unite import settled, unite
 from hudi_services.result import ServiceResult
 
 
@@ -113,8 +114,12 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     known = table_schema(prepared.table.state()) if prepared.table is not None else None
     storage = open_storage(request.source_path)
     paths = [file.path for file in prepared.plan.files]
-    schemas = [each for found in engine.map(FileSchemas(storage, request.source_format), paths) for each in found]
-    schema = _incoming_schema(schemas, known, request, prepared.properties)
+    schemas = [
+        each for found in engine.map(FileSchemas(storage, request.source_format, known), paths) for each in found
+    ]
+    found = unite(schemas, guessed=request.source_format != "parquet")
+    _check_roles(found, request, prepared.properties)
+    schema = pa.schema([field.with_type(_settled(field, known)) for field in found])
     table = prepared.table
     if table is None:
         table = HoodieTable.create(request.base_path, select_keys(request.options, CREATE_KEYS), engine=engine)
@@ -127,10 +132,9 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
             (*properties.record_key_fields, *(() if request.operation == "delete" else properties.precombine_fields))
         )
     )
-    files = [(file.path, file.size) for file in prepared.plan.files]
     chosen = resolve(select_keys(request.options, WRITE_KEYS), WRITE_KEYS)
     tasks = input_tasks(request.operation, chosen, engine.parallelism)
-    splits = file_splits(storage, request.source_format, files, schema, required, quarantine, tasks)
+    splits = file_splits(storage, request.source_format, prepared.plan.files, schema, required, quarantine, tasks)
     after = prepared.checkpoint.with_files(request.source_path, prepared.plan.files)
     counts: list[int] = []
 
@@ -150,6 +154,13 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
                 found=f"more than the allowed share of {request.max_bad_share:.2%}; rows and reasons are in {quarantine.path}",
                 fix="repair the source, or allow more with --max-bad-share; nothing was loaded",
             )
+        for name in properties.precombine_fields if known is None else ():
+            if pa.types.is_null(found.field(name).type):
+                raise SourceError(
+                    f"Ordering column {name!r} has no value in any of the source files",
+                    found="so its type is not known; a table that orders by text would keep 9 rather than 10",
+                    fix="run again when there are rows with values; nothing was loaded",
+                )
         counts.extend((read, bad))
         return {KEY: after.encode(), **({"hudi_services.quarantine": quarantine.path} if bad else {})}
 
@@ -191,10 +202,7 @@ def _service_result(
     )
 
 
-def _incoming_schema(
-    schemas: list[pa.Schema], known: pa.Schema | None, request: IngestRequest, properties: TableProperties
-) -> pa.Schema:
-    schema = unify(schemas, None if request.source_format == "parquet" else known)
+def _check_roles(found: pa.Schema, request: IngestRequest, properties: TableProperties) -> None:
     roles = {
         "Record key": properties.record_key_fields,
         "Partition": properties.partition_fields,
@@ -202,13 +210,18 @@ def _incoming_schema(
     }
     for role, names in roles.items():
         for name in names:
-            if find_field(schema, name) is None:
+            if find_field(found, name) is None:
                 raise SourceError(
                     f"{role} column {name!r} is in none of the source files",
-                    found=f"columns {', '.join(schema.names)}",
+                    found=f"columns {', '.join(found.names)}",
                     fix="correct the option that names it or the source; nothing was loaded",
                 )
-    return schema
+
+
+def _settled(field: pa.Field, known: pa.Schema | None) -> pa.DataType:
+    if known is not None and pa.types.is_null(field.type) and field.name in known.names:
+        return known.field(field.name).type
+    return settled(field.type)
 
 
 def _check_same(properties: TableProperties, given: Mapping[str, object]) -> None:

@@ -1,117 +1,133 @@
-"""The columns of source files: from footers (Parquet) or a look at the first rows (CSV, JSON)."""
+"""The columns of source files: from footers (Parquet), or from a first reading of all rows (CSV, JSON).
+
+All rows, for a new field may appear in any of them. Of a CSV file only the columns that the table lacks are looked at.
+"""
 
 from __future__ import annotations
 
-import gzip
-import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.csv as pc_csv
-import pyarrow.json as pa_json
 import pyarrow.parquet as pq
 
-from hoodie.errors import SchemaConflictError, SourceError
+from hoodie.errors import SchemaConflictError
 from hoodie.storage import Storage, closing_input
-
-NULL_TEXTS = ["", "NA", "NULL", "null"]
-"""What stands for null in CSV files, when a type is guessed and when values are read."""
-
-_SAMPLE_BYTES = 4 * 1024 * 1024
+from hudi_services.ingest.csv_rows import csv_table, read_header, row_blocks
+from hudi_services.ingest.json_rows import json_tables, line_blocks
+from hudi_services.ingest.text import READ_ERRORS, text_input, unreadable
+from hudi_services.ingest.unite import are_apart, common_type, unite, with_known
+from hudi_services.ingest.vast import csv_number_type, vast_json
 
 
 @dataclass(frozen=True)
 class FileSchemas:
-    """Task function: path of a source file -> its schema, or several when the lines of a JSON file differ in it.
+    """Task function: path of a source file -> its schema, or several when the lines of a JSON file contradict each other.
 
-    Raises SourceError naming a file that cannot be read.
+    Columns that the table `known` has keep its type where text files only guess. Raises SourceError naming a file that cannot be
+    read.
     """
 
     storage: Storage
     file_format: str
+    known: pa.Schema | None
 
     def __call__(self, path: str) -> list[pa.Schema]:
         try:
-            found = self._schemas(path)
+            found = {"parquet": self._parquet, "csv": self._csv, "json": self._json}[self.file_format](path)
             for name in found[0].names:
                 if found[0].names.count(name) > 1:
                     raise pa.ArrowInvalid(f"column {name!r} stands there more than once")
             return found
-        except (pa.ArrowException, OSError, EOFError) as error:
-            raise SourceError(
-                f"Source file {self.storage.base_path}/{path} cannot be read",
-                found=str(error),
-                fix="deliver it again, or move it out of the folder; nothing was loaded",
-            ) from error
+        except READ_ERRORS as error:
+            raise unreadable(self.storage, path, error) from error
 
-    def _schemas(self, path: str) -> list[pa.Schema]:
-        if self.file_format == "parquet":
-            with closing_input(self.storage, path) as source:
-                return [pq.read_schema(source).remove_metadata()]
-        sample = self._sample(path)
-        if self.file_format == "json":
-            return _json_schemas(sample)
-        table = pc_csv.read_csv(
-            io.BytesIO(sample),
-            parse_options=pc_csv.ParseOptions(invalid_row_handler=_skip, newlines_in_values=True),
-            convert_options=pc_csv.ConvertOptions(null_values=NULL_TEXTS),
-        )
-        return [table.schema]
-
-    def _sample(self, path: str) -> bytes:
+    def _parquet(self, path: str) -> list[pa.Schema]:
         with closing_input(self.storage, path) as source:
-            raw = gzip.GzipFile(fileobj=source) if path.endswith(".gz") else source
-            data: bytes = raw.read(_SAMPLE_BYTES)
-        # Not half a row, unless it is the only one.
-        return data[: data.rfind(b"\n") + 1] if len(data) == _SAMPLE_BYTES and b"\n" in data else data
+            return [pq.read_schema(source).remove_metadata()]
+
+    def _csv(self, path: str) -> list[pa.Schema]:
+        with text_input(self.storage, path) as source:
+            names, start = read_header(source)
+            guesses = dict.fromkeys((name for name in names if not self._knows(name)), pa.null())
+            for block in row_blocks(source, start, _ignore) if guesses else ():
+                for name, kind in _csv_types(block, names, list(guesses)).items():
+                    guesses[name] = _wider(guesses[name], kind, name)
+        fields = [pa.field(name, guesses[name]) if name in guesses else self._known_field(name) for name in names]
+        return [pa.schema(fields)]
+
+    def _json(self, path: str) -> list[pa.Schema]:
+        found: list[pa.Schema] = []
+        size = 0
+        with text_input(self.storage, path) as source:
+            for lines in line_blocks(source):
+                size += sum(map(len, lines))
+                for schema in _json_schemas(lines):
+                    _unite_with_first(found, pa.schema([self._with_known(field) for field in schema]))
+        if not found:
+            raise pa.ArrowInvalid(f"no JSON object in {size} bytes")
+        return found
+
+    def _knows(self, name: str) -> bool:
+        return self.known is not None and name in self.known.names
+
+    def _known_field(self, name: str) -> pa.Field:
+        assert self.known is not None
+        return self.known.field(name).with_nullable(True)
+
+    def _with_known(self, field: pa.Field) -> pa.Field:
+        if not self._knows(field.name):
+            return field
+        known = self._known_field(field.name)
+        return known.with_type(with_known(known.type, field.type))
 
 
-def _json_schemas(sample: bytes) -> list[pa.Schema]:
+def _csv_types(block: bytes, names: list[str], wanted: list[str]) -> dict[str, pa.DataType]:
+    guessed = csv_table(block, names, _ignore, only=wanted)
+    types = dict(zip(wanted, guessed.schema.types, strict=True))
+    for name, kind in types.items():
+        if pa.types.is_float64(kind):
+            types[name] = csv_number_type(block, names, name, guessed[name])
+        elif pa.types.is_time(kind):  # no type of a Hudi table
+            types[name] = pa.string()
+    return types
+
+
+def _wider(one: pa.DataType, other: pa.DataType, name: str) -> pa.DataType:
+    """The type of a CSV column after more of its rows: text holds all of them, as it is how they are written."""
+    dates = {pa.date32(): 0, pa.timestamp("s"): 1, pa.timestamp("ns"): 2}
+    if one in dates and other in dates:
+        return max(one, other, key=lambda kind: dates[kind])
+    try:
+        return common_type(one, other, name, guessed=True)
+    except SchemaConflictError:
+        if are_apart(one, other):
+            raise
+        return pa.string()
+
+
+def _json_schemas(lines: list[bytes]) -> Iterator[pa.Schema]:
     """The schemas of lines that parse together. Lines that are no JSON are left to the reader, which quarantines them."""
-    found = dict.fromkeys(_parsed([line for line in sample.split(b"\n") if line.strip()]))
-    if not found:
-        raise pa.ArrowInvalid(f"no JSON object in {len(sample)} bytes")
-    return list(found)
+    for held, rows in json_tables(lines, None, _ignore):
+        vast = vast_json(held, rows)
+        if vast is None:
+            yield rows.schema
+        else:
+            yield vast.schema
+            for _, others in json_tables(vast.lines, None, _ignore):
+                yield others.schema
 
 
-def _parsed(lines: list[bytes]) -> Iterator[pa.Schema]:
-    if not lines:
+def _unite_with_first(found: list[pa.Schema], schema: pa.Schema) -> None:
+    """Unite `schema` with the first of `found` that it goes together with; else it is a further one."""
+    for place, held in enumerate(found):
+        try:
+            found[place] = unite([held, schema], guessed=True)
+        except SchemaConflictError:
+            continue
         return
-    try:
-        yield pa_json.read_json(io.BytesIO(b"\n".join(lines))).schema
-    except pa.ArrowException:
-        half = len(lines) // 2
-        if half:
-            yield from _parsed(lines[:half])
-            yield from _parsed(lines[half:])
+    found.append(schema)
 
 
-def unify(schemas: Iterable[pa.Schema], known: pa.Schema | None) -> pa.Schema:
-    """One schema for all files. Columns that the table `known` has keep its type where text files only guess.
-
-    Raises SchemaConflictError when the files contradict each other.
-    """
-    held = known if known is not None else pa.schema([])
-    sure = [pa.schema([held.field(each.name) if each.name in held.names else each for each in one]) for one in schemas]
-    try:
-        found = pa.unify_schemas(sure, promote_options="permissive")
-    except pa.ArrowException as error:
-        raise SchemaConflictError(
-            "The source files have columns of types that do not go together",
-            found=str(error),
-            fix="deliver one type a column",
-        ) from error
-    fields = []
-    for field in found:
-        if field.name in held.names:
-            fields.append(field.with_nullable(True))
-        elif not pa.types.is_null(field.type):
-            fields.append(field)
-        else:  # nothing but nulls so far: text holds whatever comes
-            fields.append(pa.field(field.name, pa.string()))
-    return pa.schema(fields)
-
-
-def _skip(_row: object) -> str:
-    return "skip"
+def _ignore(_text: str, _reason: str) -> None:
+    """Whoever reads the rows rejects them."""

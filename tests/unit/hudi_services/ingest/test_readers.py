@@ -9,12 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import hudi_services.ingest.readers
+import hudi_services.ingest.text
 from hoodie import HoodieTable
 from hoodie.errors import RecordKeyError, SchemaConflictError, SourceError, TableNotFoundError
-from hoodie.storage import open_storage, walk_files
+from hoodie.storage import open_storage
 from hudi_services.ingest.quarantine import QuarantineWriter
 from hudi_services.ingest.readers import file_splits
+from hudi_services.ingest.source import list_source
 from tests.support.tables import OPTIONS, batch
 
 ROWS = batch([("a", "p", 1, 1), ("b", "q", 2, 2)])
@@ -194,7 +195,7 @@ def test_a_line_that_is_no_json_object_is_quarantined_as_text(feed, known, line)
 @pytest.mark.parametrize("block", [40, 64, 1000])
 @pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "x.json", "x.json.gz"])
 def test_rows_that_lie_across_blocks_are_read_once(feed, monkeypatch, name, block):
-    monkeypatch.setattr(hudi_services.ingest.readers, "_BLOCK", block)
+    monkeypatch.setattr(hudi_services.ingest.text, "BLOCK", block)
     expected = {f"k{n}": ("p,\n" if n % 3 else 'q"', n, n) for n in range(40)}
     rows = [{"id": key, "part": part, "ts": ts, "value": value} for key, (part, ts, value) in expected.items()]
     quoted = [f'{row["id"]},"{row["part"].replace(chr(34), chr(34) * 2)}",{row["ts"]},{row["value"]}\n' for row in rows]
@@ -205,13 +206,13 @@ def test_rows_that_lie_across_blocks_are_read_once(feed, monkeypatch, name, bloc
 
 
 def test_row_groups_of_a_great_file_are_read_once_by_any_number_of_tasks(feed, monkeypatch):
-    monkeypatch.setattr(hudi_services.ingest.readers, "_BLOCK", 1)
+    monkeypatch.setattr(hudi_services.ingest.text, "BLOCK", 1)
     rows = batch([(f"k{n}", "p", n, n) for n in range(100)])
     feed.land("1.parquet", rows.slice(0, 70))
     pq.write_table(rows.slice(0, 70), feed.source / "1.parquet", row_group_size=9)
     feed.land("2.parquet", rows.slice(70))
     storage = open_storage(str(feed.source))
-    files = [(file.path, file.size) for file in walk_files(storage, "")]
+    files = list_source(str(feed.source), "parquet", None)
     for parallelism in (1, 2, 5, 50):
         writer = QuarantineWriter(str(feed.quarantine), "run")
         splits = file_splits(storage, "parquet", files, rows.schema, ("id",), writer, parallelism)

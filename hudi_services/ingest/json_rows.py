@@ -1,0 +1,78 @@
+"""Files of JSON objects, one a line: blocks of lines, and these as columns."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.json as pa_json
+
+from hoodie.storage import File
+from hudi_services.ingest import text
+from hudi_services.ingest.text import RejectText, without_mark
+
+_START = 4096  # bytes
+
+
+def line_blocks(source: File) -> Iterator[list[bytes]]:
+    """Lines of text, about a block at a time. Raises UnicodeError for UTF-16."""
+    rest = without_mark(source.read(_START))
+    while data := source.read(text.BLOCK):
+        lines = (rest + data).split(b"\n")
+        rest = lines.pop()
+        yield [line for line in lines if line.strip()]
+    last = [line for line in rest.split(b"\n") if line.strip()]
+    if last:
+        yield last
+
+
+def json_tables(
+    lines: list[bytes], schema: pa.Schema | None, reject: RejectText
+) -> Iterator[tuple[list[bytes], pa.Table]]:
+    """Lines that parse together, and their rows with the columns of `schema`; without one columns and types are guessed.
+
+    Where lines do not parse together they are halved until the bad ones stand alone: those are rejected. With a schema such
+    are those with a field that it lacks, too.
+    """
+    if not lines:
+        return
+    data = b"\n".join(lines)
+    try:
+        data.decode()  # Arrow's JSON reader does not check it, and text that is none could never be read again
+        found = pa_json.read_json(
+            io.BytesIO(data),
+            read_options=pa_json.ReadOptions(block_size=len(data) + 1, use_threads=False),
+            parse_options=pa_json.ParseOptions(
+                explicit_schema=schema, unexpected_field_behavior="infer" if schema is None else "error"
+            ),
+        )
+    except (pa.ArrowException, UnicodeDecodeError) as error:
+        if len(lines) == 1:
+            reject(lines[0].decode(errors="replace"), str(error))
+            return
+        half = len(lines) // 2
+        yield from json_tables(lines[:half], schema, reject)
+        yield from json_tables(lines[half:], schema, reject)
+    else:
+        yield lines, found
+
+
+def readable(schema: pa.Schema) -> pa.Schema:
+    """The types as which JSON values are read before they are cast to those of `schema`.
+
+    Arrow's JSON reader takes dates as numbers only, and does not check the precision of a decimal that it rescales.
+    """
+    return pa.schema([field.with_type(_readable(field.type)) for field in schema])
+
+
+def _readable(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_date(kind):
+        return pa.string()
+    if pa.types.is_decimal128(kind):
+        return pa.decimal128(38, kind.scale)
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_readable(field.type)) for field in kind.fields])
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_readable(kind.value_type)))
+    return kind

@@ -1,0 +1,91 @@
+"""One schema from those of many files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from hoodie.errors import SchemaConflictError
+
+
+def unite(schemas: Iterable[pa.Schema], *, guessed: bool) -> pa.Schema:
+    """The columns of all schemas, each with the narrowest type that holds the values of all without loss.
+
+    `guessed` types are those of text: a time that elsewhere is other text is text. Raises SchemaConflictError naming the column.
+    """
+    found: pa.Schema | None = None
+    for schema in schemas:
+        found = schema if found is None else pa.schema(_fields(list(found), list(schema), "", guessed=guessed))
+    return found if found is not None else pa.schema([])
+
+
+def with_known(known: pa.DataType, guessed: pa.DataType) -> pa.DataType:
+    """The type that a table has, with the fields of structs that only the guess has."""
+    if pa.types.is_struct(known) and pa.types.is_struct(guessed):
+        new = {field.name: field for field in guessed.fields}
+        given = {field.name: new.pop(field.name, None) for field in known.fields}
+        fields = [
+            field.with_type(with_known(field.type, other.type)) if other is not None else field
+            for field, other in zip(known.fields, given.values(), strict=True)
+        ]
+        return pa.struct([*fields, *new.values()])
+    if pa.types.is_list(known) and pa.types.is_list(guessed):
+        return pa.list_(known.value_field.with_type(with_known(known.value_type, guessed.value_type)))
+    return known
+
+
+def settled(kind: pa.DataType) -> pa.DataType:
+    """Text where a type is not known yet, for all values were null: text holds whatever comes."""
+    if pa.types.is_null(kind):
+        return pa.string()
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(settled(field.type)) for field in kind.fields])
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(settled(kind.value_type)))
+    return kind
+
+
+def _fields(one: list[pa.Field], other: list[pa.Field], prefix: str, *, guessed: bool) -> list[pa.Field]:
+    more = {field.name: field for field in other}
+    result = []
+    for field in one:
+        match = more.pop(field.name, None)
+        if match is None:
+            result.append(field.with_nullable(True))
+        else:
+            kind = common_type(field.type, match.type, prefix + field.name, guessed=guessed)
+            result.append(pa.field(field.name, kind, field.nullable or match.nullable))
+    return result + [field.with_nullable(True) for field in more.values()]
+
+
+def common_type(one: pa.DataType, other: pa.DataType, path: str, *, guessed: bool) -> pa.DataType:
+    """The type of a column that has both types. `path` is its dotted name. Raises SchemaConflictError."""
+    if one == other or pa.types.is_null(other):
+        return one
+    if pa.types.is_null(one):
+        return other
+    if pa.types.is_struct(one) and pa.types.is_struct(other):
+        return pa.struct(_fields(list(one.fields), list(other.fields), f"{path}.", guessed=guessed))
+    if pa.types.is_list(one) and pa.types.is_list(other):
+        return pa.list_(common_type(one.value_type, other.value_type, f"{path}.element", guessed=guessed))
+    kinds = (one, other)
+    if guessed and any(map(pa.types.is_string, kinds)) and any(map(pa.types.is_temporal, kinds)):
+        return pa.string()
+    apart = are_apart(one, other)
+    try:
+        if apart:  # Arrow would make doubles of both
+            raise pa.ArrowInvalid(f"{one} and {other}: whole numbers beyond 64 bits or decimals, beside fractions")
+        alone = [pa.schema([("value", kind)]) for kind in kinds]
+        return pa.unify_schemas(alone, promote_options="permissive").field(0).type
+    except pa.ArrowException as error:
+        raise SchemaConflictError(
+            f"Column {path!r} of the source files has types that do not go together",
+            found=str(error) if apart else f"{one} and {other}",
+            fix="deliver one type a column",
+        ) from error
+
+
+def are_apart(one: pa.DataType, other: pa.DataType) -> bool:
+    """Whether no number type holds the values of both exactly."""
+    return any(map(pa.types.is_decimal, (one, other))) and any(map(pa.types.is_floating, (one, other)))

@@ -1,0 +1,252 @@
+"""Columns of source files: wherever they appear, and numbers of any size."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from hoodie import HoodieTable
+from hoodie.errors import SchemaConflictError, SourceError
+from hudi_services.ingest import text
+from tests.support.tables import OPTIONS, batch
+
+ROWS = batch([("a", "p", 1, 1), ("b", "q", 2, 2)])
+ROW = {"id": "a", "part": "p", "ts": 1, "value": 1}
+MORE_THAN_4_MIB = [{**ROW, "id": f"k{n}", "note": "x" * 100} for n in range(36_000)]
+STRUCT = pa.struct([("x", pa.int64())])
+NESTED = pa.schema([*list(ROWS.schema)[:3], ("of", STRUCT), ("items", pa.list_(STRUCT))])
+
+
+def column(feed, name):
+    return {row["id"]: row[name] for row in feed.open().read(columns=["id", name]).to_pylist()}
+
+
+def test_a_json_column_that_first_appears_late_in_a_file_is_loaded(feed):
+    feed.land("x.json", [*MORE_THAN_4_MIB, {**ROW, "late": 5}])
+    feed.run("json", operation="bulk_insert")
+    assert column(feed, "late")["a"] == 5
+
+
+def test_a_late_json_column_is_added_to_a_table_that_is_there(feed):
+    feed.land("1.json", [ROW])
+    feed.run("json")
+    feed.land("2.json", [*MORE_THAN_4_MIB, {**ROW, "late": {"x": [1.5]}}])
+    feed.run("json", operation="bulk_insert")
+    assert {"x": [1.5]} in feed.open().read(columns=["late"])["late"].to_pylist()
+
+
+@pytest.mark.parametrize("name", ["of", "items"])
+def test_a_new_field_inside_a_struct_of_the_table_is_added(feed, name):
+    HoodieTable.create(str(feed.table), OPTIONS, NESTED)
+    given = {"x": 1, "y": "new"}
+    row = {"id": "a", "part": "p", "ts": 1, name: given if name == "of" else [given, {"x": 2}]}
+    feed.land("x.json", [row, {"id": "b", "part": "p", "ts": 1, name: None}])
+    feed.run("json")
+    expected = given if name == "of" else [given, {"x": 2, "y": None}]
+    assert column(feed, name) == {"a": expected, "b": None}
+
+
+@pytest.mark.parametrize("name", ["of", "items"])
+def test_new_fields_inside_structs_of_parquet_are_added(feed, name):
+    HoodieTable.create(str(feed.table), OPTIONS, NESTED)
+    given = {"x": 1, "y": "new"}
+    keys = ROWS.slice(0, 1).select(["id", "part", "ts"])
+    feed.land("1.parquet", keys.append_column(name, pa.array([given if name == "of" else [given]])))
+    older = pa.array([{"x": 2} if name == "of" else [{"x": 2}]])
+    feed.land("2.parquet", keys.set_column(0, "id", pa.array(["b"])).append_column(name, older))
+    feed.run()
+    second = {"x": 2, "y": None}
+    assert column(feed, name) == {"a": given if name == "of" else [given], "b": second if name == "of" else [second]}
+
+
+def test_a_column_that_only_a_later_file_has_is_added(feed):
+    feed.land("1.csv", "id,part,ts,value\na,p,1,1\n")
+    feed.land("2.csv", "id,part,more,ts,value\nb,p,x,1,1\n")
+    feed.run("csv")
+    assert column(feed, "more") == {"a": None, "b": "x"}
+
+
+LATER = [
+    pytest.param([1, 2, 3.5], pa.float64(), [1.0, 2.0, 3.5], id="int then float"),
+    pytest.param(
+        ["2024-01-01", "2024-01-02", "soon"], pa.string(), ["2024-01-01", "2024-01-02", "soon"], id="day, text"
+    ),
+    pytest.param([None, None, 7], pa.int64(), [None, None, 7], id="null then int"),
+]
+
+
+@pytest.mark.parametrize(("values", "kind", "expected"), LATER)
+@pytest.mark.parametrize("file_format", ["csv", "json"])
+def test_a_type_that_changes_later_in_a_file(feed, monkeypatch, file_format, values, kind, expected):
+    monkeypatch.setattr(text, "BLOCK", 60)
+    values = [value for value in values[:2] for _ in range(300)] + values[2:]
+    rows = [{"id": f"k{n}", "part": "p", "ts": 1, "value": value} for n, value in enumerate(values)]
+    if file_format == "csv":
+        lines = [",".join(str(each) if each is not None else "" for each in row.values()) for row in rows]
+        feed.land("x.csv", "\n".join(["id,part,ts,value", *lines]))
+    else:
+        feed.land("x.json", rows)
+    feed.run(file_format)
+    assert feed.open().schema.field("value").type == kind
+    assert [column(feed, "value")[f"k{n}"] for n in (0, 300, 600)] == expected
+
+
+def test_a_csv_type_that_first_shows_after_4_mib(feed):
+    lines = [f"k{n},p,{n},{n},{'x' * 100}" for n in range(40_000)]
+    feed.land("x.csv", "id,part,ts,value,note\n" + "\n".join(lines) + "\nlast,p,1,1.5,x\n")
+    feed.run("csv", operation="bulk_insert")
+    assert column(feed, "value")["last"] == 1.5
+
+
+VAST = 2**63
+
+
+@pytest.mark.parametrize("number", [VAST, -VAST - 1, 2**64 - 1, 10**37])
+@pytest.mark.parametrize("file_format", ["csv", "json"])
+def test_whole_numbers_beyond_64_bits_are_exact_in_a_new_column(feed, file_format, number):
+    land_values(feed, file_format, [1, number])
+    feed.run(file_format)
+    assert feed.open().schema.field("value").type == pa.decimal128(38, 0)
+    assert column(feed, "value") == {"k0": Decimal(1), "k1": Decimal(number)}
+    land_values(feed, file_format, [number - 1], "2")
+    feed.run(file_format)
+    assert column(feed, "value")["k0"] == Decimal(number - 1)
+
+
+@pytest.mark.parametrize("file_format", ["csv", "json"])
+def test_whole_numbers_beyond_64_bits_do_not_fit_whole_columns(feed, file_format):
+    feed.land("0.parquet", ROWS)
+    feed.run()
+    land_values(feed, file_format, [5, VAST])
+    assert feed.run(file_format, max_bad_share=0.5).rows_quarantined == 1
+    assert column(feed, "value") == {"a": 1, "b": 2, "k0": 5}
+    assert str(VAST) in str(feed.quarantined)
+
+
+@pytest.mark.parametrize("file_format", ["csv", "json"])
+def test_whole_numbers_beyond_64_bits_beside_fractions_are_refused(feed, file_format):
+    land_values(feed, file_format, [1.5, VAST])
+    with pytest.raises(SchemaConflictError, match=r"'value'.*beyond 64 bits"):
+        feed.run(file_format)
+    assert not feed.table.exists()
+
+
+@pytest.mark.parametrize("file_format", ["csv", "json"])
+def test_great_floats_stay_floats(feed, file_format):
+    land_values(feed, file_format, [1.5, 1e30])
+    feed.run(file_format)
+    assert column(feed, "value") == {"k0": 1.5, "k1": 1e30}
+
+
+@pytest.mark.parametrize("file_format", ["csv", "json"])
+@pytest.mark.parametrize("number", ["0.1", "12345678901234567890.12345678", "-0.00000001"])
+def test_decimals_of_the_table_never_go_through_doubles(feed, file_format, number):
+    kind = pa.decimal128(38, 8)
+    HoodieTable.create(str(feed.table), OPTIONS, ROWS.schema.set(3, pa.field("value", kind)))
+    line = f'{{"id": "a", "part": "p", "ts": 1, "value": {number}}}'
+    feed.land(f"x.{file_format}", line if file_format == "json" else f"id,part,ts,value\na,p,1,{number}\n")
+    feed.run(file_format)
+    assert column(feed, "value")["a"] == Decimal(number)
+
+
+def test_vast_numbers_inside_lists_and_structs(feed):
+    value = {"ids": [1, VAST], "of": {"id": VAST, "share": 0.5}}
+    feed.land("x.json", [{**ROW, "value": value}, {**ROW, "id": "b", "value": {"ids": [], "of": {"id": 2}}}])
+    feed.run("json")
+    assert column(feed, "value")["a"] == {"ids": [Decimal(1), Decimal(VAST)], "of": {"id": Decimal(VAST), "share": 0.5}}
+
+
+def test_vast_numbers_in_text_are_text(feed):
+    feed.land("x.json", [{**ROW, "value": 1e300, "note": f"[{VAST}]"}])
+    feed.run("json")
+    assert column(feed, "note") == {"a": f"[{VAST}]"}
+    assert column(feed, "value") == {"a": 1e300}
+
+
+def test_decimals_beside_doubles_of_parquet_are_refused(feed):
+    feed.land("1.parquet", ROWS.set_column(3, "value", pa.array([Decimal(VAST), Decimal(1)], pa.decimal128(20, 0))))
+    feed.land("2.parquet", ROWS.set_column(3, "value", pa.array([1.5, 2.5])))
+    with pytest.raises(SchemaConflictError, match=r"'value'.*decimal"):
+        feed.run()
+
+
+def test_nothing_but_nulls_is_text_also_inside(feed):
+    feed.land("x.json", [{**ROW, "tags": [], "of": {"x": None}}])
+    feed.run("json")
+    assert feed.open().schema.field("tags").type == pa.list_(pa.field("element", pa.string()))
+    assert column(feed, "of") == {"a": {"x": None}}
+    assert column(feed, "tags") == {"a": []}
+
+
+def test_a_parquet_column_of_no_type_fits_the_table(feed):
+    feed.land("1.parquet", ROWS)
+    feed.run()
+    feed.land("2.parquet", ROWS.set_column(0, "id", pa.array(["c", "d"])).set_column(3, "value", pa.nulls(2)))
+    feed.run()
+    assert column(feed, "value") == {"a": 1, "b": 2, "c": None, "d": None}
+
+
+def test_clock_times_of_csv_are_text(feed):
+    feed.land("x.csv", "id,part,ts,value\na,p,1,10:30:00\n")
+    feed.run("csv")
+    assert column(feed, "value") == {"a": "10:30:00"}
+
+
+@pytest.mark.parametrize("start", ["\ufeff", "\n\n"])
+def test_a_mark_or_blank_lines_before_json(feed, start):
+    feed.land("x.json", start + '{"id": "a", "part": "p", "ts": 1, "value": 1}\n')
+    assert feed.run("json").rows_inserted == 1
+
+
+def test_json_in_utf_16_is_named(feed):
+    feed.land("x.json", '{"id": "a", "part": "p", "ts": 1}\n'.encode("utf-16"))
+    with pytest.raises(SourceError, match=r"x.json cannot be read.*UTF-16"):
+        feed.run("json")
+
+
+def land_values(feed, file_format, values, name="1"):
+    if file_format == "csv":
+        lines = [f"k{n},p,{int(name)},{value}" for n, value in enumerate(values)]
+        feed.land(f"{name}.csv", "\n".join(["id,part,ts,value", *lines]))
+    else:
+        feed.land(
+            f"{name}.json", [{"id": f"k{n}", "part": "p", "ts": int(name), "value": v} for n, v in enumerate(values)]
+        )
+
+
+def change(feed, name, how):
+    """What happens to a file between the look at its columns and the reading of its rows."""
+    path = feed.source / name
+    if how == "gone":
+        path.unlink()
+    elif how == "longer":
+        path.write_bytes(path.read_bytes() + path.read_bytes().splitlines(keepends=True)[-1])
+    elif how == "other":
+        path.write_bytes(path.read_bytes().replace(b"a", b"z"))
+    elif name.endswith("parquet"):
+        pq.write_table(ROWS.append_column("more", pa.array([1, 2])), path)
+    else:
+        path.write_bytes(path.read_bytes().replace(b"value", b"valve"))
+
+
+@pytest.mark.parametrize("how", ["gone", "longer", "other", "other columns"])
+@pytest.mark.parametrize("file_format", ["csv", "json", "parquet"])
+def test_a_file_that_changes_while_it_is_loaded_is_named_and_nothing_is_loaded(feed, monkeypatch, file_format, how):
+    feed.land("0.parquet", batch([("0", "p", 1, 1)]))
+    feed.run()
+    name = f"1.{file_format}"
+    feed.land(name, {"csv": "id,part,ts,value\na,p,1,1\n", "json": [ROW], "parquet": ROWS}[file_format])
+    prepared = HoodieTable.write
+
+    def changed(*args, **more):
+        change(feed, name, how)
+        return prepared(*args, **more)
+
+    monkeypatch.setattr(HoodieTable, "write", changed)
+    with pytest.raises(SourceError, match=rf"{name} (changed while|cannot be read)"):
+        feed.run(file_format, max_bad_share=1.0)
+    monkeypatch.undo()
+    assert set(feed.content) == {"0"}
