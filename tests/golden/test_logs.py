@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 
 from hoodie import HoodieTable
-from hoodie.formats.log import RESET, BlockType, Header, read_content, read_deletes, read_rows, scan_blocks
+from hoodie.formats.log import BlockType, Header, read_content, read_deletes, read_rows, scan_blocks
+from hoodie.model.internal_columns import RESET
 from hoodie.storage import walk_files
 
 

@@ -6,7 +6,8 @@ import pytest
 
 import hoodie.write.log_file as log_file
 from hoodie import HoodieTable
-from hoodie.formats.log import POSITION, Header, encode_positions, scan_blocks
+from hoodie.formats.log import Header, encode_positions, scan_blocks
+from hoodie.model.internal_columns import POSITION
 from tests.interop.rows import rows
 from tests.interop.test_cow import hudi_options, make_table
 from tests.interop.test_mor import mor_history

@@ -14,10 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.log import POSITION, BlockType, read_rows
+from hoodie.formats.log import BlockType, read_rows
 from hoodie.formats.stitched import open_base_file
 from hoodie.keygen import StoredKeys
 from hoodie.model.files import FileSlice
+from hoodie.model.internal_columns import GROUP, POSITION
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.storage.base import Storage
 from hoodie.timeline import Timeline
@@ -27,8 +28,6 @@ from hoodie.view.log_blocks import valid_blocks
 _SPLITS_A_WORKER = 2
 _SPLIT_BYTES = 512 * 1024 * 1024  # of base files: the keys are a small part of them
 
-GROUP = "__group"
-"""int32 column: number of the file group (its place in the list of slices) that holds a key."""
 NOWHERE = -1  # the position of a key that is in a log
 
 
@@ -43,7 +42,7 @@ class KeySplit:
     timeline: Timeline
     keys: StoredKeys
     slices: tuple[tuple[int, FileSlice], ...]
-    positions: bool  # tell `__position` too
+    positions: bool  # tell `@position` too
 
     @property
     def size(self) -> int:
@@ -114,7 +113,7 @@ class Located:
 def locate(incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Located:
     """Join incoming rows (`_hoodie_record_key`, `_hoodie_partition_path`, at most one row for both) with stored keys.
 
-    `stored` has `_hoodie_record_key`, `__group` and perhaps `__position`; None when there are none.
+    `stored` has `_hoodie_record_key`, `@group` and perhaps `@position`; None when there are none.
     """
     if stored is None or not stored.num_rows or not incoming.num_rows:
         return Located.nowhere(incoming.num_rows)

@@ -1,18 +1,15 @@
 """Record merging: pure Arrow in, Arrow out."""
 
 from hoodie.merge.base import BaseMerger, MergedBatch
-from hoodie.merge.batch import DELETE, IDENTITY, SEQUENCE, latest_per_key
+from hoodie.merge.batch import IDENTITY, latest_per_key
 from hoodie.merge.log_rows import newest_per_key
 from hoodie.merge.ordering import incoming_wins
 from hoodie.merge.overlay import Overlay
-from hoodie.merge.partial import LACKS, PartialRows, PartialUpdate
+from hoodie.merge.partial import PartialRows, PartialUpdate
 from hoodie.merge.rules import MergeRules, combined_batch, merge_rules
 
 __all__ = [
-    "DELETE",
     "IDENTITY",
-    "LACKS",
-    "SEQUENCE",
     "BaseMerger",
     "MergeRules",
     "MergedBatch",

@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from hoodie.merge.meeting import Incoming
-from hoodie.merge.partial import LACKS, PartialUpdate, replaced
+from hoodie.merge.partial import PartialUpdate, replaced
+from hoodie.model.internal_columns import LACKS
 from hoodie.model.meta_columns import COMMIT_SEQNO, COMMIT_TIME
 
 
@@ -38,8 +39,8 @@ class BaseMerger:
         *,
         stamps_filled: bool = False,
     ) -> None:
-        """`incoming` has `columns` and `__delete`; with only deletes, the record key is enough of `columns`. Rows from logs also
-        have `__reset`, where they win whatever their ordering values, and where blocks lack columns `__lacks.` for each.
+        """`incoming` has `columns` and `@delete`; with only deletes, the record key is enough of `columns`. Rows from logs also
+        have `@reset`, where they win whatever their ordering values, and where blocks lack columns `@lacks.` for each.
 
         `ordering` is empty when the incoming row always wins (COMMIT_TIME_ORDERING, delete by key). With `partial` the row that
         stands is filled from the other; `stamps_filled` gives a stored row that a late one fills the late one's commit time and

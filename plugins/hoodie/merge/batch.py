@@ -8,13 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.merge.ordering import comparable
+from hoodie.model.internal_columns import SEQUENCE
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
-
-SEQUENCE = "__sequence"
-"""int64 column of incoming rows: their place in the input, which settles ties the same way on every engine."""
-DELETE = "__delete"
-"""Boolean column of incoming rows: the row removes its key instead of replacing it."""
-
 
 IDENTITY = (RECORD_KEY, PARTITION_PATH)
 """The columns by which rows are the same row of a table."""
@@ -23,7 +19,7 @@ IDENTITY = (RECORD_KEY, PARTITION_PATH)
 def latest_per_key(rows: pa.Table, ordering: Sequence[str], identity: Sequence[str] = IDENTITY) -> pa.Table:
     """Of the rows that share their identity, the one with the greatest ordering values; of equals, the last.
 
-    A null ordering value is lower than any other. `rows` has the columns `identity` and `__sequence`; the order of the result is
+    A null ordering value is lower than any other. `rows` has the columns `identity` and `@sequence`; the order of the result is
     that of the sequence, or that of `rows` when no two share a key.
     """
     keys = key_numbers(rows, identity)
@@ -32,7 +28,8 @@ def latest_per_key(rows: pa.Table, ordering: Sequence[str], identity: Sequence[s
     # Few keys come more than once: only their rows are sorted.
     several = np.bincount(keys)[keys] > 1
     places = np.flatnonzero(several)
-    compared = rows.select([*ordering, SEQUENCE]).filter(pa.array(several))
+    met = rows.select([*ordering, SEQUENCE]).filter(pa.array(several))
+    compared = pa.table([comparable(met[name]) for name in met.schema.names], met.schema.names)
     sort_keys = [(name, "ascending", "at_start") for name in compared.schema.names]
     ranked = places[pc.sort_indices(compared, sort_keys).to_numpy()]
     last = np.empty(len(rows), dtype=np.int64)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.log import RESET
-from hoodie.merge.batch import IDENTITY, SEQUENCE, latest_per_key
+from hoodie.merge.batch import IDENTITY, latest_per_key
 from hoodie.merge.partial import PartialUpdate, folded_per_key
+from hoodie.model.internal_columns import RESET, SEQUENCE
 
 
 def newest_per_key(
@@ -20,8 +20,8 @@ def newest_per_key(
 ) -> pa.Table:
     """Of the rows of each key the one that stands after all of them were applied in their order.
 
-    `rows` are of one partition and have the columns `identity`, the first of which tells their keys apart, `__sequence`,
-    `__reset` and the `ordering` columns. A reset makes what was before it irrelevant; of the rows from it on, the greatest
+    `rows` are of one partition and have the columns `identity`, the first of which tells their keys apart, `@sequence`,
+    `@reset` and the `ordering` columns. A reset makes what was before it irrelevant; of the rows from it on, the greatest
     ordering value wins, of equals the later. Only a reset that stands last also wins over what is stored: a row that follows it
     is compared with the base file's row as if there had been no deletion in between (seen with Hudi 1.2.0 and 0.15.0). With
     `partial` it is filled from the others.

@@ -10,9 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.log import POSITION, RESET
-from hoodie.merge.batch import DELETE
 from hoodie.merge.ordering import incoming_wins
+from hoodie.model.internal_columns import DELETE, POSITION, RESET
 from hoodie.model.meta_columns import RECORD_KEY
 
 
@@ -30,7 +29,7 @@ class Incoming:
     """Incoming rows, at most one a key, ready to meet batches of stored rows."""
 
     def __init__(self, rows: pa.Table, ordering: Sequence[str], key: str = RECORD_KEY) -> None:
-        """`rows` are in one chunk and have `__delete`; rows from logs also have `__reset`, where they win whatever their
+        """`rows` are in one chunk and have `@delete`; rows from logs also have `@reset`, where they win whatever their
         `ordering` values. That is empty when the incoming row always wins. Rows meet where their values of `key` are equal."""
         self._rows = rows
         self._ordering = tuple(ordering)

@@ -10,12 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.log import RESET
-from hoodie.merge.batch import DELETE, SEQUENCE, key_numbers
+from hoodie.merge.batch import key_numbers
+from hoodie.merge.ordering import comparable
+from hoodie.model.internal_columns import DELETE, LACKS, RESET, SEQUENCE, is_internal
 from hoodie.model.meta_columns import META_COLUMNS
-
-LACKS = "__lacks."
-"""Prefix of boolean columns of rows from logs: the row comes without the column that is named behind it."""
 
 _Mask = npt.NDArray[np.bool_]
 _Places = npt.NDArray[np.int64]
@@ -66,7 +64,7 @@ class PartialUpdate:
 
     def fillable(self, names: Sequence[str]) -> list[str]:
         """Of the columns those that another row may fill: not the meta columns, not our own."""
-        return [name for name in names if name not in META_COLUMNS and not name.startswith("__")]
+        return [name for name in names if name not in META_COLUMNS and not is_internal(name)]
 
 
 @dataclass(frozen=True)
@@ -83,8 +81,8 @@ class PartialRows(PartialUpdate):
 def folded_per_key(rows: pa.Table, ordering: Sequence[str], partial: PartialUpdate) -> pa.Table:
     """Of the rows of each key the one that stands after all were applied in their order, filled from the others.
 
-    `rows` have `_hoodie_record_key`, `_hoodie_partition_path`, `__sequence`, `__delete`, the `ordering` columns and, from logs,
-    `__reset`. A row takes the place of the one before it unless its ordering values are lower; whichever stands is filled from
+    `rows` have `_hoodie_record_key`, `_hoodie_partition_path`, `@sequence`, `@delete`, the `ordering` columns and, from logs,
+    `@reset`. A row takes the place of the one before it unless its ordering values are lower; whichever stands is filled from
     the other, but a deletion neither fills nor is filled. The order of the result is that of the sequence.
     """
     keys = key_numbers(rows)
@@ -132,7 +130,7 @@ def _ranks(rows: pa.Table, ordering: Sequence[str]) -> npt.NDArray[np.int64]:
     """A number per row that orders as its ordering values do, compared as a tuple, null lowest; all 0 without any."""
     ranks = np.zeros(rows.num_rows, dtype=np.int64)
     for name in ordering:
-        column = rows[name].combine_chunks()
+        column = comparable(rows[name].combine_chunks())
         dense = np.where(_flags(pc.is_null(column)), 0, _numpy(pc.rank(column, tiebreaker="dense")).astype(np.int64))
         both = ranks * (rows.num_rows + 1) + dense
         ranks = np.unique(both, return_inverse=True)[1].astype(np.int64)

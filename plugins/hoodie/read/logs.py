@@ -12,8 +12,6 @@ import pyarrow as pa
 from hoodie.config.memory_keys import MergeMemory
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.formats.log import (
-    POSITION,
-    RESET,
     BlockType,
     LogBlock,
     columns_of,
@@ -25,8 +23,9 @@ from hoodie.formats.log import (
     wrong_positions,
 )
 from hoodie.keygen import StoredKeys
-from hoodie.merge import DELETE, IDENTITY, LACKS, SEQUENCE, MergeRules, PartialRows, PartialUpdate, newest_per_key
+from hoodie.merge import IDENTITY, MergeRules, PartialRows, PartialUpdate, newest_per_key
 from hoodie.model.files import FileSlice
+from hoodie.model.internal_columns import DELETE, LACKS, POSITION, RESET, SEQUENCE
 from hoodie.model.meta_columns import COMMIT_TIME, META_COLUMNS, PARTITION_PATH, RECORD_KEY
 from hoodie.schema import conform
 from hoodie.storage.base import Storage
@@ -69,7 +68,7 @@ class SliceLogs:
         return IDENTITY if self.base_rows is None else (POSITION,)
 
     def by_position(self, columns: Sequence[str], reader: BaseFileReader) -> SliceLogs | None:
-        """The same logs for one who lays them over the open base file by row number, with `__position` in their rows: then keys
+        """The same logs for one who lays them over the open base file by row number, with `@position` in their rows: then keys
         need not be read, nor anything else besides `columns` and what merging has to see.
 
         None where some block does not tell where its rows stand in the base file of this slice, where rows fill each other, and
@@ -107,8 +106,8 @@ class SliceLogs:
         return pa.schema([*_nullable(self.reader.schema), *extra]).empty_table()
 
     def rows(self, memory: MergeMemory) -> pa.Table | None:
-        """The rows of the logs, one a key: the reader's `schema`, `__sequence`, `__reset`, `__delete`, for each column that some
-        block comes without `__lacks.`, and `__position` if they are known by it.
+        """The rows of the logs, one a key: the reader's `schema`, `@sequence`, `@reset`, `@delete`, for each column that some
+        block comes without `@lacks.`, and `@position` if they are known by it.
 
         Memory holds the rows of distinct keys and those that were read since they were last reduced to these. None when the
         former alone are more than `memory.bytes`: then they must be merged in parts.

@@ -19,12 +19,12 @@ import pyarrow.compute as pc
 
 from hoodie.config.memory_keys import MergeMemory
 from hoodie.formats.base_file import BaseFileReader
-from hoodie.formats.log import POSITION
 from hoodie.formats.murmur import murmur2
 from hoodie.formats.stitched import StitchedReader
 from hoodie.merge import BaseMerger, MergedBatch, Overlay
 from hoodie.merge.spill import Spill
 from hoodie.model.files import FileSlice
+from hoodie.model.internal_columns import POSITION
 from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.read.logs import LogReader, SliceLogs
 from hoodie.schema import conform

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from hoodie.errors import CorruptTableError, SchemaConflictError
+from hoodie.model.internal_columns import is_internal
 
 _PRIMITIVES: dict[str, pa.DataType] = {
     "null": pa.null(),
@@ -150,6 +151,12 @@ def _fields(record: dict[str, Any], scope: _Scope) -> list[pa.Field]:
 
 
 def _arrow_field(name: str, avro: Any, scope: _Scope) -> pa.Field:
+    if is_internal(name):  # Avro allows no such name, but libraries can be told not to look
+        raise CorruptTableError(
+            f"A schema of the table has the column {name!r}",
+            found="a name that Avro cannot hold",
+            fix="rename the column",
+        )
     if isinstance(avro, list):
         branches = [branch for branch in avro if branch != "null"]
         nullable = len(branches) < len(avro)

@@ -8,10 +8,10 @@ from collections import Counter
 import pyarrow as pa
 
 from hoodie.errors import SchemaConflictError
-from hoodie.model.meta_columns import IS_DELETED
+from hoodie.model.meta_columns import IS_DELETED, OPERATION
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_ALLOWED_META = frozenset({IS_DELETED, "_hoodie_operation"})
+_ALLOWED_META = {IS_DELETED: pa.bool_(), OPERATION: pa.string()}
 _WIDENED = {
     pa.int8(): pa.int32(),
     pa.int16(): pa.int32(),
@@ -36,12 +36,30 @@ def normalise(schema: pa.Schema, *, nulls: bool = False) -> pa.Schema:
     Dictionaries are decoded, large and view types become plain, small integers int32, uint32 int64, timestamps microseconds
     (with a zone: UTC; without: local), fixed-size binary becomes binary. With `nulls`, types that are not known because all
     values are null stay null. Raises SchemaConflictError naming the column for a type that a Hudi table cannot hold, for names
-    that Avro cannot hold, for names that differ only in case, and for Hudi's own column names.
+    that Avro cannot hold, for names that differ only in case, for Hudi's own column names, and for its marks of deletions with a
+    type in which nobody would see them.
     """
-    for name in schema.names:
-        if name.startswith("_hoodie_") and name not in _ALLOWED_META:
-            raise SchemaConflictError(f"Column {name!r} has a name that Hudi reserves", fix="rename or drop the column")
-    return pa.schema(_fields(list(schema), "", nulls))
+    columns = pa.schema(_fields(list(schema), "", nulls))
+    for field in columns:
+        _check_reserved(field)
+    return columns
+
+
+def _check_reserved(field: pa.Field) -> None:
+    """Spark, and so every table in its catalogs, takes names that differ only in case for the same."""
+    if not field.name.lower().startswith("_hoodie_"):
+        return
+    kind = _ALLOWED_META.get(field.name)
+    if kind is None:
+        raise SchemaConflictError(
+            f"Column {field.name!r} has a name that Hudi reserves", fix="rename or drop the column"
+        )
+    if field.type != kind and not pa.types.is_null(field.type):
+        raise SchemaConflictError(
+            f"Column {field.name!r}, by which Hudi knows deletions, has a type that it cannot have",
+            found=str(field.type),
+            fix=f"cast it to {kind}, or rename it",
+        )
 
 
 def _fields(fields: list[pa.Field], prefix: str, nulls: bool) -> list[pa.Field]:

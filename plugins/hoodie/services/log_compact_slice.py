@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.log import RESET, Header
-from hoodie.merge import DELETE
+from hoodie.formats.log import Header
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice
+from hoodie.model.internal_columns import DELETE, RESET
 from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.model.names import LogFileName
 from hoodie.schema import conform

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.merge import DELETE
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice
+from hoodie.model.internal_columns import DELETE
 from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.model.names import LogFileName
 from hoodie.transaction.outlived import only_while_pending
@@ -22,8 +22,8 @@ from hoodie.write.stamp import Stamp
 def append_log(
     context: WriteContext, file_slice: FileSlice, name: LogFileName, number: int, rows: pa.Table
 ) -> WriteStat:
-    """Write `rows` (with `__delete`): a delete by key and rows with a delete marker as delete blocks, others as data blocks. If
-    they have `__position` they are in its order.
+    """Write `rows` (with `@delete`): a delete by key and rows with a delete marker as delete blocks, others as data blocks. If
+    they have `@position` they are in its order.
 
     A row that `_hoodie_is_deleted` marks is written as it is. Hudi's writer makes a delete block of it, which its releases read
     in two ways: 1.2.0 compares the ordering values, 0.15.0 does not. Of a row all readers know what to do with it.

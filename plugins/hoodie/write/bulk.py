@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 from hoodie.formats.base_file import BaseFileWriter
 from hoodie.formats.key_index import KeyIndexBuilder
 from hoodie.formats.murmur import murmur2
-from hoodie.merge import DELETE
 from hoodie.merge.spill import Spill
 from hoodie.model.commit import WriteStat
+from hoodie.model.internal_columns import DELETE
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.write.assign import FileTask
 from hoodie.write.context import WriteContext

@@ -12,12 +12,12 @@ import pyarrow.compute as pc
 
 from hoodie.formats.base_file import BaseFileWriter
 from hoodie.formats.key_index import KeyIndexBuilder
-from hoodie.formats.log import POSITION
 from hoodie.formats.stitched import open_base_file
 from hoodie.markers import MarkerType, create_marker
-from hoodie.merge import DELETE, SEQUENCE, BaseMerger
+from hoodie.merge import BaseMerger
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import BaseFile
+from hoodie.model.internal_columns import DELETE, POSITION, SEQUENCE
 from hoodie.model.meta_columns import COMMIT_TIME, FILE_NAME, PARTITION_PATH, RECORD_KEY
 from hoodie.model.names import PARTITION_METAFILE, BaseFileName
 from hoodie.schema import conform

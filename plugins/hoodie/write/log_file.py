@@ -68,7 +68,7 @@ class LogFileWriter:
     def write_rows(self, rows: pa.Table, fit: Callable[[pa.Table, pa.Schema], pa.Table]) -> None:
         """Write data blocks; `fit` gives some rows the schema of the file without its constant columns.
 
-        Rows may have `__position`, in its order: then the blocks tell it, if all rows have one.
+        Rows may have `@position`, in its order: then the blocks tell it, if all rows have one.
         """
         pieces = -(-rows.nbytes // BLOCK_BYTES)
         per_block = -(-rows.num_rows // max(1, pieces))
@@ -77,7 +77,7 @@ class LogFileWriter:
             self._write(self._data.kind, self._data.encode(fit(some, self._data.rows_schema)), self._positions(some))
 
     def write_deletes(self, rows: pa.Table, ordering: Sequence[str]) -> None:
-        """Write a delete block of the keys of `rows`, none for no rows (see `encode_deletes`). They may have `__position` too."""
+        """Write a delete block of the keys of `rows`, none for no rows (see `encode_deletes`). They may have `@position` too."""
         if rows.num_rows:
             values = [rows[name] for name in ordering]
             content = encode_deletes(rows[RECORD_KEY], self._slice.partition, values)

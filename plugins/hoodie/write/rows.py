@@ -11,7 +11,7 @@ from hoodie.engine.base import Block
 from hoodie.errors import RecordKeyError
 from hoodie.formats.murmur import murmur2
 from hoodie.keygen import generated_keys
-from hoodie.merge import DELETE, SEQUENCE
+from hoodie.model.internal_columns import DELETE, SEQUENCE
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.schema import conform
 from hoodie.write.context import WriteContext
@@ -37,7 +37,7 @@ def chunks(batches: Iterable[pa.RecordBatch], max_bytes: int = _CHUNK_BYTES) -> 
 def keyed_rows(
     context: WriteContext, number: int, batches: Iterable[pa.RecordBatch], max_bytes: int = _CHUNK_BYTES
 ) -> Iterator[pa.Table]:
-    """Rows in the table's schema with `_hoodie_record_key`, `_hoodie_partition_path`, `__sequence` and `__delete` after them.
+    """Rows in the table's schema with `_hoodie_record_key`, `_hoodie_partition_path`, `@sequence` and `@delete` after them.
 
     Raises SchemaConflictError, or RecordKeyError for rows whose key or ordering value is null.
     """

@@ -16,12 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.engine.base import Block
-from hoodie.formats.log import POSITION
 from hoodie.formats.murmur import murmur2
-from hoodie.index.simple import GROUP, NOWHERE, Located, locate
+from hoodie.index.simple import NOWHERE, Located, locate
 from hoodie.index.sketch import KeySketch
-from hoodie.merge import DELETE, MergeRules, combined_batch
+from hoodie.merge import MergeRules, combined_batch
 from hoodie.model.commit import WriteStat
+from hoodie.model.internal_columns import DELETE, GROUP, POSITION
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.schema import top_level
 from hoodie.write.assign import Assignment, FileTask

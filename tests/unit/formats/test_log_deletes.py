@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hoodie.errors import CorruptFileError, UnsupportedTableError
-from hoodie.formats.log import RESET, BlockType, Header, encode_block, encode_deletes, read_deletes, scan_blocks
+from hoodie.formats.log import BlockType, Header, encode_block, encode_deletes, read_deletes, scan_blocks
+from hoodie.model.internal_columns import RESET
 from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.storage import LocalStorage
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hoodie.errors import CorruptFileError
-from hoodie.formats.log import POSITION, BlockType, Header, LogBlock, decode_positions, encode_positions, has_positions
+from hoodie.formats.log import BlockType, Header, LogBlock, decode_positions, encode_positions, has_positions
+from hoodie.model.internal_columns import POSITION
 
 
 def table(positions):

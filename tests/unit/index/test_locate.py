@@ -6,8 +6,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hoodie.formats.log import POSITION
-from hoodie.index.simple import GROUP, locate
+from hoodie.index.simple import locate
+from hoodie.model.internal_columns import GROUP, POSITION
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 
 PARTITIONS = ("p", "p", "q")  # of the groups

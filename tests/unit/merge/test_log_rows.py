@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hoodie.formats.log import RESET
-from hoodie.merge import DELETE, SEQUENCE, BaseMerger, Overlay, newest_per_key
+from hoodie.merge import BaseMerger, Overlay, newest_per_key
+from hoodie.model.internal_columns import DELETE, RESET, SEQUENCE
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 
 

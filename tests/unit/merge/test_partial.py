@@ -9,18 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hoodie.formats.log import RESET
-from hoodie.merge import (
-    DELETE,
-    LACKS,
-    SEQUENCE,
-    BaseMerger,
-    MergeRules,
-    PartialRows,
-    PartialUpdate,
-    combined_batch,
-    newest_per_key,
-)
+from hoodie.merge import BaseMerger, MergeRules, PartialRows, PartialUpdate, combined_batch, newest_per_key
+from hoodie.model.internal_columns import DELETE, LACKS, RESET, SEQUENCE
 from hoodie.model.meta_columns import COMMIT_SEQNO, COMMIT_TIME, PARTITION_PATH, RECORD_KEY
 
 MARKER = "?"

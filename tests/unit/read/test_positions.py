@@ -10,15 +10,8 @@ import hoodie.write.log_file as log_file
 from hoodie.engine import LocalEngine
 from hoodie.errors import CorruptFileError
 from hoodie.formats.base_file import BaseFileReader
-from hoodie.formats.log import (
-    POSITION,
-    Header,
-    decode_positions,
-    encode_positions,
-    read_deletes,
-    read_rows,
-    scan_blocks,
-)
+from hoodie.formats.log import Header, decode_positions, encode_positions, read_deletes, read_rows, scan_blocks
+from hoodie.model.internal_columns import POSITION
 from hoodie.model.meta_columns import RECORD_KEY
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create

@@ -200,3 +200,9 @@ def test_what_is_no_record_schema_is_refused(text):
 def test_arrow_types_without_avro_are_refused():
     with pytest.raises(SchemaConflictError, match=r"'c'.*duration"):
         arrow_to_avro(pa.schema([("c", pa.duration("s"))]), "t")
+
+
+def test_names_that_no_avro_library_should_have_let_through_are_refused():
+    text = '{"type": "record", "name": "r", "fields": [{"name": "@delete", "type": "boolean"}]}'
+    with pytest.raises(CorruptTableError, match=r"column '@delete'.*a name that Avro cannot hold"):
+        avro_to_arrow(text)

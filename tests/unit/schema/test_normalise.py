@@ -121,11 +121,22 @@ def test_names_that_stand_twice(names):
         normalise(pa.schema([("s", pa.struct(fields))]))
 
 
-def test_names_that_hudi_reserves():
-    with pytest.raises(SchemaConflictError, match=r"'_hoodie_commit_time'.*reserves"):
-        normalise(pa.schema([("_hoodie_commit_time", pa.string())]))
+@pytest.mark.parametrize("name", ["_hoodie_commit_time", "_Hoodie_Record_Key", "_hoodie_other", "_HOODIE_IS_DELETED"])
+def test_names_that_hudi_reserves(name):
+    with pytest.raises(SchemaConflictError, match=f"'{name}'.*reserves"):
+        normalise(pa.schema([(name, pa.string())]))
+
+
+def test_marks_of_deletions_have_the_type_in_which_they_are_seen():
     allowed = pa.schema([("_hoodie_is_deleted", pa.bool_()), ("_hoodie_operation", pa.string())])
     assert normalise(allowed).equals(allowed)
+    unknown = pa.schema([("_hoodie_is_deleted", pa.null()), ("_hoodie_operation", pa.null())])
+    assert normalise(unknown, nulls=True).equals(unknown)
+    for name, kind, cast in (("_hoodie_is_deleted", pa.string(), "bool"), ("_hoodie_operation", pa.int32(), "string")):
+        with pytest.raises(
+            SchemaConflictError, match=f"'{name}', by which Hudi knows deletions.*{kind}.*cast it to {cast}"
+        ):
+            normalise(pa.schema([(name, kind)]))
 
 
 def test_meta_columns_are_put_on_and_taken_off():

@@ -3,19 +3,11 @@
 from hoodie.formats.log.blocks import BlockType, Header, LogBlock, encode_block, read_content, scan_blocks
 from hoodie.formats.log.data_writer import DataBlocks, data_block_type
 from hoodie.formats.log.delete_writer import encode_deletes
-from hoodie.formats.log.deletes import RESET, read_deletes
-from hoodie.formats.log.positions import (
-    POSITION,
-    decode_positions,
-    encode_positions,
-    has_positions,
-    wrong_positions,
-)
+from hoodie.formats.log.deletes import read_deletes
+from hoodie.formats.log.positions import decode_positions, encode_positions, has_positions, wrong_positions
 from hoodie.formats.log.rows import columns_of, corrupt_block, read_rows
 
 __all__ = [
-    "POSITION",
-    "RESET",
     "BlockType",
     "DataBlocks",
     "Header",

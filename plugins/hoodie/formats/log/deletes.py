@@ -15,11 +15,9 @@ import pyarrow as pa
 from hoodie.errors import CorruptFileError, UnsupportedTableError
 from hoodie.formats.avro_file import hudi_schema
 from hoodie.formats.log.blocks import LogBlock, read_content
+from hoodie.model.internal_columns import RESET
 from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.storage.base import Storage
-
-RESET = "__reset"
-"""Boolean column: the row wins over every earlier row of its key, whatever their ordering values."""
 
 VERSION = 3
 _JAVA = (1, 2)
@@ -28,7 +26,7 @@ _EPOCH = date(1970, 1, 1).toordinal()
 
 
 def read_deletes(storage: Storage, block: LogBlock, ordering: Sequence[pa.Field]) -> pa.Table:
-    """The deletes of a block: `_hoodie_record_key`, the ordering columns, and `__reset`.
+    """The deletes of a block: `_hoodie_record_key`, the ordering columns, and `@reset`.
 
     A deletion without an ordering value, or with the integer 0 that Hudi writes for none, resets its key. Raises
     CorruptFileError, or UnsupportedTableError for blocks of releases before 0.14, which are serialised Java objects.

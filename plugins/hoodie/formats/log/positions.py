@@ -12,13 +12,11 @@ from pyroaring import BitMap64
 
 from hoodie.errors import CorruptFileError
 from hoodie.formats.log.blocks import Header, LogBlock
-
-POSITION = "__position"
-"""int64 column: number of the row in the base file, from 0, that has the same key; -1 where that is not known."""
+from hoodie.model.internal_columns import POSITION
 
 
 def encode_positions(rows: pa.Table, base_instant: str) -> dict[Header, str]:
-    """The headers of a block of `rows`, none unless `__position` rises from row to row: a set is all that they can hold.
+    """The headers of a block of `rows`, none unless `@position` rises from row to row: a set is all that they can hold.
 
     `base_instant` is the instant of the base file in which the rows stand.
     """
