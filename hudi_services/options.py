@@ -13,6 +13,7 @@ import click
 from hoodie.config.java_properties import parse_properties
 from hoodie.engine import Engine, LocalEngine
 from hoodie.errors import ConfigError
+from hudi_services.result import check_result_path
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -50,6 +51,8 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
         **own: Any,
     ) -> Any:
         options = merged_options(props, conf)
+        if result_path is not None and not explain:
+            check_result_path(result_path)
         return command(Common(target_base_path, options, explain, as_json, result_path, engine, spark_master), **own)
 
     with_flags: Callable[..., Any] = with_common
@@ -70,7 +73,11 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--explain", is_flag=True, help="Print the plan and change nothing."),
         click.option("--json", "as_json", is_flag=True, help="Print the plan or the result as JSON."),
-        click.option("--result-path", type=click.Path(dir_okay=False), help="Also write the result there as JSON."),
+        click.option(
+            "--result-path",
+            type=click.Path(dir_okay=False),
+            help="Also write the result there, a path or a URL, as JSON.",
+        ),
         click.option(
             "--engine",
             type=click.Choice(["local", "spark"]),

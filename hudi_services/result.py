@@ -8,6 +8,9 @@ from pathlib import Path
 
 import click
 
+from hoodie.errors import ConfigError
+from hoodie.storage import Storage, open_storage
+
 
 @dataclass(frozen=True)
 class ServiceResult:
@@ -31,12 +34,47 @@ class ServiceResult:
     seconds: float = 0.0
 
     def write(self, path: str) -> None:
-        """Store the JSON object, whole or not at all: a caller never reads half of it."""
-        target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = target.with_name(target.name + ".tmp")
-        temporary.write_text(json.dumps(asdict(self), indent=2))
-        temporary.replace(target)
+        """Store the JSON object at a path or URL, whole or not at all: a caller never reads half of it."""
+        _put(path, json.dumps(asdict(self), indent=2).encode())
+
+    @classmethod
+    def read(cls, path: str) -> ServiceResult:
+        """What `write` stored. Raises OSError when there is none, ValueError or TypeError when it is none."""
+        storage, name = _place(path)
+        return cls(**json.loads(storage.read(name)))
+
+
+def check_result_path(path: str) -> None:
+    """Raise ConfigError where no result can be written: after the work it would be too late."""
+    try:
+        _put(path, b"")
+        drop_result(path)
+    except OSError as error:
+        raise ConfigError(
+            f"The result cannot be written to {path}",
+            found=str(error) or type(error).__name__,
+            fix="name a place that this process may write to",
+        ) from error
+
+
+def drop_result(path: str) -> None:
+    """Delete a result; nothing happens when there is none."""
+    storage, name = _place(path)
+    storage.delete(name)
+
+
+def _put(path: str, content: bytes) -> None:
+    storage, name = _place(path)
+    storage.delete(name)  # what an earlier run left
+    with storage.open_output(name) as sink:
+        sink.write(content)
+
+
+def _place(path: str) -> tuple[Storage, str]:
+    """The folder of a path or URL, and the name in it."""
+    local = "://" not in path and not path.startswith("file:")
+    folder, _, name = (str(Path(path).absolute()) if local else path).rpartition("/")
+    return open_storage(folder or "/"), name
 
 
 def finish(result: ServiceResult, as_json: bool, path: str | None) -> None:

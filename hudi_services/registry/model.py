@@ -146,7 +146,10 @@ class Bootstrap(_Part):
 
 
 class Table(_Part):
-    """One table. Without a source it is written by others and only serviced here."""
+    """One table. Without a source it is written by others and only serviced here.
+
+    `results` is a folder that Spark's drivers and Airflow's workers share: needed when the connection has deploy mode cluster.
+    """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=200)]
     base_path: str
@@ -161,6 +164,7 @@ class Table(_Part):
     bootstrap: Bootstrap | None = None
     hoodie: Options = {}
     connection: str = "spark_default"
+    results: str | None = None
     pool: str = "default_pool"
     retries: Annotated[int, Field(ge=0)] = 2
     owner: str = "airflow"

@@ -12,6 +12,7 @@ _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 # The keys of a table's entry that hold a path, an address or a secret.
 PATH_KEYS = (
     ("base_path",),
+    ("results",),
     ("source", "path"),
     ("source", "quarantine", "path"),
     ("bootstrap", "source_path"),

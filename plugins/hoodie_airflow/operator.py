@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from airflow.exceptions import AirflowException
@@ -21,6 +19,7 @@ from hoodie_airflow.assets import outlet, table_asset
 from hoodie_airflow.dates import Late, chosen_dates, dates_to_load
 from hoodie_airflow.forms import policy_choice
 from hoodie_airflow.places import PLUGINS, PROJECT, SPARK_APPS
+from hoodie_airflow.results import local_result, shared_result
 from hudi_services.java import spark_environment
 from hudi_services.registry import (
     Bootstrap,
@@ -50,6 +49,9 @@ class HudiServiceOperator(SparkSubmitOperator):
         """`mode` is `schedule` or `execute` for a compaction, and for a bootstrap its step."""
         options = section(table, service)
         kwargs.setdefault("application", str(SPARK_APPS / _APPLICATIONS[service]))
+        # A retry submits again, and what the last try left is rolled back. It could not wait for the last try's driver: without
+        # YARN's REST API the provider refuses to, and that driver's result is not the retry's.
+        kwargs.setdefault("durable", False)
         super().__init__(
             conn_id=table.connection,
             conf=dict(sorted(options.spark.items())),
@@ -64,19 +66,19 @@ class HudiServiceOperator(SparkSubmitOperator):
 
     def execute(self, context: Any) -> dict[str, Any] | None:
         """Submit and wait. Returns the service's result; None for an explained plan."""
-        self._check_connection()
+        cluster = self._check_connection()
         explain = context["params"].get("operation") == "explain"
-        with tempfile.TemporaryDirectory(prefix="hudi-") as folder:
-            result_file = Path(folder) / "result.json"
+        with shared_result(self.table, self.service) if cluster else local_result() as path:
             try:
-                self.application_args = [*self._arguments(context), *_mode(explain, result_file)]
-                self.env_vars = service_environment(os.environ)
+                self.application_args = [*self._arguments(context), *_mode(explain, path)]
+                self.env_vars = None if cluster else service_environment(os.environ)
             except (HoodieError, ValueError) as error:
                 raise AirflowFailException(str(error)) from error
-            self._submit(context)
+            with _environment(submitter_environment(os.environ) if cluster else {}):
+                self._submit(context)
             if explain:
                 return None
-            result = _read(result_file)
+            result = _read(path)
         self._tell(result, context)
         return asdict(result)
 
@@ -97,7 +99,8 @@ class HudiServiceOperator(SparkSubmitOperator):
         late = Late(params.get("catch_up_late", Late.AUTO))
         return ingest_arguments(self.table, dates_to_load(run.run_type.value, interval, chosen, late))
 
-    def _check_connection(self) -> None:
+    def _check_connection(self) -> bool:
+        """Whether Spark's driver runs in the cluster. Fails where it cannot work."""
         # Without this a connection that is not there would silently mean `--master yarn`.
         try:
             connection = BaseHook.get_connection(self.table.connection)
@@ -106,11 +109,20 @@ class HudiServiceOperator(SparkSubmitOperator):
                 f"The Spark connection {self.table.connection!r} of table {self.table.name} is not defined. To do: add it under "
                 f"Admin > Connections, or set AIRFLOW_CONN_{self.table.connection.upper()}."
             ) from error
-        if connection.extra_dejson.get("deploy-mode") == "cluster":
+        if connection.extra_dejson.get("deploy-mode") != "cluster":
+            return False
+        said = f"The Spark connection {self.table.connection!r} has deploy-mode cluster"
+        if (connection.host or "").startswith(("spark:", "local")):
             raise AirflowFailException(
-                f"The Spark connection {self.table.connection!r} has deploy-mode cluster: the driver could not hand its result "
-                "back to this task. To do: use client mode."
+                f"{said}: Spark runs no Python application so on {connection.host}. To do: use client mode."
             )
+        if self.table.results is None:
+            raise AirflowFailException(
+                f"{said}: its driver, on another machine, has nowhere to leave its result. To do: name a folder that all "
+                f"machines share, such as `results: s3://lake/.results`, for table {self.table.name} or below `defaults` in the "
+                "registry; or use client mode."
+            )
+        return True
 
     def _submit(self, context: Any) -> None:
         try:
@@ -149,12 +161,36 @@ def service_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {**spark_environment(environ), "PYTHONPATH": os.pathsep.join([*own, *given])}
 
 
-def _mode(explain: bool, result_file: Path) -> list[str]:
-    return ["--explain"] if explain else ["--result-path", str(result_file)]
+def submitter_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """What spark-submit needs on this machine when the driver runs on another: nothing in it is the driver's."""
+    own = spark_environment(environ)
+    return {name: own[name] for name in ("JAVA_HOME", "PATH")}
 
 
-def _read(file: Path) -> ServiceResult:
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Environment variables of this process, and so of spark-submit, for the block.
+
+    What the Spark hook is given as environment it hands on to a driver in the cluster.
+    """
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
-        return ServiceResult(**json.loads(file.read_text()))
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _mode(explain: bool, result_path: str) -> list[str]:
+    return ["--explain"] if explain else ["--result-path", result_path]
+
+
+def _read(path: str) -> ServiceResult:
+    try:
+        return ServiceResult.read(path)
     except (OSError, ValueError, TypeError) as error:
         raise AirflowException(f"The service ended well but left no result that can be read: {error}") from error

