@@ -13,6 +13,9 @@ TOLD = (HoodieError, OSError, click.ClickException, click.exceptions.Abort)
 """What `tell` knows; anything else is a bug and keeps its traceback."""
 
 
+_LOOK = "Look with `hudi-services show commits` whether it is in before you run it again"
+
+
 @dataclass(frozen=True)
 class Failure:
     """An error in parts: its kind, what is wrong with which thing, what was found there, what to do. Exit code 1 or 2."""
@@ -40,7 +43,7 @@ def _line(error: BaseException) -> str:
     if isinstance(error, HoodieError):
         return str(error) if isinstance(error, ConfigError) else f"{type(error).__name__}: {error}"
     if isinstance(error, OSError):
-        return f"the storage failed: {error}; nothing half done is visible: run it again"
+        return f"the storage failed: {error}; nothing half done is visible. {_LOOK}"
     return "stopped; nothing was changed"
 
 
@@ -50,4 +53,4 @@ def _parts(error: BaseException) -> Failure:
         return Failure(kind, error.what, error.found, error.fix, 2 if isinstance(error, ConfigError) else 1)
     if isinstance(error, click.ClickException):
         return Failure("UsageError", error.format_message(), None, "see --help", 2)
-    return Failure(kind, _line(error), None, None, 1)
+    return Failure(kind, _line(error), None, _LOOK if isinstance(error, OSError) else None, 1)

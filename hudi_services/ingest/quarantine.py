@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from hoodie.storage import open_storage
+from hoodie.storage import Storage, open_storage
+
+_log = logging.getLogger(__name__)
 
 _COUNTS = "_counts-"
 
@@ -49,8 +52,13 @@ class QuarantineWriter:
         return read + bad, bad
 
     def tidy(self, *, keep_rows: bool) -> None:
-        """Remove the counts, and the folder when nothing else is in it."""
-        storage = open_storage(self.folder)
+        """Remove the counts, and the folder when nothing else is in it. What cannot be removed must not hide what was loaded."""
+        try:
+            self._tidy(open_storage(self.folder), keep_rows)
+        except OSError as error:
+            _log.warning("The counts in %s could not be removed: %s", self.path, error)
+
+    def _tidy(self, storage: Storage, keep_rows: bool) -> None:
         files = storage.list(self.run).files
         if not keep_rows or all(file.name.startswith(_COUNTS) for file in files):
             storage.delete_folder(self.run)

@@ -74,6 +74,14 @@ class PendingInstantError(HoodieError):
     """An unfinished instant stands in the way and may belong to a running writer."""
 
 
+class NotCommittedError(HoodieError):
+    """The last step of a change failed, and certainly nothing of it is visible."""
+
+
+class UnclearCommitError(HoodieError):
+    """The last step of a change failed, and whether it is visible cannot be told: look before it is run again."""
+
+
 class UnsafePathError(HoodieError):
     """A metadata file names an instant, a partition or a file by which a path would lead out of the table."""
 

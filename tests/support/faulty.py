@@ -1,4 +1,4 @@
-"""A storage that dies, or whose disk fills up, at a chosen call."""
+"""A storage that dies, whose disk fills up, or whose answer is lost, at a chosen call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ class Killed(BaseException):
 class FaultyStorage:
     """Counts the storage calls and fails at number `fail_at`, before the call or in the middle of it.
 
-    `kind` is "kill" (this and every later call raises Killed) or "full" (this call raises OSError, as a full disk does).
+    `kind` is "kill" (this and every later call raises Killed), "full" (this call raises OSError, as a full disk does), "lost"
+    (the call is done, but raises TimeoutError), "retried" (the same with FileExistsError, as from a client that has sent it
+    twice), or "deaf" (done, and neither this call nor the next one is answered).
     """
 
     def __init__(self, base_path, fail_at=None, kind="kill", half=False):
@@ -33,25 +35,32 @@ class FaultyStorage:
         return self._inner.base_path
 
     def _step(self, name, path):
-        """True when the call is to be done and then to fail."""
+        """The error to raise when the call was done, if any; raises it at once when the call is not to be done."""
         with self._lock:
             self.calls += 1
             self.log.append((name, path))
-            if self._fail_at is None or self.calls < self._fail_at:
-                return False
+            late = self.calls - self._fail_at if self._fail_at is not None else -1
+            if (
+                late < 0
+                or (late > 0 and self._kind in ("full", "lost", "retried"))
+                or (late > 1 and self._kind == "deaf")
+            ):
+                return None
             if self._kind == "full":
-                if self.calls > self._fail_at:
-                    return False
                 raise OSError(errno.ENOSPC, "No space left on device", path)
-            if self.calls == self._fail_at and self._half:
-                return True
+            if self._kind == "retried":
+                return FileExistsError(errno.EEXIST, "File exists", path)
+            if self._kind in ("lost", "deaf"):
+                return TimeoutError(errno.ETIMEDOUT, "The answer was lost", path)
+            if late == 0 and self._half:
+                return Killed(f"in call {self._fail_at}: {name} {path}")
             raise Killed(f"call {self._fail_at}: {name} {path}")
 
     def _call(self, name, path, *rest):
-        dies = self._step(name, path)
+        error = self._step(name, path)
         result = getattr(self._inner, name)(path, *rest)
-        if dies:
-            raise Killed(f"after call {self._fail_at}: {name} {path}")
+        if error is not None:
+            raise error
         return result
 
     def list(self, folder):
@@ -77,10 +86,13 @@ class FaultyStorage:
 
     @contextmanager
     def open_output(self, path):
-        dies = self._step("open_output", path)
+        error = self._step("open_output", path)
         with self._inner.open_output(path) as sink:
             yield sink
-            if dies:
+            if isinstance(error, Killed):
                 sink.truncate(max(1, sink.tell() // 2))  # the torn file of a killed writer
-                raise Killed(f"in call {self._fail_at}: open_output {path}")
-        self._step("close_output", path)
+            if error is not None:
+                raise error
+        error = self._step("close_output", path)
+        if error is not None:
+            raise error

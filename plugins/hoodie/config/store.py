@@ -7,6 +7,7 @@ from hoodie.config.java_properties import format_properties, parse_properties
 from hoodie.config.table import TableProperties
 from hoodie.errors import CorruptTableError, HoodieError, TableNotFoundError
 from hoodie.storage.base import Storage
+from hoodie.storage.once import create_own
 
 PROPERTIES = ".hoodie/hoodie.properties"
 BACKUP = ".hoodie/hoodie.properties.backup"
@@ -48,16 +49,16 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
 
 def create_properties(storage: Storage, properties: TableProperties) -> None:
     """Write the properties of a new table. Raises FileExistsError when another has just been created here."""
-    storage.create(PROPERTIES, _encode(properties))
+    create_own(storage, PROPERTIES, _encode(properties))
 
 
 def update_properties(storage: Storage, properties: TableProperties) -> None:
     """Replace the properties: backup, delete, create, check, drop the backup. Call it under the table's lock."""
     recover_properties(storage)
-    storage.create(BACKUP, storage.read(PROPERTIES))
+    create_own(storage, BACKUP, storage.read(PROPERTIES))
     storage.delete(PROPERTIES)
     _drop_checksum_file(storage, PROPERTIES)
-    storage.create(PROPERTIES, _encode(properties))
+    create_own(storage, PROPERTIES, _encode(properties))
     written = _read(storage, PROPERTIES)
     if not isinstance(written, TableProperties) or dict(written.raw) != dict(properties.raw):
         raise CorruptTableError(
@@ -81,7 +82,7 @@ def recover_properties(storage: Storage) -> None:
             raise main or backup
         storage.delete(PROPERTIES)
         _drop_checksum_file(storage, PROPERTIES)
-        storage.create(PROPERTIES, storage.read(BACKUP))
+        create_own(storage, PROPERTIES, storage.read(BACKUP))
     storage.delete(BACKUP)
     _drop_checksum_file(storage, BACKUP)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from hoodie.storage.base import Storage, walk_files
+from hoodie.storage.once import create_own
 
 _MARKER = ".marker."
 _BATCH_PREFIX, _BATCH_TYPE = "MARKERS", "MARKERS.type"
@@ -25,7 +26,7 @@ def marker_folder(instant: str) -> str:
 
 def create_marker(storage: Storage, instant: str, data_file: str, kind: MarkerType) -> None:
     """Note that `data_file` (relative to the base path) is about to be written."""
-    storage.create(f"{marker_folder(instant)}/{data_file}{_MARKER}{kind}", b"")
+    create_own(storage, f"{marker_folder(instant)}/{data_file}{_MARKER}{kind}", b"")
 
 
 def read_markers(storage: Storage, instant: str) -> set[str]:
@@ -37,6 +38,6 @@ def read_markers(storage: Storage, instant: str) -> set[str]:
         if _MARKER in inside:
             found.add(inside.rpartition(_MARKER)[0])
         elif inside.startswith(_BATCH_PREFIX) and inside != _BATCH_TYPE:
-            lines = storage.read(file.path).decode().splitlines()
+            lines = storage.read(file.path).decode(errors="replace").splitlines()
             found.update(line.rpartition(_MARKER)[0] for line in lines if _MARKER in line)
     return found

@@ -45,8 +45,8 @@ from hoodie.transaction import instants
 from hoodie.transaction.begin import begin
 from hoodie.transaction.create import create_table
 from hoodie.transaction.guard import delete_data_files
-from hoodie.transaction.leftovers import clear_markers, delete_leftovers
-from hoodie.transaction.rollback import rollback_failed_writes
+from hoodie.transaction.leftovers import after_completion, delete_leftovers, delete_markers
+from hoodie.transaction.rollback import roll_back_now
 from hoodie.view import TableState, list_all_files, load_state
 from hoodie.write.bulk import BulkInsert
 from hoodie.write.execute import new_file_id
@@ -196,12 +196,13 @@ class _Run:
             _delete_strays(state, commits, {instant.time for instant in begun})
             check_unchanged(self._request.source, [file.info for file in self._plan.files])
         except Exception:
-            rollback_failed_writes(load_state(storage, self._clock), self._clock)
+            roll_back_now(storage, self._clock)
             raise
         for instant, body in zip(begun, bodies, strict=True):
             instants.complete(state, instant, body, self._clock)
         for instant, commit in zip(begun, commits, strict=True):  # see execute_write
-            delete_leftovers(storage, instant.time, [stat.path for stat in commit.stats])
+            with after_completion(storage, instant.time):
+                delete_leftovers(storage, instant.time, [stat.path for stat in commit.stats])
         _delete_markers(storage)
         return BootstrapResult(self._plan, tuple(commits), begun[-1].time if begun else None)
 
@@ -243,7 +244,8 @@ def _delete_strays(state: TableState, commits: Sequence[CommitMetadata], times: 
 def _delete_markers(storage: Storage) -> None:
     """Those of an earlier run too, which died when its commits were complete."""
     for time in _TIMES.values():
-        clear_markers(storage, time)
+        with after_completion(storage, time):
+            delete_markers(storage, time)
 
 
 def _index(source: str, tasks: Sequence[SkeletonTask], now_ms: int) -> BootstrapIndex:

@@ -22,7 +22,7 @@ from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant
 from hoodie.transaction import instants
 from hoodie.transaction.guard import delete_data_files
-from hoodie.transaction.leftovers import clear_markers, delete_leftovers, delete_markers
+from hoodie.transaction.leftovers import after_completion, delete_leftovers, delete_markers
 from hoodie.transaction.lock import service_lock, table_lock
 from hoodie.transaction.metadata_table import switch_off_metadata_table
 from hoodie.view import TableState, compaction_plan, load_state
@@ -99,9 +99,10 @@ def run_compaction(
                 now = load_state(storage, clock)
             body = now.layout.encode_commit(metadata, replace=False)
             done = instants.complete(now, instant, body, clock)
-        # Tasks of earlier attempts may have finished since: their files are of a completed instant now.
-        delete_data_files(storage, set(work.leftovers(now, instant, planned)) - {stat.path for stat in stats})
-        clear_markers(storage, time)
+        with after_completion(storage, time):
+            # Tasks of earlier attempts may have finished since: their files are of a completed instant now.
+            delete_data_files(storage, set(work.leftovers(now, instant, planned)) - {stat.path for stat in stats})
+            delete_markers(storage, time)
         return CompactionResult(done, metadata)
 
 

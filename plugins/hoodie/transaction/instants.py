@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hoodie.clock import Clock
+from hoodie.errors import NotCommittedError, PendingInstantError, UnclearCommitError
+from hoodie.storage.once import Outcome, create_own, look_once
 from hoodie.timeline import Action, Instant, State
 from hoodie.transaction.times import new_time
 from hoodie.view.state import TableState
@@ -25,14 +27,49 @@ def start(state: TableState, instant: Instant, body: bytes = b"") -> Instant:
 
 
 def complete(state: TableState, instant: Instant, body: bytes, clock: Clock) -> Instant:
-    """Create the completed file: the one step that readers see."""
+    """Create the completed file: the one step that readers see. What comes after it must not make it look undone.
+
+    When that fails, the file is looked for once, and it is done if it is there. Raises NotCommittedError when it is certainly
+    not, UnclearCommitError when that cannot be told, PendingInstantError when another process has completed the instant.
+    Whichever it is, nothing is taken back here: the next writer does.
+    """
     completion = new_time(state, clock, after=instant.time)
     name = state.layout.completed_name(instant, completion)
-    state.storage.create(f"{state.layout.folder}/{name}", body)
+    path = f"{state.layout.folder}/{name}"
+    try:
+        state.storage.create(path, body)
+    except Exception as error:
+        outcome = look_once(state.storage, path, body, error)
+        if outcome is not Outcome.DONE:
+            raise _not_done(state, instant, path, outcome, error) from error
     return Instant(instant.time, instant.action.completed_as, State.COMPLETED, completion, name)
 
 
 def _create(state: TableState, instant: Instant, body: bytes) -> Instant:
     name = state.layout.pending_name(instant)
-    state.storage.create(f"{state.layout.folder}/{name}", body)
+    create_own(state.storage, f"{state.layout.folder}/{name}", body)
     return replace(instant, file_name=name)
+
+
+def _not_done(
+    state: TableState, instant: Instant, path: str, outcome: Outcome, error: Exception
+) -> NotCommittedError | PendingInstantError | UnclearCommitError:
+    named = f"{instant.action.completed_as} {instant.time} of table {state.storage.base_path}"
+    if outcome is Outcome.REFUSED:
+        return NotCommittedError(
+            f"The {named} was not completed",
+            found=f"{path} could not be created: {error}",
+            fix="remove the cause and run it again; the table reads as before",
+        )
+    if outcome is Outcome.OTHER:
+        return PendingInstantError(
+            f"The {named} was completed by another process",
+            found=f"{path} is there with another content",
+            fix="look at it with `hudi-services show commits` before anything is run again",
+        )
+    return UnclearCommitError(
+        f"Whether the {named} is complete cannot be told",
+        found=f"creating {path}: {str(error) or type(error).__name__}",
+        fix=f"look with `hudi-services show commits` whether {instant.time} is there before anything is run again; "
+        "if it is not, the next write takes back what it wrote",
+    )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 
 from hoodie.markers import marker_folder, read_markers
 from hoodie.storage.base import Storage
@@ -24,9 +25,13 @@ def delete_markers(storage: Storage, time: str) -> None:
     delete_metadata_folder(storage, marker_folder(time))
 
 
-def clear_markers(storage: Storage, time: str) -> None:
-    """Delete the markers of an instant that is complete. They do no harm: a failure must not make the work look undone."""
+@contextmanager
+def after_completion(storage: Storage, time: str) -> Iterator[None]:
+    """Around what is still to be deleted of an instant that is complete: a failure must not make the work look undone.
+
+    As long as its markers are there, the next writer deletes the rest.
+    """
     try:
-        delete_markers(storage, time)
+        yield
     except Exception as error:  # noqa: BLE001 - whatever a storage raises
-        _log.warning("The markers of instant %s of %s could not be deleted: %s", time, storage.base_path, error)
+        _log.warning("What is left of instant %s of %s could not be deleted: %s", time, storage.base_path, error)

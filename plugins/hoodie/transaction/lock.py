@@ -9,6 +9,7 @@ was taken that many minutes ago, whoever still works under it.)
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -16,7 +17,10 @@ from dataclasses import asdict
 from hoodie.clock import Clock
 from hoodie.errors import LockHeldError
 from hoodie.storage.base import Storage
+from hoodie.storage.once import create_own
 from hoodie.transaction.lock_owner import LockOwner
+
+_log = logging.getLogger(__name__)
 
 LOCK = ".hoodie/lock"
 _SERVICE_LOCKS = ".hoodie/.locks"
@@ -51,7 +55,7 @@ def _file_lock(storage: Storage, clock: Clock, path: str, purpose: str, wait_ms:
         try:
             yield
         finally:
-            _delete_lock(storage, path, content)
+            _release(storage, path, content)
     finally:
         owner.release()
 
@@ -72,7 +76,7 @@ def _acquire(storage: Storage, clock: Clock, path: str, content: bytes, wait_ms:
     waited = 0.0
     while True:
         with suppress(FileExistsError):
-            storage.create(path, content)
+            create_own(storage, path, content)
             return
         if _take_over(storage, path, content):
             continue
@@ -93,13 +97,22 @@ def _take_over(storage: Storage, path: str, own: bytes) -> bool:
     # Of those who find it dead one may remove it: another's late removal would hit the lock that the first has taken by then.
     claim = f"{path}.{owner.token}"
     try:
-        storage.create(claim, own)
+        create_own(storage, claim, own)
     except FileExistsError:
         claimant = LockOwner.parse(_read(storage, claim) or b"")
         return claimant is not None and claimant.is_dead() and storage.delete(claim)
     _delete_lock(storage, path, content)
     storage.delete(claim)
     return True
+
+
+def _release(storage: Storage, path: str, content: bytes) -> None:
+    """Delete the own lock. What was done under it is done: a failure is told, and the lock of a process that has ended, or that
+    does not hold it any more, is taken over."""
+    try:
+        _delete_lock(storage, path, content)
+    except Exception as error:  # noqa: BLE001 - whatever a storage raises
+        _log.warning("The lock %s of %s could not be removed: %s", path, storage.base_path, error)
 
 
 def _delete_lock(storage: Storage, path: str, content: bytes) -> None:

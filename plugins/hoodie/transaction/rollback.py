@@ -5,6 +5,8 @@ A log file of ours holds blocks of one instant only, so it is deleted, in every 
 
 from __future__ import annotations
 
+import logging
+
 from hoodie.clock import Clock
 from hoodie.errors import CorruptTableError, UnsupportedTableError
 from hoodie.formats import avro_file
@@ -13,6 +15,7 @@ from hoodie.formats.log import scan_blocks
 from hoodie.markers import read_markers
 from hoodie.model.names import METADATA_BOOTSTRAP, LogFileName
 from hoodie.model.services import RollbackPlan, RollbackResult
+from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant, State
 from hoodie.timeline.service_codec import (
     decode_rollback_plan,
@@ -24,7 +27,9 @@ from hoodie.transaction.guard import check_data_files, check_of_instant, delete_
 from hoodie.transaction.leftovers import delete_markers
 from hoodie.transaction.times import new_time
 from hoodie.view.partitions import list_all_files
-from hoodie.view.state import TableState
+from hoodie.view.state import TableState, load_state
+
+_log = logging.getLogger(__name__)
 
 
 def plan_rollback(state: TableState, failed: Instant) -> RollbackPlan:
@@ -108,6 +113,15 @@ def rollback_failed_writes(state: TableState, clock: Clock) -> list[RollbackPlan
         execute_rollback(state, instants.request(state, time, Action.ROLLBACK, body), plan, clock)
         done.append(plan)
     return done
+
+
+def roll_back_now(storage: Storage, clock: Clock) -> None:
+    """Undo the write that has just failed, under its lock. A storage that fails here too must not hide why the write failed:
+    then the next writer undoes it."""
+    try:
+        rollback_failed_writes(load_state(storage, clock), clock)
+    except Exception as error:  # noqa: BLE001 - the error of the write is being raised
+        _log.warning("A failed write of %s is left to the next writer to roll back: %s", storage.base_path, error)
 
 
 def _is_failed_write(state: TableState, instant: Instant) -> bool:

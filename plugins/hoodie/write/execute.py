@@ -24,8 +24,8 @@ from hoodie.storage.base import Storage
 from hoodie.timeline import Instant
 from hoodie.transaction import instants
 from hoodie.transaction.begin import begin
-from hoodie.transaction.leftovers import clear_markers, delete_leftovers
-from hoodie.transaction.rollback import rollback_failed_writes
+from hoodie.transaction.leftovers import after_completion, delete_leftovers, delete_markers
+from hoodie.transaction.rollback import roll_back_now
 from hoodie.transaction.times import new_time
 from hoodie.transaction.virtual_keys import switch_on_virtual_keys
 from hoodie.view import (
@@ -138,12 +138,13 @@ def execute_write(
             metadata = CommitMetadata(operation.upper(), tuple(stats), more)
             body = state.layout.encode_commit(metadata, replace=False)
         except Exception:
-            rollback_failed_writes(load_state(storage, clock), clock)
+            roll_back_now(storage, clock)
             raise
         done = instants.complete(state, instant, body, clock)
-        # Again: a task that was given up for lost may have finished since, and did not see the completed instant.
-        delete_leftovers(storage, time, [stat.path for stat in stats])
-        clear_markers(storage, time)
+        with after_completion(storage, time):
+            # Again: a task that was given up for lost may have finished since, and did not see the completed instant.
+            delete_leftovers(storage, time, [stat.path for stat in stats])
+            delete_markers(storage, time)
         return WriteResult(done, metadata)
 
 

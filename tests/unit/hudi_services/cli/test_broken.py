@@ -105,6 +105,8 @@ def test_without_disk_space_a_service_fails_and_the_table_is_as_before(
     for number in writing:
         capsys.readouterr()
         assert run(number)[0] == FAILED, calls[number - 1]
-        assert "the storage failed: [Errno 28] No space left on device" in said(capsys)
+        told = said(capsys)
+        assert "[Errno 28] No space left on device" in told
+        assert "show commits" in told or "was not completed" in told
         assert rows(path) == before
     assert (ingest(path, land) if service == "ingest" else clean(path)) == DONE

@@ -1,0 +1,50 @@
+"""Files of which the maker must know whether they are there, also when the answer was lost."""
+
+from __future__ import annotations
+
+import errno
+from enum import Enum
+
+from hoodie.storage.base import Storage
+
+# What a store refuses for good. After any other error it may have made the file, or may still make it.
+_REFUSED = frozenset(
+    {
+        *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT),
+        *(errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EMFILE, errno.ENFILE, errno.EEXIST),
+    }
+)
+
+
+class Outcome(Enum):
+    """Of a `create` that raised an error."""
+
+    DONE = "the file is there, with our content"
+    OTHER = "a file with other content is there"
+    REFUSED = "the file is not there, and will not be"
+    UNCLEAR = "the file may be there, or may yet come"
+
+
+def create_own(storage: Storage, path: str, data: bytes) -> None:
+    """Create a file that no other writer makes with this content. After an error the file is looked for, once: done is done.
+
+    A client that sends a request again because the answer was lost meets its own file. Raises what `Storage.create` raised
+    unless the file is there with this content.
+    """
+    try:
+        storage.create(path, data)
+    except Exception as error:
+        if look_once(storage, path, data, error) is not Outcome.DONE:
+            raise
+
+
+def look_once(storage: Storage, path: str, data: bytes, error: Exception) -> Outcome:
+    """What became of the file that `Storage.create` raised `error` for. Raises nothing."""
+    try:
+        found = storage.read(path)
+    except FileNotFoundError:
+        refused = isinstance(error, OSError) and error.errno in _REFUSED
+        return Outcome.REFUSED if refused else Outcome.UNCLEAR
+    except Exception:  # noqa: BLE001 - whatever a storage raises
+        return Outcome.UNCLEAR
+    return Outcome.DONE if found == data else Outcome.OTHER
