@@ -7,13 +7,14 @@ from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from hoodie.read.plan import plan_read
 from hoodie.schema import with_meta_columns
 from hoodie.spark.engine import SparkEngine
-from hoodie.spark.scan import scan
+from hoodie.spark.scan import Scan, plan_scan
 from hoodie.table import HoodieTable
 from hoodie.view.table_schema import table_schema
 from hoodie.write.execute import WriteResult
@@ -35,18 +36,49 @@ def read(
     partitions: Sequence[str] | None = None,
     read_optimized: bool = False,
     options: Mapping[str, object] | None = None,
+    filter: pc.Expression | None = None,
 ) -> DataFrame:
     """A snapshot as a DataFrame, with the meta columns first, if keys are not virtual, unless `columns` names others.
 
     Slices without logs are scanned by Spark's own vectorised reader: filters and columns of the query reach them. Slices with
-    logs, and skeletons of a bootstrap, are read by Python workers on Arrow columns: `columns` and those that merging needs.
-    `partitions` are partition paths.
+    logs, skeletons of a bootstrap, and tables at a URL for which Spark's Hadoop has no file system are read by Python workers on
+    Arrow columns: `columns` and those that merging needs. `partitions` are partition paths. A `filter` (an expression of
+    `pyarrow.compute`, as for `HoodieTable.read`) on partition columns leaves other partitions unlisted; what it asks of other
+    columns is asked by the workers, so leave that to the DataFrame's `where`.
     """
+    return _scan(spark, base_path, columns, as_of, partitions, read_optimized, options, filter).frame(spark)
+
+
+def explain(
+    spark: SparkSession,
+    base_path: str,
+    columns: Sequence[str] | None = None,
+    as_of: str | datetime | None = None,
+    partitions: Sequence[str] | None = None,
+    read_optimized: bool = False,
+    options: Mapping[str, object] | None = None,
+    filter: pc.Expression | None = None,
+) -> str:
+    """What `read` would read, who would read it, and what the filter leaves out, in words."""
+    return _scan(spark, base_path, columns, as_of, partitions, read_optimized, options, filter).explain()
+
+
+def _scan(
+    spark: SparkSession,
+    base_path: str,
+    columns: Sequence[str] | None,
+    as_of: str | datetime | None,
+    partitions: Sequence[str] | None,
+    read_optimized: bool,
+    options: Mapping[str, object] | None,
+    filter: pc.Expression | None,
+) -> Scan:
     state = HoodieTable.open(base_path).state()
     schema = table_schema(state) or pa.schema([])
     whole = schema if state.properties.virtual_keys else with_meta_columns(schema)
     names = whole.names if columns is None else columns
-    return scan(spark, state.storage, plan_read(state, names, None, as_of, partitions, read_optimized, options))
+    plan = plan_read(state, names, filter, as_of, partitions, read_optimized, options)
+    return plan_scan(spark, state.storage, plan)
 
 
 def session_options() -> dict[str, Any]:

@@ -1,9 +1,10 @@
-"""A read plan as a DataFrame."""
+"""A read plan as a DataFrame, and who reads what of it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 
 import pyarrow as pa
@@ -15,38 +16,77 @@ from hoodie.engine.pack import packed
 from hoodie.model.files import FileSlice
 from hoodie.read.execute import ReadSlice
 from hoodie.read.plan import ReadPlan
+from hoodie.spark.hadoop import readable_url
 from hoodie.spark.worker import worker_task
 from hoodie.storage.base import Storage
 
+_PATTERN = re.compile(r"[\[\]{}*?\\]")  # Spark takes names with one of these for several files
 _TASK_BYTES = 128 << 20  # default of spark.sql.files.maxPartitionBytes
 
 
-def scan(spark: SparkSession, storage: Storage, plan: ReadPlan, rows: Column | None = None) -> DataFrame:
-    """The rows of a plan; `rows` is the plan's filter as Spark says it.
+@dataclass(frozen=True)
+class Scan:
+    """A read plan shared out: slices whose rows are in one file go to Spark's own vectorised reader; slices with logs, and
+    skeletons of a bootstrap, to Python workers on Arrow columns, which read whatever Spark cannot: files that no file system
+    of its Hadoop reaches, and rows of which the filter is still to be asked."""
 
-    Slices whose rows are in one file are scanned by Spark's own vectorised reader; slices with logs, and skeletons of a
-    bootstrap, are read by Python workers on Arrow columns. These read every slice when there is a filter without `rows`.
-    """
-    spark_can = plan.filter is None or rows is not None
-    worked = tuple(each for each in plan.slices if not spark_can or _needs_merging(each))
-    paths = [
-        f"{storage.base_path}/{each.base_file.path}"
-        for each in plan.slices
-        if spark_can and each.base_file is not None and not _needs_merging(each)
-    ]
-    frames = []
-    if paths:
-        columns = [col(name) if name in plan.scanned.names else _nothing(name) for name in plan.schema.names]
-        scanned = spark.read.schema(from_arrow_schema(plan.scanned)).parquet(*paths)
-        frames.append((scanned if rows is None else scanned.where(rows)).select(*columns))
-    if worked:
-        tasks = _tasks(worked, spark.sparkContext.defaultParallelism)
-        work = WorkedSlices(ReadSlice(storage, replace(plan, slices=())), tasks)
-        numbers = spark.range(0, len(tasks), 1, len(tasks))
-        frames.append(numbers.mapInArrow(work, from_arrow_schema(plan.schema)))
-    if not frames:
-        return spark.createDataFrame([], from_arrow_schema(plan.schema))
-    return reduce(DataFrame.unionByName, frames)
+    storage: Storage
+    plan: ReadPlan
+    rows: Column | None  # the plan's filter as Spark says it
+    url: str | None  # the table's as Spark's Hadoop takes it; None: it has no file system for it
+    by_spark: tuple[FileSlice, ...]
+    by_workers: tuple[FileSlice, ...]
+
+    def frame(self, spark: SparkSession) -> DataFrame:
+        """The rows."""
+        plan = self.plan
+        frames = []
+        if self.by_spark:
+            columns = [col(name) if name in plan.scanned.names else _nothing(name) for name in plan.schema.names]
+            paths = [f"{self.url}/{each.base_file.path}" for each in self.by_spark if each.base_file is not None]
+            scanned = spark.read.schema(from_arrow_schema(plan.scanned)).parquet(*paths)
+            frames.append((scanned if self.rows is None else scanned.where(self.rows)).select(*columns))
+        if self.by_workers:
+            tasks = _tasks(self.by_workers, spark.sparkContext.defaultParallelism)
+            work = WorkedSlices(ReadSlice(self.storage, plan.of_slice), tasks)
+            numbers = spark.range(0, len(tasks), 1, len(tasks))
+            frames.append(numbers.mapInArrow(work, from_arrow_schema(plan.schema)))
+        if not frames:
+            return spark.createDataFrame([], from_arrow_schema(plan.schema))
+        return reduce(DataFrame.unionByName, frames)
+
+    def explain(self) -> str:
+        """What is read, and who reads it, in words."""
+        merged = sum(map(_needs_merging, self.by_workers))
+        reasons = [f"{merged} whose rows are in several files"] if merged else []
+        if merged < len(self.by_workers):
+            others = len(self.by_workers) - merged
+            why = "the filter is asked of their rows, or their names are patterns to Spark"
+            reasons.append(f"{others} because {why if self.url else f'Spark has no file system for {self._where}'}")
+        return (
+            f"{self.plan.explain()}\n"
+            f"scanned by Spark from {self._where}: {len(self.by_spark)} file slices\n"
+            f"read by Python workers: {len(self.by_workers)} file slices{': ' if reasons else ''}{', '.join(reasons)}"
+        )
+
+    @property
+    def _where(self) -> str:
+        return self.url or self.storage.base_path
+
+
+def plan_scan(spark: SparkSession, storage: Storage, plan: ReadPlan, rows: Column | None = None) -> Scan:
+    """Who reads which slices of a plan; `rows` is the plan's filter as Spark says it."""
+    url = readable_url(spark, storage.base_path)
+    settled = plan.settled() if rows is None else frozenset()
+    spark_can = url is not None and not _PATTERN.search(url)
+    asked = plan.filter is not None and rows is None
+    by_spark: list[FileSlice] = []
+    by_workers: list[FileSlice] = []
+    for each in plan.slices:
+        whole = not asked or each.partition in settled
+        spark_does = spark_can and whole and not _needs_merging(each) and not _PATTERN.search(each.partition)
+        (by_spark if spark_does else by_workers).append(each)
+    return Scan(storage, plan, rows, url, tuple(by_spark), tuple(by_workers))
 
 
 def _nothing(name: str) -> Column:

@@ -201,7 +201,7 @@ def _write_files(
         inserts,
         () if plan.operation == "bulk_insert" else slices,
         must_not_grow,
-        average_record_bytes(commits, plan.sizing),
+        average_record_bytes(commits if inserts else (), plan.sizing),  # their bodies are large in tables of many files
         plan.sizing,
         new_file_id,
         log_name if state.properties.is_merge_on_read else None,
