@@ -46,6 +46,7 @@ class ReadPlan:
         pa.Schema
     )  # of what is read: the result's columns, but no meta columns where keys are virtual, and the filter's
     filter: pc.Expression | None
+    asked: pa.Schema  # of the filter
     merging: pa.Schema  # what is read of slices with logs: besides, what merging has to see
     rules: MergeRules
     keys: StoredKeys
@@ -133,6 +134,7 @@ def plan_read(
         pa.schema([known.field(name) for name in wanted]),
         pa.schema([known.field(name) for name in scanned]),
         filter,
+        pa.schema([known.field(name) for name in filter_columns]),
         pa.schema([known.field(name) for name in merging]),
         rules,
         keys,
