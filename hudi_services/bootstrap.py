@@ -8,9 +8,8 @@ from typing import Any
 import click
 
 from hoodie.clock import SystemClock
+from hoodie.config import Service, own_options, select_keys
 from hoodie.config import bootstrap_keys as keys
-from hoodie.config import check_keys as check_options
-from hoodie.config import select_keys
 from hoodie.config.bootstrap_keys import BOOTSTRAP_KEYS
 from hoodie.config.table_keys import CREATE_KEYS
 from hoodie.errors import ConfigError, SourceError
@@ -107,7 +106,7 @@ def _request(
     parallelism: int | None,
     check: str,
 ) -> BootstrapRequest:
-    check_options(common.options)
+    own = own_options(common.options, Service.BOOTSTRAP)
     flags: dict[str, object] = {
         keys.SOURCE.name: source_path,
         keys.SOURCE_FORMAT.name: source_format,
@@ -116,11 +115,11 @@ def _request(
     }
     flags |= {keys.MODE_REGEX.name: mode_regex} if mode_regex is not None else {}
     flags |= {keys.PARALLELISM.name: parallelism} if parallelism is not None else {}
-    given = select_keys(common.options, BOOTSTRAP_KEYS)
+    given = select_keys(own, BOOTSTRAP_KEYS)
     twice = sorted(flags.keys() & given.keys())
     if twice:
         raise ConfigError(f"Option {twice[0]} has a flag of its own", fix="give the flag alone")
-    return BootstrapRequest(common.base_path, select_keys(common.options, CREATE_KEYS), {**given, **flags})
+    return BootstrapRequest(common.base_path, select_keys(own, CREATE_KEYS), {**given, **flags})
 
 
 def _refused(plan: BootstrapPlan) -> str:

@@ -1,4 +1,4 @@
-"""One program with a subcommand a service. Exit codes: 0 done, 1 failed, 2 wrong usage."""
+"""One program with a subcommand a service. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a service after the commit failed."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from datetime import datetime
 
 import click
 
-from hoodie.config import CLEAN_KEYS, check_keys, select_keys
+from hoodie.config import Service, own_options
 from hoodie.config.table_keys import VERSION
 from hoodie.errors import ConfigError
 from hoodie.table import HoodieTable
 from hoodie.transaction.lock import break_lock, held_locks
+from hoodie.write.plan import chosen_operation
 from hudi_services.bootstrap import bootstrap
+from hudi_services.catalogue import options
 from hudi_services.compact import compact
 from hudi_services.explain import clean_as_dict, ingest_as_dict, print_plan
 from hudi_services.failures import TOLD, tell
 from hudi_services.ingest import IngestRequest, Window, prepare, run_ingest
-from hudi_services.options import Common, common_options
-from hudi_services.result import ServiceResult, finish
-from hudi_services.show import options, show
+from hudi_services.options import Common, common_options, source_folder
+from hudi_services.result import DONE, ServiceResult, finish
+from hudi_services.show import show
 from hudi_services.sync import sync
 
 _DAY = click.DateTime(formats=["%Y-%m-%d"])
@@ -34,14 +36,12 @@ def cli() -> None:
 
 @cli.command()
 @common_options
-@click.option("--source-path", required=True, help="Folder of files to load; sub folders are searched too.")
+@click.option("--source-path", help="Folder of files to load; sub folders are searched too. [required]")
 @click.option("--source-format", type=click.Choice(["parquet", "csv", "json"]), default="parquet", show_default=True)
 @click.option("--source-date-pattern", help="Where paths carry their date, for instance dt=%Y-%m-%d.")
 @click.option("--from", "start", type=_DAY, help="First date to load.")
 @click.option("--to", "end", type=_DAY, help="First date not to load.")
-@click.option(
-    "--operation", type=click.Choice(["upsert", "insert", "bulk_insert", "delete"]), default="upsert", show_default=True
-)
+@click.option("--operation", type=click.Choice(["upsert", "insert", "bulk_insert", "delete"]), help="[default: upsert]")
 @click.option("--reload", is_flag=True, help="Load files of the range again although they were loaded before.")
 @click.option("--start-fresh", is_flag=True, help="Forget what was loaded from this source: every file counts as new.")
 @click.option("--quarantine-path", help="Folder for rows that cannot be loaded. [default: <table>.quarantine]")
@@ -51,19 +51,22 @@ def cli() -> None:
 @click.option("--create-table-version", type=click.Choice(["6", "9"]), help="Version of the table if it is created.")
 def ingest(
     common: Common,
-    source_path: str,
+    source_path: str | None,
     source_format: str,
     source_date_pattern: str | None,
     start: datetime | None,
     end: datetime | None,
-    operation: str,
+    operation: str | None,
     reload: bool,
     start_fresh: bool,
     quarantine_path: str | None,
     max_bad_share: float,
     create_table_version: str | None,
-) -> None:
-    """Load new files of a folder into a table, exactly once; the table is created when it is not there."""
+) -> int:
+    """Load new files of a folder into a table, exactly once; the table is created when it is not there.
+
+    Exit code 3: the files are loaded, but a service that the options ask for after the commit failed.
+    """
     options: dict[str, object] = {**common.options}
     if create_table_version is not None:
         given = options.setdefault(VERSION.name, create_table_version)
@@ -79,9 +82,9 @@ def ingest(
         )
     request = IngestRequest(
         base_path=common.base_path,
-        source_path=source_path,
+        source_path=source_folder(source_path, options),
         source_format=source_format,
-        operation=operation,
+        operation=chosen_operation(operation, options),
         date_pattern=source_date_pattern,
         window=Window(start.date() if start else None, end.date() if end else None),
         reload=reload,
@@ -93,8 +96,8 @@ def ingest(
     runner = common.open_engine("hudi ingest")
     if common.explain:
         print_plan(ingest_as_dict(prepare(request, runner)), common.as_json)
-    else:
-        finish(run_ingest(request, runner), common.as_json, common.result_path)
+        return DONE
+    return finish(run_ingest(request, runner), common.as_json, common.result_path)
 
 
 @cli.command()
@@ -104,8 +107,7 @@ def clean(
 ) -> None:
     """Remove file slices that no retained view of the table needs."""
     begun = time.monotonic()
-    check_keys(common.options)
-    chosen = select_keys(common.options, CLEAN_KEYS)
+    chosen = own_options(common.options, Service.CLEAN)
     table = HoodieTable.open(common.base_path, engine=common.open_engine("hudi clean"))
     if common.explain:
         print_plan(clean_as_dict(table.explain_clean(chosen)), common.as_json)
@@ -154,10 +156,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code. Errors go to standard error in one line that says what to do."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        cli.main(args=given, prog_name="hudi-services", standalone_mode=False)
+        code = cli.main(args=given, prog_name="hudi-services", standalone_mode=False)
     except TOLD as error:
         return tell(error, as_json="--json" in given)
-    return 0
+    return code or DONE
 
 
 if __name__ == "__main__":

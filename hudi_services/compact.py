@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from hoodie.config import COMPACTION_KEYS, check_keys, select_keys
+from hoodie.config import COMPACTION_KEYS, Service, own_options
 from hoodie.config.compaction_keys import LOG_COMPACTION
 from hoodie.config.key import resolve
 from hoodie.errors import ConfigError
@@ -44,10 +44,9 @@ def compact(
     With hoodie.log.compaction.enable=true, many small log blocks are merged into one when no compaction is due.
     """
     begun = time.monotonic()
-    check_keys(common.options)
     if instant is not None and mode != "execute":
         raise ConfigError("--instant names a compaction that is scheduled already", fix="use it with --mode execute")
-    chosen = select_keys(common.options, COMPACTION_KEYS)
+    chosen = own_options(common.options, Service.COMPACT)
     runner = common.open_engine("hudi compact")
     table = HoodieTable.open(common.base_path, engine=runner)
     if common.explain:

@@ -21,6 +21,7 @@ def ingest_as_dict(prepared: Prepared) -> dict[str, Any]:
         "table": prepared.properties.name,
         "creates_table": prepared.table is None,
         "reason": plan.reason,
+        "services_after": [step.name for step in prepared.after.steps],
         "bytes": plan.bytes,
         "files": [{"path": file.path, "bytes": file.size} for file in plan.files],
         "changed_after_load": [file.path for file in plan.changed],
@@ -58,6 +59,8 @@ def as_text(plan: dict[str, Any]) -> str:
         lines.append(f"would create table {plan['table']}")
     if plan.get("earliest_to_retain"):
         lines.append(f"policy {plan['policy']}, earliest commit to retain {plan['earliest_to_retain']}")
+    if plan.get("services_after"):
+        lines.append(f"after the commit: {', '.join(plan['services_after'])}")
     if "problems" in plan:
         lines += _bootstrap_lines(plan)
     for file in plan["files"][:_SHOWN]:

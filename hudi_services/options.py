@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from pathlib import Path
 from typing import Any
 
 import click
 
+from hoodie.config import select_keys
+from hoodie.config.ingest_keys import SOURCE_ROOT
 from hoodie.config.java_properties import parse_properties
+from hoodie.config.key import resolve
 from hoodie.engine import Engine, LocalEngine
 from hoodie.errors import ConfigError
+from hoodie.storage import open_storage
 from hudi_services.result import check_result_path
+
+_INCLUDE = "include"  # a key of Hudi's properties files
+_OLD_MASTERS = ("yarn-cluster", "yarn-client")
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -61,8 +67,7 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--props",
             "props",
-            type=click.Path(exists=True, dir_okay=False),
-            help="Properties file of hoodie.* options.",
+            help="Properties file of hoodie.* options, a path or URL.",
         ),
         click.option(
             "--hoodie-conf",
@@ -96,12 +101,7 @@ def merged_options(props: str | None, conf: Sequence[str]) -> dict[str, str]:
     """Options of the properties file, then those of the flags. Raises ConfigError for a flag that is no KEY=VALUE."""
     options: dict[str, str] = {}
     if props is not None:
-        try:
-            options.update(parse_properties(Path(props).read_bytes()))
-        except ValueError as error:
-            raise ConfigError(
-                f"Properties file {props} cannot be read", found=str(error), fix="correct the escape"
-            ) from None
+        options.update(read_properties(props))
     for entry in conf:
         key, separator, value = entry.partition("=")
         if not separator or not key.strip():
@@ -110,10 +110,52 @@ def merged_options(props: str | None, conf: Sequence[str]) -> dict[str, str]:
     return options
 
 
+def read_properties(address: str, including: tuple[str, ...] = ()) -> dict[str, str]:
+    """The options of a properties file at a path or URL, laid over those of the file that its `include` names, beside it.
+
+    Raises ConfigError for a file that is not there, cannot be read, or includes itself.
+    """
+    folder, _, name = address.rpartition("/")
+    if address in including:
+        raise ConfigError(f"Properties file {address} includes itself", fix="remove one `include`")
+    try:
+        options = parse_properties(open_storage(folder or ".").read(name))
+    except FileNotFoundError:
+        raise ConfigError(f"Properties file {address} is not there", fix="correct --props, or the `include`") from None
+    except ValueError as error:
+        raise ConfigError(
+            f"Properties file {address} cannot be read", found=str(error), fix="correct the escape"
+        ) from None
+    other = options.pop(_INCLUDE, None)
+    if other is None:
+        return options
+    beside = other if "://" in other or other.startswith("/") else f"{folder or '.'}/{other}"
+    return {**read_properties(beside, (*including, address)), **options}
+
+
+def source_folder(flag: str | None, options: Mapping[str, object]) -> str:
+    """The folder that is loaded: of `--source-path`, or of HoodieStreamer's option. Raises ConfigError for none, or for two."""
+    given = resolve(select_keys(options, [SOURCE_ROOT]), [SOURCE_ROOT]).get(SOURCE_ROOT)
+    if flag is None and not given:
+        raise ConfigError(
+            "No source to load from", fix=f"pass --source-path, or set {SOURCE_ROOT.name}, to a folder of files"
+        )
+    if flag is not None and given and flag.rstrip("/") != given.rstrip("/"):
+        raise ConfigError(
+            f"--source-path contradicts {SOURCE_ROOT.name}", found=f"{flag} and {given}", fix="keep one of them"
+        )
+    return str(given) if flag is None else flag
+
+
 def open_engine(name: str, master: str | None, application: str) -> Engine:
     """The engine that the flags ask for. Spark is imported only when it is wanted."""
     if name == "local":
         return LocalEngine()
+    if master in _OLD_MASTERS:
+        raise ConfigError(
+            f"--spark-master {master} is no master of Spark's any more",
+            fix=f"pass `--master yarn --deploy-mode {master.removeprefix('yarn-')}` to spark-submit, and no --spark-master",
+        )
     from hoodie.spark import SparkEngine
     from hudi_services.spark_session import open_session
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
 
 from hoodie.errors import ConfigError
+from hoodie.model.outcome import ServiceOutcome
 from hoodie.storage import Storage, open_storage
+
+DONE, SERVICE_FAILED = 0, 3  # exit codes
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,12 @@ class ServiceResult:
     files_deleted: int = 0
     bytes_deleted: int = 0
     seconds: float = 0.0
+    services: Sequence[ServiceOutcome] = ()  # that ran after the commit
+
+    @property
+    def exit_code(self) -> int:
+        """3 when a service after the commit failed whose failure counts: the commit stays all the same."""
+        return SERVICE_FAILED if any(each.failed and each.counts for each in self.services) else DONE
 
     def write(self, path: str) -> None:
         """Store the JSON object at a path or URL, whole or not at all: a caller never reads half of it."""
@@ -41,7 +51,8 @@ class ServiceResult:
     def read(cls, path: str) -> ServiceResult:
         """What `write` stored. Raises OSError when there is none, ValueError or TypeError when it is none."""
         storage, name = _place(path)
-        return cls(**json.loads(storage.read(name)))
+        values = json.loads(storage.read(name))
+        return cls(**{**values, "services": tuple(ServiceOutcome(**each) for each in values["services"])})
 
 
 def check_result_path(path: str) -> None:
@@ -77,8 +88,13 @@ def _place(path: str) -> tuple[Storage, str]:
     return open_storage(folder or "/"), name
 
 
-def finish(result: ServiceResult, as_json: bool, path: str | None) -> None:
-    """Store the result if a `path` was given, and print it for people or programs."""
+def with_services(message: str, services: Sequence[ServiceOutcome]) -> str:
+    """A message, and what became of the services after the commit."""
+    return "; ".join([message, *(f"{each.service}{' FAILED' * each.failed}: {each.message}" for each in services)])
+
+
+def finish(result: ServiceResult, as_json: bool, path: str | None) -> int:
+    """Store the result if a `path` was given, and print it for people or programs. Returns the exit code."""
     if path is not None:
         result.write(path)
     click.echo(
@@ -86,3 +102,4 @@ def finish(result: ServiceResult, as_json: bool, path: str | None) -> None:
         if as_json
         else f"{result.service}: {result.message} ({result.seconds:.1f} s)"
     )
+    return result.exit_code

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from hoodie.config import CLEAN_KEYS, COMPACTION_KEYS, CREATE_KEYS, SYNC_KEYS, WRITE_KEYS
 from hoodie.table import HoodieTable
 
 
@@ -38,27 +37,3 @@ def show(what: str, target_base_path: str) -> None:
         for file_slice in table.file_slices():
             for file in file_slice.files:
                 click.echo(f"{file.info.size:>14,} bytes  {file.path}")
-
-
-@click.command()
-def options() -> None:
-    """Print the hoodie.* options: name, default, what it does, older names."""
-    for title, keys in (
-        ("table", CREATE_KEYS),
-        ("write", WRITE_KEYS),
-        ("clean", CLEAN_KEYS),
-        ("compact", COMPACTION_KEYS),
-        ("sync", SYNC_KEYS),
-    ):
-        click.echo(f"# {title}")
-        for key in keys:
-            older = f" (also {', '.join(key.aliases)})" if key.aliases else ""
-            click.echo(f"{key.name}={_as_property(key.default)}\n    {key.doc}{older}")
-
-
-def _as_property(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, tuple):
-        return ",".join(map(str, value))
-    return "" if value is None else str(value)

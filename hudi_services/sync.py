@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from hoodie.config import SYNC_KEYS, check_keys, select_keys
+from hoodie.config import Service, own_options
 from hoodie.errors import ConfigError
 from hoodie.sync.model import SyncPlan
 from hoodie.table import HoodieTable
@@ -25,8 +25,7 @@ def sync(common: Common) -> None:
     logging.getLogger("thrift").setLevel(logging.CRITICAL)  # what it prints of a failed connection is in our error
     if common.engine == "spark":
         raise ConfigError("The command sync does not run on Spark", fix="leave --engine out")
-    check_keys(common.options)
-    chosen = select_keys(common.options, SYNC_KEYS)
+    chosen = own_options(common.options, Service.SYNC)
     table = HoodieTable.open(common.base_path)
     if common.explain:
         plan = table.explain_sync(chosen)

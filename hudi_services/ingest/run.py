@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from hoodie.config import CREATE_KEYS, KEYGEN_KEYS, WRITE_KEYS, check_keys, select_keys
+from hoodie.config import CREATE_KEYS, WRITE_KEYS, Service, select_keys
 from hoodie.config.create import new_table_properties
 from hoodie.config.key import resolve
-from hoodie.config.merging import LEGACY_PAYLOAD_KEY, PAYLOAD_KEY
 from hoodie.config.same_keygen import with_keygen_options
+from hoodie.config.same_table import check_same_table
 from hoodie.config.table import TableProperties
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, PendingInstantError, SourceError, TableNotFoundError
 from hoodie.schema import find_field
+from hoodie.services.after_write import AfterWrite, Place
 from hoodie.storage import open_storage
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
@@ -31,7 +32,7 @@ from hudi_services.ingest.readers import file_splits
 from hudi_services.ingest.schema import FileSchemas
 from hudi_services.ingest.source import list_source
 from hudi_services.ingest.unite import settled, unite
-from hudi_services.result import ServiceResult
+from hudi_services.result import ServiceResult, with_services
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,12 @@ class Prepared:
     properties: TableProperties
     checkpoint: Checkpoint
     plan: IngestPlan
+    after: AfterWrite  # with the options that are meant for the ingestion and the services after its commit
 
 
 def prepare(request: IngestRequest, engine: Engine) -> Prepared:
     """Look at the table and the source; changes nothing. Raises HoodieError for whatever does not fit."""
-    check_keys(request.options)
+    after = AfterWrite.of(request.options, Service.INGEST)
     if not request.window.is_open and request.date_pattern is None:
         raise ConfigError(
             "A date range needs a date pattern", fix="pass --source-date-pattern, for instance dt=%Y-%m-%d"
@@ -81,7 +83,7 @@ def prepare(request: IngestRequest, engine: Engine) -> Prepared:
     check_places(request.base_path, request.source_path, quarantine)
     own = [canonical(request.base_path), canonical(quarantine)]
     files = list_source(request.source_path, request.source_format, request.date_pattern, own)
-    created = select_keys(request.options, CREATE_KEYS)
+    created = select_keys(after.options, CREATE_KEYS)
     table: HoodieTable | None = None
     try:
         opened = HoodieTable.open(request.base_path, engine=engine)
@@ -94,23 +96,30 @@ def prepare(request: IngestRequest, engine: Engine) -> Prepared:
         table = opened
         state = opened.state()
         properties = state.properties
-        _check_same(properties, created)
+        wanted = resolve(created, CREATE_KEYS)
+        with_keygen_options(properties, wanted)
+        check_same_table(properties, wanted)
         checkpoint = find_checkpoint(state, forget=_forgotten(request))
     loaded = checkpoint.loaded(request.source_path)
-    return Prepared(table, properties, checkpoint, plan_ingest(files, loaded, request.window, reload=request.reload))
+    plan = plan_ingest(files, loaded, request.window, reload=request.reload)
+    return Prepared(table, properties, checkpoint, plan, after)
 
 
 def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     """Load the new files. Exactly once: a run that is killed has loaded nothing, and the next one loads the same files.
 
+    Services that the options ask for follow the commit, and a run without new files: one that failed is made good by the next
+    run.
+
     Raises HoodieError; the table then stands as before.
     """
     begun = time.monotonic()
     prepared = prepare(request, engine)
+    options = prepared.after.options
     if not prepared.plan.files:
-        return ServiceResult(
-            "ingest", message=f"nothing to do: {prepared.plan.reason}", seconds=time.monotonic() - begun
-        )
+        ran = prepared.after.run(Place(prepared.table.storage, prepared.table.clock, engine)) if prepared.table else ()
+        message = with_services(f"nothing to do: {prepared.plan.reason}", ran)
+        return ServiceResult("ingest", message=message, services=ran, seconds=time.monotonic() - begun)
     known = table_schema(prepared.table.state()) if prepared.table is not None else None
     storage = open_storage(request.source_path)
     paths = [file.path for file in prepared.plan.files]
@@ -122,7 +131,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     schema = pa.schema([field.with_type(_settled(field, known)) for field in found])
     table = prepared.table
     if table is None:
-        table = HoodieTable.create(request.base_path, select_keys(request.options, CREATE_KEYS), engine=engine)
+        table = HoodieTable.create(request.base_path, select_keys(options, CREATE_KEYS), engine=engine)
     quarantine = QuarantineWriter(
         request.quarantine_folder, f"run-{table.clock.now():%Y%m%d%H%M%S}-{table.clock.uuid().hex[:8]}"
     )
@@ -132,8 +141,8 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
             (*properties.record_key_fields, *(() if request.operation == "delete" else properties.precombine_fields))
         )
     )
-    chosen = resolve(select_keys(request.options, WRITE_KEYS), WRITE_KEYS)
-    tasks = input_tasks(request.operation, chosen, engine.parallelism)
+    chosen = resolve(select_keys(options, WRITE_KEYS), WRITE_KEYS)
+    tasks = input_tasks(request.operation, chosen, prepared.plan.bytes, engine.parallelism)
     splits = file_splits(storage, request.source_format, prepared.plan.files, schema, required, quarantine, tasks)
     after = prepared.checkpoint.with_files(request.source_path, prepared.plan.files)
     counts: list[int] = []
@@ -168,7 +177,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
         result = table.write(
             splits,
             request.operation,
-            select_keys(request.options, (*WRITE_KEYS, *KEYGEN_KEYS)),
+            options,
             schema=schema,
             hooks=WriteHooks(unchanged, counted),
         )
@@ -186,6 +195,7 @@ def _service_result(
         message += f"; {bad} rows quarantined in {quarantine.path}"
     return ServiceResult(
         "ingest",
+        services=result.services,
         instant=result.instant.time,
         rows_read=read,
         rows_written=result.rows_inserted + result.rows_updated + result.rows_deleted,
@@ -198,7 +208,7 @@ def _service_result(
         files_written=result.files_written,
         bytes_written=result.bytes_written,
         seconds=seconds,
-        message=message,
+        message=with_services(message, result.services),
     )
 
 
@@ -222,32 +232,6 @@ def _settled(field: pa.Field, known: pa.Schema | None) -> pa.DataType:
     if known is not None and pa.types.is_null(field.type) and field.name in known.names:
         return known.field(field.name).type
     return settled(field.type)
-
-
-def _check_same(properties: TableProperties, given: Mapping[str, object]) -> None:
-    """Options that shape a table cannot change it later. Raises ConfigError naming the first that differs."""
-    wanted = resolve(given, CREATE_KEYS)
-    with_keygen_options(properties, wanted)
-    current = {
-        "hoodie.table.name": properties.name,
-        "hoodie.table.type": properties.table_type,
-        "hoodie.table.ordering.fields": properties.ordering_fields,
-        "hoodie.record.merge.mode": properties.merge_mode,
-        "hoodie.datasource.write.payload.class": properties.raw.get(LEGACY_PAYLOAD_KEY)
-        or properties.raw.get(PAYLOAD_KEY),
-        "hoodie.table.partial.update.mode": properties.merging.partial or "NONE",
-        "hoodie.write.partial.update.unavailable.value": properties.merging.unavailable,
-        "hoodie.payload.delete.field": properties.merging.deletion and properties.merging.deletion.field,
-        "hoodie.payload.delete.marker": properties.merging.deletion and properties.merging.deletion.marker,
-        "hoodie.write.table.version": str(properties.version),
-    }
-    for key in CREATE_KEYS:
-        if wanted.given(key) and key.name in current and wanted[key] != current[key.name]:
-            raise ConfigError(
-                f"Option {key.name} contradicts the table",
-                found=f"{wanted[key]!r} is asked for, the table has {current[key.name]!r}",
-                fix="correct the option, or load into a new table",
-            )
 
 
 def _forgotten(request: IngestRequest) -> str | None:

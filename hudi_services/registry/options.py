@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hoodie.config import bootstrap_keys
+from hoodie.config import Service, bootstrap_keys
+from hoodie.config.after_write_keys import AFTER_WRITE_KEYS
 from hoodie.config.bootstrap_keys import BOOTSTRAP_KEYS
 from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.compaction_keys import COMPACTION_KEYS
+from hoodie.config.ingest_keys import SOURCE_ROOT
 from hoodie.config.key import ConfigKey, resolve
+from hoodie.config.own import check_option, declared
 from hoodie.config.sync_keys import PASSWORD, SYNC_KEYS
 from hoodie.config.table_keys import (
     CREATE_KEYS,
@@ -21,7 +24,7 @@ from hoodie.config.table_keys import (
     TYPE,
     VERSION,
 )
-from hoodie.config.write_keys import WRITE_KEYS
+from hoodie.config.write_keys import OPERATION, WRITE_KEYS
 from hoodie.errors import ConfigError
 
 # These have a key of their own in the registry: saying them twice would let the two contradict each other.
@@ -32,6 +35,8 @@ _OWN: dict[ConfigKey[Any], str] = {
     ORDERING_FIELDS: "keys.ordering",
     TYPE: "type",
     VERSION: "version",
+    OPERATION: "source.operation",
+    SOURCE_ROOT: "source.path",
     bootstrap_keys.SOURCE: "bootstrap.source_path",
     bootstrap_keys.SOURCE_FORMAT: "bootstrap.source_format",
     bootstrap_keys.MODE: "bootstrap.mode",
@@ -41,24 +46,26 @@ _OWN: dict[ConfigKey[Any], str] = {
 _OWN_NAMES = {name: where for key, where in _OWN.items() for name in key.names}
 _SECRETS = frozenset(PASSWORD.names)
 _PASSWORD_IN_ADDRESS = re.compile(r"(?i)(password=)[^;]*")
-_SECTIONS: tuple[tuple[tuple[str, ...], tuple[ConfigKey[Any], ...]], ...] = (
-    (("hoodie",), CREATE_KEYS),
-    (("ingest", "hoodie"), WRITE_KEYS),
-    (("clean", "hoodie"), CLEAN_KEYS),
-    (("compact", "hoodie"), COMPACTION_KEYS),
-    (("sync", "hoodie"), SYNC_KEYS),
-    (("bootstrap", "hoodie"), BOOTSTRAP_KEYS),
+# An ingestion takes the options of the services that may follow its commit, too.
+_WITH_SERVICES = (*WRITE_KEYS, *AFTER_WRITE_KEYS, *CLEAN_KEYS, *COMPACTION_KEYS, *SYNC_KEYS)
+_SECTIONS: tuple[tuple[tuple[str, ...], tuple[ConfigKey[Any], ...], Service], ...] = (
+    (("hoodie",), CREATE_KEYS, Service.WRITE),
+    (("ingest", "hoodie"), _WITH_SERVICES, Service.INGEST),
+    (("clean", "hoodie"), CLEAN_KEYS, Service.CLEAN),
+    (("compact", "hoodie"), COMPACTION_KEYS, Service.COMPACT),
+    (("sync", "hoodie"), SYNC_KEYS, Service.SYNC),
+    (("bootstrap", "hoodie"), BOOTSTRAP_KEYS, Service.BOOTSTRAP),
 )
 
 
 def wrong_options(entry: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
     """The path of each option of a table's entry that is unknown or has a value it cannot have, and what is wrong with it."""
-    for path, keys in _SECTIONS:
+    for path, keys, service in _SECTIONS:
         options: Any = entry
         for step in path:
             options = options.get(step) if isinstance(options, dict) else None
         for name, value in options.items() if isinstance(options, dict) else ():
-            if (message := _wrong(name, value, keys)) is not None:
+            if (message := _wrong(name, value, keys, service)) is not None:
                 yield (*path, name), message
 
 
@@ -69,11 +76,14 @@ def shown_options(options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             yield name, _PASSWORD_IN_ADDRESS.sub(r"\1…", value)
 
 
-def _wrong(name: str, value: object, keys: tuple[ConfigKey[Any], ...]) -> str | None:
+def _wrong(name: str, value: object, keys: tuple[ConfigKey[Any], ...], service: Service) -> str | None:
     if name in _OWN_NAMES:
         return f"is set by the key {_OWN_NAMES[name]!r}; remove it here"
     try:
-        resolve({name: value}, keys)
+        if declared(name) is None:
+            check_option(name, value, service)
+        else:
+            resolve({name: value}, keys)
     except ConfigError as error:
         return str(error)
     return None

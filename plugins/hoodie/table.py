@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.clock import Clock, SystemClock
-from hoodie.config import WRITE_KEYS, select_keys
+from hoodie.config import CREATE_KEYS, WRITE_KEYS, Service, own_options, select_keys
 from hoodie.config.key import resolve
 from hoodie.config.table import TableProperties
 from hoodie.engine import Engine, LocalEngine, arrow_splits
@@ -21,6 +22,7 @@ from hoodie.read.execute import execute_read
 from hoodie.read.incremental import plan_incremental
 from hoodie.read.plan import ReadPlan, current_slices, plan_read
 from hoodie.read.times import resolve_as_of
+from hoodie.services.after_write import AfterWrite, Place
 from hoodie.services.clean import CleanRun, run_clean
 from hoodie.services.clean_plan import CleanDecision, decide_clean
 from hoodie.services.compaction import execute_compaction, schedule_compaction
@@ -36,6 +38,7 @@ from hoodie.transaction.create import create_table
 from hoodie.view import TableState, load_state
 from hoodie.view.table_schema import table_schema
 from hoodie.write.execute import WriteHooks, WriteResult, execute_write
+from hoodie.write.plan import chosen_operation
 from hoodie.write.sizing import input_tasks
 
 
@@ -74,7 +77,7 @@ class HoodieTable:
         ConfigError or SchemaConflictError, and then nothing was created.
         """
         storage = _storage(base_path)
-        create_table(storage, options, schema)
+        create_table(storage, select_keys(own_options(options, Service.WRITE), CREATE_KEYS), schema)
         return cls(storage, engine, clock)
 
     def state(self) -> TableState:
@@ -112,37 +115,43 @@ class HoodieTable:
     def write(
         self,
         rows: Any,
-        operation: str = "upsert",
+        operation: str | None = None,
         options: Mapping[str, object] | None = None,
         *,
         schema: pa.Schema | None = None,
         extra_metadata: Mapping[str, str] | None = None,
         hooks: WriteHooks | None = None,
     ) -> WriteResult:
-        """Write rows in one commit: `insert`, `bulk_insert`, `upsert` or `delete`.
+        """Write rows in one commit: `insert`, `bulk_insert`, `upsert` (default) or `delete`.
 
         `rows` is an Arrow table, or anything that the engine takes as input together with its Arrow `schema`. For a delete
-        the key and partition columns are enough. `options` are the keys of `hoodie.config.write_keys`. Raises HoodieError of
-        many kinds; whatever it is, nothing of the write is visible and the next write starts clean.
+        the key and partition columns are enough. `options` are any of Hudi's: those of `hoodie.config.write_keys`, those of
+        the table, which are compared with it, and those that ask for services after the commit (`hoodie.services.after_write`),
+        whose outcome is in the result. Raises HoodieError of many kinds; whatever it is, nothing of the write is visible and
+        the next write starts clean.
         """
+        after = AfterWrite.of(options or {})
+        operation = chosen_operation(operation, after.options)
+        own = select_keys(after.options, (*CREATE_KEYS, *WRITE_KEYS))
         if isinstance(rows, pa.Table):
             tasks = input_tasks(
-                operation, resolve(select_keys(options or {}, WRITE_KEYS), WRITE_KEYS), self.engine.parallelism
+                operation, resolve(select_keys(own, WRITE_KEYS), WRITE_KEYS), rows.nbytes, self.engine.parallelism
             )
             schema, rows = rows.schema, arrow_splits(rows, tasks)
         if schema is None:
             raise TypeError("rows that are not an Arrow table need their schema")
-        return execute_write(
+        result = execute_write(
             self.storage,
             self.clock,
             self.engine,
             rows,
             schema,
             operation,
-            options or {},
+            own,
             extra_metadata or {},
             hooks or WriteHooks(),
         )
+        return replace(result, services=after.run(Place(self.storage, self.clock, self.engine)))
 
     def plan_read(
         self,
@@ -200,28 +209,30 @@ class HoodieTable:
 
     def explain_clean(self, options: Mapping[str, object] | None = None) -> CleanDecision:
         """The same with the reason in words, and what was looked at."""
-        return decide_clean(self.state(), options or {}, self.clock)
+        return decide_clean(self.state(), own_options(options or {}, Service.CLEAN), self.clock)
 
     def clean(self, options: Mapping[str, object] | None = None) -> CleanRun:
         """Finish interrupted cleans, then plan and run a new one."""
-        return run_clean(self.storage, self.clock, self.engine, options or {})
+        return run_clean(self.storage, self.clock, self.engine, own_options(options or {}, Service.CLEAN))
 
     def explain_compaction(self, options: Mapping[str, object] | None = None) -> CompactionDecision:
         """Whether a compaction is due, what it would take, and what waits. Changes nothing."""
-        return decide_compaction(self.state(), options or {}, self.clock)
+        return decide_compaction(self.state(), own_options(options or {}, Service.COMPACT), self.clock)
 
     def schedule_compaction(self, options: Mapping[str, object] | None = None, *, force: bool = False) -> str | None:
         """Put a compaction plan on the timeline if one is due (or at once, with `force`). Returns its instant."""
-        instant, _ = schedule_compaction(self.storage, self.clock, options or {}, force=force)
+        instant, _ = schedule_compaction(
+            self.storage, self.clock, own_options(options or {}, Service.COMPACT), force=force
+        )
         return instant.time if instant is not None else None
 
     def explain_log_compaction(self, options: Mapping[str, object] | None = None) -> CompactionDecision:
         """The same for a log compaction."""
-        return decide_log_compaction(self.state(), options or {})
+        return decide_log_compaction(self.state(), own_options(options or {}, Service.COMPACT))
 
     def schedule_log_compaction(self, options: Mapping[str, object] | None = None) -> str | None:
         """Put a plan to merge log blocks on the timeline if there are many. Returns its instant."""
-        instant, _ = schedule_log_compaction(self.storage, self.clock, options or {})
+        instant, _ = schedule_log_compaction(self.storage, self.clock, own_options(options or {}, Service.COMPACT))
         return instant.time if instant is not None else None
 
     def compact(self, time: str | None = None, options: Mapping[str, object] | None = None) -> list[CompactionResult]:
@@ -229,20 +240,21 @@ class HoodieTable:
 
         Writers may go on meanwhile.
         """
+        own = own_options(options or {}, Service.COMPACT)
         pending = {instant.time: instant.action for instant in pending_compactions(self.state())}
         results = []
         for each in [time] if time is not None else list(pending):
             execute = execute_log_compaction if pending.get(each) is Action.LOG_COMPACTION else execute_compaction
-            results.append(execute(self.storage, self.clock, self.engine, each, options or {}))
+            results.append(execute(self.storage, self.clock, self.engine, each, own))
         return results
 
     def explain_sync(self, options: Mapping[str, object] | None = None) -> SyncPlan:
         """What a Hive sync would change in the catalog; `options` are the keys of `hoodie.config.sync_keys`. Changes nothing."""
-        return explain_sync(self.state(), options or {})
+        return explain_sync(self.state(), own_options(options or {}, Service.SYNC))
 
     def sync(self, options: Mapping[str, object] | None = None) -> SyncPlan:
         """Make the catalog's entries of this table equal to it. Returns what was changed; the table is never touched."""
-        return run_sync(self.state(), options or {})
+        return run_sync(self.state(), own_options(options or {}, Service.SYNC))
 
 
 def _storage(base_path: str | Storage) -> Storage:

@@ -32,10 +32,11 @@ from hudi_services.registry import (
     compact_arguments,
     ingest_arguments,
 )
-from hudi_services.result import ServiceResult
+from hudi_services.result import SERVICE_FAILED, ServiceResult
 
 _APPLICATIONS = {"ingest": "ingest.py", "clean": "cleaner.py", "compact": "compactor.py", "bootstrap": "bootstrap.py"}
 _WRONG_USAGE = re.compile(r"Error code is: 2\b")
+_SERVICE_FAILED = re.compile(rf"Error code is: {SERVICE_FAILED}\b")
 
 
 class HudiServiceOperator(SparkSubmitOperator):
@@ -128,6 +129,8 @@ class HudiServiceOperator(SparkSubmitOperator):
         try:
             super().execute(context)
         except AirflowException as error:
+            if _SERVICE_FAILED.search(str(error)):
+                return  # its rows are in: the result says which service after the commit failed
             if _WRONG_USAGE.search(str(error)):
                 raise AirflowFailException(
                     f"{error}\nThe service was told something impossible: not tried again."
@@ -136,6 +139,9 @@ class HudiServiceOperator(SparkSubmitOperator):
 
     def _tell(self, result: ServiceResult, context: Any) -> None:
         self.log.info("%s of table %s: %s (%.1f s)", result.service, self.table.name, result.message, result.seconds)
+        for each in result.services:
+            if each.failed:
+                self.log.error("The commit stays; %s after it failed: %s", each.service, each.message)
         if result.instant is not None:
             events = context["outlet_events"][outlet(self.table, self.service)]
             events.add(table_asset(self.table, self.service), extra={"table": self.table.name, **asdict(result)})
@@ -192,5 +198,5 @@ def _mode(explain: bool, result_path: str) -> list[str]:
 def _read(path: str) -> ServiceResult:
     try:
         return ServiceResult.read(path)
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, KeyError) as error:
         raise AirflowException(f"The service ended well but left no result that can be read: {error}") from error

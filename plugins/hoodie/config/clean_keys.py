@@ -43,10 +43,18 @@ INCREMENTAL = ConfigKey[bool](
     ("hoodie.cleaner.incremental.mode",),
 )
 DELETE_SOURCES = ConfigKey[bool](
-    "hoodie.cleaner.delete.bootstrap.base.file",
+    "hoodie.clean.delete.bootstrap.base.file",
     boolean,
     False,
     "with a skeleton that no view needs any more, its source file is deleted too",
+    ("hoodie.cleaner.delete.bootstrap.base.file",),
+)
+TRIGGER_COMMITS = ConfigKey[int](
+    "hoodie.clean.trigger.max.commits",
+    integer(1),
+    1,
+    "commits since the last clean from which on one is planned",
+    ("hoodie.clean.max.commits",),
 )
 MAX_DELETE_FILES = ConfigKey[int](
     "hoodie.clean.max.delete.files",
@@ -65,6 +73,7 @@ CLEAN_KEYS: tuple[ConfigKey[Any], ...] = (
     HOURS_RETAINED,
     INCREMENTAL,
     DELETE_SOURCES,
+    TRIGGER_COMMITS,
     MAX_DELETE_FILES,
     MAX_DELETE_SHARE,
     LOCK_WAIT_MS,

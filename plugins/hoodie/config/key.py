@@ -117,6 +117,13 @@ class Options:
         return key in self._values
 
 
+def shown(value: object) -> str:
+    """A given value as the text that a properties file would hold."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(value) if isinstance(value, list | tuple) else str(value)
+
+
 def resolve(given: Mapping[str, object], keys: Iterable[ConfigKey[Any]]) -> Options:
     """Check and parse `given` (names or older names -> values, text or Python values) against the declared `keys`.
 
@@ -134,14 +141,12 @@ def resolve(given: Mapping[str, object], keys: Iterable[ConfigKey[Any]]) -> Opti
                 f"Option {name!r} is not known here",
                 fix=f"did you mean {close[0]!r}?" if close else "remove it: it would have no effect",
             )
-        shown = (
-            str(raw).lower() if isinstance(raw, bool) else ",".join(raw) if isinstance(raw, list | tuple) else str(raw)
-        )
+        given_text = shown(raw)
         try:
-            value = key.parse(shown)
+            value = key.parse(given_text)
         except ValueError as error:
             raise ConfigError(
-                f"Option {name!r} has a value it cannot have", found=repr(shown), fix=f"give {error}"
+                f"Option {name!r} has a value it cannot have", found=repr(given_text), fix=f"give {error}"
             ) from None
         if key in values and values[key] != value:
             raise ConfigError(

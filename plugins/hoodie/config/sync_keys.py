@@ -38,6 +38,9 @@ BASE_PATH = ConfigKey[str](
     "base path as the catalog's servers see the table (such as s3a://…), when it is another than here",
 )
 MODE = ConfigKey[str](_PREFIX + "mode", choice("JDBC", "HMS"), "JDBC", "JDBC: HiveServer2; HMS: the metastore itself")
+USE_JDBC = ConfigKey[bool](
+    _PREFIX + "use_jdbc", boolean, True, "without a mode: HiveServer2 by JDBC; false, Hive's own driver, is not there"
+)
 JDBC_URL = ConfigKey[str](
     _PREFIX + "jdbcurl",
     text,
@@ -129,6 +132,7 @@ SYNC_KEYS: tuple[ConfigKey[Any], ...] = (
     TABLE,
     BASE_PATH,
     MODE,
+    USE_JDBC,
     JDBC_URL,
     METASTORE_URIS,
     USERNAME,

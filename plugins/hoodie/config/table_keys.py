@@ -21,7 +21,7 @@ TYPE = ConfigKey[str](
     choice("COPY_ON_WRITE", "MERGE_ON_READ"),
     "COPY_ON_WRITE",
     "whether updates rewrite base files or go to logs",
-    ("hoodie.datasource.write.table.type",),
+    ("hoodie.datasource.write.table.type", "hoodie.datasource.write.storage.type"),
 )
 VERSION = ConfigKey[str](
     "hoodie.write.table.version", choice("6", "9"), "9", "version of a new table: 9, or 6 for old readers"

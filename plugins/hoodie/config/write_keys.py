@@ -8,6 +8,16 @@ from hoodie.config.key import ConfigKey, boolean, choice, fraction, integer
 from hoodie.config.memory_keys import SPILL_FOLDER
 
 _MIB = 1024 * 1024
+OPERATIONS = ("insert", "bulk_insert", "upsert", "delete")
+
+
+def operation(value: str) -> str:
+    """One of `OPERATIONS`, whatever the case."""
+    lowered = value.strip().lower()
+    if lowered not in OPERATIONS:
+        raise ValueError("one of " + ", ".join(OPERATIONS))
+    return lowered
+
 
 MAX_FILE_SIZE = ConfigKey[int](
     "hoodie.parquet.max.file.size", integer(1), 120 * _MIB, "a base file is closed at about this many bytes"
@@ -42,13 +52,9 @@ COMBINE_BEFORE_INSERT = ConfigKey[bool](
     False,
     "remove duplicate keys within the batch before insert and bulk_insert",
 )
-COMBINE_BEFORE_UPSERT = ConfigKey[bool](
-    "hoodie.combine.before.upsert",
-    boolean,
-    True,
-    "known for Hudi's sake: an upsert leaves the newest row of each key of the batch whatever this says, as Hudi 1.2.0's does",
+OPERATION = ConfigKey[str](
+    "hoodie.datasource.write.operation", operation, "upsert", "what becomes of the rows, where the call does not say it"
 )
-INDEX_TYPE = ConfigKey[str]("hoodie.index.type", choice("SIMPLE"), "SIMPLE", "how the files of incoming keys are found")
 BLOOM_ENTRIES = ConfigKey[int](
     "hoodie.index.bloom.num_entries",
     integer(1),
@@ -85,8 +91,6 @@ WRITE_KEYS: tuple[ConfigKey[Any], ...] = (
     ROW_GROUP_SIZE,
     COMPRESSION,
     COMBINE_BEFORE_INSERT,
-    COMBINE_BEFORE_UPSERT,
-    INDEX_TYPE,
     BLOOM_ENTRIES,
     BLOOM_FPP,
     BLOOM_MAX_ENTRIES,

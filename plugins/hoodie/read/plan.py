@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from hoodie.config.key import resolve
 from hoodie.config.memory_keys import MergeMemory
+from hoodie.config.own import Service, own_options
 from hoodie.config.read_keys import READ_KEYS, USE_POSITIONS
 from hoodie.errors import ConfigError
 from hoodie.keygen import StoredKeys, stored_keys
@@ -99,7 +100,7 @@ def plan_read(
     `hoodie.config.read_keys`. Raises ConfigError for an unknown column or a filter on meta columns that are null,
     TimeTravelError, MissingFileError (see `check_bases`), UnsupportedTableError for a merger that is not known.
     """
-    chosen = resolve(options or {}, READ_KEYS)
+    chosen = resolve(own_options(options or {}, Service.READ), READ_KEYS)
     time = resolve_as_of(state, as_of) if as_of is not None else None
     data = table_schema(state, time) or pa.schema([])
     known = with_meta_columns(data)

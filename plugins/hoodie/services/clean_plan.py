@@ -59,6 +59,9 @@ def decide_clean(state: TableState, given: Mapping[str, object], clock: Clock) -
     last_commit = state.timeline.last_commit
     if last_commit is None:
         return CleanDecision(None, "the table has no commits")
+    due, since = _due(state, options)
+    if not due:
+        return CleanDecision(None, since)
     policy = options[keys.POLICY]
     retention = _retention(state, options, clock)
     if policy != KEEP_VERSIONS and retention.earliest is None:
@@ -69,6 +72,17 @@ def decide_clean(state: TableState, given: Mapping[str, object], clock: Clock) -
     if not partitions:
         return CleanDecision(None, reason)
     return _plan(state, options, retention, partitions, reason, last_commit, savepoints)
+
+
+def _due(state: TableState, options: Options) -> tuple[bool, str]:
+    """Whether as many commits as asked for were completed since the last clean; always so unless it is asked for."""
+    cleans = state.timeline.completed(Action.CLEAN)
+    if not options.given(keys.TRIGGER_COMMITS) or not cleans:
+        return True, ""
+    last = cleans[-1].completion_time or cleans[-1].time
+    since = sum(pad(commit.completion_time or commit.time) > pad(last) for commit in state.timeline.commits)
+    wanted = options[keys.TRIGGER_COMMITS]
+    return since >= wanted, f"{since} commits (of {wanted}, {keys.TRIGGER_COMMITS.name}) since the last clean"
 
 
 def last_clean(state: TableState) -> CleanResult | None:

@@ -21,7 +21,7 @@ from hoodie.write.execute import WriteResult
 
 
 def write(
-    df: DataFrame, base_path: str, operation: str = "upsert", options: Mapping[str, object] | None = None
+    df: DataFrame, base_path: str, operation: str | None = None, options: Mapping[str, object] | None = None
 ) -> WriteResult:
     """Write a DataFrame to the table at `base_path`, as HoodieTable.write does."""
     table = HoodieTable.open(base_path, engine=SparkEngine(df.sparkSession))

@@ -8,6 +8,7 @@ from typing import Protocol, Self, TypeVar
 
 from hoodie.config import sync_keys as keys
 from hoodie.config.key import Options
+from hoodie.errors import ConfigError
 from hoodie.sync.model import Action, CatalogPartition, CatalogTable
 
 T = TypeVar("T")
@@ -43,6 +44,12 @@ class Catalog(Protocol):
 def open_catalog(options: Options) -> Catalog:
     """Connect as `hoodie.datasource.hive_sync.mode` says. Raises ConfigError for an address that cannot be, and CatalogError."""
     # The clients are imported when they are wanted: Thrift's generated code takes a while to load.
+    if not options.given(keys.MODE) and not options[keys.USE_JDBC]:
+        raise ConfigError(
+            f"Option {keys.USE_JDBC.name}=false is refused",
+            found="it asks for Hive's own driver, a Java library",
+            fix=f"say {keys.MODE.name}=hms, the metastore itself, or jdbc",
+        )
     if options[keys.MODE] == "HMS":
         from hoodie.sync.metastore import Metastore
 

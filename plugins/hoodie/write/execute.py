@@ -19,6 +19,7 @@ from hoodie.index.sketch import KeySketch, sketch_power
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.files import FileSlice
 from hoodie.model.names import METADATA_BOOTSTRAP, LogFileName
+from hoodie.model.outcome import ServiceOutcome
 from hoodie.schema import top_level
 from hoodie.storage.base import Storage
 from hoodie.timeline import Instant
@@ -46,7 +47,7 @@ from hoodie.write.context import WriteContext
 from hoodie.write.log_names import next_log_name
 from hoodie.write.nesting import refuse_nested
 from hoodie.write.plan import WritePlan, commit_action, plan_write, write_context
-from hoodie.write.sizing import memory_advice, shuffle_tasks
+from hoodie.write.sizing import memory_advice, shuffle_tasks, too_many_tasks
 from hoodie.write.stages import (
     KeyRows,
     KeyStored,
@@ -70,6 +71,7 @@ class WriteResult:
 
     instant: Instant
     metadata: CommitMetadata = field(repr=False)
+    services: tuple[ServiceOutcome, ...] = ()  # that ran after the commit, as the options asked
 
     @property
     def rows_inserted(self) -> int:
@@ -153,6 +155,8 @@ def _write_files(
 ) -> Sequence[WriteStat]:
     size = engine.input_size(rows)
     buckets = shuffle_tasks(plan.operation, plan.options, size, engine.parallelism)
+    if (told := too_many_tasks(plan.operation, plan.options, buckets)) is not None:
+        _log.warning(told)
     _advise(plan, engine, size, buckets)
     if plan.operation == "bulk_insert" and not plan.combines:
         results = engine.map_input(BulkInsert(context, new_file_id), rows)

@@ -10,9 +10,12 @@ import pyarrow as pa
 from hoodie.config import write_keys as keys
 from hoodie.config.key import Options, resolve
 from hoodie.config.memory_keys import SPILL_FOLDER
+from hoodie.config.own import select_keys
 from hoodie.config.same_keygen import with_keygen_options
+from hoodie.config.same_table import check_same_table
 from hoodie.config.table import TableProperties
-from hoodie.config.table_keys import KEYGEN_KEYS
+from hoodie.config.table_keys import CREATE_KEYS
+from hoodie.config.write_keys import OPERATION, OPERATIONS
 from hoodie.errors import ConfigError, RecordKeyError, SchemaConflictError
 from hoodie.formats.base_file import BaseFileOptions
 from hoodie.keygen import key_generator, stored_keys
@@ -23,8 +26,6 @@ from hoodie.view.state import TableState
 from hoodie.view.table_schema import table_schema
 from hoodie.write.assign import SizingOptions
 from hoodie.write.context import WriteContext
-
-OPERATIONS = ("insert", "bulk_insert", "upsert", "delete")
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,20 @@ class WritePlan:
         )
 
 
+def chosen_operation(asked: str | None, options: Mapping[str, object]) -> str:
+    """The operation: of the call, of the option, or Hudi's default. Raises ConfigError when call and option contradict."""
+    resolved = resolve(select_keys(options, [OPERATION]), [OPERATION])
+    if asked is None or not resolved.given(OPERATION):
+        return asked or resolved[OPERATION]
+    if asked != resolved[OPERATION]:
+        raise ConfigError(
+            f"Option {OPERATION.name} contradicts the operation that is asked for",
+            found=f"{resolved[OPERATION]} and {asked}",
+            fix="give one of them",
+        )
+    return asked
+
+
 def plan_write(state: TableState, incoming: pa.Schema, operation: str, given: Mapping[str, object]) -> WritePlan:
     """Check a write of rows with the schema `incoming` before anything is touched.
 
@@ -63,7 +78,8 @@ def plan_write(state: TableState, incoming: pa.Schema, operation: str, given: Ma
     """
     if operation not in OPERATIONS:
         raise ConfigError(f"Operation {operation!r} is not known", fix=f"use one of {', '.join(OPERATIONS)}")
-    options = resolve(given, (*keys.WRITE_KEYS, *KEYGEN_KEYS))
+    options = resolve(given, (*CREATE_KEYS, *keys.WRITE_KEYS))
+    check_same_table(state.properties, options)
     properties = with_keygen_options(state.properties, options)
     properties.check_writable()
     _check_generated_keys(properties, operation)

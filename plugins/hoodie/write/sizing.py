@@ -6,6 +6,9 @@ from hoodie.config import write_keys as keys
 from hoodie.config.key import Options
 
 _INPUT_BYTES = 128 * 1024 * 1024  # of input that a task locates and sorts in memory
+_LEAST_BYTES = 64 * 1024  # of input for which another task is worth its start
+_FREE_TASKS = 64  # that are never too many
+_BLIND_TASKS = 10_000  # of an input of unknown size
 _COPIES = 3  # of what a task holds: rows as they came, sorted, and being written
 _GIB = 1 << 30
 
@@ -18,15 +21,30 @@ _PARALLELISM = {
 
 
 def shuffle_tasks(operation: str, options: Options, input_bytes: int, parallelism: int) -> int:
-    """Tasks of a stage: as many as the operation's `hoodie.*.shuffle.parallelism` says, else one for each 128 MiB of input, and
-    not fewer than run at once."""
-    return options[_PARALLELISM[operation]] or max(parallelism, -(-input_bytes // _INPUT_BYTES))
+    """Tasks of a stage: as many as the operation's `hoodie.*.shuffle.parallelism` says, but not more than the input can use,
+    else one for each 128 MiB of input, and not fewer than run at once."""
+    given = min(options[_PARALLELISM[operation]], _most_tasks(input_bytes, parallelism))
+    return given or max(parallelism, -(-input_bytes // _INPUT_BYTES))
 
 
-def input_tasks(operation: str, options: Options, parallelism: int) -> int:
+def input_tasks(operation: str, options: Options, input_bytes: int, parallelism: int) -> int:
     """Splits of an input that can be cut at will: of a bulk insert they make the files."""
     given = options[_PARALLELISM[operation]] if operation == "bulk_insert" else 0
-    return given or parallelism
+    return min(given, _most_tasks(input_bytes, parallelism)) or parallelism
+
+
+def too_many_tasks(operation: str, options: Options, tasks: int) -> str | None:
+    """What to tell when the input has use for `tasks` only, fewer than asked for; None when it gets what is asked for."""
+    key = _PARALLELISM[operation]
+    if options[key] <= tasks:
+        return None
+    return f"{key.name}={options[key]} is more than the input has use for: {tasks} tasks"
+
+
+def _most_tasks(input_bytes: int, parallelism: int) -> int:
+    if not input_bytes:  # Spark does not always know the size of a DataFrame
+        return max(_BLIND_TASKS, 4 * parallelism)
+    return max(_FREE_TASKS, 4 * parallelism, -(-input_bytes // _LEAST_BYTES))
 
 
 def memory_advice(

@@ -27,7 +27,7 @@ def table(tmp_path):
     [
         (["--engine", "spark"], "does not run on Spark"),
         (["--hoodie-conf", PREFIX + "mode=hiveql"], "one of JDBC, HMS"),
-        (["--hoodie-conf", PREFIX + "use_jdbc=true"], "use_jdbc"),
+        (["--hoodie-conf", PREFIX + "use_jdbc=false"], "say hoodie.datasource.hive_sync.mode=hms"),
     ],
 )
 def test_wrong_usage(table, capsys, flags, said):

@@ -1,0 +1,78 @@
+"""Options of a write that ask for a service after its commit. Names are Hudi's; what is on there and off here is said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hoodie.config.key import ConfigKey, boolean
+from hoodie.config.sync_keys import ENABLE
+
+CLEAN = ConfigKey[bool](
+    "hoodie.clean.automatic",
+    boolean,
+    False,
+    "clean after each write, with the cleaner's options; Hudi's default is true",
+)
+CLEAN_ASYNC = ConfigKey[bool](
+    "hoodie.clean.async.enabled",
+    boolean,
+    False,
+    "clean after each write; a failure is only told. No clean with hoodie.clean.automatic=false",
+    ("hoodie.clean.async",),
+)
+COMPACT = ConfigKey[bool](
+    "hoodie.compact.inline",
+    boolean,
+    False,
+    "after each write schedule a compaction if one is due, and carry out those that wait (merge on read)",
+)
+SCHEDULE_COMPACTION = ConfigKey[bool](
+    "hoodie.compact.schedule.inline",
+    boolean,
+    False,
+    "after each write only schedule a compaction if one is due; not together with hoodie.compact.inline",
+)
+ASYNC_COMPACTION = ConfigKey[bool](
+    "hoodie.datasource.compaction.async.enable",
+    boolean,
+    False,
+    "the same as hoodie.compact.schedule.inline, unless hoodie.compact.inline is set; Hudi's default is true, for streams",
+)
+LOG_COMPACT = ConfigKey[bool](
+    "hoodie.log.compaction.inline",
+    boolean,
+    False,
+    "after each write merge many small log blocks, when no compaction is due (merge on read)",
+)
+META_SYNC = ConfigKey[bool](
+    "hoodie.datasource.meta.sync.enable", boolean, False, "sync with the Hive metastore after each write"
+)
+IGNORE_SYNC_FAILURE = ConfigKey[bool](
+    "hoodie.datasource.hive_sync.ignore_exceptions",
+    boolean,
+    False,
+    "a sync after a write that fails is told, and the exit code stays 0",
+)
+TABLE_SERVICES = ConfigKey[bool](
+    "hoodie.table.services.enabled", boolean, True, "false: neither clean nor compaction after a write"
+)
+FAIL_ON_SERVICE = ConfigKey[bool](
+    "hoodie.fail.writes.on.inline.table.service.exception",
+    boolean,
+    True,
+    "a service after a write that fails makes the exit code 3, though the commit stays; false: it is only told",
+)
+
+AFTER_WRITE_KEYS: tuple[ConfigKey[Any], ...] = (
+    CLEAN,
+    CLEAN_ASYNC,
+    COMPACT,
+    SCHEDULE_COMPACTION,
+    ASYNC_COMPACTION,
+    LOG_COMPACT,
+    ENABLE,
+    META_SYNC,
+    IGNORE_SYNC_FAILURE,
+    TABLE_SERVICES,
+    FAIL_ON_SERVICE,
+)

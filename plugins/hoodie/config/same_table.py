@@ -1,0 +1,36 @@
+"""Options that shape a table are fixed when it is created: given again, they are compared with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hoodie.config import table_keys as keys
+from hoodie.config.key import ConfigKey, Options
+from hoodie.config.merging import LEGACY_PAYLOAD_KEY, PAYLOAD_KEY
+from hoodie.config.table import TableProperties
+from hoodie.errors import ConfigError
+
+
+def check_same_table(properties: TableProperties, options: Options) -> None:
+    """Raises ConfigError naming the first of the options (keys of `CREATE_KEYS`, but for those of the key generator, see
+    `same_keygen`) that differs from the table."""
+    merging = properties.merging
+    current: dict[ConfigKey[Any], object] = {
+        keys.NAME: properties.name,
+        keys.TYPE: properties.table_type,
+        keys.ORDERING_FIELDS: properties.ordering_fields,
+        keys.MERGE_MODE: properties.merge_mode,
+        keys.PAYLOAD_CLASS: properties.raw.get(LEGACY_PAYLOAD_KEY) or properties.raw.get(PAYLOAD_KEY),
+        keys.PARTIAL_UPDATE_MODE: merging.partial or "NONE",
+        keys.UNAVAILABLE_VALUE: merging.unavailable,
+        keys.DELETE_FIELD: merging.deletion and merging.deletion.field,
+        keys.DELETE_MARKER: merging.deletion and merging.deletion.marker,
+        keys.VERSION: str(properties.version),
+    }
+    for key, stored in current.items():
+        if options.given(key) and options[key] != stored:
+            raise ConfigError(
+                f"Option {key.name} contradicts the table",
+                found=f"{options[key]!r} is asked for, the table has {stored!r}",
+                fix="correct the option, or load into a new table",
+            )

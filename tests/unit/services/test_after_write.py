@@ -1,0 +1,187 @@
+"""Services that a write's options ask for: they follow the commit, which stays whatever they do."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+
+import pytest
+
+from hoodie.errors import ConfigError
+from hoodie.services import after_write
+from hoodie.sync.run import run_sync
+from hoodie.timeline import Action
+from tests.support.catalog import MemoryCatalog
+from tests.support.tables import SMALL_BLOOM, batch, content, create
+
+MERGE_ON_READ = {"hoodie.table.type": "MERGE_ON_READ"}
+ASYNC_COMPACTION = "hoodie.datasource.compaction.async.enable"
+
+
+def write(table, step, **options):
+    given = {**SMALL_BLOOM, **{name.replace("__", "."): value for name, value in options.items()}}
+    return table.write(batch([("a", "p", step, step)]), "upsert", given)
+
+
+def actions(table):
+    return [f"{instant.action}{'' if instant.is_completed else ' pending'}" for instant in table.timeline]
+
+
+@pytest.mark.parametrize(
+    ("options", "cleans"),
+    [
+        ({"hoodie.clean.automatic": "true"}, 1),
+        ({"hoodie.clean.automatic": "true", "hoodie.clean.async": "true"}, 1),
+        ({"hoodie.clean.async": "true"}, 1),
+        ({"hoodie.clean.automatic": "false", "hoodie.clean.async": "true"}, 0),
+        ({"hoodie.clean.automatic": "true", "hoodie.table.services.enabled": "false"}, 0),
+        ({}, 0),
+    ],
+)
+def test_a_clean_after_the_commit(tmp_path, options, cleans):
+    table = create(tmp_path / "t")
+    for step in (1, 2):
+        write(table, step)
+    result = write(table, 3, **{"hoodie.clean.commits.retained": 1, **options})
+    assert actions(table) == ["commit"] * 3 + ["clean"] * cleans
+    assert [(each.service, each.failed) for each in result.services] == [("clean", False)] * cleans
+    assert content(table) == {"a": ("p", 3, 3)}
+
+
+def test_a_clean_waits_for_as_many_commits_as_asked_for(tmp_path):
+    table = create(tmp_path / "t")
+    options = {"hoodie.clean.automatic": True, "hoodie.clean.commits.retained": 1, "hoodie.clean.max.commits": 3}
+    done = []
+    for step in range(1, 9):
+        result = write(table, step, **options)
+        done.append(result.services[0].instant is not None)
+    assert done == [False, True, False, False, True, False, False, True]
+    assert "commits (of 3, hoodie.clean.trigger.max.commits) since" in write(table, 9, **options).services[0].message
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"hoodie.compact.inline": "true"}, "commit"),
+        ({"hoodie.compact.inline": "true", ASYNC_COMPACTION: "true"}, "commit"),
+        ({"hoodie.compact.schedule.inline": "true"}, "compaction pending"),
+        ({ASYNC_COMPACTION: "true"}, "compaction pending"),
+    ],
+)
+def test_a_compaction_when_one_is_due(tmp_path, options, expected):
+    table = create(tmp_path / "t", **MERGE_ON_READ)
+    options = {"hoodie.compact.inline.max.delta.commits": 3, **options}
+    assert all(write(table, step, **options).services[0].instant is None for step in (1, 2))
+    result = write(table, 3, **options)
+    assert actions(table) == ["deltacommit"] * 3 + [expected]
+    assert result.services[0].instant == list(table.timeline)[-1].time
+    assert content(table) == {"a": ("p", 3, 3)}
+
+
+def test_a_log_compaction(tmp_path):
+    table = create(tmp_path / "t", **MERGE_ON_READ)
+    options = {"hoodie.log.compaction.inline": "true", "hoodie.log.compaction.blocks.threshold": 3}
+    results = [write(table, step, **options) for step in range(1, 5)]
+    assert [result.services[0].instant is not None for result in results] == [False, False, False, True]
+    assert list(table.timeline)[-1].action.completed_as is Action.DELTA_COMMIT
+    assert content(table) == {"a": ("p", 4, 4)}
+
+
+def test_a_table_without_logs_has_nothing_to_compact(tmp_path):
+    result = write(
+        create(tmp_path / "t"), 1, **{"hoodie.compact.inline": "true", "hoodie.log.compaction.inline": "true"}
+    )
+    assert {each.message for each in result.services} == {"nothing to do: a COPY_ON_WRITE table has no logs"}
+
+
+@pytest.mark.parametrize("key", ["hoodie.datasource.hive_sync.enable", "hoodie.datasource.meta.sync.enable"])
+def test_a_sync_after_the_commit(tmp_path, monkeypatch, key):
+    catalog = MemoryCatalog()
+    monkeypatch.setattr(after_write, "run_sync", partial(run_sync, connect=catalog))
+    table = create(tmp_path / "t")
+    result = write(table, 1, **{key: "true"})
+    assert list(catalog.tables) == ["default.trips"]
+    assert result.services[0].instant == result.instant.time
+    assert write(table, 2, **{key: "false"}).services == ()
+
+
+def test_one_that_fails_is_told_and_the_rest_goes_on(tmp_path, monkeypatch, caplog):
+    def broken(*_arguments):
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(after_write, "run_clean", broken)
+    monkeypatch.setattr(after_write, "run_sync", partial(run_sync, connect=MemoryCatalog()))
+    table = create(tmp_path / "t")
+    with caplog.at_level(logging.ERROR):
+        result = write(table, 1, **{"hoodie.clean.automatic": "true", "hoodie.datasource.meta.sync.enable": "true"})
+    clean, sync = result.services
+    assert (clean.service, clean.failed, clean.counts) == ("clean", True, True)
+    assert clean.message == "RuntimeError: out of order"
+    assert "The write was committed; the service clean after it failed" in caplog.text
+    assert not sync.failed
+    assert content(table) == {"a": ("p", 1, 1)}
+
+
+@pytest.mark.parametrize(
+    ("options", "counts"),
+    [
+        ({"hoodie.clean.automatic": "true"}, [True]),
+        ({"hoodie.clean.automatic": "true", "hoodie.clean.async": "true"}, [False]),
+        ({"hoodie.clean.automatic": "true", "hoodie.fail.writes.on.inline.table.service.exception": "false"}, [False]),
+        ({"hoodie.datasource.meta.sync.enable": "true"}, [True]),
+        (
+            {
+                "hoodie.datasource.hive_sync.enable": "true",
+                "hoodie.datasource.hive_sync.ignore_exceptions": "true",
+                "hoodie.datasource.hive_sync.jdbcurl": "jdbc:hive2://localhost:1",
+            },
+            [False],
+        ),
+    ],
+)
+def test_whose_failure_counts(options, counts):
+    assert [step.counts for step in after_write.AfterWrite.of(options).steps] == counts
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"hoodie.compact.inline": "true", "hoodie.compact.schedule.inline": "true"}, "exclude each other"),
+        ({"hoodie.clean.automatic": "true", "hoodie.clean.policy": "KEEP_ALL"}, "one of KEEP_LATEST_COMMITS"),
+        (
+            {"hoodie.clean.automatic": "true", "hoodie.clean.partition.filter.regex": "p.*"},
+            "other files would be deleted",
+        ),
+        ({"hoodie.datasource.meta.sync.enable": "true", "hoodie.meta.sync.client.tool.class": "x.Glue"}, "only Hive"),
+        ({"hoodie.index.type": "BUCKET"}, "is refused.*SIMPLE"),
+        ({"hoodie.write.concurrency.mode": "optimistic_concurrency_control"}, "or set single_writer"),
+        ({"hoodie.table.name": "other"}, "the table has 'trips'"),
+        ({"hoodie.datasource.write.precombine.field": "value"}, r"the table has \('ts',\)"),
+        ({"hoodie.datasource.write.operation": "insert"}, "insert and upsert"),
+        ({"hoodie.datasource.write.operation": "insert_overwrite"}, "one of insert, bulk_insert, upsert, delete"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_the_write(tmp_path, options, said):
+    table = create(tmp_path / "t")
+    with pytest.raises(ConfigError, match=said):
+        write(table, 1, **options)
+    assert actions(table) == []
+
+
+def test_the_options_of_a_hudi_quickstart(tmp_path, caplog):
+    """What people give to the data source, as it stands in Hudi's documentation."""
+    table = create(tmp_path / "t")
+    options = {
+        "hoodie.table.name": "trips",
+        "hoodie.datasource.write.recordkey.field": "id",
+        "hoodie.datasource.write.partitionpath.field": "part",
+        "hoodie.datasource.write.table.name": "trips",
+        "hoodie.datasource.write.operation": "insert",
+        "hoodie.datasource.write.precombine.field": "ts",
+        "hoodie.upsert.shuffle.parallelism": 2,
+        "hoodie.insert.shuffle.parallelism": 2,
+        "hoodie.embed.timeline.server": "false",
+    }
+    result = table.write(batch([("a", "p", 1, 1)]), options=options)
+    assert result.metadata.operation == "INSERT"
+    assert "No effect here: hoodie.embed.timeline.server (there is no timeline server" in caplog.text
