@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import unicodedata
 from collections import Counter
 
 import pyarrow as pa
@@ -10,7 +10,7 @@ import pyarrow as pa
 from hoodie.errors import SchemaConflictError
 from hoodie.model.meta_columns import IS_DELETED, OPERATION
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LETTERS, _DIGIT = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo"}), "Nd"  # Java's Character.isLetter and isDigit
 _ALLOWED_META = {IS_DELETED: pa.bool_(), OPERATION: pa.string()}
 _WIDENED = {
     pa.int8(): pa.int32(),
@@ -73,13 +73,20 @@ def _fields(fields: list[pa.Field], prefix: str, nulls: bool) -> list[pa.Field]:
                 found=", ".join(other.name for other in fields),
                 fix="names must differ in more than case",
             )
-        if not _NAME.fullmatch(field.name):
+        if not _fits_avro(field.name):
             raise SchemaConflictError(
                 f"Column {path!r} has a name that Avro cannot hold",
-                fix="use letters, digits and underscores, no digit first",
+                fix="use letters (of any script), digits and underscores, no digit first",
             )
         result.append(pa.field(field.name, column_type(field.type, path, nulls=nulls), nullable=field.nullable))
     return result
+
+
+def _fits_avro(name: str) -> bool:
+    """Whether Java's Avro takes the name of a field. It looks at UTF-16 units, so letters beyond U+FFFF are none."""
+    kinds = ["_" if char == "_" else unicodedata.category(char) if char <= "\uffff" else "" for char in name]
+    letters = _LETTERS | {"_"}
+    return bool(kinds) and kinds[0] in letters and all(kind in letters or kind == _DIGIT for kind in kinds)
 
 
 def column_type(kind: pa.DataType, path: str, *, nulls: bool = False) -> pa.DataType:

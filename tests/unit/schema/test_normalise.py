@@ -104,7 +104,9 @@ def test_columns_without_a_type_are_refused_unless_a_table_knows_them(kind):
     assert one(kind, nulls=True) == pa.field("c", kind).type or pa.types.is_map(kind)
 
 
-@pytest.mark.parametrize("name", ["", "1a", "a-b", "a b", "é", "a.b", "a\n"])
+@pytest.mark.parametrize(
+    "name", ["", "1a", "a-b", "a b", "a.b", "a\n", "@a", "a$", "a²", "e\u0301", "\u0663a", "Ⅰ", "a‿", "\U00020000"]
+)
 def test_names_that_avro_cannot_hold(name):
     with pytest.raises(SchemaConflictError, match="has a name that Avro cannot hold"):
         normalise(pa.schema([(name, pa.int32())]))
@@ -112,7 +114,12 @@ def test_names_that_avro_cannot_hold(name):
         normalise(pa.schema([("s", pa.struct([(name, pa.int32())]))]))
 
 
-@pytest.mark.parametrize("names", [("a", "a"), ("id", "ID")])
+@pytest.mark.parametrize("name", ["区域", "região", "größe", "ª", "a\u0663", "_", "имя_1"])
+def test_letters_of_any_script_are_names(name):
+    assert normalise(pa.schema([(name, pa.struct([(name, pa.int32())]))])).names == [name]
+
+
+@pytest.mark.parametrize("names", [("a", "a"), ("id", "ID"), ("größe", "GRÖßE")])
 def test_names_that_stand_twice(names):
     fields = [(name, pa.int32()) for name in names]
     with pytest.raises(SchemaConflictError, match=f"'{names[0]}' stands more than once.*{names[1]}"):
