@@ -20,6 +20,7 @@ _UNIT_OF_TYPE = {
     "EPOCHMICROSECONDS": "MICROSECONDS",
 }
 _OF_STRINGS = ("DATE_STRING", "MIXED")
+_COMMA = ","
 _PARSER = "org.apache.hudi.keygen.parser.HoodieDateTimeParser"
 
 
@@ -35,6 +36,8 @@ def _exact(value: str) -> str:
 
 
 def _regex(value: str) -> str:
+    """As in Hudi without spaces at its ends, and a comma when it is empty."""
+    value = value.strip() or _COMMA
     try:
         re.compile(value)
     except re.error as error:
@@ -50,7 +53,9 @@ TYPE = _key(
 )
 UNIT = _key("timebased.timestamp.scalar.time.unit", choice(*TIME_UNITS), "SECONDS", "the unit of SCALAR")
 INPUT_FORMAT = _key("timebased.input.dateformat", _exact, None, "Joda-Time patterns of the text, the first that fits")
-DELIMITER = _key("timebased.input.dateformat.list.delimiter.regex", _regex, ",", "what stands between input patterns")
+DELIMITER = _key(
+    "timebased.input.dateformat.list.delimiter.regex", _regex, _COMMA, "what stands between input patterns"
+)
 INPUT_ZONE = _key("timebased.input.timezone", _exact, None, "Java's name of the zone of texts that name none")
 OUTPUT_FORMAT = _key("timebased.output.dateformat", _exact, None, "Joda-Time pattern of the folder")
 OUTPUT_ZONE = _key("timebased.output.timezone", _exact, None, "Java's name of the zone of the folders' times")
