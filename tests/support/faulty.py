@@ -7,6 +7,7 @@ import threading
 from contextlib import contextmanager
 
 from hoodie.storage import LocalStorage
+from hoodie.view.written import memory
 
 
 class Killed(BaseException):
@@ -22,6 +23,7 @@ class FaultyStorage:
     """
 
     def __init__(self, base_path, fail_at=None, kind="kill", half=False):
+        memory.clear()  # what an earlier run has read would not be among the calls of this one
         self._inner = LocalStorage(str(base_path))
         self._fail_at = fail_at
         self._kind = kind

@@ -33,7 +33,7 @@ from hoodie.view import (
     list_partition_files,
     replaced_groups,
 )
-from hoodie.view.missing import check_bases
+from hoodie.view.missing import check_files, chosen_partitions, looked_at_again
 from hoodie.view.table_schema import table_schema
 
 
@@ -85,6 +85,7 @@ class ReadPlan:
         )
 
 
+@looked_at_again
 def plan_read(
     state: TableState,
     columns: Sequence[str] | None = None,
@@ -98,7 +99,7 @@ def plan_read(
 
     `read_optimized` leaves the logs of a merge-on-read table out: what the last compaction left. `options` are the keys of
     `hoodie.config.read_keys`. Raises ConfigError for an unknown column or a filter on meta columns that are null,
-    TimeTravelError, MissingFileError (see `check_bases`), UnsupportedTableError for a merger that is not known.
+    TimeTravelError, MissingFileError (see `check_files`), UnsupportedTableError for a merger that is not known.
     """
     chosen = resolve(own_options(options or {}, Service.READ), READ_KEYS)
     time = resolve_as_of(state, as_of) if as_of is not None else None
@@ -124,8 +125,9 @@ def plan_read(
     if wanted and not scanned:  # something has to count the rows
         scanned = keys.columns.names[:1]
     choice = partition_filter(state.properties, known, filter, filter_columns)
-    slices, left_out = _slices(state, time, partitions, choice)
-    check_bases(state, slices)
+    found = _slices(state, time, partitions, choice)
+    check_files(state, found.slices, found.partitions, time)
+    slices = found.slices
     if read_optimized:
         slices = [replace(file_slice, log_files=()) for file_slice in slices]
     rules = merge_rules(state.properties) if any(s.log_files for s in slices) else MergeRules((), ())
@@ -143,7 +145,7 @@ def plan_read(
         MergeMemory.of(chosen),
         chosen[USE_POSITIONS],
         time,
-        left_out,
+        found.left_out,
         choice,
     )
 
@@ -152,18 +154,23 @@ def current_slices(
     state: TableState, as_of: str | None = None, partitions: Sequence[str] | None = None
 ) -> list[FileSlice]:
     """The slices that make up the table, now or at the instant `as_of`, of all or the named partitions."""
-    return _slices(state, as_of, partitions, None)[0]
+    return _slices(state, as_of, partitions, None).slices
 
 
-def _slices(
-    state: TableState, as_of: str | None, partitions: Sequence[str] | None, choice: Choice | None
-) -> tuple[list[FileSlice], int]:
-    """The slices, and how many folders `choice` left out."""
+@dataclass(frozen=True, slots=True)
+class _Slices:
+    slices: list[FileSlice]
+    partitions: Sequence[str] | None  # that were looked at; None: all
+    left_out: int = 0  # folders that the choice ruled out
+
+
+def _slices(state: TableState, as_of: str | None, partitions: Sequence[str] | None, choice: Choice | None) -> _Slices:
     listed: Sequence[PartitionFiles]
     left_out = 0
     if choice is not None:
         chosen = list_chosen_files(state.storage, choice, partitions)
         listed, left_out = chosen.files, len(chosen.left_out)
+        partitions = chosen_partitions(state, chosen, choice)
     elif partitions is not None:
         listed = list_partition_files(state.storage, partitions)
     else:
@@ -171,7 +178,7 @@ def _slices(
     groups = file_groups(listed, state)
     if as_of is not None:
         check_not_cleaned(state, as_of, groups, choice)
-    return latest_slices(groups, replaced_groups(state, as_of), as_of), left_out
+    return _Slices(latest_slices(groups, replaced_groups(state, as_of), as_of), partitions, left_out)
 
 
 def _columns_of(expression: pc.Expression | None, known: pa.Schema) -> list[str]:

@@ -28,12 +28,14 @@ from hoodie.timeline.service_codec import decode_clean_result
 from hoodie.view import (
     TableState,
     file_groups,
+    latest_slices,
     list_partition_files,
     list_partitions,
     pending_clustering_groups,
     pending_compaction_groups,
     replaced_groups,
 )
+from hoodie.view.missing import check_files, looked_at_again
 
 SAVEPOINTS = "savepointed_timestamps"  # Hudi's own key of a clean's extra metadata
 
@@ -49,11 +51,12 @@ class CleanDecision:
     bytes_seen: int = 0
 
 
+@looked_at_again
 def decide_clean(state: TableState, given: Mapping[str, object], clock: Clock) -> CleanDecision:
     """Plan a clean with the options of `hoodie.config.clean_keys`. Lists partitions, changes nothing.
 
     Raises ConfigError for options, and for a plan that is past the limits of a run (requirement R3); CorruptTableError when
-    a commit that is to be retained cannot be read.
+    a commit that is to be retained cannot be read; MissingFileError (see `check_files`).
     """
     options = resolve(given, keys.CLEAN_KEYS)
     last_commit = state.timeline.last_commit
@@ -157,6 +160,8 @@ def _plan(
 ) -> CleanDecision:
     listed = list_partition_files(state.storage, partitions)
     groups = file_groups(listed, state)
+    replaced = replaced_groups(state)
+    check_files(state, latest_slices(groups, replaced), partitions)  # what is to be removed may be all that is left
     planned = {*pending_clustering_groups(state), *pending_compaction_groups(state)}
     planned |= set(pending_compaction_groups(state, Action.LOG_COMPACTION))
     kept = _savepointed_files(state, savepoints)
@@ -166,7 +171,7 @@ def _plan(
     removable = list(
         superseded(
             groups,
-            replaced_groups(state),
+            replaced,
             policy,
             earliest.time if earliest else None,
             options[keys.FILE_VERSIONS_RETAINED],

@@ -13,11 +13,13 @@ from hoodie.timeline import Instant, pad
 from hoodie.view import (
     GroupId,
     TableState,
+    file_groups,
+    latest_slices,
     list_partition_files,
     pending_compaction_groups,
     replaced_groups,
 )
-from hoodie.view.missing import check_groups
+from hoodie.view.missing import check_files
 from hoodie.view.sources import with_sources
 
 
@@ -55,7 +57,8 @@ def planned_slices(state: TableState, plan: CompactionPlan) -> list[FileSlice]:
     partitions = sorted({operation.partition for operation in plan.operations})
     bases: dict[str, BaseFile] = {}
     logs: dict[str, LogFile] = {}
-    for found in with_sources(list_partition_files(state.storage, partitions), state):
+    listed = with_sources(list_partition_files(state.storage, partitions), state)
+    for found in listed:
         bases.update({base.path: base for base in found.base_files})
         logs.update({log.path: log for log in found.log_files})
 
@@ -73,8 +76,9 @@ def planned_slices(state: TableState, plan: CompactionPlan) -> list[FileSlice]:
         files = tuple(logs[join(operation.partition, name)] for name in operation.log_files)
         return FileSlice(operation.partition, operation.file_id, operation.base_instant, base, files)
 
-    check_groups(state, {_group(operation) for operation in plan.operations if operation.base_file is None})
-    return [planned(operation) for operation in plan.operations]
+    slices = [planned(operation) for operation in plan.operations]
+    check_files(state, latest_slices(file_groups(listed, state), replaced_groups(state)), partitions)
+    return slices
 
 
 def _compacted_since(state: TableState, operations: Iterable[CompactionOperation]) -> dict[GroupId, BaseFile]:

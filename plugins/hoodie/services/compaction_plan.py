@@ -23,7 +23,7 @@ from hoodie.view import (
     pending_compaction_groups,
     replaced_groups,
 )
-from hoodie.view.missing import check_groups
+from hoodie.view.missing import check_files, looked_at_again
 
 _MB = 1024 * 1024
 
@@ -59,6 +59,7 @@ class CompactionDecision:
         return int(sum(op.metrics.get(name, 0) for op in self.plan.operations) * _MB) if self.plan else 0
 
 
+@looked_at_again
 def decide_compaction(
     state: TableState, given: Mapping[str, object], clock: Clock, *, force: bool = False
 ) -> CompactionDecision:
@@ -126,13 +127,12 @@ def _due(since: Sequence[Instant], options: Options, now: datetime, state: Table
 
 
 def waiting_slices(state: TableState) -> list[FileSlice]:
-    """Latest slices with logs that no pending compaction or clustering has taken. Raises MissingFileError: see `check_groups`."""
+    """Latest slices with logs that no pending compaction or clustering has taken. Raises MissingFileError: see `check_files`."""
     taken = {*pending_compaction_groups(state), *pending_clustering_groups(state)}
     groups = file_groups(list_all_files(state.storage), state)
     slices = latest_slices(groups, replaced_groups(state))
-    waiting = [s for s in slices if s.log_files and (s.partition, s.file_id) not in taken]
-    check_groups(state, {(s.partition, s.file_id) for s in waiting if s.base_file is None})
-    return waiting
+    check_files(state, slices)
+    return [s for s in slices if s.log_files and (s.partition, s.file_id) not in taken]
 
 
 def _chosen(waiting: Sequence[FileSlice], options: Options) -> Iterator[CompactionOperation]:

@@ -22,6 +22,7 @@ from hoodie.services.compaction_plan import (
 from hoodie.timeline import Action
 from hoodie.view import TableState, pending_compaction_groups
 from hoodie.view.log_blocks import blocks_of, counting
+from hoodie.view.missing import looked_at_again
 
 _READERS = 16  # headers are waited for, not worked on
 
@@ -29,6 +30,7 @@ Scanned = MutableMapping[tuple[str, int], list[LogBlock]]
 """Path and size of a log file -> its blocks: what was looked at before the lock is not looked at again under it."""
 
 
+@looked_at_again
 def decide_log_compaction(
     state: TableState, given: Mapping[str, object], scanned: Scanned | None = None
 ) -> CompactionDecision:

@@ -24,6 +24,11 @@ def encode_avro(metadata: CommitMetadata, *, replace: bool) -> bytes:
 
 def decode_json(data: bytes, where: str) -> CommitMetadata:
     """Raises CorruptTableError naming `where` on an empty or torn file."""
+    return from_record(load_json(data, where), where)
+
+
+def load_json(data: bytes, where: str) -> dict[str, Any]:
+    """The record in a JSON body. Raises CorruptTableError naming `where` on an empty or torn file."""
     try:
         record = json.loads(data)
         if not isinstance(record, dict):
@@ -34,7 +39,7 @@ def decode_json(data: bytes, where: str) -> CommitMetadata:
             found=f"{len(data)} bytes that are not the JSON of a commit ({error})",
             fix="restore the file from a backup, or roll the instant back; the table is not read as if it were empty",
         ) from error
-    return from_record(record, where)
+    return record
 
 
 def decode_avro(data: bytes, where: str) -> CommitMetadata:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from enum import IntEnum, StrEnum
 
@@ -58,6 +58,9 @@ class Instant:
     file_name: str = (
         ""  # the file that shows the state, inside the timeline folder; of an archived one that of the archive
     )
+    stamp: tuple[int, int] = field(
+        default=(0, 0), compare=False
+    )  # its size in bytes, modification time in ms since 1970
 
     @property
     def is_completed(self) -> bool:

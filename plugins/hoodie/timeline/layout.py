@@ -6,6 +6,7 @@ The one place of the differences between the timelines of the table versions (de
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from datetime import UTC, datetime, tzinfo
 from typing import Protocol
 
@@ -13,6 +14,7 @@ from hoodie.model.commit import CommitMetadata
 from hoodie.storage.base import FileInfo
 from hoodie.timeline import commit_codec
 from hoodie.timeline.instant import Action, Instant, State, format_time
+from hoodie.timeline.written import Written, written_avro, written_json
 
 _ACTIONS = frozenset(action.value for action in Action)
 _NAME = re.compile(r"^(\d+)(?:_(\d+))?(?:\.([a-z]+))?(?:\.(requested|inflight))?$")
@@ -40,6 +42,10 @@ class Layout(Protocol):
     def encode_commit(self, metadata: CommitMetadata, *, replace: bool) -> bytes: ...
 
     def decode_commit(self, data: bytes, instant: Instant) -> CommitMetadata: ...
+
+    def decode_written(self, data: bytes, instant: Instant, partitions: Collection[str] | None) -> Written:
+        """The files that a completed body names, at least those of `partitions`; None: of all. Raises CorruptTableError."""
+        ...
 
     def clean_inflight_body(self, plan: bytes) -> bytes:
         """What `clean.inflight` holds, given the encoded plan."""
@@ -87,7 +93,7 @@ class LayoutV1:
             return None
         time, _, action, state = parsed
         completion = _mtime(file, self._zone) if state is State.COMPLETED else None
-        return Instant(time, action, state, completion, file.name)
+        return Instant(time, action, state, completion, file.name, (file.size, file.modified_ms))
 
     def pending_name(self, instant: Instant) -> str:
         return _pending_name(instant)
@@ -99,7 +105,13 @@ class LayoutV1:
         return commit_codec.encode_json(metadata, replace=replace)
 
     def decode_commit(self, data: bytes, instant: Instant) -> CommitMetadata:
-        return commit_codec.decode_json(data, f"instant {instant} ({self.folder}/{instant.file_name})")
+        return commit_codec.decode_json(data, self._where(instant))
+
+    def decode_written(self, data: bytes, instant: Instant, partitions: Collection[str] | None) -> Written:
+        return written_json(data, self._where(instant), partitions)
+
+    def _where(self, instant: Instant) -> str:
+        return f"instant {instant} ({self.folder}/{instant.file_name})"
 
     def clean_inflight_body(self, plan: bytes) -> bytes:
         return plan
@@ -122,7 +134,7 @@ class LayoutV2:
         time, completion, action, state = parsed
         if state is State.COMPLETED and completion is None:  # left by an upgrade from layout 1
             completion = _mtime(file, self._zone)
-        return Instant(time, action, state, completion, file.name)
+        return Instant(time, action, state, completion, file.name, (file.size, file.modified_ms))
 
     def pending_name(self, instant: Instant) -> str:
         return _pending_name(instant)
@@ -134,10 +146,20 @@ class LayoutV2:
         return commit_codec.encode_avro(metadata, replace=replace)
 
     def decode_commit(self, data: bytes, instant: Instant) -> CommitMetadata:
-        where = f"instant {instant} ({self.folder}/{instant.file_name})"
-        if "_" not in instant.file_name:
-            return commit_codec.decode_json(data, where)
-        return commit_codec.decode_avro(data, where)
+        decode = commit_codec.decode_avro if _of_layout_2(instant) else commit_codec.decode_json
+        return decode(data, self._where(instant))
+
+    def decode_written(self, data: bytes, instant: Instant, partitions: Collection[str] | None) -> Written:
+        decode = written_avro if _of_layout_2(instant) else written_json
+        return decode(data, self._where(instant), partitions)
+
+    def _where(self, instant: Instant) -> str:
+        return f"instant {instant} ({self.folder}/{instant.file_name})"
 
     def clean_inflight_body(self, plan: bytes) -> bytes:
         return b""
+
+
+def _of_layout_2(instant: Instant) -> bool:
+    """Else an upgrade from layout 1 left its file as it was."""
+    return "_" in instant.file_name

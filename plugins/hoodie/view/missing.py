@@ -1,64 +1,207 @@
-"""Logs whose base file is not there, although a commit wrote one (format notes, section 4.2)."""
+"""Data files that commits of the active timeline wrote, that make up the table, and that are not there.
+
+Without this check older rows would come back, deleted ones too, and the next write would build on them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
-from hoodie.errors import MissingFileError
-from hoodie.model.commit import WriteStat
+from hoodie.errors import MissingFileError, TimeTravelError
 from hoodie.model.files import FileSlice
-from hoodie.model.names import BaseFileName
-from hoodie.timeline import Instant, pad
+from hoodie.model.names import PARTITION_METAFILE, LogFileName
+from hoodie.storage.base import join
+from hoodie.timeline import Action, Instant, pad
+from hoodie.timeline.service_codec import decode_clean_plan, decode_clean_result
+from hoodie.view.partitions import Choice, ChosenFiles
+from hoodie.view.replaced import replaced_groups
 from hoodie.view.slices import GroupId
 from hoodie.view.state import TableState
+from hoodie.view.written import written_files, written_partitions
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-def check_bases(state: TableState, slices: Iterable[FileSlice]) -> None:
-    """Raises MissingFileError for logs without the base file that they were written on: alone they are not the rows.
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    """A file that a commit wrote and that should be in a slice."""
 
-    Logs may well have none: some of Hudi's indexes insert into logs, so that a group begins with one. The commit of the first
-    log tells that by its inserts. Only else are the commits before it read, as far as they are in the active timeline.
+    partition: str
+    name: str
+    instant: Instant
+
+    @property
+    def path(self) -> str:
+        return join(self.partition, self.name)
+
+    @property
+    def group(self) -> GroupId:
+        return self.partition, _file_id(self.name)
+
+
+def check_files(
+    state: TableState,
+    slices: Sequence[FileSlice],
+    partitions: Collection[str] | None = None,
+    as_of: str | None = None,
+) -> None:
+    """Raises MissingFileError when a file that should be in one of the slices is not.
+
+    `slices` are the latest ones, now or at the instant `as_of`, of the named partitions or of the whole table (None), as a
+    listing found them. Each group must have the newest base file that a commit of the active timeline wrote, or a newer one, and
+    every log that came after it; but for groups that were replaced. Raises TimeTravelError for a file that a clean has taken, or
+    is about to take, from a slice of the past.
     """
-    alone = {(s.partition, s.file_id): s.base_instant for s in slices if s.base_file is None}
-    if not alone:
+    absent = _absent(state, slices, partitions, as_of)
+    if not absent:
         return
-    times = set(alone.values())
-    for instant in state.timeline.commits:
-        if instant.time not in times:
-            continue
-        for stat in state.commit_metadata(instant).stats:
-            group = (stat.partition, stat.file_id)
-            if alone.get(group) == instant.time:
-                if _is_base(stat):  # in table version 6 logs carry the instant of their base file
-                    raise _missing(state, stat, instant)
-                if stat.num_inserts:
-                    del alone[group]
-    for stat, instant in _written(state, alone):
-        if pad(instant.time) <= pad(alone[stat.partition, stat.file_id]):  # not the file that a compaction made later
-            raise _missing(state, stat, instant)
+    replaced = replaced_groups(state, as_of)
+    absent = [file for file in absent if file.group not in replaced]
+    lost = [file for file in absent if state.storage.info(file.path) is None]
+    if lost:
+        raise _missing(state, lost, as_of)
+    seen = {file_slice.partition for file_slice in slices}
+    unseen = next((file for file in absent if file.partition not in seen), None)
+    if unseen is not None:
+        raise MissingFileError(
+            f"Partition {unseen.partition!r} of table {state.storage.base_path} is not found by listing",
+            found=f"{unseen.path}, which {state.where(unseen.instant)} wrote, in a folder without {PARTITION_METAFILE}, or below "
+            "a folder that has one",
+            fix=f"restore {PARTITION_METAFILE} of that folder from a copy; nothing was changed",
+        )
 
 
-def check_groups(state: TableState, groups: Collection[GroupId]) -> None:
-    """Raises MissingFileError when any commit of the active timeline wrote a base file of one of these groups."""
-    for stat, instant in _written(state, groups):
-        raise _missing(state, stat, instant)
+def chosen_partitions(state: TableState, chosen: ChosenFiles, choice: Choice) -> list[str]:
+    """The partitions that were chosen: those that were found, and those that commits wrote and that are nowhere.
+
+    Where commits wrote so many files that only those of some partitions are looked up, the latter are not known.
+    """
+    found = [each.partition for each in chosen.files]
+    known = written_partitions(state, state.timeline.commits) or frozenset()
+    left_out = set(chosen.left_out)
+    gone = sorted(name for name in known.difference(found) if left_out.isdisjoint(_with_parents(name)))
+    return [*found, *choice.partitions(gone)] if gone else found
 
 
-def _written(state: TableState, groups: Collection[GroupId]) -> Iterator[tuple[WriteStat, Instant]]:
-    """The base files of these groups, by the commits of the active timeline; for no groups nothing is read."""
-    for instant in state.timeline.commits if groups else ():
-        for stat in state.commit_metadata(instant).stats:
-            if (stat.partition, stat.file_id) in groups and _is_base(stat):
-                yield stat, instant
+def _with_parents(path: str) -> Iterator[str]:
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
 
 
-def _is_base(stat: WriteStat) -> bool:
-    return BaseFileName.parse(stat.path.rpartition("/")[2]) is not None
+def looked_at_again(plan: Callable[Concatenate[TableState, P], R]) -> Callable[Concatenate[TableState, P], R]:
+    """`plan`, tried once more on the timeline as it is by then when a file is missing.
+
+    Whoever holds no lock may load the timeline, and list partitions after others have written and cleaned.
+    """
+
+    @wraps(plan)
+    def planned(state: TableState, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return plan(state, *args, **kwargs)
+        except MissingFileError:
+            now = state.reloaded()
+            if now is None:
+                raise
+        return plan(now, *args, **kwargs)
+
+    return planned
 
 
-def _missing(state: TableState, stat: WriteStat, instant: Instant) -> MissingFileError:
+@dataclass(frozen=True, slots=True)
+class _Present:
+    """What the slices of one partition have."""
+
+    names: set[str] = field(default_factory=set)
+    begins: dict[str, str] = field(default_factory=dict)  # file id -> time of the base file
+
+
+def _absent(
+    state: TableState, slices: Iterable[FileSlice], partitions: Collection[str] | None, as_of: str | None
+) -> list[_Expected]:
+    """What the slices lack: of each group the newest base file, and the logs of its slice."""
+    present: defaultdict[str, _Present] = defaultdict(_Present)
+    for file_slice in slices:
+        here = present[file_slice.partition]
+        here.names.update(log.info.name for log in file_slice.log_files)
+        if file_slice.base_file is not None:
+            here.names.add(file_slice.base_file.name)
+            here.begins[file_slice.file_id] = pad(file_slice.base_file.instant)
+    limit = None if as_of is None else pad(as_of)
+    bases: dict[GroupId, _Expected] = {}
+    later: dict[GroupId, str] = {}  # begin of the first slice after `as_of`
+    logs: list[_Expected] = []
+    commits = state.timeline.commits
+    for instant, written in zip(commits, written_files(state, commits, partitions), strict=True):
+        time = pad(instant.time)
+        for partition in written if partitions is None else [name for name in partitions if name in written]:
+            here = present[partition]
+            for name in written[partition]:
+                if name in here.names:
+                    continue
+                file_id, is_log = _file_id(name), name.startswith(".")
+                if limit is not None and time > limit:
+                    if not is_log:
+                        later.setdefault((partition, file_id), time)
+                elif is_log:
+                    logs.append(_Expected(partition, name, instant))
+                elif here.begins.get(file_id, "") <= time:
+                    bases[partition, file_id] = _Expected(partition, name, instant)
+                    here.begins[file_id] = time
+    for log in logs:
+        partition, file_id = log.group
+        place = _place(state, log)
+        if present[partition].begins.get(file_id, "") <= place < later.get(log.group, "~"):
+            bases.setdefault((partition, log.name), log)
+    return list(bases.values())
+
+
+def _file_id(name: str) -> str:
+    """Of a base or log file."""
+    return name.lstrip(".").partition("_")[0]
+
+
+def _place(state: TableState, log: _Expected) -> str:
+    """A log belongs to the newest slice that did not begin after this."""
+    if state.layout.version != 1:
+        return pad(log.instant.completion_time or log.instant.time)
+    parsed = LogFileName.parse(log.name)
+    return pad(parsed.time if parsed is not None else log.instant.time)
+
+
+def _missing(state: TableState, lost: list[_Expected], as_of: str | None) -> MissingFileError | TimeTravelError:
+    first = lost[0]
+    more = f" (and {len(lost) - 1} other files)" if len(lost) > 1 else ""
+    clean = _cleaned_by(state, first) if as_of is not None else None
+    if clean is not None:
+        return TimeTravelError(
+            f"Table {state.storage.base_path} cannot be read as of {as_of}",
+            found=f"clean {clean.time} removes {first.path}{more}, which was current then",
+            fix="ask for a later time, or retain more commits (hoodie.clean.commits.retained)",
+        )
     return MissingFileError(
-        f"The base file of logs of table {state.storage.base_path} is missing",
-        found=f"{stat.path}, which {state.where(instant)} wrote",
-        fix="restore it from a copy; nothing was changed",
+        f"A {'log' if first.name.startswith('.') else 'base'} file of table {state.storage.base_path} is missing",
+        found=f"{first.path}{more}, which {state.where(first.instant)} wrote",
+        fix="restore it from a copy; nothing was changed. What was there before that commit can still be read (as_of)",
     )
+
+
+def _cleaned_by(state: TableState, file: _Expected) -> Instant | None:
+    """The clean that removed the file, or is about to."""
+    for instant in state.timeline:
+        if instant.action is not Action.CLEAN:
+            continue
+        if instant.is_completed:
+            names = decode_clean_result(state.body(instant), state.where(instant)).deleted.get(file.partition, ())
+        else:
+            path = f"{state.layout.folder}/{instant.time}.clean.requested"
+            plan = decode_clean_plan(state.storage.read(path), path, lambda path: path)
+            names = tuple(each.path.rpartition("/")[2] for each in plan.files)
+        if file.name in names:
+            return instant
+    return None

@@ -51,6 +51,15 @@ class TableState:
             self._commits[instant.file_name] = known
         return known
 
+    def has_read(self, instant: Instant) -> bool:
+        """Whether `commit_metadata` knows the body without reading it."""
+        return instant.file_name in self._commits
+
+    def reloaded(self) -> TableState | None:
+        """The state with the timeline as it is now; None when it is still the same."""
+        timeline = load_timeline(self.storage, self.layout)
+        return None if timeline == self.timeline else TableState(self.storage, self.properties, self.layout, timeline)
+
     def _archived_meanwhile(self, instant: Instant) -> CommitMetadata:
         """The body of an instant that an archiver moved since the timeline was listed."""
         archive = self._open_archive()

@@ -40,7 +40,7 @@ from hoodie.view import (
     pending_compaction_groups,
     replaced_groups,
 )
-from hoodie.view.missing import check_bases
+from hoodie.view.missing import check_files
 from hoodie.write.assign import assign, average_record_bytes
 from hoodie.write.bulk import BulkInsert
 from hoodie.write.context import WriteContext
@@ -237,7 +237,7 @@ def _survey(context: WriteContext, engine: Engine, rows: Any, power: int) -> Seq
 def _latest(state: TableState, partitions: Sequence[str]) -> list[FileSlice]:
     groups = file_groups(list_partition_files(state.storage, partitions), state)
     slices = latest_slices(groups, replaced_groups(state))
-    check_bases(state, slices)  # keys that only the missing file holds would be inserted once more
+    check_files(state, slices, partitions)  # older rows would be taken for those of today
     return slices
 
 

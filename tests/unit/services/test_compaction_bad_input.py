@@ -132,7 +132,7 @@ def test_a_log_without_its_base_is_named(table):
         lambda: table.read_incremental(None),
         lambda: table.write(batch([("b", "p", 9, 9)]), "upsert", NO_SMALL_FILES),
     ):
-        with pytest.raises(MissingFileError, match=rf"base file of logs.*{file_slice.file_id}"):
+        with pytest.raises(MissingFileError, match=rf"base file of table.*{file_slice.file_id}"):
             use()
     assert table.timeline.pending == ()
     table.storage.create(path, kept)

@@ -37,7 +37,7 @@ def forget(table, time):
 def test_it_is_neither_read_nor_written_on(table):
     first, second = table.timeline.commits
     base = lose_the_base(table)
-    with pytest.raises(MissingFileError, match=rf"base file of logs.*{base.name}.*{first.time}.*restore it"):
+    with pytest.raises(MissingFileError, match=rf"base file of table.*{base.name}.*{first.time}.*restore it"):
         table.read()
     with pytest.raises(MissingFileError):
         table.read(read_optimized=True)

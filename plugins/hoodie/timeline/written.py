@@ -1,0 +1,127 @@
+"""Which data files a commit's body names. Of a large body no more is decoded than is asked for."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+import fastavro
+
+from hoodie.formats import avro_file
+from hoodie.formats.varint import encode_zigzag
+from hoodie.model.commit import CommitMetadata
+from hoodie.timeline.commit_codec import load_json
+from hoodie.timeline.named import named_path, reading
+
+Written = Mapping[str, tuple[str, ...]]
+"""Partition path -> names of the base and log files that a commit wrote there."""
+
+_STATS = "partitionToWriteStats"
+_SMALL = 1 << 18  # bytes
+_FEW = 16  # partitions that are worth looking for one by one
+_NOT_AVRO = (ValueError, EOFError, LookupError, TypeError, ArithmeticError, MemoryError)
+_PLAIN = re.compile(r"[\w=.:+@/-]+", re.ASCII)  # a partition path that JSON writes in one way only
+
+
+def written_by(metadata: CommitMetadata) -> Written:
+    """The files of a commit that was decoded already."""
+    partitions: dict[str, list[str]] = {}
+    for stat in metadata.stats:
+        partitions.setdefault(stat.partition, []).append(stat.path)
+    return {partition: _names(paths) for partition, paths in partitions.items()}
+
+
+def looked_up(data: bytes, partitions: Collection[str] | None) -> bool:
+    """Whether `partitions` (None: all) are few enough to be looked for in this body, so that the others are not decoded."""
+    return partitions is not None and is_large(len(data)) and len(partitions) <= _FEW and "" not in partitions
+
+
+def is_large(size: int) -> bool:
+    """Whether to decode a whole body of so many bytes takes more than some milliseconds."""
+    return size > _SMALL
+
+
+def written_json(data: bytes, where: str, partitions: Collection[str] | None) -> Written:
+    """The files that a JSON body names, at least those of `partitions`. Raises CorruptTableError or
+    UnsafePathError naming `where`."""
+    if partitions is not None and looked_up(data, partitions) and all(map(_PLAIN.fullmatch, partitions)):
+        text = data.decode(errors="replace")
+        if "\\/" not in text:
+            return {partition: _find_json(text, partition) for partition in partitions}
+    return _all_of(load_json(data, where), where)
+
+
+def written_avro(data: bytes, where: str, partitions: Collection[str] | None) -> Written:
+    """The files that an Avro body names, at least those of `partitions`. Raises CorruptTableError or
+    UnsafePathError naming `where`."""
+    if partitions is not None and looked_up(data, partitions):
+        stats = _stats_schema(data)
+        found = {partition: _find_avro(data, partition, stats) for partition in partitions} if stats else {}
+        if found and None not in found.values():
+            return {partition: names or () for partition, names in found.items()}
+    return _all_of(avro_file.decode(data, where), where)
+
+
+def _all_of(record: Mapping[str, Any], where: str) -> Written:
+    with reading(where, "commit"):
+        return {
+            named_path(partition, where): _names(entry.get("path") for entry in entries)
+            for partition, entries in (record.get(_STATS) or {}).items()
+        }
+
+
+def _names(paths: Iterable[str | None]) -> tuple[str, ...]:
+    """The names of base and log files; a handle of Hudi's that wrote nothing leaves no path."""
+    names = (path.rpartition("/")[2] for path in paths if path)
+    return tuple(name for name in names if not name.endswith(".cdc"))
+
+
+def _find_json(text: str, partition: str) -> tuple[str, ...]:
+    for match in re.finditer(rf'"{re.escape(partition)}"\s*:\s*(?=\[)', text):
+        try:
+            entries, _ = json.JSONDecoder().raw_decode(text, match.end())
+        except ValueError:
+            continue
+        if all(isinstance(entry, dict) and "path" in entry for entry in entries):  # else the ids of replaced groups
+            return _names(entry["path"] for entry in entries)
+    return ()
+
+
+def _stats_schema(data: bytes) -> Any:
+    """The schema of the stats of one partition, by which this body is written; None when it has to be decoded whole."""
+    try:
+        reader = fastavro.reader(io.BytesIO(data))
+        fields: dict[str, Any] = {field["name"]: field["type"] for field in dict(reader.writer_schema)["fields"]}
+        (stats,) = (kind for kind in fields[_STATS] if kind != "null")
+        return fastavro.parse_schema(stats["values"]) if reader.metadata.get("avro.codec", "null") == "null" else None
+    except _NOT_AVRO:  # a torn file, which is told when it is decoded whole, or one by a schema of another kind
+        return None
+
+
+def _find_avro(data: bytes, partition: str, stats: Any) -> tuple[str, ...] | None:
+    """The files of one partition; None when it is mentioned, but not found as a key of the stats.
+
+    The bytes of the key also stand in each of the stats. What follows a key is an array of stats of this very partition.
+    """
+    name = partition.encode()
+    key = encode_zigzag(len(name)) + name
+    stream = io.BytesIO(data)
+    for place in _places(data, key):
+        stream.seek(place + len(key))
+        try:
+            entries: Any = fastavro.schemaless_reader(stream, stats, None)
+        except _NOT_AVRO:  # anything at all may follow the bytes where they are no key
+            continue
+        if entries and all(entry.get("partitionPath") == partition for entry in entries):
+            return _names(entry.get("path") for entry in entries)
+    return None if key in data else ()
+
+
+def _places(data: bytes, key: bytes) -> Iterator[int]:
+    place = data.find(key)
+    while place >= 0:
+        yield place
+        place = data.find(key, place + 1)

@@ -1,0 +1,130 @@
+"""The data files that commits wrote, remembered from one operation to the next: bodies of commits never change."""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Lock
+
+from hoodie.errors import CorruptTableError
+from hoodie.timeline import Instant
+from hoodie.timeline.written import Written, is_large, looked_up, written_by
+from hoodie.view.state import TableState
+
+_log = logging.getLogger(__name__)
+
+_READERS = 16  # bodies are waited for, not worked on
+_REMEMBERED = 400_000  # file names, some 100 bytes each
+
+_Key = tuple[str, str, int, int]
+"""Base path, path, size in bytes and modification time in ms of a body."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    written: Written
+    whole: bool  # else only of the partitions that are in it
+
+    @property
+    def weight(self) -> int:
+        return 1 + len(self.written) + sum(map(len, self.written.values()))
+
+    def tells(self, partitions: Collection[str] | None) -> bool:
+        return self.whole or (partitions is not None and all(name in self.written for name in partitions))
+
+
+class Memory:
+    """What this process knows of bodies, those of the latest operations. Safe to use from several threads."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._known: OrderedDict[_Key, _Known] = OrderedDict()
+        self._weight = 0
+        self._lock = Lock()
+
+    def find(self, key: _Key, partitions: Collection[str] | None) -> Written | None:
+        with self._lock:
+            known = self._known.get(key)
+            if known is None or not known.tells(partitions):
+                return None
+            self._known.move_to_end(key)
+            return known.written
+
+    def add(self, key: _Key, found: _Known) -> None:
+        with self._lock:
+            before = self._known.pop(key, None)
+            if before is not None:
+                self._weight -= before.weight
+                if not found.whole:
+                    found = before if before.whole else _Known({**before.written, **found.written}, whole=False)
+            self._known[key] = found
+            self._weight += found.weight
+            while self._weight > self._limit:
+                self._weight -= self._known.popitem(last=False)[1].weight
+
+    def clear(self) -> None:
+        """Forget everything: for those who count storage calls."""
+        with self._lock:
+            self._known.clear()
+            self._weight = 0
+
+
+memory = Memory(_REMEMBERED)
+
+
+def written_files(
+    state: TableState, instants: Sequence[Instant], partitions: Collection[str] | None = None
+) -> list[Written]:
+    """What each of these completed write instants wrote, at least in `partitions`; None: everywhere.
+
+    A body that this process has not read yet is read now, several at a time. One that is torn says nothing, which is logged:
+    whoever needs to know what its commit did is told by an error. Raises MissingFileError for one that is gone.
+    """
+    known = {instant: memory.find(_key(state, instant), partitions) for instant in instants}
+    unknown = [instant for instant, written in known.items() if written is None]
+
+    def load(instant: Instant) -> Written:
+        return _load(state, instant, partitions)
+
+    if len(unknown) > 1:
+        with ThreadPoolExecutor(min(_READERS, len(unknown))) as pool:
+            known.update(zip(unknown, pool.map(load, unknown), strict=True))
+    else:
+        known.update((instant, load(instant)) for instant in unknown)
+    return [known[instant] or {} for instant in instants]
+
+
+def written_partitions(state: TableState, instants: Sequence[Instant]) -> frozenset[str] | None:
+    """Every partition in which one of these wrote; None where that cannot be told without decoding a large body whole."""
+    large = [i for i in instants if is_large(i.stamp[0]) and memory.find(_key(state, i), None) is None]
+    return None if large else frozenset().union(*written_files(state, instants))
+
+
+def _load(state: TableState, instant: Instant, partitions: Collection[str] | None) -> Written:
+    try:
+        known = _read(state, instant, partitions)
+    except CorruptTableError as error:
+        _log.warning("%s; whether its files are there is not known", error)
+        return {}
+    memory.add(_key(state, instant), known)
+    return known.written
+
+
+def _read(state: TableState, instant: Instant, partitions: Collection[str] | None) -> _Known:
+    if state.has_read(instant):
+        return _Known(written_by(state.commit_metadata(instant)), whole=True)
+    try:
+        body = state.body(instant)
+    except FileNotFoundError:  # archived meanwhile, or gone
+        return _Known(written_by(state.commit_metadata(instant)), whole=True)
+    written = state.layout.decode_written(body, instant, partitions)
+    if looked_up(body, partitions):
+        return _Known({**dict.fromkeys(partitions or (), ()), **written}, whole=False)
+    return _Known(written, whole=True)
+
+
+def _key(state: TableState, instant: Instant) -> _Key:
+    return state.storage.base_path, f"{state.layout.folder}/{instant.file_name}", *instant.stamp
