@@ -24,7 +24,7 @@ _Key = tuple[str, str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class Known:
     written: Written
     whole: bool  # else only of the partitions that are in it
 
@@ -41,7 +41,7 @@ class Memory:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._known: OrderedDict[_Key, _Known] = OrderedDict()
+        self._known: OrderedDict[_Key, Known] = OrderedDict()
         self._weight = 0
         self._lock = Lock()
 
@@ -53,13 +53,13 @@ class Memory:
             self._known.move_to_end(key)
             return known.written
 
-    def add(self, key: _Key, found: _Known) -> None:
+    def add(self, key: _Key, found: Known) -> None:
         with self._lock:
             before = self._known.pop(key, None)
             if before is not None:
                 self._weight -= before.weight
                 if not found.whole:
-                    found = before if before.whole else _Known({**before.written, **found.written}, whole=False)
+                    found = before if before.whole else Known({**before.written, **found.written}, whole=False)
             self._known[key] = found
             self._weight += found.weight
             while self._weight > self._limit:
@@ -113,17 +113,17 @@ def _load(state: TableState, instant: Instant, partitions: Collection[str] | Non
     return known.written
 
 
-def _read(state: TableState, instant: Instant, partitions: Collection[str] | None) -> _Known:
+def _read(state: TableState, instant: Instant, partitions: Collection[str] | None) -> Known:
     if state.has_read(instant):
-        return _Known(written_by(state.commit_metadata(instant)), whole=True)
+        return Known(written_by(state.commit_metadata(instant)), whole=True)
     try:
         body = state.body(instant)
     except FileNotFoundError:  # archived meanwhile, or gone
-        return _Known(written_by(state.commit_metadata(instant)), whole=True)
+        return Known(written_by(state.commit_metadata(instant)), whole=True)
     written = state.layout.decode_written(body, instant, partitions)
     if looked_up(body, partitions):
-        return _Known({**dict.fromkeys(partitions or (), ()), **written}, whole=False)
-    return _Known(written, whole=True)
+        return Known({**dict.fromkeys(partitions or (), ()), **written}, whole=False)
+    return Known(written, whole=True)
 
 
 def _key(state: TableState, instant: Instant) -> _Key:

@@ -1,11 +1,22 @@
-"""Logs are not read, nor written on, as if they were the rows of a slice whose base file is gone."""
+"""A table is neither read, nor written on, when a file of a completed commit is gone."""
 
 from __future__ import annotations
 
+import re
+import shutil
+
+import pyarrow.compute as pc
 import pytest
 
-from hoodie.errors import MissingFileError
+from hoodie import HoodieTable
+from hoodie.errors import MissingFileError, TimeTravelError
+from hoodie.read.plan import plan_read
+from hoodie.timeline import Action
+from hoodie.timeline.service_codec import encode_clean_plan
+from hoodie.transaction import instants
+from hoodie.transaction.times import new_time
 from tests.support.clock import FakeClock
+from tests.support.faulty import FaultyStorage
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 NO_SMALL_FILES = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
@@ -62,3 +73,177 @@ def test_as_of_before_a_compaction(table):
     table.schedule_compaction(force=True)
     table.compact(options=SMALL_BLOOM)
     assert content(table, as_of=upsert)["a"] == content(table)["a"] == ("p", 2, 2)
+
+
+@pytest.fixture(params=[("COPY_ON_WRITE", "9"), ("MERGE_ON_READ", "9"), ("MERGE_ON_READ", "6")], ids="-".join)
+def history(request, tmp_path):
+    """Five commits on one group in partition p, of which the last deletes b; one group in q."""
+    kind, version = request.param
+    table = create(tmp_path / "h", FakeClock(), **{"hoodie.table.type": kind, "hoodie.write.table.version": version})
+    for value in (1, 2, 3):
+        table.write(batch([("a", "p", value, value), ("b", "p", value, value)]), "upsert", NO_SMALL_FILES)
+    table.write(batch([("b", "p", 9, 9)]), "delete", NO_SMALL_FILES)
+    table.write(batch([("c", "q", 1, 1)]), "insert", NO_SMALL_FILES)
+    return table
+
+
+def newest(table, partition="part=p"):
+    """The files of the partition's slice, the newest first, but a base file below logs."""
+    (found,) = [s for s in table.file_slices() if s.partition == partition]
+    return list(reversed(found.paths))
+
+
+def test_any_file_of_the_slice_is_missed_by_reads_and_writes(history):
+    """Else b would be back, and the next upsert would build on that."""
+    table = history
+    whole = content(table)
+    assert whole == {"a": ("p", 3, 3), "c": ("q", 1, 1)}
+    in_p = pc.field("part") == "p"
+    for path in newest(table):
+        kept = table.storage.read(path)
+        table.storage.delete(path)
+        for use in (
+            table.read,
+            lambda: table.read(filter=in_p),
+            lambda: table.read(as_of=table.timeline.commits[-2].time),
+            lambda: table.read_incremental(table.timeline.commits[0].time),
+            lambda: table.write(batch([("a", "p", 7, 7)]), "upsert", NO_SMALL_FILES),
+            lambda: table.write(batch([("d", "p", 7, 7)]), "insert", SMALL_BLOOM),
+            lambda: table.write(batch([("a", "p", 7, 7)]), "delete", NO_SMALL_FILES),
+        ):
+            with pytest.raises(MissingFileError, match=rf"file of table.*{re.escape(path)}.*wrote.*restore it"):
+                use()
+        assert content(table, filter=pc.field("part") == "q") == {"c": ("q", 1, 1)}
+        table.storage.create(path, kept)
+    assert content(table) == whole
+
+
+def test_what_was_there_before_can_still_be_read(history):
+    table = history
+    path = newest(table)[0]
+    before = content(table, as_of=table.timeline.commits[2].time)
+    assert set(before) == {"a", "b"}
+    if table.properties.is_merge_on_read:  # of a slice all logs are there but the last
+        assert path.rpartition("/")[2].startswith(".")
+    table.storage.delete(path)
+    assert content(table, as_of=table.timeline.commits[2].time) == before
+    with pytest.raises(MissingFileError):
+        table.read()
+
+
+def test_services_do_not_build_on_it(history):
+    table = history
+    table.storage.delete(newest(table)[0])
+    clean = {"hoodie.clean.commits.retained": 1}
+    with pytest.raises(MissingFileError, match="file of table"):
+        table.clean(clean)
+    if table.properties.is_merge_on_read:
+        with pytest.raises(MissingFileError, match="log file of table"):
+            table.schedule_compaction(force=True)
+    if table.properties.is_merge_on_read and table.version != 6:
+        with pytest.raises(MissingFileError, match="log file of table"):
+            table.schedule_log_compaction()
+
+
+def test_a_partition_that_is_gone(history):
+    table = history
+    table.storage.delete_folder("part=q")
+    for filter in (None, pc.field("part") == "q", pc.field("part") >= "p"):
+        with pytest.raises(MissingFileError, match=r"base file of table.*part=q/"):
+            table.read(filter=filter)
+    assert content(table, filter=pc.field("part") == "p") == {"a": ("p", 3, 3)}
+
+
+def test_a_partition_that_listing_does_not_find(history):
+    table = history
+    (metafile,) = [
+        f.path for f in table.storage.list("part=q").files if f.name.startswith(".hoodie_partition_metadata")
+    ]
+    table.storage.delete(metafile)
+    for filter in (None, pc.field("part") == "q"):
+        with pytest.raises(MissingFileError, match=r"'part=q'.*not found by listing.*\.hoodie_partition_metadata"):
+            table.read(filter=filter)
+
+
+def test_cleaned_and_compacted_files_are_not_missed(history):
+    table = history
+    whole = content(table)
+    if table.properties.is_merge_on_read:
+        table.schedule_compaction(force=True)
+        table.compact(options=SMALL_BLOOM)
+    for value in (11, 12):
+        table.write(batch([("c", "q", value, value)]), "upsert", NO_SMALL_FILES)
+    assert table.clean({"hoodie.clean.commits.retained": 1}).files_deleted
+    assert content(table) == {**whole, "c": ("q", 12, 12)}
+    table.write(batch([("a", "p", 20, 20)]), "upsert", NO_SMALL_FILES)
+    assert content(table)["a"] == ("p", 20, 20)
+    table.clean({"hoodie.clean.commits.retained": 1})
+
+
+def test_a_reader_overtaken_by_a_cleaner_looks_again(history):
+    """It loads the timeline, then others write and clean, then it lists the files."""
+    table = history
+    if table.properties.is_merge_on_read:
+        table.schedule_compaction(force=True)
+    old = table.state()
+    if table.properties.is_merge_on_read:
+        table.compact(options=SMALL_BLOOM)
+    for value in (21, 22):
+        table.write(batch([("a", "p", value, value), ("c", "q", value, value)]), "upsert", NO_SMALL_FILES)
+    assert table.clean({"hoodie.clean.commits.retained": 1}).files_deleted
+    plan = plan_read(old)
+    assert plan.timeline == table.timeline
+    assert {s.paths for s in plan.slices} == {s.paths for s in table.file_slices()}
+
+
+def test_time_travel_meets_a_clean_that_died_half_way(history):
+    """Part of a slice of the past is gone, and no completed clean says so."""
+    table = history
+    if table.properties.is_merge_on_read:
+        table.schedule_compaction(force=True)
+        table.compact(options=SMALL_BLOOM)
+    past = table.timeline.commits[3].time
+    assert set(content(table, as_of=past)) == {"a"}
+    for value in (30, 31):
+        table.write(batch([("a", "p", value, value)]), "upsert", NO_SMALL_FILES)
+    planned = table.plan_clean({"hoodie.clean.commits.retained": 1})
+    body = encode_clean_plan(planned, table.base_path)
+    instants.request(table.state(), new_time(table.state(), table.clock), Action.CLEAN, body)
+    first = [f for f in planned.files if f.partition == "part=p" and (past in f.path or "/." in f.path)][-1]
+    table.storage.delete(first.path)
+    with pytest.raises(TimeTravelError, match=rf"clean .* {re.escape(first.path)}"):
+        table.read(as_of=past)
+    assert content(table)["a"] == ("p", 31, 31)
+
+
+def test_a_torn_commit_says_nothing_of_files(history, caplog):
+    """Reads go on, as ever, and the log says what is not known."""
+    table = history
+    whole = content(table)
+    first = table.timeline.commits[1]
+    path = f"{table.state().layout.folder}/{first.file_name}"
+    data = table.storage.read(path)
+    table.storage.delete(path)
+    table.storage.create(path, data[: len(data) // 2])
+    assert content(table) == whole
+    assert f"{first.time}" in caplog.text
+
+
+def test_another_table_at_the_same_place(tmp_path):
+    """What the process remembers is of the files that are there."""
+    for value in (1, 2):
+        table = create(tmp_path / "t", FakeClock())
+        table.write(batch([("a", "p", value, value)]), "upsert", NO_SMALL_FILES)
+        assert content(table) == {"a": ("p", value, value)}
+        shutil.rmtree(tmp_path / "t")
+
+
+def test_bodies_are_read_once_a_process(history):
+    """But the last, of which a read wants the schema too."""
+    storage = FaultyStorage(history.base_path)
+    table = HoodieTable.open(storage)
+    table.read()
+    storage.log.clear()
+    table.read()
+    bodies = [path for name, path in storage.log if name == "read" and "commit" in path]
+    assert len(bodies) == 1

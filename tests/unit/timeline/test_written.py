@@ -1,0 +1,75 @@
+"""Looking for some partitions in a body finds what decoding all of it finds."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hoodie.errors import CorruptTableError, UnsafePathError
+from hoodie.model.commit import CommitMetadata, WriteStat
+from hoodie.timeline import commit_codec, written
+from hoodie.timeline.written import written_avro, written_by, written_json
+
+PARTITIONS = st.sampled_from(
+    ["", "p", "part=p", "part=q", "a", "a/b", "2026/01/02", "part=ü", 'part="', "b", "0", "part=p/x"]
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def every_body_is_large():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(written, "_SMALL", 0)
+        yield
+
+
+def stat(partition, number, kind):
+    name = {
+        "base": f"f{number}-0_1-2-3_20260101000000000.parquet",
+        "log": f".f{number}-0_20260101000000000.log.1_0-1-0",
+    }
+    path = None if kind == "none" else f"{partition}/{name[kind]}" if partition else name[kind]
+    return WriteStat(f"f{number}-0", path, partition, num_writes=number, file_size=number * 1000)
+
+
+COMMITS = st.builds(
+    lambda files, replaced, extra: CommitMetadata(
+        "UPSERT",
+        tuple(stat(partition, number, kind) for number, (partition, kind) in enumerate(files)),
+        extra={"schema": extra},
+        replaced=dict.fromkeys(replaced, ("f1-0",)),
+    ),
+    st.lists(st.tuples(PARTITIONS, st.sampled_from(["base", "log", "none"])), max_size=12),
+    st.sets(PARTITIONS),
+    st.text(max_size=40) | PARTITIONS,
+)
+
+
+@given(COMMITS, st.sets(PARTITIONS, min_size=1), st.booleans(), st.sampled_from(["json", "avro"]))
+def test_the_files_of_some_partitions(commit, wanted, replace, kind):
+    encode, decode = (
+        (commit_codec.encode_json, written_json) if kind == "json" else (commit_codec.encode_avro, written_avro)
+    )
+    body = encode(commit, replace=replace)
+    expected = written_by(commit)
+    assert {name: files for name, files in decode(body, "here", None).items() if files} == {
+        name: files for name, files in expected.items() if files
+    }
+    found = decode(body, "here", wanted)
+    assert {name: found.get(name, ()) for name in wanted} == {name: expected.get(name, ()) for name in wanted}
+
+
+def test_logs_of_changes_are_no_part_of_slices():
+    names = [".f-0_20260101000000000.log.1_0-1-0.cdc", "f-0_1-2-3_20260101000000000.parquet"]
+    commit = CommitMetadata("UPSERT", tuple(WriteStat("f-0", f"p/{name}", "p") for name in names))
+    assert written_by(commit) == {"p": (names[1],)}
+
+
+def test_torn_and_hostile_bodies():
+    for wanted in (None, ["p"]):
+        with pytest.raises(CorruptTableError, match="here"):
+            written_avro(b"Obj\x01 torn", "here", wanted)
+    with pytest.raises(CorruptTableError, match="here"):
+        written_json(b'{"partitionToWriteStats": ', "here", None)
+    with pytest.raises(UnsafePathError, match="here"):
+        written_json(b'{"partitionToWriteStats": {"../x": []}}', "here", None)
