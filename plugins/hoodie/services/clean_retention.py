@@ -35,12 +35,20 @@ def earliest_by_commits(timeline: Timeline, retained: int) -> Retention:
 
 
 def earliest_by_hours(timeline: Timeline, hours: int, now: datetime, zone: tzinfo) -> Retention:
-    """The first commit of the last `hours`. A slice that a commit before it had superseded is out of reach for that long."""
-    horizon = format_time(now - timedelta(hours=hours), zone)
-    later = [instant for instant in timeline.commits if pad(instant.time) >= horizon]
-    if not timeline.commits or pad(timeline.commits[0].time) >= horizon:
-        return Retention(None, f"no commit is older than {hours} h")
-    first = later[0] if later else timeline.commits[-1]
+    """The first commit, by requested time, of those that were complete in the last `hours`, or were not yet.
+
+    What a commit superseded could be read until it was complete, so its hours count from then (docs/decisions/0018). A commit
+    of version 6 was complete when its file changed last.
+    """
+    try:
+        horizon = format_time(now - timedelta(hours=hours), zone)
+    except OverflowError:  # before the first year
+        horizon = ""
+    commits = timeline.commits
+    later = [commit for commit in commits if max(pad(commit.time), pad(commit.completion_time or "")) >= horizon]
+    first = later[0] if later else commits[-1] if commits else None
+    if first is None or (later and first == commits[0]):
+        return Retention(None, f"no commit was complete more than {hours} h ago, with all before it")
     return _not_past_pending(timeline, first, f"the last {hours} h are retained")
 
 

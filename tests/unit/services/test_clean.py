@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from hoodie.storage import walk_files
 from hoodie.timeline import Action, Instant, State
 from hoodie.transaction import instants
 from hoodie.transaction.guard import delete_data_file, relative_path
+from hoodie.write.execute import WriteHooks
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
@@ -29,8 +31,12 @@ def table(request, tmp_path, clock):
     return create(tmp_path / "t", clock, **{"hoodie.write.table.version": request.param})
 
 
-def upsert(table, *entries):
-    return table.write(batch(entries), "upsert", SMALL_BLOOM).instant.time
+def upsert(table, *entries, hooks=None):
+    instant = table.write(batch(entries), "upsert", SMALL_BLOOM, hooks=hooks).instant
+    if table.version == 6:  # there the file's own time is the completion, and it is not the test's clock that sets it
+        now = table.clock.time.timestamp()
+        os.utime(Path(table.base_path) / ".hoodie" / instant.file_name, (now, now))
+    return instant.time
 
 
 def tree(path):
@@ -88,6 +94,35 @@ def test_hours_count_from_the_commit_that_superseded_a_slice(table, clock):
     assert table.clean(options).files_deleted == 1
     assert instants_of(table, "part=p") == [new]
     assert content(table, as_of=newest) == {"a": ("p", 2, 2), "b": ("q", 2, 2)}
+
+
+def test_hours_count_from_the_completion_of_a_long_write(table, clock):
+    """A write of 30 h: until its end queries read what it superseded, and those that began then go on."""
+    hours = {"hoodie.clean.policy": "KEEP_LATEST_BY_HOURS", "hoodie.clean.hours.retained": 24}
+    old = upsert(table, ("a", "p", 1, 1))
+    clock.sleep(100 * 3600)
+    long = upsert(table, ("a", "p", 2, 2), hooks=WriteHooks(before_commit=lambda: clock.sleep(30 * 3600) or {}))
+    clock.sleep(60)
+    upsert(table, ("b", "q", 2, 2))  # begun within the 24 h
+    assert table.clean(hours).files_deleted == 0
+    assert instants_of(table, "part=p") == [old, long]
+    clock.sleep(23 * 3600)
+    upsert(table, ("b", "q", 3, 3))
+    assert table.clean(hours).files_deleted == 0
+    clock.sleep(2 * 3600)
+    upsert(table, ("b", "q", 4, 4))
+    assert table.clean(hours).files_deleted
+    assert instants_of(table, "part=p") == [long]
+    assert content(table) == {"a": ("p", 2, 2), "b": ("q", 4, 4)}
+
+
+@pytest.mark.parametrize("hours", [20_000_000, 10**15])
+def test_more_hours_than_there_are_years_keep_everything(table, clock, hours):
+    for step in range(3):
+        upsert(table, ("a", "p", step, step))
+        clock.sleep(1e6)
+    run = table.clean({"hoodie.clean.policy": "KEEP_LATEST_BY_HOURS", "hoodie.clean.hours.retained": hours})
+    assert run.files_deleted == 0
 
 
 def test_explain_changes_nothing_and_the_run_does_what_it_said(table, tmp_path):
@@ -277,6 +312,21 @@ def test_paths_of_plans():
     for path in ("/lake/trips2/p/f", "file:/etc/passwd", "s3://other/p/f"):
         with pytest.raises(UnsafeDeleteError):
             relative_path(base, path)
+
+
+@pytest.mark.parametrize("missing", [KeyError("uid not found"), OSError("no user name"), ImportError("pwd")])
+def test_a_user_without_a_name_cleans_too(table, monkeypatch, missing):
+    """Containers run with numbers that no file of users knows."""
+    for step in range(3):
+        upsert(table, ("a", "p", step, step))
+
+    def nameless():
+        raise missing
+
+    monkeypatch.setattr("getpass.getuser", nameless)
+    (result,) = table.clean({"hoodie.clean.commits.retained": 1}).results
+    assert result.extra["cleaned_by"].startswith(f"{os.getuid()}@")
+    assert table.timeline.pending == ()
 
 
 def test_the_audit_of_a_clean(table):
