@@ -50,6 +50,10 @@ class CorruptTableError(HoodieError):
     """A metadata file (properties, instant, archive) is torn, empty or contradicts itself."""
 
 
+class NoInstantError(CorruptTableError, ValueError):
+    """Text that stands where an instant should, and is no date and time."""
+
+
 class CorruptFileError(HoodieError):
     """A data file of the table or a source file cannot be read."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from hoodie.errors import UnsafePathError
+from hoodie.errors import CorruptTableError, UnsafePathError
 from hoodie.storage.base import File, FileInfo, Listing, inside
 
 _TEMPORARY = ".tmp-"  # no name of the format begins so: readers of every implementation pass it over
@@ -42,7 +42,7 @@ class LocalStorage:
         prefix = f"{folder}/" if folder else ""
         files, folders = [], []
         for entry in found:
-            if entry.is_dir():
+            if self._is_folder(entry):
                 folders.append(prefix + entry.name)
             elif not entry.name.startswith(_TEMPORARY):
                 try:
@@ -51,6 +51,23 @@ class LocalStorage:
                     continue
                 files.append(FileInfo(prefix + entry.name, stat.st_size, stat.st_mtime_ns // 1_000_000))
         return Listing(tuple(files), tuple(folders))
+
+    def _is_folder(self, entry: os.DirEntry[str]) -> bool:
+        """Raises CorruptTableError for a link that leads to itself or to a folder above it: all below would be there twice."""
+        try:
+            if entry.is_symlink() and entry.is_dir():
+                target, place = os.path.realpath(entry.path), os.path.realpath(os.path.dirname(entry.path))
+                if os.path.commonpath([target, place]) == target:
+                    raise OSError(errno.ELOOP, f"it leads to {target}")
+            return entry.is_dir()
+        except OSError as error:
+            if error.errno != errno.ELOOP:
+                raise
+            raise CorruptTableError(
+                f"The link {entry.path} in {self.base_path} leads into itself",
+                found=error.strerror,
+                fix="remove the link; nothing was changed",
+            ) from error
 
     def info(self, path: str) -> FileInfo | None:
         try:

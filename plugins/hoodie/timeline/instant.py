@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from enum import IntEnum, StrEnum
 
+from hoodie.errors import NoInstantError
+
 _LENGTH = 17  # yyyyMMddHHmmssSSS
 
 
@@ -94,12 +96,21 @@ def format_time(moment: datetime, zone: tzinfo) -> str:
 def parse_time(time: str, zone: tzinfo) -> datetime:
     """The moment of an instant, in UTC; of the fixed ones of a bootstrap the beginning of time.
 
-    Raises ValueError for text that is no instant.
+    Raises NoInstantError, a ValueError, for text that is no instant.
     """
     padded = pad(time)
     if time.startswith("0000") and time.isdigit():
         return datetime.fromtimestamp(0, UTC)
-    if len(padded) != _LENGTH or not padded.isdigit():
-        raise ValueError(f"{time!r} is not an instant (yyyyMMddHHmmssSSS)")
-    moment = datetime.strptime(padded[:14], "%Y%m%d%H%M%S").replace(microsecond=int(padded[14:]) * 1000, tzinfo=zone)
-    return moment.astimezone(UTC)
+    try:
+        if len(padded) != _LENGTH or not padded.isdigit():
+            raise ValueError("not 14 or 17 digits")
+        moment = datetime.strptime(padded[:14], "%Y%m%d%H%M%S").replace(
+            microsecond=int(padded[14:]) * 1000, tzinfo=zone
+        )
+        return moment.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise NoInstantError(
+            f"{time!r} is not an instant (yyyyMMddHHmmssSSS)",
+            found=str(error),
+            fix="find out who made the file of the timeline that is named so; no Hudi writer does",
+        ) from error

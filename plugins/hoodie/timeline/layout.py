@@ -17,7 +17,7 @@ from hoodie.timeline.instant import Action, Instant, State, format_time
 from hoodie.timeline.written import Written, written_avro, written_json
 
 _ACTIONS = frozenset(action.value for action in Action)
-_NAME = re.compile(r"^(\d+)(?:_(\d+))?(?:\.([a-z]+))?(?:\.(requested|inflight))?$")
+_NAME = re.compile(r"^(\d+)(?:_(\d+))?(?:\.([a-z]+))?(?:\.(requested|inflight))?\Z", re.ASCII)
 
 
 class Layout(Protocol):

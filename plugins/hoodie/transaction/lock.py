@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 
 from hoodie.clock import Clock
-from hoodie.errors import LockHeldError
+from hoodie.errors import CorruptTableError, LockHeldError
 from hoodie.storage.base import Storage
 from hoodie.storage.once import create_own
 from hoodie.transaction.lock_owner import LockOwner
@@ -126,6 +126,12 @@ def _read(storage: Storage, path: str) -> bytes | None:
         return storage.read(path)
     except FileNotFoundError:
         return None
+    except IsADirectoryError as error:
+        raise CorruptTableError(
+            f"The lock {path} of table {storage.base_path} is a folder",
+            found=str(error),
+            fix="no writer makes one: look what is in it, and remove it by hand",
+        ) from error
 
 
 def _held_error(storage: Storage, clock: Clock, path: str, waited: float) -> LockHeldError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from hoodie.clock import Clock
+from hoodie.errors import CorruptTableError, NoInstantError
 from hoodie.timeline import format_time, pad, parse_time
 from hoodie.view.state import TableState
 
@@ -15,17 +16,27 @@ def new_time(state: TableState, clock: Clock, *, after: str | None = None) -> st
     """The current time as instant text, later than every time on the timeline and than `after`. Call it under the lock.
 
     A clock that is behind the timeline by up to 5 s is waited for; beyond that the next millisecond after the timeline's last
-    one is taken, so that order is kept.
+    one is taken, so that order is kept. Raises CorruptTableError when the last one is no date: nothing can come after it.
     """
     latest = max((pad(time) for time in (state.timeline.latest_time, after) if time), default=None)
     now = format_time(clock.now(), state.zone)
     if latest is None or now > latest:
         return now
+    try:
+        last = parse_time(latest, state.zone)
+        following = format_time(last + timedelta(milliseconds=1), state.zone)
+    except (NoInstantError, OverflowError) as error:
+        names = [i.file_name for i in state.timeline if latest in (pad(i.time), pad(i.completion_time or ""))]
+        raise CorruptTableError(
+            f"Table {state.storage.base_path} can take no new instant: its last one, {latest}, is no date",
+            found=f"{state.layout.folder}/{', '.join(names) or latest}",
+            fix="find out who made it; if it is pending and no writer knows it, move its file away",
+        ) from error
     if len(latest) == len(now):
-        behind = parse_time(latest, state.zone) - parse_time(now, state.zone)
+        behind = last - parse_time(now, state.zone)
         if behind <= _TOLERATED_SKEW:
             clock.sleep(behind.total_seconds() + 0.001)
             now = format_time(clock.now(), state.zone)
             if now > latest:
                 return now
-    return format_time(parse_time(latest, state.zone) + timedelta(milliseconds=1), state.zone)
+    return following

@@ -21,7 +21,7 @@ from hoodie.timeline.archive.base import action_of, completion_times, missing, t
 from hoodie.timeline.instant import Action, Instant, State, pad
 from hoodie.timeline.service_codec import decode_clean_result
 
-_NAME = re.compile(r"^(\d+)_(\d+)_(\d+)\.parquet$")
+_NAME = re.compile(r"^(\d+)_(\d+)_(\d+)\.parquet\Z", re.ASCII)
 _VERSION = "_version_"
 _MANIFEST = "manifest_"
 _Key = tuple[str, Action | None]
@@ -100,7 +100,7 @@ class LsmArchive:
             if version.isdigit():
                 return int(version)
         numbers = (file.name.removeprefix(_MANIFEST) for file in self._storage.list(self._folder).files)
-        return max((int(number) for number in numbers if number.isdigit()), default=None)
+        return max((int(number) for number in numbers if number.isascii() and number.isdigit()), default=None)
 
     def _named(self, name: str, manifest: str) -> _File:
         match = _NAME.match(str(name))

@@ -1,0 +1,85 @@
+"""Things that no writer makes, and that stand in a table nevertheless: told by name, never a traceback of Python's."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie.errors import CorruptTableError
+from hoodie.storage import LocalStorage
+from hoodie.timeline import parse_name
+from hoodie.transaction.lock import LOCK, held_locks
+from tests.support.clock import FakeClock
+from tests.support.tables import SMALL_BLOOM, batch, content, create
+
+ROW = batch([("b", "q", 1, 1)])
+
+
+@pytest.fixture(params=["9", "6"])
+def table(request, tmp_path):
+    made = create(tmp_path / "t", FakeClock(), **{"hoodie.write.table.version": request.param})
+    made.write(batch([("a", "p", 1, 1)]), "insert", SMALL_BLOOM)
+    return made
+
+
+@pytest.mark.parametrize("time", ["9" * 17, "99991231235959999", "20261399000000000", "9" * 32, "20269999"])
+@pytest.mark.parametrize("end", ["commit.requested", "clean.requested", "rollback.inflight"])
+def test_an_instant_that_is_no_date_is_named_when_a_new_one_must_follow(table, time, end):
+    name = f"{table.state().layout.folder}/{time}.{end}"
+    table.storage.create(name, b"")
+    assert content(table) == {"a": ("p", 1, 1)}
+    for change in (lambda: table.write(ROW, "insert"), lambda: table.clean({"hoodie.clean.commits.retained": 1})):
+        with pytest.raises(CorruptTableError, match=time):
+            change()
+    table.storage.delete(name)
+    table.write(ROW, "insert")
+    assert set(content(table)) == {"a", "b"}
+
+
+@pytest.mark.parametrize("time", ["00000000000000000", "00000000000000", "20251399000000000", "0"])
+def test_an_old_instant_that_is_no_date_is_rolled_back_as_any_other(table, time):
+    table.storage.create(f"{table.state().layout.folder}/{time}.commit.requested", b"")
+    table.write(ROW, "insert")
+    assert set(content(table)) == {"a", "b"}
+    assert table.timeline.pending == ()
+
+
+@pytest.mark.parametrize("name", ["٢٠٢٦٠١٠١٠٠٠٠٠٠٠٠٠.commit.requested", "20260101000000000.commit.requested\n"])
+def test_digits_of_other_scripts_and_line_ends_make_no_instant(name):
+    assert parse_name(name) is None
+
+
+def test_a_lock_that_is_a_folder(table):
+    (table.storage._root / LOCK).mkdir()
+    with pytest.raises(CorruptTableError, match=r"\.hoodie/lock .* is a folder.*remove it"):
+        table.write(ROW, "insert")
+    with pytest.raises(CorruptTableError, match="is a folder"):
+        held_locks(table.storage)
+    assert content(table) == {"a": ("p", 1, 1)}
+
+
+@pytest.mark.parametrize("target", ["..", ".", "loop", "../..", "part=p/.."])
+def test_a_link_that_leads_into_itself(table, target):
+    """Followed, all partitions would be there twice, and the rows in them."""
+    (table.storage._root / "x").mkdir()
+    link = table.storage._root / "x" / "loop"
+    link.symlink_to(target if target != "part=p/.." else "../part=p/..")
+    for step in (
+        table.read,
+        lambda: table.write(ROW, "upsert"),
+        lambda: table.clean({"hoodie.clean.commits.retained": 1}),
+    ):
+        if step is not table.read and target != "..":
+            continue
+        with pytest.raises(CorruptTableError, match="x/loop .*leads into itself"):
+            step()
+    link.unlink()
+    assert content(table) == {"a": ("p", 1, 1)}
+
+
+def test_a_link_to_another_place_is_followed(tmp_path):
+    (tmp_path / "disk").mkdir()
+    table = create(tmp_path / "t", FakeClock())
+    (tmp_path / "t" / "part=p").symlink_to(tmp_path / "disk")
+    table.write(batch([("a", "p", 1, 1)]), "insert", SMALL_BLOOM)
+    assert content(table) == {"a": ("p", 1, 1)}
+    assert LocalStorage(str(tmp_path / "t")).list("").folders == (".hoodie", "part=p")
