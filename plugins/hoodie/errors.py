@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+# Remedies that messages name. Both are Hudi's own commands: this project has none of its own for them yet.
+HUDI_ROLLBACK = (
+    "roll its commit back with Hudi (in Spark SQL `call rollback_to_instant(table => '…', instant_time => '…')`)"
+)
+HUDI_UNSCHEDULE = "`compaction unschedule --instant …` in Hudi's command line (hudi-cli)"
+
 
 class HoodieError(Exception):
     """Base of everything this project raises on purpose.

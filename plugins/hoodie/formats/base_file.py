@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from hoodie.errors import CorruptFileError, MissingFileError
+from hoodie.errors import HUDI_ROLLBACK, CorruptFileError, MissingFileError
 from hoodie.formats.bloom import BloomFilter
 from hoodie.formats.source_file import Interval, read_intervals
 from hoodie.model.meta_columns import COMMIT_SEQNO, META_COLUMNS, RECORD_KEY
@@ -198,7 +198,7 @@ class BaseFileReader:
             raise MissingFileError(
                 f"Base file {self._where} is missing",
                 found="the timeline says that it is there",
-                fix="read again if a cleaner ran meanwhile; otherwise restore the file or roll the table back",
+                fix=f"read again if a cleaner ran meanwhile; otherwise restore the file from a copy, or {HUDI_ROLLBACK}",
             ) from error
         try:
             self._file = pq.ParquetFile(self._source, pre_buffer=False)
@@ -297,7 +297,9 @@ class BaseFileReader:
 
     def _corrupt(self, error: Exception) -> CorruptFileError:
         return CorruptFileError(
-            f"Base file {self._where} cannot be read", found=str(error), fix="restore the file, or roll the table back"
+            f"Base file {self._where} cannot be read",
+            found=str(error),
+            fix=f"restore the file from a copy, or {HUDI_ROLLBACK}",
         )
 
 

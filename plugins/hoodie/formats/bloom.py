@@ -131,6 +131,6 @@ class BloomFilter:
             raise CorruptFileError(
                 "A bloom filter in a Parquet footer cannot be read",
                 found=str(error),
-                fix="rewrite the file (clustering)",
+                fix="let Hudi write the file anew (`call run_clustering` in Spark SQL)",
             ) from error
         return BloomFilter(type_code, hashes, bits, tuple(rows), entries, current, max_entries)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from hoodie.errors import CorruptTableError, SchemaConflictError
+from hoodie.errors import HUDI_ROLLBACK, CorruptTableError, SchemaConflictError
 from hoodie.model.internal_columns import is_internal
 
 _PRIMITIVES: dict[str, pa.DataType] = {
@@ -58,7 +58,7 @@ def avro_to_arrow(text: str, *, unions: bool = False) -> pa.Schema:
         raise CorruptTableError(
             "A schema of the table is not an Avro record schema",
             found=f"{text[:200]} ({error!r})",
-            fix="restore the commit or the file that holds it, or roll the commit back",
+            fix=f"restore the commit or the file that holds it, or {HUDI_ROLLBACK}",
         ) from error
 
 

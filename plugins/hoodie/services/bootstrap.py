@@ -21,7 +21,7 @@ from hoodie.config.table_keys import CREATE_KEYS
 from hoodie.config.write_keys import LOCK_WAIT_MS, WRITE_KEYS
 from hoodie.engine.base import Engine
 from hoodie.engine.pack import packed
-from hoodie.errors import ConfigError, HoodieError, SourceError, TableExistsError
+from hoodie.errors import HUDI_ROLLBACK, ConfigError, HoodieError, SourceError, TableExistsError
 from hoodie.formats.bootstrap_index import (
     BootstrapFile,
     BootstrapIndex,
@@ -307,7 +307,7 @@ def _check_untouched(state: TableState) -> None:
         raise TableExistsError(
             f"The table {state.storage.base_path} was written to before its bootstrap was done",
             found=f"the first such commit is {others[0]}",
-            fix="delete the table, or take these commits back, and bootstrap again before anything is written to it",
+            fix=f"delete the table and bootstrap again before anything is written to it, or {HUDI_ROLLBACK} first",
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hoodie.errors import CorruptTableError, MissingFileError
+from hoodie.errors import HUDI_UNSCHEDULE, CorruptTableError, MissingFileError
 from hoodie.model.files import BaseFile, FileSlice, LogFile
 from hoodie.model.services import CompactionOperation, CompactionPlan
 from hoodie.storage.base import join
@@ -35,14 +35,14 @@ def check_current(state: TableState, plan: CompactionPlan, instant: Instant) -> 
         raise CorruptTableError(
             f"Compaction {instant.time} of table {state.storage.base_path} was planned twice for one file group",
             found=f"group {twice[1]} of partition {twice[0]!r}, also in {other.get(twice, instant).time}",
-            fix="roll one of the two compactions back; nothing was changed",
+            fix=f"nothing was changed; give one of the two plans up: {HUDI_UNSCHEDULE}",
         )
     newer = _compacted_since(state, plan.operations)
     if newer:
         raise CorruptTableError(
             f"Compaction {instant.time} of table {state.storage.base_path} is out of date",
             found=f"base file {min(base.path for base in newer.values())} is newer than its plan",
-            fix="roll this compaction back; nothing was changed",
+            fix=f"nothing was changed; give this plan up: {HUDI_UNSCHEDULE}",
         )
 
 
@@ -70,7 +70,7 @@ def planned_slices(state: TableState, plan: CompactionPlan) -> list[FileSlice]:
                 raise MissingFileError(
                     f"A file of a compaction plan of table {state.storage.base_path} is missing",
                     found=path,
-                    fix="restore it, or roll the compaction back; nothing was changed",
+                    fix=f"nothing was changed; restore it, or give the plan up: {HUDI_UNSCHEDULE}",
                 )
         base = bases[join(operation.partition, operation.base_file)] if operation.base_file else None
         files = tuple(logs[join(operation.partition, name)] for name in operation.log_files)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 
 from hoodie.clock import Clock
-from hoodie.errors import CorruptTableError, UnsupportedTableError
+from hoodie.errors import HUDI_ROLLBACK, CorruptTableError, UnsupportedTableError
 from hoodie.formats import avro_file
 from hoodie.formats.bootstrap_index import delete_bootstrap_index
 from hoodie.formats.log import scan_blocks
@@ -63,7 +63,7 @@ def check_own_log(state: TableState, path: str, failed: Instant) -> None:
         raise UnsupportedTableError(
             f"Cannot roll back {state.where(failed)}",
             found=f"log file {path} also holds blocks of {', '.join(sorted(others))}",
-            fix="roll it back with Hudi",
+            fix=HUDI_ROLLBACK,
         )
 
 

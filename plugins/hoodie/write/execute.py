@@ -248,7 +248,7 @@ def _refuse_clustered(state: TableState, touched: Sequence[FileSlice], clusterin
             raise PendingInstantError(
                 f"File group {file_slice.file_id} of partition {file_slice.partition!r} waits for clustering",
                 found=f"pending {state.where(instant)}",
-                fix="run or roll back that clustering, then write again; nothing was written",
+                fix="nothing was written; let Hudi run that clustering (`call run_clustering` in Spark SQL), then write again",
             )
 
 

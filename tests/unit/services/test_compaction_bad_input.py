@@ -92,7 +92,7 @@ def test_two_plans_that_name_one_group(table):
     state = table.state()
     later = instants.request(state, str(int(time) + 1000), Action.COMPACTION, body)
     for each in (time, later.time):
-        with pytest.raises(CorruptTableError, match=rf"{each}.*planned twice.*part=p.*roll one"):
+        with pytest.raises(CorruptTableError, match=rf"{each}.*planned twice.*part=p.*unschedule"):
             table.compact(each)
     assert content(table) == EXPECTED
     table.storage.delete(plan_file(table, later.time))
