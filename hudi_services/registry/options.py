@@ -48,24 +48,24 @@ _SECRETS = frozenset(PASSWORD.names)
 _PASSWORD_IN_ADDRESS = re.compile(r"(?i)(password=)[^;]*")
 # An ingestion takes the options of the services that may follow its commit, too.
 _WITH_SERVICES = (*WRITE_KEYS, *AFTER_WRITE_KEYS, *CLEAN_KEYS, *COMPACTION_KEYS, *SYNC_KEYS)
-_SECTIONS: tuple[tuple[tuple[str, ...], tuple[ConfigKey[Any], ...], Service], ...] = (
-    (("hoodie",), CREATE_KEYS, Service.WRITE),
-    (("ingest", "hoodie"), _WITH_SERVICES, Service.INGEST),
-    (("clean", "hoodie"), CLEAN_KEYS, Service.CLEAN),
-    (("compact", "hoodie"), COMPACTION_KEYS, Service.COMPACT),
-    (("sync", "hoodie"), SYNC_KEYS, Service.SYNC),
-    (("bootstrap", "hoodie"), BOOTSTRAP_KEYS, Service.BOOTSTRAP),
+_SECTIONS: tuple[tuple[tuple[str, ...], tuple[ConfigKey[Any], ...], tuple[Service, ...]], ...] = (
+    (("hoodie",), CREATE_KEYS, (Service.WRITE,)),
+    (("ingest", "hoodie"), _WITH_SERVICES, (Service.INGEST, Service.WRITE)),
+    (("clean", "hoodie"), CLEAN_KEYS, (Service.CLEAN,)),
+    (("compact", "hoodie"), COMPACTION_KEYS, (Service.COMPACT,)),
+    (("sync", "hoodie"), SYNC_KEYS, (Service.SYNC,)),
+    (("bootstrap", "hoodie"), BOOTSTRAP_KEYS, (Service.BOOTSTRAP,)),
 )
 
 
 def wrong_options(entry: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
     """The path of each option of a table's entry that is unknown or has a value it cannot have, and what is wrong with it."""
-    for path, keys, service in _SECTIONS:
+    for path, keys, services in _SECTIONS:
         options: Any = entry
         for step in path:
             options = options.get(step) if isinstance(options, dict) else None
         for name, value in options.items() if isinstance(options, dict) else ():
-            if (message := _wrong(name, value, keys, service)) is not None:
+            if (message := _wrong(name, value, keys, services)) is not None:
                 yield (*path, name), message
 
 
@@ -76,12 +76,12 @@ def shown_options(options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             yield name, _PASSWORD_IN_ADDRESS.sub(r"\1…", value)
 
 
-def _wrong(name: str, value: object, keys: tuple[ConfigKey[Any], ...], service: Service) -> str | None:
+def _wrong(name: str, value: object, keys: tuple[ConfigKey[Any], ...], services: tuple[Service, ...]) -> str | None:
     if name in _OWN_NAMES:
         return f"is set by the key {_OWN_NAMES[name]!r}; remove it here"
     try:
         if declared(name) is None:
-            check_option(name, value, service)
+            check_option(name, value, *services)
         else:
             resolve({name: value}, keys)
     except ConfigError as error:

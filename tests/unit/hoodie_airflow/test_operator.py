@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +20,7 @@ from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.sdk.api.datamodels._generated import DagRunType
 from airflow.sdk.exceptions import AirflowFailException
 
+from hoodie.model.outcome import ServiceOutcome
 from hoodie.storage import open_storage, walk_files
 from hoodie_airflow.assets import outlet, table_asset
 from hoodie_airflow.operator import HudiServiceOperator
@@ -53,10 +55,10 @@ class Submitted:
     def __call__(self, hook: SparkSubmitHook, application: str) -> None:
         self.command = [str(part) for part in hook._build_spark_submit_command(application)]
         self.environment = dict(hook._env_vars or {})
-        if self.failure:
-            raise AirflowException(self.failure)
         if self.result is not None and "--result-path" in self.command:
             self.result.write(self.flag("--result-path"))
+        if self.failure:
+            raise AirflowException(self.failure)
 
     def flag(self, name: str) -> str:
         return self.command[self.command.index(name) + 1]
@@ -97,6 +99,20 @@ def test_a_backfill_run_loads_its_day(tables: dict[str, Table], monkeypatch: pyt
     assert alias == outlet(tables["flights"], "ingest")
     assert asset == table_asset(tables["flights"], "ingest")
     assert (extra["table"], extra["instant"], extra["rows_inserted"]) == ("flights", RESULT.instant, 3)
+
+
+def test_a_failed_service_after_the_commit_leaves_the_task_done(
+    tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = replace(RESULT, services=(ServiceOutcome("sync", "HiveServer2 does not answer", failed=True),))
+    submit(monkeypatch, done, "Cannot execute: spark-submit. Error code is: 3.")
+    told = context()
+    operator = HudiServiceOperator(task_id="ingest", table=tables["flights"], service="ingest")
+    answer = operator.execute(told)
+    assert answer is not None
+    assert answer["services"][0]["failed"]
+    assert len(told["outlet_events"].added) == 1, "the rows are in"
+    assert "The commit stays; sync after it failed: HiveServer2 does not answer" in capsys.readouterr().out
 
 
 def test_spark_gets_this_interpreter_and_this_code(tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hoodie.config.key import resolve
 from hoodie.config.write_keys import WRITE_KEYS
 from hoodie.engine import LocalEngine
-from hoodie.write.sizing import memory_advice, shuffle_tasks
+from hoodie.write.sizing import input_tasks, memory_advice, shuffle_tasks, too_many_tasks
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 GIB, MIB = 1 << 30, 1 << 20
@@ -22,6 +22,28 @@ def test_tasks_by_option_else_by_size_and_cores(operation):
     assert shuffle_tasks(operation, unset, 0, 4) == 4
     assert shuffle_tasks(operation, unset, 10 * GIB, 4) == 80
     assert shuffle_tasks(operation, given, 10 * GIB, 4) == 7
+
+
+@pytest.mark.parametrize("operation", KEYS)
+def test_not_more_tasks_than_the_input_has_use_for(operation):
+    options = resolve({f"hoodie.{KEYS[operation]}.shuffle.parallelism": 1_000_000}, WRITE_KEYS)
+    assert shuffle_tasks(operation, options, 100, 4) == 64
+    assert shuffle_tasks(operation, options, 1 * GIB, 4) == 16_384, "64 KiB a task"
+    assert shuffle_tasks(operation, options, 100, 1000) == 4000
+    assert shuffle_tasks(operation, options, 0, 4) == 10_000, "of a size that Spark does not know"
+    assert input_tasks(operation, options, 100, 4) == (64 if operation == "bulk_insert" else 4)
+    told = too_many_tasks(operation, options, 64)
+    assert told == f"hoodie.{KEYS[operation]}.shuffle.parallelism=1000000 is more than the input has use for: 64 tasks"
+    assert too_many_tasks(operation, resolve({}, WRITE_KEYS), 64) is None
+
+
+@pytest.mark.parametrize("operation", KEYS)
+def test_a_million_tasks_on_one_row_end(tmp_path, caplog, operation):
+    table = create(tmp_path / "t")
+    options = {**SMALL_BLOOM, f"hoodie.{KEYS[operation]}.shuffle.parallelism": 1_000_000}
+    table.write(batch([("a", "p", 1, 1)]), operation, options)
+    assert "more than the input has use for: 64 tasks" in caplog.text
+    assert table.read().num_rows == (operation != "delete")
 
 
 def test_advice_names_what_to_give_and_what_to_set():

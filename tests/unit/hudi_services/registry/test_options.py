@@ -1,0 +1,93 @@
+"""The registry's sections of options, the options that the library declares, and what the guide says of both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from hoodie.config.catalogue import catalogue
+from hoodie.config.own import SERVICE_KEYS
+from hudi_services.catalogue import option_lines
+from hudi_services.registry.model import Table
+from hudi_services.registry.options import wrong_options
+
+DOCS = Path(__file__).parents[4] / "docs"
+
+
+def registry_keys(model: type[BaseModel] = Table, prefix: str = "") -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        inner = next(
+            (
+                kind
+                for kind in (field.annotation, *getattr(field.annotation, "__args__", ()))
+                if isinstance(kind, type) and issubclass(kind, BaseModel)
+            ),
+            None,
+        )
+        if inner is None:
+            yield prefix + name
+        else:
+            yield from registry_keys(inner, f"{prefix}{name}.")
+
+
+def told_keys() -> set[str]:
+    """The keys in the first column of the guide's table; `.name` goes on from the key before it."""
+    text = (DOCS / "guide.md").read_text()
+    table = text[text.index("| key | what it says |") :].partition("\n\n")[0]
+    found: set[str] = set()
+    for line in table.splitlines()[2:]:
+        last = ""
+        for name in re.findall(r"`([^`]+)`", line.split(" | ")[0]):
+            last = f"{last.rpartition('.')[0]}{name}" if name.startswith(".") else name
+            found.add(last)
+    return found
+
+
+def test_the_guide_tells_every_key_of_the_registry():
+    missing = set(registry_keys()) - told_keys()
+    assert missing == set()
+
+
+def test_the_guide_tells_no_other_key():
+    assert told_keys() - set(registry_keys()) <= {"sync"}
+
+
+def test_the_command_options_tells_every_declared_key():
+    told = {name for line in option_lines() for name in (line.key, *line.aliases)}
+    declared = {name for keys in SERVICE_KEYS.values() for key in keys for name in key.names}
+    assert declared <= told
+
+
+@pytest.mark.parametrize("page", ["options.md", "guide.md"])
+def test_the_docs_name_options_that_are_there(page):
+    named = set(
+        re.findall(
+            r"`(hoodie\.(?!hoodie|spark|Hoodie|config|services)[a-z_]+(?:\.[a-z_A-Z]+)+)", (DOCS / page).read_text()
+        )
+    )
+    declared = {name for keys in SERVICE_KEYS.values() for key in keys for name in key.names}
+    library = {"hoodie.properties"}
+    assert named - declared - set(catalogue()) - library == set()
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "value", "message"),
+    [
+        ("ingest", "hoodie.clean.automatic", "true", None),
+        ("ingest", "hoodie.clean.commits.retained", "3", None),
+        ("ingest", "hoodie.metrics.on", "true", None),
+        ("ingest", "hoodie.index.type", "BUCKET", "is refused"),
+        ("ingest", "hoodie.datasource.write.operation", "insert", "is set by the key 'source.operation'"),
+        ("ingest", "hoodie.clean.automatical", "true", "is not known here"),
+        ("clean", "hoodie.index.type", "BUCKET", None),
+        ("clean", "hoodie.clean.partition.filter.regex", "x", "other files would be deleted"),
+        ("clean", "hoodie.parquet.max.file.size", "1", "is not known here"),
+    ],
+)
+def test_a_section_takes_the_options_of_its_service(section, name, value, message):
+    found = [text for _, text in wrong_options({section: {"hoodie": {name: value}}})]
+    assert [message in text for text in found] == ([True] if message else [])
