@@ -64,6 +64,11 @@ class TableProperties:
     def is_merge_on_read(self) -> bool:
         return self.table_type == "MERGE_ON_READ"
 
+    @property
+    def has_logs_of_1_x(self) -> bool:
+        """Whether rows may come into logs that only Hudi 1.x reads."""
+        return self.is_merge_on_read and self.version >= 8
+
     @cached_property
     def version(self) -> int:
         """The table version. Raises UnsupportedTableError for one that this library does not know."""

@@ -52,6 +52,13 @@ COMBINE_BEFORE_INSERT = ConfigKey[bool](
     False,
     "remove duplicate keys within the batch before insert and bulk_insert",
 )
+ALLOW_DUPLICATES = ConfigKey[bool](
+    "hoodie.merge.allow.duplicate.on.inserts",
+    boolean,
+    True,
+    "insert adds its rows to the small base files they go to, whatever keys these have; false: there, and only there, it does as "
+    "an upsert",
+)
 OPERATION = ConfigKey[str](
     "hoodie.datasource.write.operation", operation, "upsert", "what becomes of the rows, where the call does not say it"
 )
@@ -91,6 +98,7 @@ WRITE_KEYS: tuple[ConfigKey[Any], ...] = (
     ROW_GROUP_SIZE,
     COMPRESSION,
     COMBINE_BEFORE_INSERT,
+    ALLOW_DUPLICATES,
     BLOOM_ENTRIES,
     BLOOM_FPP,
     BLOOM_MAX_ENTRIES,

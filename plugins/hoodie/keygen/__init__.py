@@ -5,6 +5,7 @@ from hoodie.keygen.generator import check_key_generator, key_generator
 from hoodie.keygen.partition_path import DEFAULT_PARTITION, PartitionPaths, escape_path_name
 from hoodie.keygen.record_key import RecordKeys, generated_keys
 from hoodie.keygen.stored import StoredKeys, stored_keys
+from hoodie.keygen.text import keeps_text
 from hoodie.keygen.timestamps import TimestampFolders
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "escape_path_name",
     "folder_values",
     "generated_keys",
+    "keeps_text",
     "key_generator",
     "stored_keys",
 ]

@@ -18,6 +18,8 @@ from hoodie.errors import RecordKeyError
 from hoodie.keygen.java_floats import float_text, unstable
 
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # 0001-01-01, 9999-12-31: Java writes a sign before longer years
+# Arrow and Java's BigDecimal both write 1E-10 for decimals with more than six leading zeros.
+_PLAIN_TEXT = (pa.types.is_integer, pa.types.is_boolean, pa.types.is_decimal)
 
 
 def key_text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
@@ -42,18 +44,26 @@ def key_text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
                 fix="correct the date, or cast the column to a string before the write",
             )
         return pc.cast(column, pa.string())
-    if (
-        pa.types.is_integer(kind)
-        or pa.types.is_boolean(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_decimal(kind)  # Arrow and Java's BigDecimal both write 1E-10 with more than six leading zeros
-    ):
+    if any(is_kind(kind) for is_kind in (*_PLAIN_TEXT, pa.types.is_large_string)):
         return pc.cast(column, pa.string())
     raise RecordKeyError(
         f"Column {name!r} cannot be part of a record key or partition path",
         found=f"type {kind}, for which Hudi's own operations write different texts",
         fix="cast it to a string before the write; a timestamp also to a whole number",
     )
+
+
+def keeps_text(kind: pa.DataType, other: pa.DataType) -> bool:
+    """Whether every value of type `kind` that is cast to `other` keeps its text in keys and partition paths."""
+    if kind == other or pa.types.is_null(kind):
+        return True
+    if pa.types.is_string(other):
+        return any(is_kind(kind) for is_kind in (*_PLAIN_TEXT, pa.types.is_date32))
+    if pa.types.is_timestamp(kind) and pa.types.is_timestamp(other):
+        return bool(kind.tz) == bool(other.tz)
+    if pa.types.is_decimal(kind) and pa.types.is_decimal(other):
+        return bool(kind.scale == other.scale)
+    return bool(pa.types.is_integer(kind) and pa.types.is_integer(other))
 
 
 def _without_text(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -1,6 +1,6 @@
 """Record merging: pure Arrow in, Arrow out."""
 
-from hoodie.merge.base import BaseMerger, MergedBatch
+from hoodie.merge.base import BaseAddition, BaseMerger, MergedBatch
 from hoodie.merge.batch import IDENTITY, latest_per_key
 from hoodie.merge.log_rows import newest_per_key
 from hoodie.merge.ordering import incoming_wins
@@ -10,6 +10,7 @@ from hoodie.merge.rules import MergeRules, combined_batch, merge_rules
 
 __all__ = [
     "IDENTITY",
+    "BaseAddition",
     "BaseMerger",
     "MergeRules",
     "MergedBatch",

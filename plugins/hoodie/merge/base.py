@@ -27,6 +27,21 @@ class MergedBatch:
     added: int = 0
 
 
+class BaseAddition:
+    """Adds rows to those of one base file, whatever keys both have; as `BaseMerger` for who writes the file."""
+
+    def __init__(self, incoming: pa.Table) -> None:
+        self._incoming = incoming
+
+    def merge(self, batch: pa.Table) -> MergedBatch:
+        """The rows of `batch`."""
+        return MergedBatch(batch, 0, 0)
+
+    def inserts(self) -> pa.Table:
+        """The rows that were added."""
+        return self._incoming
+
+
 class BaseMerger:
     """Applies incoming rows (at most one a key) to the batches of one base file, then tells which are left to insert."""
 

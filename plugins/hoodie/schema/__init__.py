@@ -6,11 +6,13 @@ from hoodie.schema.dotted import find_field, top_level, values_of
 from hoodie.schema.evolution import reconcile
 from hoodie.schema.meta import META_FIELDS, data_columns, with_meta_columns
 from hoodie.schema.normalise import normalise
+from hoodie.schema.ordering import check_ordering
 
 __all__ = [
     "META_FIELDS",
     "arrow_to_avro",
     "avro_to_arrow",
+    "check_ordering",
     "conform",
     "data_columns",
     "find_field",

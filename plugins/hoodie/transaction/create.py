@@ -13,7 +13,7 @@ from hoodie.config.store import PROPERTIES, create_properties
 from hoodie.config.table_keys import CREATE_KEYS
 from hoodie.errors import RecordKeyError, TableExistsError
 from hoodie.keygen import check_key_generator
-from hoodie.schema import arrow_to_avro, find_field, normalise
+from hoodie.schema import arrow_to_avro, check_ordering, find_field, normalise
 from hoodie.storage.base import Storage
 from hoodie.view import layout_of
 from hoodie.view.table_schema import CREATE_SCHEMA
@@ -43,6 +43,7 @@ def create_table(
                 found=f"columns {', '.join(columns.names)}",
                 fix="correct the options or the schema",
             )
+        check_ordering(columns, properties.ordering_fields, logged=properties.has_logs_of_1_x)
         properties = properties.with_values({CREATE_SCHEMA: arrow_to_avro(columns, properties.name)})
     present = storage.list("")
     if ".hoodie" in present.folders and storage.info(PROPERTIES) is not None:

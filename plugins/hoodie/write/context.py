@@ -28,9 +28,25 @@ class WriteContext:
     paths: PartitionPaths
     stored_keys: StoredKeys
     rules: MergeRules  # of the table; for a delete by key those under which the later write always wins
-    deletes_by_key: bool  # the operation is a delete: every incoming row removes its key
+    operation: str
+    allow_duplicates: bool  # rows of an insert leave stored rows of their key alone
     record_positions: bool  # logs tell where their rows stand in the base file
     max_file_bytes: int
     base_file: BaseFileOptions
     spill_folder: str  # local folder of a worker for rows put aside, empty: the system's for temporary files
     write_token: Callable[[int], str]
+
+    @property
+    def deletes_by_key(self) -> bool:
+        """The operation is a delete: every incoming row removes its key."""
+        return self.operation == "delete"
+
+    @property
+    def adds_only(self) -> bool:
+        """Rows that go to a base file are added to it, whatever keys it has (`hoodie.merge.allow.duplicate.on.inserts`)."""
+        return self.operation == "insert" and self.allow_duplicates
+
+    @property
+    def merges_inserts(self) -> bool:
+        """An insert does as an upsert in the base files that its rows go to."""
+        return self.operation == "insert" and not self.allow_duplicates

@@ -14,7 +14,7 @@ from hoodie.formats.base_file import BaseFileWriter
 from hoodie.formats.key_index import KeyIndexBuilder
 from hoodie.formats.stitched import open_base_file
 from hoodie.markers import MarkerType, create_marker
-from hoodie.merge import BaseMerger
+from hoodie.merge import BaseAddition, BaseMerger, combined_batch
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import BaseFile
 from hoodie.model.internal_columns import DELETE, POSITION, SEQUENCE
@@ -125,14 +125,7 @@ def _create(context: WriteContext, task: FileTask, number: int, rows: pa.Table) 
 
 def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, base: BaseFile) -> WriteStat:
     handle = FileHandle(context, task, number)
-    if context.deletes_by_key:
-        incoming = rows.select([RECORD_KEY, DELETE])
-    else:
-        incoming = handle.stamp(rows).append_column(DELETE, rows[DELETE])
-    rules = context.rules
-    merger = BaseMerger(
-        incoming, handle.schema.names, rules.base_ordering, rules.partial, stamps_filled=not context.stored_keys.virtual
-    )
+    merger = _merger(context, handle, rows)
     updates = deletes = 0
     with open_base_file(context.storage, base) as reader, handle.open() as writer:
         index = KeyIndexBuilder(context.base_file, reader.key_index())
@@ -148,6 +141,19 @@ def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, b
         index.add(inserts[RECORD_KEY])
         writer.finish(index.build())
     return handle.stat(writes=written, inserts=inserts.num_rows, updates=updates, deletes=deletes)
+
+
+def _merger(context: WriteContext, handle: FileHandle, rows: pa.Table) -> BaseMerger | BaseAddition:
+    if context.adds_only:
+        return BaseAddition(handle.stamp(rows))
+    rules = context.rules
+    if context.deletes_by_key:
+        incoming = rows.select([RECORD_KEY, DELETE])
+    else:
+        one_a_key = combined_batch(rows, rules) if context.merges_inserts else rows
+        incoming = handle.stamp(one_a_key).append_column(DELETE, one_a_key[DELETE])
+    filled = not context.stored_keys.virtual
+    return BaseMerger(incoming, handle.schema.names, rules.base_ordering, rules.partial, stamps_filled=filled)
 
 
 def write_partition_metafile(context: WriteContext, partition: str) -> None:

@@ -18,9 +18,9 @@ from hoodie.config.table_keys import CREATE_KEYS
 from hoodie.config.write_keys import OPERATION, OPERATIONS
 from hoodie.errors import ConfigError, RecordKeyError, SchemaConflictError
 from hoodie.formats.base_file import BaseFileOptions
-from hoodie.keygen import key_generator, stored_keys
+from hoodie.keygen import keeps_text, key_generator, stored_keys
 from hoodie.merge import MergeRules, merge_rules
-from hoodie.schema import arrow_to_avro, find_field, normalise, reconcile, top_level, with_meta_columns
+from hoodie.schema import arrow_to_avro, check_ordering, find_field, normalise, reconcile, top_level, with_meta_columns
 from hoodie.timeline import Action, Instant, State
 from hoodie.view.state import TableState
 from hoodie.view.table_schema import table_schema
@@ -106,8 +106,11 @@ def plan_write(state: TableState, incoming: pa.Schema, operation: str, given: Ma
             found=f"columns {', '.join(incoming.names)}",
             fix="add the column: without it nobody knows which of two rows is newer",
         )
-    if properties.virtual_keys and existing is not None:
-        _check_key_types(record_keys.fields, existing, schema)
+    if not deletes:
+        check_ordering(schema, ordering, logged=properties.has_logs_of_1_x)
+    if existing is not None:
+        named = normalise(pa.schema([incoming.field(name) for name in top_level(needed)]), nulls=True)
+        _check_key_types(needed, named if deletes else existing, schema, deletes=deletes)
     row_schema = pa.schema([schema.field(name) for name in top_level(needed)]) if deletes else schema
     return WritePlan(
         operation,
@@ -128,18 +131,19 @@ def _check_generated_keys(properties: TableProperties, operation: str) -> None:
         )
 
 
-def _check_key_types(fields: Sequence[str], existing: pa.Schema, schema: pa.Schema) -> None:
-    """Stored rows would get other keys than they had."""
+def _check_key_types(fields: Sequence[str], before: pa.Schema, after: pa.Schema, *, deletes: bool) -> None:
+    """Values must be the same text in keys and paths `after` they were cast: else a stored row would not be found by its key
+    again, or a deletion find another row than the one it names ("01" is not 1)."""
     for name in fields:
-        before, after = find_field(existing, name), find_field(schema, name)
-        if before is None or after is None or before.type == after.type:
+        given, cast = find_field(before, name), find_field(after, name)
+        if given is None or cast is None or keeps_text(given.type, cast.type):
             continue
-        if not (pa.types.is_integer(before.type) and pa.types.is_integer(after.type)):
-            raise SchemaConflictError(
-                f"Key column {name!r} of a table with virtual keys cannot change its type",
-                found=f"{after.type} after {before.type}",
-                fix=f"cast it to {before.type} before the write",
-            )
+        wanted, other = (cast, given) if deletes else (given, cast)
+        raise SchemaConflictError(
+            f"Column {name!r}, which the table's keys or partitions are made of, cannot change its type",
+            found=f"{other.type}, where the table has {wanted.type}: their values make other keys",
+            fix=f"cast it to {wanted.type} before the write",
+        )
 
 
 def commit_action(properties: TableProperties) -> Action:
@@ -165,7 +169,8 @@ def write_context(state: TableState, plan: WritePlan, instant: str, write_token:
         paths=partition_paths,
         stored_keys=stored_keys(properties, plan.schema),
         rules=plan.rules,
-        deletes_by_key=plan.operation == "delete",
+        operation=plan.operation,
+        allow_duplicates=options[keys.ALLOW_DUPLICATES],
         record_positions=_tells_positions(plan),
         max_file_bytes=options[keys.MAX_FILE_SIZE],
         base_file=base_file_options(options, properties),
@@ -177,7 +182,7 @@ def write_context(state: TableState, plan: WritePlan, instant: str, write_token:
 def _tells_positions(plan: WritePlan) -> bool:
     """Whether logs tell where their rows stand in the base file: Hudi knows it from table version 8 on."""
     properties = plan.properties
-    return properties.is_merge_on_read and properties.version >= 8 and plan.options[keys.WRITE_POSITIONS]
+    return properties.has_logs_of_1_x and plan.options[keys.WRITE_POSITIONS]
 
 
 def base_file_options(options: Options, properties: TableProperties) -> BaseFileOptions:

@@ -119,7 +119,10 @@ class Locate:
         return Profile(updates, Counter(inserts))
 
     def rows(self, tables: Iterator[pa.Table]) -> tuple[pa.Table, Located]:
-        """The incoming rows of the bucket, one a key when they are combined, and where they live. New deletes are dropped."""
+        """The incoming rows of the bucket, one a key when they are combined, and where they live.
+
+        New deletes are dropped, unless what they delete may be in the small file that they go to.
+        """
         incoming: list[pa.Table] = []
         stored: list[pa.Table] = []
         for table in tables:
@@ -130,6 +133,8 @@ class Locate:
         if self.combine:
             rows = combined_batch(rows, self.context.rules)
         located = locate(rows, pa.concat_tables(stored) if stored else None, self.partition_of_group)
+        if self.context.merges_inserts:
+            return rows, located
         lives = ~rows[DELETE].combine_chunks().to_numpy(zero_copy_only=False)
         return rows, replace(located, new=located.new[lives[located.new]])
 
