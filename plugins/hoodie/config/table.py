@@ -35,6 +35,9 @@ _VIRTUAL_KEYS = {
     "MERGE_ON_READ": ("SIMPLE",),
 }
 PARTITION_TYPES = ("SIMPLE", "TIMESTAMP")
+_TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
+_ZONE, _ZONES = "hoodie.table.timeline.timezone", ("LOCAL", "UTC")
+_FOLDERS = ("hoodie.timeline.path", "hoodie.timeline.history.path", "hoodie.archivelog.folder")
 # The partition columns with their types, of a version 6 table: there Hudi keeps only the names.
 TYPED_PARTITION_FIELDS = "hoodie.datasource.write.partitionpath.field"
 
@@ -97,7 +100,7 @@ class TableProperties:
     @cached_property
     def timezone(self) -> tzinfo:
         """Zone of the instants: UTC, or the zone of this machine for LOCAL, which is Hudi's default."""
-        if self.raw.get("hoodie.table.timeline.timezone", "LOCAL").upper() == "UTC":
+        if self._zone_name == "UTC":
             return UTC
         return datetime.now().astimezone().tzinfo or UTC
 
@@ -245,10 +248,20 @@ class TableProperties:
 
     @property
     def flaw(self) -> str | None:
-        """Why these cannot be the whole properties of a table: name or version missing, or a wrong checksum; else None."""
+        """Why these cannot be the properties of a table, else None.
+
+        Name or version are missing, the checksum is wrong, Hudi knows no such type or time zone, or a folder is not in `.hoodie`.
+        """
         for key in ("hoodie.table.name", "hoodie.table.version"):
             if not self.raw.get(key):
                 return f"no {key}"
+        if self.table_type not in _TYPES:
+            return f"hoodie.table.type={self.table_type}, which is none of {', '.join(_TYPES)}"
+        if self._zone_name not in _ZONES:
+            return f"{_ZONE}={self.raw[_ZONE]}, which is none of {', '.join(_ZONES)}"
+        for key in _FOLDERS:
+            if not _is_inside(self.raw.get(key, "")):
+                return f"{key}={self.raw[key]}, which is no folder inside .hoodie"
         stored = self.raw.get(CHECKSUM)
         return None if stored is None or stored == str(self.checksum()) else "the checksum does not match"
 
@@ -258,6 +271,10 @@ class TableProperties:
             found=f"{what} ({key})",
             fix="write to this table with Hudi",
         )
+
+    @property
+    def _zone_name(self) -> str:
+        return self.raw.get(_ZONE, "LOCAL").upper()
 
     def _flag(self, key: str, *, default: bool) -> bool:
         value = self.raw.get(key)
@@ -272,6 +289,11 @@ class TableProperties:
                 fix="restore the file",
             )
         return value
+
+
+def _is_inside(folder: str) -> bool:
+    """Whether a path leads into the folder that it is relative to. An empty one, as in old tables, is that folder itself."""
+    return folder == "" or ("\0" not in folder and {"", ".", ".."}.isdisjoint(folder.split("/")))
 
 
 def infer_keygen_type(record_keys: tuple[str, ...], partitions: tuple[str, ...]) -> str:

@@ -14,7 +14,21 @@ def _keygen_type(value: str) -> str:
     return choice(*KEYGEN_CLASSES)(value.strip().upper().removesuffix("_AVRO"))
 
 
-NAME = ConfigKey[str]("hoodie.table.name", text, None, "the table's name", ("hoodie.datasource.write.table.name",))
+def _name(value: str) -> str:
+    if not value.strip():
+        raise ValueError("a name that is not empty")
+    return value.strip()
+
+
+def _distinct(value: str) -> tuple[str, ...]:
+    """A comma list of columns, none of them twice; a type may follow a column after a colon."""
+    found = columns(value)
+    if len({name.partition(":")[0] for name in found}) < len(found):
+        raise ValueError("each column once")
+    return found
+
+
+NAME = ConfigKey[str]("hoodie.table.name", _name, None, "the table's name", ("hoodie.datasource.write.table.name",))
 DATABASE = ConfigKey[str]("hoodie.database.name", text, "", "the database that the table belongs to")
 TYPE = ConfigKey[str](
     "hoodie.table.type",
@@ -28,21 +42,21 @@ VERSION = ConfigKey[str](
 )
 RECORD_KEY_FIELDS = ConfigKey[tuple[str, ...]](
     "hoodie.table.recordkey.fields",
-    columns,
+    _distinct,
     (),
     "comma list of the columns that identify a record; empty: every row gets a key of its own",
     ("hoodie.datasource.write.recordkey.field",),
 )
 PARTITION_FIELDS = ConfigKey[tuple[str, ...]](
     "hoodie.table.partition.fields",
-    columns,
+    _distinct,
     (),
     "comma list of the partition columns, `column:SIMPLE` or `column:TIMESTAMP` for CUSTOM; empty: no partitions",
     ("hoodie.datasource.write.partitionpath.field",),
 )
 ORDERING_FIELDS = ConfigKey[tuple[str, ...]](
     "hoodie.table.ordering.fields",
-    columns,
+    _distinct,
     (),
     "the columns whose greater value wins between records of one key",
     ("hoodie.table.precombine.field", "hoodie.datasource.write.precombine.field"),

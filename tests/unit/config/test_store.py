@@ -150,3 +150,29 @@ def test_a_reader_that_meets_an_update_tries_again(storage):
     storage.delete(PROPERTIES)
     storage.create(".hoodie/20240101000000000.commit", b"{}")
     assert load_properties(storage, Updating()).raw["k"] == NEW.raw["k"]
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"hoodie.table.type": "merge_on_read"}, "type=merge_on_read, which is none of COPY_ON_WRITE, MERGE_ON_READ"),
+        ({"hoodie.table.type": ""}, "hoodie.table.type="),
+        ({"hoodie.table.timeline.timezone": "Mars"}, "timezone=Mars, which is none of LOCAL, UTC"),
+        ({"hoodie.timeline.path": "../../x"}, r"path=\.\./\.\./x, which is no folder inside \.hoodie"),
+        ({"hoodie.timeline.history.path": "/x"}, "history.path=/x"),
+        ({"hoodie.archivelog.folder": "a/./b"}, "archivelog.folder=a/./b"),
+    ],
+)
+def test_values_that_no_table_has_are_refused(tmp_path, values, said):
+    """Taken as they are, a timeline elsewhere would be listed and written, or the logs of a table passed over."""
+    wrong = LocalStorage(str(tmp_path / "wrong"))
+    create_properties(wrong, OLD.with_values(values))
+    with pytest.raises(CorruptTableError, match=rf"hoodie\.properties of .*wrong is not valid.*{said}.*restore it"):
+        load(wrong)
+
+
+@pytest.mark.parametrize("folder", ["archived", "a/b", ""])
+def test_folders_inside_the_metadata_folder_are_taken(tmp_path, folder):
+    fine = LocalStorage(str(tmp_path / "fine"))
+    create_properties(fine, OLD.with_values({"hoodie.archivelog.folder": folder}))
+    assert load(fine)["hoodie.archivelog.folder"] == folder

@@ -80,6 +80,10 @@ def test_the_merge_mode_follows_the_ordering_field(options, mode, version):
         ),
         ({**SIX, "hoodie.table.partition.fields": "a,b"}, "HUDI-7001"),
         ({"hoodie.table.type": "MERGE"}, "one of COPY_ON_WRITE, MERGE_ON_READ"),
+        ({"hoodie.table.name": " "}, "a name that is not empty"),
+        ({"hoodie.table.recordkey.fields": "id,id"}, r"'id,id'.*each column once"),
+        ({"hoodie.table.partition.fields": "p:SIMPLE,p:TIMESTAMP"}, "each column once"),
+        ({"hoodie.table.ordering.fields": "ts, ts"}, "each column once"),
     ],
 )
 def test_options_that_cannot_work_together_are_refused(options, message):
