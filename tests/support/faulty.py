@@ -86,6 +86,9 @@ class FaultyStorage:
     def delete_folder(self, folder):
         return self._call("delete_folder", folder)
 
+    def sweep(self, folders):
+        return self._call("sweep", folders)
+
     @contextmanager
     def open_output(self, path):
         error = self._step("open_output", path)

@@ -93,6 +93,7 @@ def execute_clean(state: TableState, instant: Instant, plan: CleanPlan, clock: C
             found=problems[0],
             fix="remove the cause; the next clean goes on where this one stopped",
         )
+    state.storage.sweep(sorted({file.partition for file in plan.files}))
     result = clean_result(instant.time, plan, int((clock.now() - begun).total_seconds() * 1000), audit)
     instants.complete(state, instant, encode_clean_result(result), clock)
     return result

@@ -6,7 +6,7 @@ UnsafePathError for a path that leads out of it. A storage is picklable: Spark s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -82,6 +82,13 @@ class Storage(Protocol):
 
     def delete_folder(self, folder: str) -> None:
         """Delete a folder and all in it; nothing happens when it is not there. The base path itself is refused."""
+        ...
+
+    def sweep(self, folders: Sequence[str]) -> None:
+        """Delete what processes that are gone have left unfinished directly in these folders, and nothing else.
+
+        Where a file is made by one request there is nothing to find.
+        """
         ...
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 import pyarrow as pa
 
@@ -88,28 +90,20 @@ class LocalStorage:
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists():
             raise FileExistsError(errno.EEXIST, "File exists", str(target))
-        unfinished = target.parent / f"{_unfinished(target.name)}{uuid.uuid4()}"
-        try:
-            with open(unfinished, "xb", buffering=1 << 20) as sink:
-                yield sink
-                sink.flush()
-                os.fsync(sink.fileno())
+        with _owned(target.parent, _unfinished(target.name), 1 << 20) as (unfinished, sink):
+            yield sink
+            sink.flush()
+            os.fsync(sink.fileno())
             os.link(unfinished, target)
-        finally:
-            unfinished.unlink(missing_ok=True)
 
     def create(self, path: str, data: bytes) -> None:
         target = self._at(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = target.parent / f"{_TEMPORARY}{uuid.uuid4()}"
-        try:
-            with open(temporary, "xb") as sink:
-                sink.write(data)
-                sink.flush()
-                os.fsync(sink.fileno())
+        with _owned(target.parent, _TEMPORARY) as (temporary, sink):
+            sink.write(data)
+            sink.flush()
+            os.fsync(sink.fileno())
             os.link(temporary, target)  # fails when the target exists: the one atomic create-with-content of POSIX
-        finally:
-            temporary.unlink(missing_ok=True)
         _sync_folder(target.parent)
 
     def delete(self, path: str) -> bool:
@@ -121,6 +115,12 @@ class LocalStorage:
                 left.unlink(missing_ok=True)
             return False
         return True
+
+    def sweep(self, folders: Sequence[str]) -> None:
+        for folder in folders:
+            for left in self._at(folder).glob(f"{_TEMPORARY}*"):
+                if _is_abandoned(left):
+                    left.unlink(missing_ok=True)
 
     def delete_folder(self, folder: str) -> None:
         target = self._at(folder)
@@ -136,6 +136,33 @@ def _unfinished(name: str) -> str:
     Nothing of the file's own name is in them, lest a reader of the format takes them for one; each writer has one of its own.
     """
     return f"{_TEMPORARY}{hashlib.sha256(name.encode()).hexdigest()[:32]}-"
+
+
+@contextmanager
+def _owned(folder: Path, name: str, buffering: int = -1) -> Iterator[tuple[Path, BinaryIO]]:
+    """A new file to be written and linked under its own name, held by a lock of the kernel: it ends with the process."""
+    while True:
+        path = folder / f"{name}{uuid.uuid4()}"
+        with open(path, "xb", buffering=buffering) as sink:
+            with suppress(OSError):  # a file system without locks: there nothing is taken for abandoned
+                fcntl.flock(sink, fcntl.LOCK_SH)
+            if os.fstat(sink.fileno()).st_nlink == 0:  # swept before it was locked
+                continue
+            try:
+                yield path, sink
+            finally:
+                path.unlink(missing_ok=True)
+            return
+
+
+def _is_abandoned(path: Path) -> bool:
+    """Whether no process has the unfinished file any more."""
+    try:
+        with open(path, "rb") as left:
+            fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # held, finished meanwhile, or a file system without locks
+        return False
+    return True
 
 
 def _sync_folder(folder: Path) -> None:

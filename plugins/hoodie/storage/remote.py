@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any
@@ -121,6 +121,9 @@ class FsspecStorage:
         except FileNotFoundError:
             return False
         return True
+
+    def sweep(self, folders: Sequence[str]) -> None:
+        """Nothing: there are no unfinished files under names of their own."""
 
     def delete_folder(self, folder: str) -> None:
         if not folder.strip("/."):

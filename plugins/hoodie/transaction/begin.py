@@ -12,6 +12,7 @@ from hoodie.storage.base import Storage
 from hoodie.timeline import Action
 from hoodie.transaction.lock import table_lock
 from hoodie.transaction.metadata_table import switch_off_metadata_table
+from hoodie.transaction.remains import delete_remains, marked_instants
 from hoodie.transaction.rollback import rollback_failed_writes
 from hoodie.view.state import TableState, load_state
 
@@ -24,16 +25,18 @@ def begin(storage: Storage, clock: Clock, purpose: str, wait_ms: int) -> Iterato
     """Hold the lock for the block and give the state of a table that is ready to be changed.
 
     What crashes left is mended first: a half-done update of the properties, failed writes (rolled back), a metadata table
-    that would go stale (switched off). Raises LockHeldError, PendingInstantError when another writer's heartbeat is alive,
-    UnsupportedTableError for a table version that we do not know.
+    that would go stale (switched off), files that nobody finishes any more. Raises LockHeldError, PendingInstantError when
+    another writer's heartbeat is alive, UnsupportedTableError for a table version that we do not know.
     """
     with table_lock(storage, clock, purpose, wait_ms):
         recover_properties(storage)
+        marked = marked_instants(storage)
         state = load_state(storage, clock)
         _check_heartbeats(state, clock)
         changed = switch_off_metadata_table(state)
         if rollback_failed_writes(state, clock) or changed:
             state = load_state(storage, clock)
+        delete_remains(state, marked)
         yield state
 
 

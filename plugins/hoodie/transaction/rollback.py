@@ -87,6 +87,7 @@ def execute_rollback(state: TableState, rollback: Instant, plan: RollbackPlan, c
     _forget(state, plan.instant, Action(plan.action))
     # Once more: a task that outlived its write may have finished a file before it could see that.
     delete_data_files(state.storage, allowed)
+    state.storage.sweep(sorted(plan.files))
 
 
 def rollback_failed_writes(state: TableState, clock: Clock) -> list[RollbackPlan]:

@@ -1,0 +1,46 @@
+"""What killed processes have left and nobody needs: the next writer removes it, under the lock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hoodie.markers import read_markers
+from hoodie.model.names import BaseFileName
+from hoodie.storage.base import Storage
+from hoodie.timeline import Instant, parse_name
+from hoodie.transaction.guard import delete_data_files
+from hoodie.transaction.leftovers import after_completion, delete_markers
+from hoodie.view.state import TableState
+
+_MARKERS = ".hoodie/.temp"
+_LOCKS = ".hoodie/.locks"
+
+
+def marked_instants(storage: Storage) -> list[str]:
+    """Instants that have markers. Ask before the timeline is loaded: one that begins in between must not look unknown."""
+    names = [folder.rpartition("/")[2] for folder in storage.list(_MARKERS).folders]
+    return [name for name in names if parse_name(f"{name}.commit") is not None]
+
+
+def delete_remains(state: TableState, marked: Sequence[str]) -> None:
+    """Delete unfinished metadata files, and of `marked` the markers of instants that are not pending.
+
+    Base files that such markers name and that the commit of the instant does not are of attempts that were lost; those of an
+    instant that the timeline begins before and does not have were rolled back. Call it under the lock.
+    """
+    state.storage.sweep(sorted({".hoodie", state.layout.folder, _LOCKS}))
+    pending = {instant.time for instant in state.timeline.pending}
+    commits = {instant.time: instant for instant in state.timeline.commits}
+    for time in marked:
+        if time not in pending:
+            with after_completion(state.storage, time):
+                delete_data_files(state.storage, _lost(state, time, commits.get(time)))
+                delete_markers(state.storage, time)
+
+
+def _lost(state: TableState, time: str, commit: Instant | None) -> set[str]:
+    if commit is None and not state.timeline.covers(time):  # it may have been archived as complete
+        return set()
+    kept = {stat.path for stat in state.commit_metadata(commit).stats} if commit is not None else set()
+    named = {path: BaseFileName.parse(path.rpartition("/")[2]) for path in read_markers(state.storage, time)}
+    return {path for path, name in named.items() if name is not None and name.instant == time} - kept
