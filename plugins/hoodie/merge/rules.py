@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from hoodie.config.merging import Deletion
 from hoodie.config.table import TableProperties
+from hoodie.errors import SchemaConflictError
 from hoodie.merge.batch import latest_per_key
 from hoodie.merge.partial import PartialUpdate, folded_per_key
 from hoodie.model.meta_columns import IS_DELETED, OPERATION
@@ -48,6 +49,19 @@ class MergeRules:
         if self.deletion is None or self.deletion.field not in rows.schema.names:
             return pa.repeat(False, rows.num_rows)
         return pc.fill_null(_marked(rows[self.deletion.field], self.deletion), False)
+
+    def check_mark(self, columns: pa.Schema) -> None:
+        """Raises SchemaConflictError when the delete field is one of `columns` and its values are no text to compare."""
+        field = self.deletion.field if self.deletion is not None else None
+        if field not in columns.names:
+            return
+        kind = columns.field(field).type
+        if pa.types.is_nested(kind) or pa.types.is_binary(kind):
+            raise SchemaConflictError(
+                f"Column {field!r}, which marks deletions (hoodie.payload.delete.field), has a type without a text",
+                found=str(kind),
+                fix="mark deletions in a column of text",
+            )
 
     @property
     def marked_in_blocks(self) -> bool:

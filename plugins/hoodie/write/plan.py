@@ -111,6 +111,8 @@ def plan_write(state: TableState, incoming: pa.Schema, operation: str, given: Ma
     if existing is not None:
         named = normalise(pa.schema([incoming.field(name) for name in top_level(needed)]), nulls=True)
         _check_key_types(needed, named if deletes else existing, schema, deletes=deletes)
+    rules = MergeRules((), ()) if deletes else merge_rules(properties)
+    rules.check_mark(schema)
     row_schema = pa.schema([schema.field(name) for name in top_level(needed)]) if deletes else schema
     return WritePlan(
         operation,
@@ -119,7 +121,7 @@ def plan_write(state: TableState, incoming: pa.Schema, operation: str, given: Ma
         schema,
         arrow_to_avro(schema, properties.name),
         row_schema,
-        MergeRules((), ()) if deletes else merge_rules(properties),
+        rules,
     )
 
 

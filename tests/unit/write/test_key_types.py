@@ -102,3 +102,12 @@ def test_bytes_order_rows_where_hudi_can_read_them(tmp_path):
         else:
             table.write(rows)
             assert table.read()["value"].to_pylist() == [1]
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.string()), pa.struct([("x", pa.string())]), pa.binary()], ids=str)
+def test_marks_of_deletions_have_a_text(tmp_path, kind):
+    table = create(tmp_path / "t", **{"hoodie.payload.delete.field": "op", "hoodie.payload.delete.marker": "D"})
+    rows = pa.table({"id": ["a"], "part": ["p"], "ts": [1], "op": pa.nulls(1, kind)})
+    with pytest.raises(SchemaConflictError, match=r"Column 'op', which marks deletions.*has a type without a text"):
+        table.write(rows)
+    assert not list(table.timeline)
