@@ -13,7 +13,7 @@ from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.compaction_keys import COMPACTION_KEYS
 from hoodie.config.ingest_keys import SOURCE_ROOT
 from hoodie.config.key import ConfigKey, resolve
-from hoodie.config.own import check_option, declared
+from hoodie.config.own import SERVICE_KEYS, check_option, declared
 from hoodie.config.sync_keys import PASSWORD, SYNC_KEYS
 from hoodie.config.table_keys import (
     CREATE_KEYS,
@@ -80,10 +80,14 @@ def _wrong(name: str, value: object, keys: tuple[ConfigKey[Any], ...], services:
     if name in _OWN_NAMES:
         return f"is set by the key {_OWN_NAMES[name]!r}; remove it here"
     try:
-        if declared(name) is None:
+        key = declared(name)
+        if key is None:
             check_option(name, value, *services)
-        else:
+        elif key in keys:
             resolve({name: value}, keys)
+        else:
+            takers = [service.value for service, taken in SERVICE_KEYS.items() if key in taken]
+            return f"Option {name!r} is not known here: it is one of {', '.join(takers)}"
     except ConfigError as error:
         return str(error)
     return None

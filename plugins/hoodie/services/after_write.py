@@ -112,7 +112,7 @@ def _outcome(step: Step, place: Place, options: Mapping[str, object]) -> Service
     except Exception as error:  # noqa: BLE001 - whatever it is, the commit before it stands
         told = str(error) if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"
         _log.error(
-            "The write was committed; the service %s after it failed: %s",
+            "What was committed stays; %s after it failed: %s",
             step.name,
             told,
             exc_info=not isinstance(error, HoodieError | OSError),

@@ -85,7 +85,7 @@ def test_the_docs_name_options_that_are_there(page):
         ("ingest", "hoodie.clean.automatical", "true", "is not known here"),
         ("clean", "hoodie.index.type", "BUCKET", None),
         ("clean", "hoodie.clean.partition.filter.regex", "x", "other files would be deleted"),
-        ("clean", "hoodie.parquet.max.file.size", "1", "is not known here"),
+        ("clean", "hoodie.parquet.max.file.size", "1", "is not known here: it is one of write, bootstrap"),
     ],
 )
 def test_a_section_takes_the_options_of_its_service(section, name, value, message):
