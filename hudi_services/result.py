@@ -18,7 +18,10 @@ DONE, SERVICE_FAILED = 0, 3  # exit codes
 
 @dataclass(frozen=True)
 class ServiceResult:
-    """The outcome of one run. Sizes in bytes; `instant` is None when nothing had to be done, and `message` says why."""
+    """The outcome of one run. Sizes in bytes; `instant` is None when nothing had to be done, and `message` says why.
+
+    Of the rows read, each was written (inserted, updated or deleted), dropped for a newer one of its key, or quarantined.
+    """
 
     service: str
     message: str
@@ -28,6 +31,7 @@ class ServiceResult:
     rows_inserted: int = 0
     rows_updated: int = 0
     rows_deleted: int = 0
+    rows_dropped: int = 0
     rows_quarantined: int = 0
     files_read: int = 0
     bytes_read: int = 0

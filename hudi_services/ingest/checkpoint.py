@@ -74,12 +74,22 @@ def find_checkpoint(state: TableState, *, forget: str | None = None) -> Checkpoi
         return Checkpoint()
 
 
+def newest_load(state: TableState) -> Mapping[str, str]:
+    """The extra metadata of the newest commit with a checkpoint; empty where there is none. Raises as `find_checkpoint`."""
+    return next((extra for _, extra in _loads(state)), {})
+
+
 def _newest(state: TableState) -> Checkpoint:
-    for instant in _commits(state):
-        text = state.commit_metadata(instant).extra.get(KEY)
-        if text:
-            return Checkpoint.decode(text, state.where(instant))
+    for instant, extra in _loads(state):
+        return Checkpoint.decode(extra[KEY], state.where(instant))
     return Checkpoint()
+
+
+def _loads(state: TableState) -> Iterator[tuple[Instant, Mapping[str, str]]]:
+    for instant in _commits(state):
+        extra = state.commit_metadata(instant).extra
+        if extra.get(KEY):
+            yield instant, extra
 
 
 def _commits(state: TableState) -> Iterator[Instant]:

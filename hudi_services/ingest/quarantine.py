@@ -1,20 +1,27 @@
-"""Rows that cannot be loaded: kept with the reason, counted, never lost."""
+"""Rows that cannot be loaded: kept with the reason, counted, never lost.
+
+Below the folder of all runs each run has a folder of its bad rows, if it met some, and while it works `.running-<table>-<run>`
+with the counts of its tasks. A run that was killed leaves the latter: by it the next run knows whose rows are of no use.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from hoodie.storage import Storage, open_storage
+from hudi_services.ingest.places import canonical
 
 _log = logging.getLogger(__name__)
 
-_COUNTS = "_counts-"
+EXTRA = "hudi_services.quarantine"
+"""The folder of a run's bad rows, in the extra metadata of its commit."""
 
 
 @dataclass(frozen=True)
@@ -22,50 +29,58 @@ class QuarantineWriter:
     """Where one run puts its bad rows: JSON lines of source file, reason and row, one file a task that met some."""
 
     folder: str  # of all runs
+    table: str  # base path
     run: str
 
     @property
     def path(self) -> str:
         return f"{self.folder.rstrip('/')}/{self.run}"
 
+    @property
+    def _prefix(self) -> str:
+        """How the names of the counts of all runs of this table begin: runs of others may have the same folder."""
+        return f".running-{hashlib.sha256(canonical(self.table).encode()).hexdigest()[:16]}-"
+
     @contextmanager
     def open(self, number: int) -> Iterator[QuarantinedRows]:
-        """Collects the bad rows of one task and writes them at the end of the block. A task that runs again replaces its file."""
+        """Collects the bad rows of one task and writes them at the end of the block. A task run again replaces its files."""
         held = QuarantinedRows()
         yield held
         storage = open_storage(self.folder)
-        outputs = {f"{self.run}/{_COUNTS}{number}.json": json.dumps({"read": held.read, "bad": len(held.lines)})}
+        counts = json.dumps({"read": held.read, "bad": len(held.lines)})
+        # Counts first: there are never rows whose run nobody knows.
+        _replace(storage, f"{self._prefix}{self.run}/{number}.json", counts)
         if held.lines:
-            outputs[f"{self.run}/rows-{number}.jsonl"] = "".join(line + "\n" for line in held.lines)
-        for path, text in outputs.items():
-            storage.delete(path)
-            storage.create(path, text.encode())
+            _replace(storage, f"{self.run}/rows-{number}.jsonl", "".join(line + "\n" for line in held.lines))
 
     def totals(self) -> tuple[int, int]:
         """Rows read and rows quarantined by all tasks of the run, as they stand now."""
         storage = open_storage(self.folder)
         read = bad = 0
-        for file in storage.list(self.run).files:
-            if file.name.startswith(_COUNTS):
-                counts = json.loads(storage.read(file.path))
-                read, bad = read + counts["read"], bad + counts["bad"]
+        for file in storage.list(f"{self._prefix}{self.run}").files:
+            counts = json.loads(storage.read(file.path))
+            read, bad = read + counts["read"], bad + counts["bad"]
         return read + bad, bad
 
-    def tidy(self, *, keep_rows: bool) -> None:
-        """Remove the counts, and the folder when nothing else is in it. What cannot be removed must not hide what was loaded."""
+    def finish(self, *, keep_rows: bool) -> None:
+        """The run is over. What cannot be removed must not hide what was loaded: it is left to the next run."""
         try:
-            self._tidy(open_storage(self.folder), keep_rows)
+            _finish(open_storage(self.folder), self._prefix, self.run, keep_rows=keep_rows)
         except OSError as error:
-            _log.warning("The counts in %s could not be removed: %s", self.path, error)
+            _log.warning("What is left of %s could not be removed: %s", self.path, error)
 
-    def _tidy(self, storage: Storage, keep_rows: bool) -> None:
-        files = storage.list(self.run).files
-        if not keep_rows or all(file.name.startswith(_COUNTS) for file in files):
-            storage.delete_folder(self.run)
-            return
-        for file in files:
-            if file.name.startswith(_COUNTS):
-                storage.delete(file.path)
+    def finish_killed(self, newest_load: Mapping[str, str]) -> None:
+        """Remove what killed runs of the table left. Call it under the table's lock, where no other run is at work.
+
+        `newest_load` is the extra metadata of the newest commit of an ingestion: only its rows are those of a commit, when it was
+        killed after that, for each run does this for the ones before.
+        """
+        storage = open_storage(self.folder)
+        for folder in storage.list("").folders:
+            run = folder.removeprefix(self._prefix)
+            if run not in (folder, self.run):
+                committed = newest_load.get(EXTRA, "").rpartition("/")[2] == run
+                _finish(storage, self._prefix, run, keep_rows=committed)
 
 
 @dataclass
@@ -82,3 +97,15 @@ class QuarantinedRows:
 
     def add_text(self, path: str, text: str, reason: str) -> None:
         self.lines.append(json.dumps({"file": path, "reason": reason, "text": text}))
+
+
+def _replace(storage: Storage, path: str, text: str) -> None:
+    storage.delete(path)
+    with suppress(FileExistsError):  # another attempt of the task, which wrote the same
+        storage.create(path, text.encode())
+
+
+def _finish(storage: Storage, prefix: str, run: str, *, keep_rows: bool) -> None:
+    if not keep_rows:
+        storage.delete_folder(run)
+    storage.delete_folder(f"{prefix}{run}")

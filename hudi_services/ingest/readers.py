@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hoodie.errors import SourceError
-from hoodie.schema import values_of
 from hoodie.storage import File, Storage, closing_input
 from hudi_services.ingest import text
 from hudi_services.ingest.casting import typed, unknown_field
+from hudi_services.ingest.checks import RowChecks
 from hudi_services.ingest.csv_rows import csv_table, read_header, row_blocks
 from hudi_services.ingest.json_rows import json_tables, line_blocks, readable
 from hudi_services.ingest.quarantine import QuarantineWriter
@@ -42,13 +41,13 @@ class Piece:
 
 @dataclass(frozen=True)
 class FileSplit:
-    """Pieces that one task reads, in order. `required` are the columns without which a row is bad."""
+    """Pieces that one task reads, in order. `checks` say which rows are bad."""
 
     storage: Storage
     file_format: str
     pieces: tuple[Piece, ...]
     schema: pa.Schema
-    required: tuple[str, ...]
+    checks: RowChecks
     quarantine: QuarantineWriter
     number: int
 
@@ -124,15 +123,11 @@ class FileSplit:
         cast, bad, reasons = typed(rows, self.schema)
         if bad.any():
             reject(rows.filter(pa.array(bad)), path, reasons)
-        for name in self.required:
-            column = values_of(cast, name)
-            blank = pc.is_null(column)
-            if pa.types.is_string(column.type):
-                blank = pc.or_(blank, pc.fill_null(pc.equal(pc.binary_length(column), 0), False))
-            flags = blank.combine_chunks().to_numpy(zero_copy_only=False) & ~bad
-            if flags.any():
-                reject(rows.filter(pa.array(flags)), path, [f"column {name} is null or empty"] * int(flags.sum()))
-                bad |= flags
+        for flags, reason in self.checks.failed(cast):
+            more = flags & ~bad
+            if more.any():
+                reject(rows.filter(pa.array(more)), path, [reason] * int(more.sum()))
+                bad |= more
         return cast.filter(pa.array(~bad)) if bad.any() else cast
 
 
@@ -141,7 +136,7 @@ def file_splits(
     file_format: str,
     files: Sequence[SourceFile],
     schema: pa.Schema,
-    required: tuple[str, ...],
+    checks: RowChecks,
     quarantine: QuarantineWriter,
     parallelism: int,
 ) -> list[FileSplit]:
@@ -157,7 +152,7 @@ def file_splits(
         groups[-1].append(piece)
         filled += piece.size
     return [
-        FileSplit(storage, file_format, tuple(group), schema, required, quarantine, number)
+        FileSplit(storage, file_format, tuple(group), schema, checks, quarantine, number)
         for number, group in enumerate(groups)
     ]
 

@@ -47,7 +47,7 @@ def list_source(
     try:
         files = [
             SourceFile(file.path, file.size, file.modified_ms, dates.find(file.path) if dates else None)
-            for file in _walk(storage, "", frozenset(), frozenset(left_out))
+            for file in _walk(storage, "", frozenset(left_out))
             if file.name.lower().endswith(FORMATS[file_format]) and not _hidden(file.name)
         ]
     except OSError as error:
@@ -91,22 +91,15 @@ class DatePattern:
             return None
 
 
-def _walk(storage: Storage, folder: str, around: frozenset[str], left_out: frozenset[str]) -> Iterator[FileInfo]:
-    """Every file below `folder`, links followed. `around` are the folders that it lies in."""
-    here = canonical(f"{storage.base_path}/{folder}")
-    if here in left_out:
+def _walk(storage: Storage, folder: str, left_out: frozenset[str]) -> Iterator[FileInfo]:
+    """Every file below `folder`, links followed."""
+    if canonical(f"{storage.base_path}/{folder}") in left_out:
         return
-    if here in around:
-        raise SourceError(
-            f"Folder {folder} of the source {storage.base_path} is a link to a folder around it",
-            found="the same files again, without an end",
-            fix="remove the link",
-        )
     listing = storage.list(folder)
     yield from listing.files
     for sub in listing.folders:
         if not sub.rpartition("/")[2].startswith(_HIDDEN):
-            yield from _walk(storage, sub, around | {here}, left_out)
+            yield from _walk(storage, sub, left_out)
 
 
 def _hidden(name: str) -> bool:

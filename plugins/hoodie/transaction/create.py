@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from types import MappingProxyType
 
 import pyarrow as pa
 
+from hoodie.clock import Clock
 from hoodie.config.create import new_table_properties
 from hoodie.config.key import resolve
-from hoodie.config.store import PROPERTIES, create_properties
+from hoodie.config.store import PROPERTIES, create_properties, update_properties
+from hoodie.config.table import TableProperties
 from hoodie.config.table_keys import CREATE_KEYS
-from hoodie.errors import RecordKeyError, TableExistsError
+from hoodie.errors import PendingInstantError, RecordKeyError, TableExistsError
 from hoodie.keygen import check_key_generator
+from hoodie.model.names import PARTITION_METAFILE
 from hoodie.schema import arrow_to_avro, check_ordering, find_field, normalise
-from hoodie.storage.base import Storage
-from hoodie.view import layout_of
+from hoodie.storage.base import Storage, walk_files
+from hoodie.timeline import Action
+from hoodie.transaction.begin import begin
+from hoodie.view import TableState, layout_of
 from hoodie.view.table_schema import CREATE_SCHEMA
 
 
@@ -30,21 +36,7 @@ def create_table(
     Raises ConfigError, SchemaConflictError, RecordKeyError (a key column is not in `schema`) or TableExistsError: for a table
     that is there, and for a folder with other files in it.
     """
-    properties = new_table_properties(resolve(options, CREATE_KEYS)).with_values(more)
-    check_key_generator(properties)
-    if schema is not None:
-        columns = normalise(schema)
-        named = (*properties.record_key_fields, *properties.partition_fields)
-        lacking = [name for name in named if find_field(columns, name) is None]
-        lacking += [name for name in properties.ordering_fields if name not in columns.names]
-        if lacking:
-            raise RecordKeyError(
-                f"Column {lacking[0]!r} of the table's keys is not in its schema",
-                found=f"columns {', '.join(columns.names)}",
-                fix="correct the options or the schema",
-            )
-        check_ordering(columns, properties.ordering_fields, logged=properties.has_logs_of_1_x)
-        properties = properties.with_values({CREATE_SCHEMA: arrow_to_avro(columns, properties.name)})
+    properties = _checked_properties(options, schema, more)
     present = storage.list("")
     if ".hoodie" in present.folders and storage.info(PROPERTIES) is not None:
         raise TableExistsError(f"There is a Hudi table at {storage.base_path}", fix="open it, or choose another path")
@@ -61,4 +53,71 @@ def create_table(
         raise TableExistsError(f"Another process has just created {storage.base_path}", fix="open it") from None
     # Hudi cannot open a table whose timeline folder is missing, and an object store has no empty folders. Until this file is
     # there, or the first instant, only we can read the table.
-    storage.create(f"{layout_of(properties).archive_folder}/.keep", b"")
+    storage.create(_keep(properties), b"")
+
+
+def never_committed(state: TableState) -> bool:
+    """Whether no commit of any kind was ever completed: there is nothing but what failed writes left."""
+    done = (instant for instant in state.timeline if instant.is_completed and instant.action is not Action.ROLLBACK)
+    return next(done, None) is None and next(iter(state.archive.newest()), None) is None
+
+
+def recreate_table(
+    storage: Storage, clock: Clock, options: Mapping[str, object], more: Mapping[str, str], wait_ms: int
+) -> None:
+    """Give a table that never had a commit the properties of a new one, under its lock.
+
+    Nothing of it is deleted but the marks of partitions that failed writes made. Raises ConfigError as `create_table`,
+    LockHeldError, PendingInstantError when there is a commit or one is at work, TableExistsError when there are other files.
+    """
+    properties = _checked_properties(options, None, more)
+    with begin(storage, clock, "create", wait_ms) as state:
+        if not never_committed(state) or state.timeline.pending:
+            raise PendingInstantError(
+                f"Table {storage.base_path} is in use by now",
+                found="a commit, or one at work",
+                fix="run again, with the options that the table has",
+            )
+        present = storage.list("")
+        files = [file.path for file in present.files]
+        for folder in present.folders:
+            files += [file.path for file in walk_files(storage, folder)] if folder != ".hoodie" else []
+        metafiles = [path for path in files if path.rpartition("/")[2].startswith(PARTITION_METAFILE)]
+        others = sorted(set(files) - set(metafiles))
+        if others:
+            raise TableExistsError(
+                f"Cannot create a table at {storage.base_path}",
+                found=f"other files than those of a table without a commit: {', '.join(others[:5])}",
+                fix="move them away, or choose another path",
+            )
+        for path in metafiles:
+            storage.delete(path)
+        if dict(state.properties.raw) != dict(properties.raw):
+            update_properties(storage, properties)
+        with suppress(FileExistsError):
+            storage.create(_keep(properties), b"")
+
+
+def _checked_properties(
+    options: Mapping[str, object], schema: pa.Schema | None, more: Mapping[str, str]
+) -> TableProperties:
+    properties = new_table_properties(resolve(options, CREATE_KEYS)).with_values(more)
+    check_key_generator(properties)
+    if schema is not None:
+        columns = normalise(schema)
+        named = (*properties.record_key_fields, *properties.partition_fields)
+        lacking = [name for name in named if find_field(columns, name) is None]
+        lacking += [name for name in properties.ordering_fields if name not in columns.names]
+        if lacking:
+            raise RecordKeyError(
+                f"Column {lacking[0]!r} of the table's keys is not in its schema",
+                found=f"columns {', '.join(columns.names)}",
+                fix="correct the options or the schema",
+            )
+        check_ordering(columns, properties.ordering_fields, logged=properties.has_logs_of_1_x)
+        properties = properties.with_values({CREATE_SCHEMA: arrow_to_avro(columns, properties.name)})
+    return properties
+
+
+def _keep(properties: TableProperties) -> str:
+    return f"{layout_of(properties).archive_folder}/.keep"

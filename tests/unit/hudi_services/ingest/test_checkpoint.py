@@ -10,7 +10,7 @@ import hoodie.table
 import hudi_services.ingest.run
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
-from hoodie.errors import CorruptTableError, MissingFileError, PendingInstantError
+from hoodie.errors import CorruptTableError, MissingFileError, NotCommittedError, PendingInstantError
 from hoodie.storage import LocalStorage, walk_files
 from hoodie.view import load_state
 from hudi_services.ingest import prepare
@@ -106,7 +106,7 @@ def test_a_first_load_without_disk_space_leaves_no_files_and_is_repeated_whole(f
     log = calls_of_a_run(feed, monkeypatch)
     shutil.rmtree(feed.table)
     commit = next(n for n, (_, path) in enumerate(log, 1) if path.endswith(".commit"))
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(NotCommittedError, match="No space left"):
         run_on(FaultyStorage(feed.table, commit, "full"), feed, monkeypatch)
     assert feed.content == {}
     feed.run()

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
-from hoodie.errors import ConfigError, SourceError
+import hoodie.table
+from hoodie.errors import ConfigError, RecordKeyError, SourceError
+from hudi_services.ingest.quarantine import QuarantineWriter
+from tests.support.faulty import FaultyStorage, Killed
 from tests.support.tables import batch
 
 GOOD = "id,part,ts,value\n" + "".join(f"g{n},p,{n},{n}\n" for n in range(8))
@@ -92,3 +97,132 @@ def test_a_share_that_is_none_is_refused(mixed, share):
     with pytest.raises(ConfigError, match="a number from 0 to 1"):
         mixed.run("csv", max_bad_share=share)
     assert not mixed.table.exists()
+
+
+PATHS = {"hoodie.datasource.write.hive_style_partitioning": "false"}
+
+
+@pytest.mark.parametrize(
+    "value", ["..", ".", "a/../b", "/a", "a//b", "a:b", ".hoodie", "zero\0byte", "x" * 300, "é" * 130]
+)
+def test_rows_without_a_partition_path_are_quarantined(feed, value):
+    feed.land(
+        "1.json", [{"id": "a", "part": "p", "ts": 1, "value": 1}, {"id": "b", "part": value, "ts": 1, "value": 1}]
+    )
+    result = feed.run("json", PATHS, max_bad_share=0.5)
+    assert (result.rows_inserted, result.rows_quarantined) == (1, 1)
+    [(_, reason, row)] = feed.quarantined
+    assert reason == "no partition path can be made of part"
+    assert row["part"] == value
+    feed.land("2.json", [{"id": "b", "part": value, "ts": 1, "value": 1}])
+    with pytest.raises(SourceError, match="1 of 1 rows"):
+        feed.run("json", PATHS)
+
+
+TIMES = {
+    "hoodie.table.keygenerator.type": "TIMESTAMP",
+    "hoodie.keygen.timebased.timestamp.type": "DATE_STRING",
+    "hoodie.keygen.timebased.input.dateformat": "yyyy-MM-dd",
+    "hoodie.keygen.timebased.output.dateformat": "yyyy/MM/dd",
+}
+SLASHES = {
+    "hoodie.datasource.write.slash.separated.date.partitioning": "true",
+    "hoodie.datasource.write.hive_style_partitioning": "false",
+}
+
+
+@pytest.mark.parametrize("options", [TIMES, SLASHES], ids=["times", "days"])
+def test_text_that_is_no_time_is_quarantined(feed, options):
+    days = ["2026-01-31", "soon", "2026-02-01"]
+    feed.land("1.json", [{"id": f"k{n}", "part": day, "ts": 1, "value": 1} for n, day in enumerate(days)])
+    assert feed.run("json", options, max_bad_share=0.5).rows_quarantined == 1
+    assert set(feed.content) == {"k0", "k2"}
+
+
+def test_a_type_that_makes_no_partition_path_is_told_before_anything_is_created(feed):
+    feed.land("1.json", [{"id": "a", "part": "2026-01-31T01:02:03", "ts": 1, "value": 1}])
+    with pytest.raises(RecordKeyError, match="'part' cannot be a partition column"):
+        feed.run("json")
+    assert not feed.table.exists()
+
+
+def test_every_row_that_was_read_is_accounted_for(feed):
+    feed.land("1.csv", "id,part,ts,value\na,p,1,1\na,p,2,2\n,p,1,1\nb,p,5,1\n")
+    first = feed.run("csv", max_bad_share=0.5)
+    assert (first.rows_read, first.rows_written, first.rows_dropped, first.rows_quarantined) == (4, 2, 1, 1)
+    feed.land("2.csv", "id,part,ts,value\na,p,3,3\nc,q,1,1\n")
+    second = feed.run("csv")
+    assert (second.rows_read, second.rows_inserted, second.rows_updated, second.rows_dropped) == (2, 1, 1, 0)
+    feed.land("3.csv", "id,part,ts\na,p,4\ngone,p,4\n")
+    third = feed.run("csv", operation="delete")
+    assert (third.rows_read, third.rows_deleted, third.rows_dropped) == (2, 1, 1)
+
+
+def killed_at(feed, monkeypatch, name, path, half):
+    """A run of `mixed` that is killed at the last such call to the table's storage."""
+    log = FaultyStorage(feed.table)
+    with monkeypatch.context() as patch:
+        patch.setattr(hoodie.table, "open_storage", lambda _: log)
+        feed.run("csv", max_bad_share=0.5)
+    return max(n for n, (call, at) in enumerate(log.log, 1) if call == name and path in at), half
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "half", "committed"),
+    [
+        pytest.param("create", ".commit", False, False, id="before the commit"),
+        pytest.param("create", ".commit", True, True, id="after the commit"),
+    ],
+)
+def test_rows_of_a_killed_run_stay_only_when_it_committed(mixed, monkeypatch, name, path, half, committed):
+    mixed.land("0.parquet", batch([("a", "p", 1, 1)]))
+    mixed.run()
+    origin = mixed.table.with_name("origin")
+    shutil.copytree(mixed.table, origin)
+    at, half = killed_at(mixed, monkeypatch, name, path, half)
+    shutil.rmtree(mixed.table)
+    shutil.rmtree(mixed.quarantine)
+    origin.rename(mixed.table)
+    with monkeypatch.context() as patch:
+        patch.setattr(hoodie.table, "open_storage", lambda _: FaultyStorage(mixed.table, at, half=half))
+        with pytest.raises(Killed):
+            mixed.run("csv", max_bad_share=0.5)
+    assert len(mixed.quarantined) == 2
+    mixed.land("more.csv", "id,part,ts,value\nm,p,1,1\n,p,1,1\n")
+    mixed.run("csv", max_bad_share=0.5)
+    assert len(mixed.quarantined) == 3, "the rows of each commit, once"
+    assert len(list(mixed.quarantine.iterdir())) == (2 if committed else 1)
+    assert set(mixed.content) == {"a", "m", *(f"g{n}" for n in range(8))}
+
+
+def test_a_run_that_fails_for_another_reason_leaves_no_rows(mixed, monkeypatch):
+    def fail(*_):
+        raise OSError("No space left")
+
+    monkeypatch.setattr("hoodie.write.execute.delete_leftovers", fail)
+    with pytest.raises(OSError, match="No space"):
+        mixed.run("csv", max_bad_share=0.5)
+    assert list(mixed.quarantine.iterdir()) == []
+
+
+def test_a_run_leaves_those_of_other_tables_alone(feed, tmp_path):
+    """The folder of one quarantine may serve many tables; a run of another one may be at work."""
+    shared = tmp_path / "bad"
+    other = QuarantineWriter(str(shared), "/other/table", "run-1")
+    with other.open(0) as rows:
+        rows.add_text("x.csv", "text", "reason")
+    feed.land("1.csv", GOOD)
+    feed.run("csv", quarantine_path=str(shared))
+    assert other.totals() == (1, 1)
+    assert (shared / "run-1" / "rows-0.jsonl").exists()
+
+
+def test_a_task_that_runs_again_replaces_what_it_wrote(tmp_path):
+    writer = QuarantineWriter(str(tmp_path), "/table", "run-1")
+    for read in (3, 5):
+        with writer.open(0) as rows:
+            rows.read = read
+            rows.add_text("x.csv", "text", "reason")
+    assert writer.totals() == (6, 1)
+    writer.finish(keep_rows=False)
+    assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,9 @@ import pytest
 import hudi_services.ingest.text
 from hoodie import HoodieTable
 from hoodie.errors import RecordKeyError, SchemaConflictError, SourceError, TableNotFoundError
+from hoodie.keygen import PartitionPaths, RecordKeys
 from hoodie.storage import open_storage
+from hudi_services.ingest.checks import RowChecks
 from hudi_services.ingest.quarantine import QuarantineWriter
 from hudi_services.ingest.readers import file_splits
 from hudi_services.ingest.source import list_source
@@ -213,14 +215,17 @@ def test_row_groups_of_a_great_file_are_read_once_by_any_number_of_tasks(feed, m
     feed.land("2.parquet", rows.slice(70))
     storage = open_storage(str(feed.source))
     files = list_source(str(feed.source), "parquet", None)
+    checks = RowChecks(
+        ("id",), RecordKeys(("id",), with_names=False), PartitionPaths((), hive_style=True, url_encode=False)
+    )
     for parallelism in (1, 2, 5, 50):
-        writer = QuarantineWriter(str(feed.quarantine), "run")
-        splits = file_splits(storage, "parquet", files, rows.schema, ("id",), writer, parallelism)
+        writer = QuarantineWriter(str(feed.quarantine), str(feed.table), "run")
+        splits = file_splits(storage, "parquet", files, rows.schema, checks, writer, parallelism)
         assert min(parallelism, 9) - 1 <= len(splits) <= 9
         read = pa.Table.from_batches([each for split in splits for each in split.batches()])
         assert read.equals(rows), "in the order of arrival"
         assert writer.totals() == (100, 0)
-        writer.tidy(keep_rows=True)
+        writer.finish(keep_rows=True)
 
 
 def test_text_that_is_no_utf_8_never_reaches_the_table(feed):

@@ -1,0 +1,53 @@
+"""Which rows a table cannot take: no record key, no ordering value, no partition path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.config.table import TableProperties
+from hoodie.keygen import PartitionPaths, RecordKeys, key_generator
+from hoodie.schema import values_of
+
+
+@dataclass(frozen=True)
+class RowChecks:
+    """`required` are the columns without which a row is bad."""
+
+    required: tuple[str, ...]
+    keys: RecordKeys
+    paths: PartitionPaths
+
+    @staticmethod
+    def of_table(properties: TableProperties, operation: str) -> RowChecks:
+        """What `operation` needs of rows for a table with these properties. Raises as `key_generator`."""
+        ordering = () if operation == "delete" else properties.precombine_fields
+        keys, paths = key_generator(properties)
+        return RowChecks(tuple(dict.fromkeys((*properties.record_key_fields, *ordering))), keys, paths)
+
+    def check_types(self, schema: pa.Schema) -> None:
+        """Raises RecordKeyError naming a key or partition column of a type that no row can have."""
+        for _ in self.failed(schema.empty_table()):
+            pass
+
+    def failed(self, rows: pa.Table) -> Iterator[tuple[np.ndarray, str]]:
+        """For each check the rows that fail it, and why."""
+        for name in self.required:
+            column = values_of(rows, name)
+            blank = pc.is_null(column)
+            if pa.types.is_string(column.type):
+                blank = pc.or_(blank, pc.fill_null(pc.equal(pc.binary_length(column), 0), False))
+            yield _flags(blank), f"column {name} is null or empty"
+        if self.keys.fields:
+            yield _flags(self.keys.unusable(rows)), f"no record key can be made of {', '.join(self.keys.fields)}"
+        if self.paths.fields:
+            yield _flags(self.paths.unusable(rows)), f"no partition path can be made of {', '.join(self.paths.fields)}"
+
+
+def _flags(column: pa.ChunkedArray) -> np.ndarray:
+    flags: np.ndarray = column.combine_chunks().to_numpy(zero_copy_only=False)
+    return flags

@@ -1,0 +1,76 @@
+"""What a run would do: looked up, nothing changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hoodie.config import CREATE_KEYS, Service, select_keys
+from hoodie.config.table import TableProperties
+from hoodie.engine import Engine
+from hoodie.errors import ConfigError, TableNotFoundError
+from hoodie.services.after_write import AfterWrite
+from hoodie.table import HoodieTable
+from hudi_services.ingest.checkpoint import Checkpoint, find_checkpoint
+from hudi_services.ingest.places import canonical, check_places
+from hudi_services.ingest.plan import IngestPlan, plan_ingest
+from hudi_services.ingest.request import IngestRequest
+from hudi_services.ingest.source import list_source
+from hudi_services.ingest.target import check_same, is_left_by_first_load, properties_of_new
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The table as it is, or as it will be created, and what the run would load."""
+
+    table: HoodieTable | None
+    left: HoodieTable | None  # by a first load that failed: the new table takes its place
+    properties: TableProperties
+    checkpoint: Checkpoint
+    plan: IngestPlan
+    after: AfterWrite  # with the options that are meant for the ingestion and the services after its commit
+
+
+def prepare(request: IngestRequest, engine: Engine) -> Prepared:
+    """Look at the table and the source; changes nothing. Raises HoodieError for whatever does not fit."""
+    after = AfterWrite.of(request.options, Service.INGEST)
+    if not request.window.is_open and request.date_pattern is None:
+        raise ConfigError(
+            "A date range needs a date pattern", fix="pass --source-date-pattern, for instance dt=%Y-%m-%d"
+        )
+    if not 0 <= request.max_bad_share <= 1:  # nan is neither
+        raise ConfigError(
+            f"The share of bad rows cannot be {request.max_bad_share}", fix="give --max-bad-share a number from 0 to 1"
+        )
+    quarantine = request.quarantine_folder
+    check_places(request.base_path, request.source_path, quarantine)
+    own = [canonical(request.base_path), canonical(quarantine)]
+    files = list_source(request.source_path, request.source_format, request.date_pattern, own)
+    created = select_keys(after.options, CREATE_KEYS)
+    table = left = None
+    checkpoint = Checkpoint()
+    try:
+        opened = HoodieTable.open(request.base_path, engine=engine)
+    except TableNotFoundError as error:
+        if request.operation == "delete":
+            raise _nothing_to_delete(error.what) from None
+        properties = properties_of_new(created)
+    else:
+        state = opened.state()
+        was_left = is_left_by_first_load(state)
+        if was_left and request.operation == "delete":
+            raise _nothing_to_delete(f"Table {opened.base_path} never had a commit")
+        if was_left and created:
+            left = opened
+            properties = properties_of_new(created)
+        else:
+            table = opened
+            properties = state.properties
+            check_same(state, created)
+            checkpoint = find_checkpoint(state, forget=request.forgotten_source)
+    loaded = checkpoint.loaded(request.source_path)
+    plan = plan_ingest(files, loaded, request.window, reload=request.reload)
+    return Prepared(table, left, properties, checkpoint, plan, after)
+
+
+def _nothing_to_delete(what: str) -> TableNotFoundError:
+    return TableNotFoundError(what, found="nothing to delete from", fix="check the path")
