@@ -5,7 +5,7 @@ export PYTHONPATH := $(CURDIR)/plugins:$(CURDIR)
 PYTEST := $(VENV)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo airflow needs test lint unit crash golden spark interop e2e bench screenshots package lock peer clean
+.PHONY: help setup demo airflow needs test lint unit crash golden spark cluster interop e2e bench screenshots package lock peer clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -22,7 +22,7 @@ airflow: setup ## Airflow left running on tables.yaml (REGISTRY=my.yaml), with t
 needs:
 	@tests/needs.sh
 
-test: needs lint unit crash golden spark interop e2e ## everything that CI checks
+test: needs lint unit crash golden spark cluster interop e2e ## everything that CI checks
 
 lint: setup ## style, types and import rules
 	$(VENV)/ruff check
@@ -41,6 +41,9 @@ golden: setup ## tables that Apache Hudi wrote are read right
 
 spark: setup ## the library on a Spark session
 	$(PYTEST) tests/spark
+
+cluster: setup ## a Spark cluster of two workers and an S3 server: writes, services, queries, killed executors, spark-submit
+	$(PYTEST) tests/cluster
 
 peer: setup ## Apache Hudi's own Spark bundle in .peer/, which interop and bench compare with
 	@$(VENV)/python -m tests.interop.peer_env

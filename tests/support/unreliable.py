@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
-# (method, path with query) -> "" to pass it on, "lose" to pass it on and hang up, else the S3 error code of the answer
+# (method, path with query) -> "" to pass it on, "lose" to pass it on and hang up, "replace" to pass it on without its condition,
+# else the S3 error code of the answer
 Rule = Callable[[str, str], str]
 STATUS = {"ConditionalRequestConflict": 409, "PreconditionFailed": 412}
 
@@ -24,7 +25,9 @@ def unreliable(endpoint: str, rule: Rule) -> Iterator[str]:
         def _handle(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             verdict = rule(self.command, self.path)
-            if verdict in ("", "lose"):
+            if verdict == "replace":
+                del self.headers["If-None-Match"]
+            if verdict in ("", "lose", "replace"):
                 server = http.client.HTTPConnection(urlsplit(endpoint).netloc)
                 server.request(self.command, self.path, body, dict(self.headers))
                 answer = server.getresponse()

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from hoodie.errors import ConfigError
 from hoodie.storage.base import File
 from hoodie.storage.remote import FsspecStorage
 
@@ -23,9 +24,10 @@ _TRIES = 5
 class S3Storage(FsspecStorage):
     """Objects of a bucket. `s3a://`, Hadoop's spelling, is the same place; credentials and endpoint are the environment's.
 
-    Every file is made by one conditional request (`If-None-Match: *`), which the store must obey: of two writers of a name
-    one wins and the other gets FileExistsError, and nothing is there until a file is whole. A request whose answer is lost
-    is sent again by the client, and then finds its own file; the object's metadata tells whose it is. Buckets are never made.
+    Every file is made by one conditional request (`If-None-Match: *`), which the store must obey, and is tried once: of two
+    writers of a name one wins and the other gets FileExistsError, and nothing is there until a file is whole. A request whose
+    answer is lost is sent again by the client, and then finds its own file; the object's metadata tells whose it is. Buckets
+    are never made.
     """
 
     def _open_file_system(self) -> tuple[Any, str]:
@@ -61,16 +63,42 @@ class S3Storage(FsspecStorage):
                     time.sleep(0.1 * tried)
                     continue
                 self._settle(target, maker, error)
+            break
+        self._prove(target, data)
+
+    def _prove(self, target: str, data: bytes) -> None:
+        """Once for each client and bucket: a second request for the file that was just made must be refused.
+
+        A store that does not know the condition ignores it, and two writers would hold one lock.
+        """
+        bucket = target.partition("/")[0]
+        if bucket in self._fs.exclusive:
             return
+        try:
+            self._fs.pipe_file(target, data, mode="create")
+        except OSError as error:
+            if _is_there(error):
+                self._fs.exclusive.add(bucket)
+            return
+        self._fs.rm_file(target)
+        raise ConfigError(
+            f"Cannot write tables to {self._url}",
+            found="the store replaced a file that is there although the request said `If-None-Match: *`",
+            fix="use a store, or a version of it, with conditional writes; reading from there is possible",
+        )
 
     def _settle(self, target: str, maker: str, error: OSError) -> None:
         """After a failed request: done when the file is there and is ours, else FileExistsError or the error itself."""
         with suppress(OSError):
             if self._fs.metadata(target, refresh=True).get(_MAKER) == maker:
                 return
-        if isinstance(error, FileExistsError) or _code(error) in _EXISTS:
+        if _is_there(error):
             raise FileExistsError(errno.EEXIST, "File exists", target) from error
         raise error
+
+
+def _is_there(error: OSError) -> bool:
+    return isinstance(error, FileExistsError) or _code(error) in _EXISTS
 
 
 def _code(error: OSError) -> str:

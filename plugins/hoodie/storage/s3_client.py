@@ -25,6 +25,10 @@ class S3Client(S3FileSystem):  # type: ignore[misc]
     Raises ConfigError when there are no credentials.
     """
 
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        self.exclusive: set[str] = set()  # buckets whose store was seen to refuse a second object of a key
+
     async def _call_s3(self, method: str, *arguments: Any, **keywords: Any) -> Any:
         try:
             return await super()._call_s3(method, *arguments, **keywords)

@@ -141,10 +141,20 @@ def test_a_write_with_lost_answers_is_done(s3, lost):
 def test_creating_is_one_request(s3):
     answers = Answers("", "", "")
     with storage_behind(s3, answers) as storage:
+        storage.create("first", b"1")
+        answers.asked.clear()
         storage.create("a/b/c", b"1")
         with storage.open_output("a/b/d") as sink:
             sink.write(b"1")
     assert answers.asked == ["PUT", "PUT"]
+
+
+def test_a_store_that_ignores_the_condition_is_refused(s3):
+    """It would let two writers hold one lock, and neither would know."""
+    with storage_behind(s3, Answers("PUT", "", "replace", times=99)) as storage:
+        with pytest.raises(ConfigError, match=r"Cannot write tables to s3://.*If-None-Match.*conditional writes"):
+            storage.create(".hoodie/lock", b"mine")
+        assert storage.list(".hoodie").files == ()
 
 
 def test_no_bucket_is_made(s3):

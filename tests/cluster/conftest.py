@@ -1,0 +1,47 @@
+"""One cluster and one application on it for all tests of this folder; its executors have the library from an archive only."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from hudi_services.java import spark_environment
+from tests.support.archives import build_wheel
+from tests.support.cluster import settings, spark_cluster
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    with spark_cluster() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    """What `make package` makes for `--py-files`."""
+    folder = tmp_path_factory.mktemp("library")
+    return Path(shutil.copy(build_wheel(folder), folder / "library.zip"))
+
+
+@pytest.fixture(scope="session")
+def spark(cluster, library, s3):
+    """A session on the cluster. `s3://` reaches the test's server from driver and executors."""
+    os.environ.update(spark_environment())
+    os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)  # the driver's alone
+    from pyspark.sql import SparkSession
+
+    from hoodie.spark import session_options
+
+    logging.getLogger("py4j").setLevel(logging.WARNING)  # else it logs to a closed stream at exit
+    builder = SparkSession.builder.appName("tests")
+    for key, value in {**session_options(), **settings(cluster, library, s3.environment)}.items():
+        builder = builder.config(key, value)
+    session = builder.config("spark.sql.shuffle.partitions", "4").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
