@@ -2,6 +2,11 @@
 
 import sys
 
-from hudi_services.cli import main
+from hudi_services.leaving import Leaving
 
-sys.exit(main())
+leaving = Leaving()
+
+from hudi_services.cli import main  # noqa: E402 - what it imports registers its own steps at exit
+
+leaving.code = main()
+sys.exit(leaving.code)
