@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks import many_files
 from benchmarks.steps import AS_ARROW, BOOTSTRAP_MODES
 from benchmarks.trips import make_plain, make_trips
 from hoodie import HoodieTable
@@ -40,8 +41,14 @@ def main() -> int:
     parser.add_argument(
         "--bootstrap", action="store_true", help="a plain table becomes a table, without and with a copy"
     )
+    parser.add_argument(
+        "--many-files", action="store_true", help="tables of 20,000 and 200,000 small files; ours alone"
+    )
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "bench")
     options = parser.parse_args()
+    if options.many_files:
+        print(many_files.report(options.folder))
+        return 0
     peer_env.ensure()
     source = options.folder / f"trips-{options.rows}"
     make_trips(source, options.rows)

@@ -1,7 +1,7 @@
 """Tables of many small files: what opening, planning and changing a little of them costs.
 
-python -m benchmarks.many_files prints a table for 20,000 files in 1,000 partitions and for 200,000 in 10,000; each step runs in a
-process of its own. The files are real ones with one row each, made from one that the library wrote by putting other values of the
+python -m benchmarks.bench --many-files prints what it takes with 20,000 files in 1,000 partitions and 200,000 in 10,000; each step
+runs in a process of its own. The files are real ones with one row each, made from one that the library wrote by putting other values of the
 same length in its place, and they come from one commit for each file of a partition.
 """
 
@@ -49,32 +49,28 @@ _INSTANT, _KEY, _PART, _GROUP = "2" * 17, "k-00000-00", "p-00000", "00000000-000
 
 
 def main() -> int:
+    """One step, as `report` runs it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "bench")
-    parser.add_argument("--step", choices=STEPS, help="run this one step on --table and print what it took")
-    parser.add_argument("--table", type=Path)
-    parser.add_argument("--small", action="store_true", help="only the smaller table")
+    parser.add_argument("step", choices=STEPS)
+    parser.add_argument("table", type=Path)
     options = parser.parse_args()
-    if options.step:
-        print(json.dumps(_measured(STEPS[options.step], options.table)))
-        return 0
-    print(report(options.folder, SIZES[:1] if options.small else SIZES))
+    print(json.dumps(_measured(STEPS[options.step], options.table)))
     return 0
 
 
-def report(folder: Path, sizes: tuple[tuple[int, int], ...] = SIZES) -> str:
+def report(folder: Path) -> str:
     """The measurements as a table; the tables of files are made first where they are not there."""
     lines = [
         "| files | partitions | step | s | processor seconds | memory, MB |",
         "|---:|---:|---|---:|---:|---:|",
     ]
-    for partitions, files in sizes:
+    for partitions, files in SIZES:
         source = folder / f"many-{partitions}-{files}"
         if not (source / ".complete").exists():
             shutil.rmtree(source, ignore_errors=True)
             make(source, partitions, files)
         for name in STEPS:
-            command = [sys.executable, "-m", "benchmarks.many_files", "--step", name, "--table", str(source)]
+            command = [sys.executable, "-m", "benchmarks.many_files", name, str(source)]
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
             found = json.loads(done.stdout.splitlines()[-1])
             lines.append(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,10 +15,17 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from hoodie.read.plan import plan_read
 from hoodie.schema import with_meta_columns
 from hoodie.spark.engine import SparkEngine
+from hoodie.spark.required import required_columns
 from hoodie.spark.scan import Scan, plan_scan
 from hoodie.table import HoodieTable
+from hoodie.view import TableState
 from hoodie.view.table_schema import table_schema
 from hoodie.write.execute import WriteResult
+
+_log = logging.getLogger(__name__)
+
+_LARGE = 128 << 20  # bytes of files that workers read whole: a second and more
+_ADVICE = "Spark cannot tell the workers which columns a query needs: name them (columns=), or use hoodie.spark.query"
 
 
 def write(
@@ -46,7 +54,37 @@ def read(
     `pyarrow.compute`, as for `HoodieTable.read`) on partition columns leaves other partitions unlisted; what it asks of other
     columns is asked by the workers, so leave that to the DataFrame's `where`.
     """
-    return _scan(spark, base_path, columns, as_of, partitions, read_optimized, options, filter).frame(spark)
+    found = _scan(spark, base_path, columns, as_of, partitions, read_optimized, options, filter)
+    if columns is None and sum(each.size for each in found.by_workers) > _LARGE:
+        _log.warning("%s: %s", base_path, _ADVICE)
+    return found.frame(spark)
+
+
+def query(
+    spark: SparkSession,
+    base_path: str,
+    build: Callable[[DataFrame], DataFrame],
+    as_of: str | datetime | None = None,
+    partitions: Sequence[str] | None = None,
+    read_optimized: bool = False,
+    options: Mapping[str, object] | None = None,
+    filter: pc.Expression | None = None,
+) -> DataFrame:
+    """`build` of the DataFrame that `read` makes of the columns which it needs, without naming them.
+
+    `build` makes a query of a DataFrame and runs nothing: it is called twice, the first time with an empty table of all columns,
+    whose plan tells which of them Spark reads. It must name its columns, not count them.
+    """
+    state = HoodieTable.open(base_path).state()
+    known = _known(state)
+    required = required_columns(spark, known, build)
+
+    def built(columns: Sequence[str]) -> DataFrame:
+        plan = plan_read(state, columns, filter, as_of, partitions, read_optimized, options)
+        return build(plan_scan(spark, state.storage, plan).frame(spark))
+
+    frame = built(required.columns or known.names[:1])  # something has to count the rows
+    return frame if frame.columns == required.result else built(known.names)
 
 
 def explain(
@@ -60,7 +98,8 @@ def explain(
     filter: pc.Expression | None = None,
 ) -> str:
     """What `read` would read, who would read it, and what the filter leaves out, in words."""
-    return _scan(spark, base_path, columns, as_of, partitions, read_optimized, options, filter).explain()
+    found = _scan(spark, base_path, columns, as_of, partitions, read_optimized, options, filter)
+    return found.explain() + (f"\n{_ADVICE}" if columns is None and found.by_workers else "")
 
 
 def _scan(
@@ -74,11 +113,15 @@ def _scan(
     filter: pc.Expression | None,
 ) -> Scan:
     state = HoodieTable.open(base_path).state()
-    schema = table_schema(state) or pa.schema([])
-    whole = schema if state.properties.virtual_keys else with_meta_columns(schema)
-    names = whole.names if columns is None else columns
+    names = _known(state).names if columns is None else columns
     plan = plan_read(state, names, filter, as_of, partitions, read_optimized, options)
     return plan_scan(spark, state.storage, plan)
+
+
+def _known(state: TableState) -> pa.Schema:
+    """The columns of a DataFrame that names none."""
+    schema = table_schema(state) or pa.schema([])
+    return schema if state.properties.virtual_keys else with_meta_columns(schema)
 
 
 def session_options() -> dict[str, Any]:
