@@ -1,8 +1,8 @@
 """Tables of many small files: what opening, planning and changing a little of them costs.
 
-python -m benchmarks.bench --many-files prints what it takes with 20,000 files in 1,000 partitions and 200,000 in 10,000; each step
-runs in a process of its own. The files are real ones with one row each, made from one that the library wrote by putting other values of the
-same length in its place, and they come from one commit for each file of a partition.
+python -m benchmarks.bench --many-files prints what it takes with 20,000 files in 1,000 partitions and 200,000 in 10,000; each
+step runs in a process of its own. The files are real ones with one row each, made from one that the library wrote by putting
+other values of the same length in its place, and they come from one commit for each file of a partition.
 """
 
 from __future__ import annotations
