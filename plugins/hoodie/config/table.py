@@ -173,6 +173,11 @@ class TableProperties:
     def url_encode_partitioning(self) -> bool:
         return self._flag("hoodie.datasource.write.partitionpath.urlencode", default=False)
 
+    @property
+    def drops_partition_columns(self) -> bool:
+        """Whether data files are without the partition columns."""
+        return self._flag("hoodie.datasource.write.drop.partition.columns", default=False)
+
     @cached_property
     def keygen_type(self) -> str:
         """A key of `KEYGEN_CLASSES`. Raises UnsupportedTableError for another key generator."""
@@ -225,7 +230,7 @@ class TableProperties:
                 self._refuse(POPULATE_META_FIELDS, f"virtual keys with {why_not}")
         if self._flag("hoodie.table.cdc.enabled", default=False):
             self._refuse("hoodie.table.cdc.enabled", "change data capture, whose log files we do not write")
-        if self._flag("hoodie.datasource.write.drop.partition.columns", default=False):
+        if self.drops_partition_columns:
             self._refuse("hoodie.datasource.write.drop.partition.columns", "data files without their partition columns")
         if self.raw.get("hoodie.table.base.file.format", "PARQUET").upper() != "PARQUET":
             self._refuse("hoodie.table.base.file.format", "base files that are not Parquet")

@@ -58,13 +58,17 @@ def folder_values(properties: TableProperties, schema: pa.Schema) -> FolderValue
     """The reader of a table's partition paths; `schema` are its data columns. None when its folders tell nothing for certain."""
     fields = properties.partition_fields
     try:
-        if not fields or properties.keygen_type in ("NON_PARTITION", "GLOBAL_DELETE"):
+        if (
+            not fields
+            or properties.drops_partition_columns
+            or properties.keygen_type in ("NON_PARTITION", "GLOBAL_DELETE")
+        ):
             return None
         stamped = frozenset(properties.timestamp_partition_fields)
         times = FolderTimes(TimestampOptions.of_properties(properties.raw)) if stamped else None
     except UnsupportedTableError:  # a key generator of someone's own, or Custom columns without their types
         return None
-    except (ConfigError, KeyError):  # Hudi does not keep the options of Custom tables
+    except (ConfigError, KeyError):  # Hudi does not keep the options of Custom tables, 0.15 not the type
         times = None
     naming = _Naming(properties.hive_style_partitioning, properties.url_encode_partitioning)
     return FolderValues(
@@ -97,7 +101,9 @@ def _column(
         return _Days(name, kind, naming)
     if pa.types.is_string(kind):
         return _DayTexts(name, kind, naming) if slashes else _Text(name, kind, naming)
-    return _Column(name, kind, naming) if pa.types.is_null(kind) else _Single(name, kind, naming)
+    single = pa.types.is_boolean(kind) or pa.types.is_integer(kind)
+    single = single or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    return _Single(name, kind, naming) if single else _Column(name, kind, naming)
 
 
 @dataclass(frozen=True)

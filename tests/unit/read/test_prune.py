@@ -274,6 +274,32 @@ def test_days_of_a_table_that_does_not_say_that_it_has_them():
         assert chosen.partitions(["2026/01/02", "2026/01/03", "2026-01-02"]) == ["2026/01/02", "2026-01-02"]
 
 
+def test_folders_of_which_nothing_is_known():
+    paths = ["2026/01/02", "1970/01/01"]
+    numbers = pa.schema([("part", pa.int64())])
+    stamped = {
+        "hoodie.table.partition.fields": "part",
+        "hoodie.table.keygenerator.type": "TIMESTAMP",
+        "hoodie.keygen.timebased.output.dateformat": "yyyy/MM/dd",
+    }
+    assert choices(numbers, part == 1, **stamped).partitions(paths) == paths  # as Hudi 0.15 leaves it: without the type
+    stamped["hoodie.keygen.timebased.timestamp.type"] = "UNIX_TIMESTAMP"
+    assert choices(numbers, part == 1, **stamped).partitions(paths) == paths[1:]
+    near = (part == 1_767_225_599) | part.is_null()  # a second before 2026, in a zone that no property names
+    assert choices(numbers, near, **stamped).partitions(["2026/01/01", "2026/01/02", "1970/01/01"]) == [
+        "2026/01/01",
+        "1970/01/01",
+    ]
+    stamped["hoodie.keygen.timebased.output.dateformat"] = "MM/dd/yy"
+    assert choices(numbers, part == 1, **stamped).partitions(["01/02/26"]) == ["01/02/26"]
+    both = pa.schema([("text", pa.string()), ("part", pa.struct([("x", pa.string())]))])
+    fields = {"hoodie.table.partition.fields": "text,part"}
+    assert choices(both, pc.field("text") == "a", **fields).folders(['a/{"x":"b', 'b/{"x":"a']) == ['a/{"x":"b']
+    assert choices(both, pc.field("text") == "a", **fields).partitions(['a/{"x":"b/c"}']) == ['a/{"x":"b/c"}']
+    dropped = TableProperties({**fields, "hoodie.datasource.write.drop.partition.columns": "true"})
+    assert folder_values(dropped, both) is None
+
+
 def test_zeros_have_two_signs(tmp_path):
     """Statistics of row groups hide the sign, and `isin` asks for it: a row must not be lost by that."""
     rows = pa.table({"id": ["1", "2"], "part": ["a", "b"], "value": [0.0, -0.0]})
