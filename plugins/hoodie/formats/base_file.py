@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from hoodie.errors import HUDI_ROLLBACK, CorruptFileError, MissingFileError
+from hoodie.errors import HUDI_ROLLBACK, CorruptFileError
 from hoodie.formats.bloom import BloomFilter
+from hoodie.formats.data_file import telling_missing
 from hoodie.formats.source_file import Interval, read_intervals
 from hoodie.model.meta_columns import COMMIT_SEQNO, META_COLUMNS, RECORD_KEY
 from hoodie.storage.base import File, Storage
@@ -192,14 +193,8 @@ class BaseFileReader:
     def __init__(self, storage: Storage, path: str) -> None:
         """Raises MissingFileError or CorruptFileError naming the file."""
         self._where = f"{storage.base_path}/{path}"
-        try:
+        with telling_missing(self._where, "Base"):
             self._source = storage.open_input(path)
-        except FileNotFoundError as error:
-            raise MissingFileError(
-                f"Base file {self._where} is missing",
-                found="the timeline says that it is there",
-                fix=f"read again if a cleaner ran meanwhile; otherwise restore the file from a copy, or {HUDI_ROLLBACK}",
-            ) from error
         try:
             self._file = pq.ParquetFile(self._source, pre_buffer=False)
         except (pa.ArrowInvalid, OSError) as error:

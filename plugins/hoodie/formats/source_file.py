@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from functools import cached_property
 
 import pyarrow as pa
@@ -22,8 +23,11 @@ class SourceFile:
     Close it, or use it in a `with` block.
     """
 
-    def __init__(self, storage: Storage, path: str, size: int | None = None) -> None:
-        """`size` is what it had when it was looked at first. Raises MissingFileError or CorruptFileError."""
+    def __init__(self, storage: Storage, path: str, size: int | None = None, modified_ms: int = 0) -> None:
+        """`size` in bytes and `modified_ms` since 1970 (0: not known) are what it had when it was looked at first.
+
+        Raises MissingFileError or CorruptFileError.
+        """
         self._where = f"{storage.base_path}/{path}"
         info = storage.info(path)
         if info is None:
@@ -38,6 +42,13 @@ class SourceFile:
                 found=f"{info.size} bytes, it had {size}",
                 fix="restore the file as it was: its rows belong to those of a skeleton file, one by one",
             )
+        if not _same_time(info.modified_ms, modified_ms):
+            raise CorruptFileError(
+                f"Source file {self._where} was written again since it was bootstrapped",
+                found=f"it was modified at {_moment(info.modified_ms)}, the bootstrap index has {_moment(modified_ms)}",
+                fix="restore the file as it was: its rows belong to those of a skeleton file, one by one. If it is a copy of the "
+                "very same file, give it that modification time back (touch -d, cp -p)",
+            )
         self.source: File = storage.open_input(path)
         try:
             self._file = pq.ParquetFile(self.source, pre_buffer=False, coerce_int96_timestamp_unit="us")
@@ -46,10 +57,10 @@ class SourceFile:
             raise self._corrupt(error) from error
 
     @classmethod
-    def at(cls, uri: str, size: int | None = None) -> SourceFile:
+    def at(cls, uri: str, size: int | None = None, modified_ms: int = 0) -> SourceFile:
         """The file of a URI or a plain path."""
         folder, _, name = uri.rpartition("/")
-        return cls(open_storage(folder), name, size)
+        return cls(open_storage(folder), name, size, modified_ms)
 
     def __enter__(self) -> SourceFile:
         return self
@@ -146,3 +157,16 @@ def _in_utc(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_list(kind):
         return pa.list_(kind.value_field.with_type(_in_utc(kind.value_type)))
     return kind
+
+
+def _same_time(found: int, known: int) -> bool:
+    """Of two times in ms since 1970, as exact as both are: some stores and JVMs keep seconds only, some no times at all (0)."""
+    if not found or not known:
+        return True
+    if found % 1000 and known % 1000:
+        return abs(found - known) <= 1  # ms, by which conversions from floating point differ
+    return found // 1000 == known // 1000
+
+
+def _moment(modified_ms: int) -> str:
+    return datetime.fromtimestamp(modified_ms / 1000, UTC).isoformat(timespec="milliseconds")

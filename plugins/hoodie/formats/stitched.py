@@ -52,7 +52,7 @@ class StitchedReader:
 
     @cached_property
     def _source(self) -> SourceFile:
-        return SourceFile.at(self._rows.uri, self._rows.size)
+        return SourceFile.at(self._rows.uri, self._rows.size, self._rows.modified_ms)
 
     @cached_property
     def schema(self) -> pa.Schema:

@@ -13,6 +13,7 @@ class SourceRows:
 
     uri: str  # absolute, as the bootstrap index names it
     size: int  # in bytes, when the table was bootstrapped
+    modified_ms: int  # since 1970, when the table was bootstrapped; 0: not known
     values: tuple[tuple[str, str | None], ...] = ()  # partition columns as the source's folders give them, in text
 
 

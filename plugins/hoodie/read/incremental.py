@@ -30,6 +30,7 @@ class IncrementalRange:
     until: str | None
     partitions: tuple[str, ...] | None  # that the commits touched; None: all
     as_of: str | None  # what is read: the table as it was then
+    later: tuple[Instant, ...] = ()  # commits that began before `as_of`, complete after the range: they are not read
     share: float = (
         1.0  # of the rows in base files that the commits wrote those that they added or changed; else they were there
     )
@@ -73,10 +74,13 @@ def incremental_range(
     changing = [i for i in chosen if state.commit_metadata(i).operation not in _REWRITES]
     bodies = [state.commit_metadata(instant) for instant in changing]
     partitions = frozenset[str]().union(*(body.partitions for body in bodies))
-    # A later write must not hide what the range wrote: the files are those of its end.
-    as_of = max((instant.time for instant in chosen), key=pad, default=None) if until is not None else None
     times = tuple(instant.time for instant in changing)
-    return IncrementalRange(times, after, until, tuple(sorted(partitions)), as_of, _share(bodies))
+    if until is None or not chosen:
+        return IncrementalRange(times, after, until, tuple(sorted(partitions)), None, share=_share(bodies))
+    # A later write must not hide what the range wrote: the files are those of its end.
+    as_of = max((i.time for i in commits if _key(state, i) <= until), key=pad)
+    later = tuple(i for i in commits if pad(i.time) <= pad(as_of) and _key(state, i) > until)
+    return IncrementalRange(times, after, until, tuple(sorted(partitions)), as_of, later, _share(bodies))
 
 
 def plan_incremental(
@@ -103,7 +107,7 @@ def plan_incremental(
     wanted = incremental_range(state, start, end, full_scan=full_scan)
     rows = wanted.rows()
     wanted_rows = rows if filter is None else rows & filter
-    return plan_read(state, columns, wanted_rows, wanted.as_of, wanted.partitions, options=options)
+    return plan_read(state.before(wanted.later), columns, wanted_rows, wanted.as_of, wanted.partitions, options=options)
 
 
 def _key(state: TableState, instant: Instant) -> str:

@@ -42,6 +42,7 @@ def read_incremental(
     """
     state = HoodieTable.open(base_path).state()
     wanted = incremental_range(state, start, end, full_scan=full_scan)
+    state = state.before(wanted.later)
     known = with_meta_columns(table_schema(state, wanted.as_of) or pa.schema([]))
     names = list(known.names if columns is None else columns)
     written = wanted.rows() if filter is None else wanted.rows() & filter

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hoodie.errors import CorruptTableError
 from hoodie.storage.base import Storage
-from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, pad
+from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, State, pad
 from hoodie.timeline.layout import Layout
 
 
@@ -27,6 +27,11 @@ class Timeline:
             if known is None or instant.state > known.state:
                 highest[instant.key] = instant
         return Timeline(tuple(sorted(highest.values(), key=lambda instant: (pad(instant.time), instant.action))))
+
+    def without(self, hidden: Collection[Instant]) -> Timeline:
+        """The timeline before these completed instants were complete: their files are not committed yet."""
+        known = {instant.key: replace(instant, state=State.INFLIGHT) for instant in hidden}
+        return Timeline.of([*(i for i in self.instants if i.key not in known), *known.values()])
 
     def __iter__(self) -> Iterator[Instant]:
         return iter(self.instants)

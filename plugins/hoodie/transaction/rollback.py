@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 
 from hoodie.clock import Clock
-from hoodie.errors import HUDI_ROLLBACK, CorruptTableError, UnsupportedTableError
+from hoodie.errors import HUDI_ROLLBACK, CorruptTableError, MissingFileError, UnsupportedTableError
 from hoodie.formats import avro_file
 from hoodie.formats.bootstrap_index import delete_bootstrap_index
 from hoodie.formats.log import scan_blocks
@@ -57,7 +57,7 @@ def check_own_log(state: TableState, path: str, failed: Instant) -> None:
     """Raises UnsupportedTableError for a log with blocks of other instants: Hudi appends where the file system can."""
     try:
         others = {block.instant for block in scan_blocks(state.storage, path)} - {failed.time, ""}
-    except FileNotFoundError:
+    except MissingFileError:
         return
     if others:
         raise UnsupportedTableError(

@@ -71,4 +71,4 @@ def _with_source(base: BaseFile, known: dict[tuple[str, str], BootstrapFile], st
             fix="restore .hoodie/.aux/.bootstrap from a copy",
         )
     values = path_values(entry.source_partition, state.properties.partition_fields)
-    return replace(base, source=SourceRows(entry.source.uri, entry.source.length, values))
+    return replace(base, source=SourceRows(entry.source.uri, entry.source.length, entry.source.modified_ms, values))

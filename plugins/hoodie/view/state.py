@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from functools import cached_property
 
@@ -54,6 +55,10 @@ class TableState:
     def has_read(self, instant: Instant) -> bool:
         """Whether `commit_metadata` knows the body without reading it."""
         return instant.file_name in self._commits
+
+    def before(self, later: Collection[Instant]) -> TableState:
+        """The state without what these completed write instants did. Where there are none, this very state."""
+        return replace(self, timeline=self.timeline.without(later)) if later else self
 
     def reloaded(self) -> TableState | None:
         """The state with the timeline as it is now; None when it is still the same."""

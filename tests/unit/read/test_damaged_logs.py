@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import re
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from hoodie.errors import HoodieError
+from hoodie.errors import HoodieError, MissingFileError
+from hoodie.read.execute import execute_read
+from hoodie.view import log_blocks
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 
@@ -39,3 +42,28 @@ def test_damage_is_passed_over_or_told(tmp_path, kind):
     assert told > 0
     log.write_bytes(whole)
     assert table.read().num_rows == (0 if kind == "DELETE" else 20)
+
+
+@pytest.mark.parametrize("version", ["6", "9"])
+@pytest.mark.parametrize("moment", ["before the headers", "before the rows"])
+def test_a_log_that_a_cleaner_took_meanwhile(tmp_path, monkeypatch, version, moment):
+    table = create(tmp_path / "t", **{"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": version})
+    table.write(batch([("a", "p", 1, 1)]), "insert", SMALL_BLOOM)
+    table.write(batch([("a", "p", 2, 2)]), "upsert", SMALL_BLOOM)
+    plan = table.plan_read()
+    (log,) = [log.path for file_slice in plan.slices for log in file_slice.log_files]
+    if moment == "before the headers":
+        table.storage.delete(log)
+    else:
+        scan = log_blocks.scan_blocks
+
+        def scanned(storage, path):
+            found = list(scan(storage, path))
+            storage.delete(path)
+            return found
+
+        monkeypatch.setattr(log_blocks, "scan_blocks", scanned)
+    with pytest.raises(
+        MissingFileError, match=rf"Log file .*{re.escape(log)} is missing.*read again.*commits.retained"
+    ):
+        execute_read(plan, table.storage, table.engine)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from hoodie.errors import UnsupportedTableError
-from hoodie.storage.base import File, Storage, closing_input
+from hoodie.formats.data_file import data_file
+from hoodie.storage.base import File, Storage
 
 MAGIC = b"#HUDI#"
 _VERSION = 1
@@ -69,9 +70,10 @@ def scan_blocks(storage: Storage, path: str) -> Iterator[LogBlock]:
     """The blocks of a log file in order; of each only the headers are read.
 
     Where a block is torn or damaged a CORRUPT one stands for the bytes up to the next magic, as in Hudi's reader. Raises
-    UnsupportedTableError for a whole block of another format version or type: whatever it holds must not be passed over.
+    UnsupportedTableError for a whole block of another format version or type: whatever it holds must not be passed over;
+    MissingFileError.
     """
-    with closing_input(storage, path) as source:
+    with data_file(storage, path, "Log") as source:
         size = source.seek(0, 2)
         position = 0
         while position < size:
@@ -80,8 +82,8 @@ def scan_blocks(storage: Storage, path: str) -> Iterator[LogBlock]:
 
 
 def read_content(storage: Storage, block: LogBlock) -> bytes:
-    """The content of a block: bytes of Avro, Parquet, or nothing."""
-    with closing_input(storage, block.path) as source:
+    """The content of a block: bytes of Avro, Parquet, or nothing. Raises MissingFileError."""
+    with data_file(storage, block.path, "Log") as source:
         return _read(source, block.content_offset, block.content_length)
 
 

@@ -1,0 +1,30 @@
+"""Opening the data files of a table: one that is gone is told by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from hoodie.errors import HUDI_ROLLBACK, MissingFileError
+from hoodie.storage.base import File, Storage, closing_input
+
+
+@contextmanager
+def data_file(storage: Storage, path: str, kind: str) -> Iterator[File]:
+    """A base or log file (`kind`, for the message), open for reading. Raises MissingFileError, also when it goes meanwhile."""
+    with telling_missing(f"{storage.base_path}/{path}", kind), closing_input(storage, path) as source:
+        yield source
+
+
+@contextmanager
+def telling_missing(where: str, kind: str) -> Iterator[None]:
+    """Around the opening and reading of a data file."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise MissingFileError(
+            f"{kind} file {where} is missing",
+            found="the timeline says that it is there",
+            fix="read again if a cleaner ran meanwhile, or retain more commits (hoodie.clean.commits.retained) if queries take "
+            f"longer than those; otherwise restore the file from a copy, or {HUDI_ROLLBACK}",
+        ) from error
