@@ -5,7 +5,7 @@ export PYTHONPATH := $(CURDIR)/plugins:$(CURDIR)
 PYTEST := $(VENV)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo airflow needs test lint unit crash golden spark cluster interop e2e bench screenshots package lock peer clean
+.PHONY: help setup demo airflow needs test quick lint unit crash golden spark cluster interop e2e bench screenshots package lock peer clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -23,6 +23,8 @@ needs:
 	@tests/needs.sh
 
 test: needs lint unit crash golden spark cluster interop e2e ## everything that CI checks
+
+quick: lint unit ## what to run before each commit: under two minutes
 
 lint: setup ## style, types and import rules
 	$(VENV)/ruff check
