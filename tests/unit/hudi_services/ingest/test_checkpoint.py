@@ -105,7 +105,7 @@ def test_a_first_load_without_disk_space_leaves_no_files_and_is_repeated_whole(f
     feed.land("1.parquet", FIRST)
     log = calls_of_a_run(feed, monkeypatch)
     shutil.rmtree(feed.table)
-    commit = next(n for n, (_, path) in enumerate(log, 1) if path.endswith(".commit"))
+    commit = next(n for n, (name, path) in enumerate(log, 1) if name == "create" and path.endswith(".commit"))
     with pytest.raises(NotCommittedError, match="No space left"):
         run_on(FaultyStorage(feed.table, commit, "full"), feed, monkeypatch)
     assert feed.content == {}
