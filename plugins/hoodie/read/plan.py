@@ -187,10 +187,13 @@ def _columns_of(expression: pc.Expression | None, known: pa.Schema) -> list[str]
         return []
     empty = known.empty_table()
     try:
-        empty.filter(expression)
+        # Some kernels look at their types only when there is a row, such as that which compares times.
+        pa.table([pa.nulls(1, field.type) for field in known], schema=known).filter(expression)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         raise ConfigError(
-            "The filter does not fit the table", found=str(error), fix=f"columns are {', '.join(known.names)}"
+            "The filter does not fit the table",
+            found=str(error),
+            fix="columns are " + ", ".join(f"{field.name} ({field.type})" for field in known),
         ) from error
     needed = []
     for name in known.names:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -30,6 +30,17 @@ def test_columns_filter_and_meta_columns(table):
         table.read(columns=["nope"])
     with pytest.raises(ConfigError, match="filter does not fit"):
         table.read(filter=pc.field("nope") > 1)
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_time_without_a_zone_does_not_fit_a_column_with_one(tmp_path, stored):
+    """Also where there is no row that the filter could be computed of."""
+    at = pa.array([datetime(2026, 1, 1, tzinfo=UTC)] if stored else [], pa.timestamp("us", "UTC"))
+    table = create(tmp_path / "t", **{"hoodie.table.ordering.fields": "", "hoodie.table.partition.fields": ""})
+    table.write(pa.table({"id": pa.array(["a"] * len(at), pa.string()), "at": at}), "insert")
+    with pytest.raises(ConfigError, match=r"filter does not fit.*without timezone.*at \(timestamp\[us, tz=UTC\]\)"):
+        table.read(filter=pc.field("at") > datetime(2025, 1, 1))
+    assert table.read(filter=pc.field("at") > datetime(2025, 1, 1, tzinfo=UTC)).num_rows == len(at)
 
 
 def test_row_groups_are_left_out_by_their_statistics(table):
