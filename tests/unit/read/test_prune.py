@@ -399,3 +399,18 @@ def test_rows_are_those_of_reading_all_and_filtering(case):
             assert partition not in {each.partition for each in inside.slices}
     finally:
         shutil.rmtree(folder)
+
+
+def test_upserts_and_cleans_list_only_what_they_touch(table):
+    seen = counted(table)
+    seen.write(batch([("k1", "p1", 100, 100)]), "upsert", SMALL_BLOOM)
+    listed, opened = seen.storage.data()
+    assert [folder for folder in listed if folder] == ["part=p1"]
+    assert folders_of(opened) == ["part=p1"]
+    options = {"hoodie.clean.commits.retained": 1}
+    table.clean(options)
+    table.write(batch([("k2", "p2", 100, 100)]), "upsert", SMALL_BLOOM)
+    table.write(batch([("k2", "p2", 101, 100)]), "upsert", SMALL_BLOOM)
+    seen = counted(table)
+    assert seen.clean(options).results
+    assert set(seen.storage.data()[0]) <= {"part=p1", "part=p2"}
