@@ -75,8 +75,13 @@ class HudiServiceOperator(SparkSubmitOperator):
                 self.env_vars = None if cluster else service_environment(os.environ)
             except (HoodieError, ValueError) as error:
                 raise AirflowFailException(str(error)) from error
-            with _environment(submitter_environment(os.environ) if cluster else {}):
-                self._submit(context)
+            try:
+                with _environment(submitter_environment(os.environ) if cluster else {}):
+                    self._submit(context)
+            except AirflowException:
+                # Of a driver in the cluster Spark tells only that it failed: its result says whether its rows are in.
+                if explain or not (cluster and _only_services_failed(path)):
+                    raise
             if explain:
                 return None
             result = _read(path)
@@ -193,6 +198,13 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 def _mode(explain: bool, result_path: str) -> list[str]:
     return ["--explain"] if explain else ["--result-path", result_path]
+
+
+def _only_services_failed(path: str) -> bool:
+    try:
+        return ServiceResult.read(path).exit_code == SERVICE_FAILED
+    except (OSError, ValueError, TypeError, KeyError):
+        return False
 
 
 def _read(path: str) -> ServiceResult:

@@ -228,6 +228,25 @@ def test_the_result_of_a_driver_elsewhere_comes_back_through_a_shared_folder(
     assert list(walk_files(open_storage(f"{url}/.results"), "")) == []
 
 
+def test_a_driver_elsewhere_whose_commit_stands_has_not_failed(
+    tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Spark hands on no exit code of a driver in the cluster."""
+    table = clustered(monkeypatch, tables, str(tmp_path))
+    done = replace(RESULT, services=(ServiceOutcome("sync", "HiveServer2 does not answer", failed=True),))
+    told = context()
+    for result, failed in ((done, False), (RESULT, True), (None, True)):
+        submit(monkeypatch, result, "Cannot execute: spark-submit. Error code is: 1.")
+        operator = HudiServiceOperator(task_id="clean", table=table, service="clean")
+        if failed:
+            with pytest.raises(AirflowException, match="code is: 1"):
+                operator.execute(told)
+        else:
+            assert (operator.execute(told) or {})["instant"] == RESULT.instant
+    assert len(told["outlet_events"].added) == 1
+    assert list((tmp_path / "others").iterdir()) == []
+
+
 def test_results_that_nobody_fetched_are_removed(
     tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
