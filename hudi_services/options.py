@@ -57,6 +57,10 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
         **own: Any,
     ) -> Any:
         options = merged_options(props, conf)
+        if spark_master is not None and engine == "local":
+            raise ConfigError(
+                "--spark-master has no effect on threads", fix="pass --engine spark with it, or leave it out"
+            )
         if result_path is not None and not explain:
             check_result_path(result_path)
         return command(Common(target_base_path, options, explain, as_json, result_path, engine, spark_master), **own)

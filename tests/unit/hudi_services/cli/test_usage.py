@@ -36,6 +36,7 @@ def test_a_service_that_is_done_exits_0_and_tells_what_it_did(path, land, tmp_pa
         ["clean", "--target-base-path=x", "--props=/nowhere/x.properties"],
         ["clean", "--target-base-path=x", "--hoodie-conf=hoodie.clean.policy"],
         ["clean", "--target-base-path=x", "--hoodie-conf==1"],
+        ["clean", "--target-base-path=x", "--spark-master=local[2]"],
         ["show", "everything", "--target-base-path=x"],
     ],
 )
