@@ -13,14 +13,14 @@ from hoodie.config.key import resolve
 from hoodie.config.memory_keys import MergeMemory
 from hoodie.config.own import Service, own_options
 from hoodie.config.read_keys import READ_KEYS, USE_POSITIONS
-from hoodie.errors import ConfigError
+from hoodie.errors import ConfigError, UnsupportedTableError
 from hoodie.keygen import StoredKeys, stored_keys
 from hoodie.merge import MergeRules, merge_rules
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import META_COLUMNS, PARTITION_PATH, RECORD_KEY
 from hoodie.read.prune import PartitionFilter, partition_filter
 from hoodie.read.times import check_not_cleaned, resolve_as_of
-from hoodie.schema import with_meta_columns
+from hoodie.schema import top_level, with_meta_columns
 from hoodie.timeline import Timeline
 from hoodie.view import (
     Choice,
@@ -124,6 +124,7 @@ def plan_read(
     scanned = [name for name in dict.fromkeys([*wanted, *filter_columns]) if name not in absent]
     if wanted and not scanned:  # something has to count the rows
         scanned = keys.columns.names[:1]
+    _check_in_files(state, scanned)
     choice = partition_filter(state.properties, known, filter, filter_columns)
     found = _slices(state, time, partitions, choice)
     check_files(state, found.slices, found.partitions, time)
@@ -179,6 +180,18 @@ def _slices(state: TableState, as_of: str | None, partitions: Sequence[str] | No
     if as_of is not None:
         check_not_cleaned(state, as_of, groups, choice)
     return _Slices(latest_slices(groups, replaced_groups(state, as_of), as_of), partitions, left_out)
+
+
+def _check_in_files(state: TableState, names: Sequence[str]) -> None:
+    """Raises UnsupportedTableError for partition columns that only folders tell: they would be null."""
+    properties = state.properties
+    lacking = [name for name in top_level(properties.partition_fields) if name in names]
+    if properties.drops_partition_columns and lacking:
+        raise UnsupportedTableError(
+            f"Columns {', '.join(lacking)} of table {properties.name!r} cannot be read",
+            found="hoodie.datasource.write.drop.partition.columns=true: partition columns are not in the data files",
+            fix="name other columns, or read them with Hudi",
+        )
 
 
 def _columns_of(expression: pc.Expression | None, known: pa.Schema) -> list[str]:

@@ -8,8 +8,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from hoodie.config.store import update_properties
 from hoodie.engine import LocalEngine
-from hoodie.errors import ConfigError, CorruptTableError, SchemaConflictError, TimeTravelError
+from hoodie.errors import (
+    ConfigError,
+    CorruptTableError,
+    SchemaConflictError,
+    TimeTravelError,
+    UnsupportedTableError,
+)
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.model.meta_columns import COMMIT_TIME, FILE_NAME, RECORD_KEY
 from tests.support.clock import FakeClock
@@ -179,3 +186,14 @@ def test_an_empty_table(tmp_path):
     table.write(batch([]), "upsert", SMALL_BLOOM)
     assert table.read().num_rows == 0
     assert table.schema.names == ["id", "part", "ts", "value"]
+
+
+def test_partition_columns_that_only_folders_tell_are_not_read_as_null(table):
+    """Hudi's tables with hoodie.datasource.write.drop.partition.columns=true."""
+    table.write(batch([("a", "p", 1, 1)]), "insert")
+    dropped = {"hoodie.datasource.write.drop.partition.columns": "true"}
+    update_properties(table.storage, table.properties.with_values(dropped))
+    for read in ({}, {"columns": ["part"]}, {"columns": ["id"], "filter": pc.field("part") == "p"}):
+        with pytest.raises(UnsupportedTableError, match=r"Columns part .* cannot be read"):
+            table.read(**read)
+    assert table.read(columns=["id", "value"]).to_pylist() == [{"id": "a", "value": 1}]
