@@ -12,14 +12,15 @@ import re
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from hoodie.storage import File
 from hudi_services.ingest import text
 from hudi_services.ingest.text import RejectText, without_mark
 
-NULL_TEXTS = ["", "NA", "NULL", "null"]
-"""What stands for null, when a type is guessed and when values are read."""
+NULL_TEXTS = pa.array(["", "NA", "NULL", "null"])
+"""What stands for null where no text is meant. In a text column only the empty one does: NA is also a country."""
 
 _HEADER = 1024 * 1024  # bytes in which the header must end
 _LONGEST_ROW = 64 * 1024 * 1024  # bytes
@@ -95,7 +96,8 @@ def csv_table(
 ) -> pa.Table:
     """The rows of a block: all columns, or `only` some, with these types or guessed ones.
 
-    Rows with too few or too many values are rejected. Raises ArrowInvalid for text that is not UTF-8.
+    With types only empty values are null, guesses pass over all `NULL_TEXTS`. Rows with too few or too many values are rejected.
+    Raises ArrowInvalid for text that is not UTF-8.
     """
 
     def wrong_width(row: pa_csv.InvalidRow) -> str:
@@ -107,9 +109,17 @@ def csv_table(
         read_options=pa_csv.ReadOptions(column_names=list(names), block_size=len(block) + 1, use_threads=False),
         parse_options=pa_csv.ParseOptions(invalid_row_handler=wrong_width, newlines_in_values=True),
         convert_options=pa_csv.ConvertOptions(
-            column_types=types, include_columns=list(only), strings_can_be_null=True, null_values=NULL_TEXTS
+            column_types=types,
+            include_columns=list(only),
+            strings_can_be_null=True,
+            null_values=NULL_TEXTS.to_pylist() if types is None else [""],
         ),
     )
+
+
+def without_null_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Texts of a column of another type, with null for those that stand for it."""
+    return pc.if_else(pc.is_in(column, value_set=NULL_TEXTS), pa.scalar(None, column.type), column)
 
 
 _PARSE = pa_csv.ParseOptions(newlines_in_values=True)

@@ -14,7 +14,7 @@ from hoodie.storage import File, Storage, closing_input
 from hudi_services.ingest import text
 from hudi_services.ingest.casting import typed, unknown_field
 from hudi_services.ingest.checks import RowChecks
-from hudi_services.ingest.csv_rows import csv_table, read_header, row_blocks
+from hudi_services.ingest.csv_rows import csv_table, read_header, row_blocks, without_null_texts
 from hudi_services.ingest.json_rows import json_tables, line_blocks, readable
 from hudi_services.ingest.quarantine import QuarantineWriter
 from hudi_services.ingest.source import SourceFile
@@ -95,8 +95,12 @@ class FileSplit:
         """Every column as text."""
         names, start = read_header(source)
         texts = pa.schema([(name, pa.string()) for name in names])
+        others = [name for name in names if name in self.schema.names and not _is_text(self.schema.field(name).type)]
         for block in row_blocks(source, start, reject):
-            yield csv_table(block, names, reject, texts)
+            rows = csv_table(block, names, reject, texts)
+            for name in others:
+                rows = rows.set_column(names.index(name), name, without_null_texts(rows[name]))
+            yield rows
 
     def _check_columns(self, piece: Piece, rows: pa.Table) -> None:
         """Whatever else the types would do, no field of the rows may get lost."""
@@ -129,6 +133,10 @@ class FileSplit:
                 reject(rows.filter(pa.array(more)), path, [reason] * int(more.sum()))
                 bad |= more
         return cast.filter(pa.array(~bad)) if bad.any() else cast
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_binary(kind))
 
 
 def file_splits(

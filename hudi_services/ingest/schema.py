@@ -9,15 +9,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hoodie.errors import SchemaConflictError
 from hoodie.storage import Storage, closing_input
-from hudi_services.ingest.csv_rows import csv_table, read_header, row_blocks
+from hudi_services.ingest.csv_rows import csv_table, read_header, row_blocks, without_null_texts
 from hudi_services.ingest.json_rows import json_tables, line_blocks
 from hudi_services.ingest.text import READ_ERRORS, text_input, unreadable
 from hudi_services.ingest.unite import are_apart, common_type, unite, with_known
 from hudi_services.ingest.vast import csv_number_type, vast_json
+
+_CODE = r"^\s*[+-]?0[0-9xX]"
+"""Texts that Arrow takes for numbers, which would not give them back: 007 and 7, 0x10 and 16 are different codes."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +89,13 @@ class FileSchemas:
 def _csv_types(block: bytes, names: list[str], wanted: list[str]) -> dict[str, pa.DataType]:
     guessed = csv_table(block, names, _ignore, only=wanted)
     types = dict(zip(wanted, guessed.schema.types, strict=True))
+    numbers = [name for name, kind in types.items() if pa.types.is_integer(kind) or pa.types.is_floating(kind)]
+    texts = csv_table(block, names, _ignore, pa.schema([(name, pa.string()) for name in names]), numbers)
     for name, kind in types.items():
-        if pa.types.is_float64(kind):
-            types[name] = csv_number_type(block, names, name, guessed[name])
+        if name in numbers and pc.any(pc.match_substring_regex(texts[name], _CODE)).as_py():
+            types[name] = pa.string()
+        elif pa.types.is_floating(kind):
+            types[name] = csv_number_type(without_null_texts(texts[name]), name, guessed[name])
         elif pa.types.is_time(kind):  # no type of a Hudi table
             types[name] = pa.string()
     return types

@@ -11,7 +11,11 @@ from hoodie.errors import ConfigError, SourceError
 from hoodie.storage import FileInfo, Storage, open_storage
 from hudi_services.ingest.places import canonical
 
-FORMATS = {"parquet": (".parquet",), "csv": (".csv", ".csv.gz"), "json": (".json", ".jsonl", ".ndjson", ".json.gz")}
+FORMATS = {
+    "parquet": (".parquet",),
+    "csv": (".csv", ".csv.gz"),
+    "json": (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz"),
+}
 _HIDDEN = (".", "_")
 _FIELDS = {
     "%Y": ("Y", r"\d{4}"),

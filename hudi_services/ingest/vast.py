@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_services.ingest.csv_rows import csv_table
 from hudi_services.ingest.unite import common_type, unite
 
 WHOLE = pa.decimal128(38, 0)
@@ -38,15 +36,14 @@ def vast_json(lines: list[bytes], rows: pa.Table) -> VastJson | None:
     return VastJson(schema, [_IN_JSON.sub(rb"\g<1>0", line) for line in lines]) if schema.names else None
 
 
-def csv_number_type(block: bytes, names: Sequence[str], name: str, guess: pa.ChunkedArray) -> pa.DataType:
-    """The type of a CSV column that was guessed as double.
+def csv_number_type(texts: pa.ChunkedArray, name: str, guess: pa.ChunkedArray) -> pa.DataType:
+    """The type of a CSV column with these `texts` that was guessed as double.
 
     Raises SchemaConflictError when it has vast whole numbers beside fractions: no type holds both.
     """
     if not _may_hold(guess):
         return guess.type
-    texts = csv_table(block, names, _ignore, pa.schema([(name, pa.string())]), [name])[name].drop_null()
-    texts = pc.utf8_trim_whitespace(texts)
+    texts = pc.utf8_trim_whitespace(texts.drop_null())
     whole = texts.filter(pc.match_substring_regex(texts, _IN_CSV))
     if not len(whole) or not _is_vast(whole):
         return guess.type
@@ -92,7 +89,3 @@ def _type_of(value: Any) -> pa.DataType:
         return kind if pa.types.is_null(kind) else pa.list_(kind)
     vast = isinstance(value, int) and not -_LIMIT <= value < _LIMIT
     return WHOLE if vast else pa.null()
-
-
-def _ignore(_text: str, _reason: str) -> None:
-    return

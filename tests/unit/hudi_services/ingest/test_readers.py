@@ -29,6 +29,8 @@ LANDED = [
     pytest.param("csv", "x.csv.gz", CSV, id="csv.gz"),
     pytest.param("json", "x.json", JSON, id="json"),
     pytest.param("json", "x.json.gz", JSON, id="json.gz"),
+    pytest.param("json", "x.jsonl.gz", JSON, id="jsonl.gz"),
+    pytest.param("json", "x.ndjson.gz", JSON, id="ndjson.gz"),
     pytest.param("csv", "x.csv", "\ufeff" + CSV.replace("\n", "\r\n"), id="csv of Windows"),
     pytest.param("csv", "x.csv", CSV.removesuffix("\n"), id="csv without a last line break"),
     pytest.param(

@@ -189,6 +189,38 @@ def test_a_parquet_column_of_no_type_fits_the_table(feed):
     assert column(feed, "value") == {"a": 1, "b": 2, "c": None, "d": None}
 
 
+@pytest.mark.parametrize("codes", [("007", "7"), ("0x10", "16"), ("-01", "-1"), ("00.5", "0.5"), ("NA", "007")])
+def test_codes_of_digits_stay_as_they_are_written(feed, codes):
+    """As numbers two of them would be one: a key would swallow the other's row."""
+    options = {"hoodie.table.recordkey.fields": "code"}
+    feed.land("x.csv", "id,part,ts,code\n" + "".join(f"a,p,1,{code}\n" for code in codes))
+    assert feed.run("csv", options).rows_inserted == 2
+    assert sorted(feed.open().read()["code"].to_pylist()) == sorted(codes)
+
+
+def test_plain_numbers_of_csv_stay_numbers(feed):
+    feed.land("x.csv", "id,part,ts,value\na,p,1,0\nb,p,0,-0.5\nc,p,10,\n")
+    feed.run("csv")
+    assert column(feed, "value") == {"a": 0.0, "b": -0.5, "c": None}
+    assert feed.open().schema.field("ts").type == pa.int64()
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_words_for_null_are_null_only_where_no_text_is_meant(feed, known):
+    """Namibia's code is NA, and Null is a name."""
+    if known:
+        HoodieTable.create(str(feed.table), OPTIONS, ROWS.append_column("note", pa.array(["", ""])).schema)
+    feed.land("x.csv", 'id,part,ts,value,note\nNA,NA,1,NA,NA\nnull,p,2,5,null\nx,"NA",3,null,\nNULL,p,4,"NA",NULL\n')
+    assert feed.run("csv").rows_inserted == 4
+    rows = {row["id"]: (row["part"], row["value"], row["note"]) for row in feed.open().read().to_pylist()}
+    assert rows == {
+        "NA": ("NA", None, "NA"),
+        "null": ("p", 5, "null"),
+        "x": ("NA", None, None),
+        "NULL": ("p", None, "NULL"),
+    }
+
+
 def test_clock_times_of_csv_are_text(feed):
     feed.land("x.csv", "id,part,ts,value\na,p,1,10:30:00\n")
     feed.run("csv")
