@@ -6,6 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hudi_services.ingest.exact import changed_texts
+
 
 def typed(rows: pa.Table, schema: pa.Schema) -> tuple[pa.Table, np.ndarray, list[str]]:
     """Cast `rows` to `schema` (absent columns are null).
@@ -33,7 +35,12 @@ def _cast(
 ) -> None:
     """Append the cast of `column` to `pieces`; where it fails, halve it until the misfits stand alone."""
     try:
-        pieces.append(pc.cast(column, field.type))
+        cast = pc.cast(column, field.type)
+        if pa.types.is_string(column.type) and pa.types.is_floating(field.type):
+            for place in np.flatnonzero(changed_texts(column, cast)):
+                bad[start + place] = True
+                reasons.setdefault(start + int(place), f"column {field.name}: {column[place]} would be {cast[place]}")
+        pieces.append(cast)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         if len(column) == 1:
             bad[start] = True

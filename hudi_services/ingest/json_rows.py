@@ -10,6 +10,7 @@ import pyarrow.json as pa_json
 
 from hoodie.storage import File
 from hudi_services.ingest import text
+from hudi_services.ingest.exact import is_changed_json, may_hold
 from hudi_services.ingest.text import RejectText, without_mark
 
 _START = 4096  # bytes
@@ -56,6 +57,20 @@ def json_tables(
         yield from json_tables(lines[half:], schema, reject)
     else:
         yield lines, found
+
+
+def exact_json_tables(lines: list[bytes], schema: pa.Schema, reject: RejectText) -> Iterator[pa.Table]:
+    """Rows with the columns of `schema`. Lines whose numbers its floats would change are rejected, too."""
+    for held, rows in json_tables(lines, schema, reject):
+        changed = [line for line in held if is_changed_json(line, schema)] if any(map(may_hold, rows.columns)) else []
+        if not changed:
+            yield rows
+            continue
+        for line in changed:
+            reject(line.decode(), "a number that its column of floats would change")
+        bad = frozenset(changed)
+        kept = [line for line in held if line not in bad]
+        yield from (rows for _, rows in json_tables(kept, schema, reject))
 
 
 def readable(schema: pa.Schema) -> pa.Schema:

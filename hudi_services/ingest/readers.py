@@ -15,7 +15,7 @@ from hudi_services.ingest import text
 from hudi_services.ingest.casting import typed, unknown_field
 from hudi_services.ingest.checks import RowChecks
 from hudi_services.ingest.csv_rows import csv_table, read_header, row_blocks, without_null_texts
-from hudi_services.ingest.json_rows import json_tables, line_blocks, readable
+from hudi_services.ingest.json_rows import exact_json_tables, line_blocks, readable
 from hudi_services.ingest.quarantine import QuarantineWriter
 from hudi_services.ingest.source import SourceFile
 from hudi_services.ingest.text import READ_ERRORS, RejectText, text_input, unreadable
@@ -88,8 +88,7 @@ class FileSplit:
             else:
                 schema = readable(self.schema)
                 for lines in line_blocks(source):
-                    for _, rows in json_tables(lines, schema, refuse):
-                        yield rows
+                    yield from exact_json_tables(lines, schema, refuse)
 
     def _csv_tables(self, source: File, reject: RejectText) -> Iterator[pa.Table]:
         """Every column as text."""

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hudi_services.ingest.exact import may_hold
 from hudi_services.ingest.unite import common_type, unite
 
 WHOLE = pa.decimal128(38, 0)
@@ -29,7 +30,7 @@ class VastJson:
 
 def vast_json(lines: list[bytes], rows: pa.Table) -> VastJson | None:
     """The vast numbers of JSON lines whose columns were guessed as `rows`; None when there are none, which is quick to see."""
-    if not any(_may_hold(column) for column in rows.columns):
+    if not any(may_hold(column, float(_LIMIT)) for column in rows.columns):
         return None
     schemas = [_schema(line) for line in lines if _IN_JSON.search(line)]
     schema = unite(schemas, guessed=True)
@@ -41,7 +42,7 @@ def csv_number_type(texts: pa.ChunkedArray, name: str, guess: pa.ChunkedArray) -
 
     Raises SchemaConflictError when it has vast whole numbers beside fractions: no type holds both.
     """
-    if not _may_hold(guess):
+    if not may_hold(guess, float(_LIMIT)):
         return guess.type
     texts = pc.utf8_trim_whitespace(texts.drop_null())
     whole = texts.filter(pc.match_substring_regex(texts, _IN_CSV))
@@ -50,16 +51,6 @@ def csv_number_type(texts: pa.ChunkedArray, name: str, guess: pa.ChunkedArray) -
     if len(whole) < len(texts):
         return common_type(WHOLE, guess.type, name, guessed=True)
     return WHOLE
-
-
-def _may_hold(column: pa.ChunkedArray | pa.Array) -> bool:
-    """Whether a column, or something inside it, was guessed as double and has values that large."""
-    kind = column.type
-    if pa.types.is_floating(kind):
-        return pc.any(pc.greater_equal(pc.abs(column), float(_LIMIT))).as_py() is True
-    if pa.types.is_struct(kind):
-        return any(_may_hold(pc.struct_field(column, place)) for place in range(kind.num_fields))
-    return pa.types.is_list(kind) and _may_hold(pc.list_flatten(column))
 
 
 def _is_vast(whole: pa.ChunkedArray) -> bool:

@@ -135,10 +135,43 @@ def test_whole_numbers_beyond_64_bits_beside_fractions_are_refused(feed, file_fo
 
 
 @pytest.mark.parametrize("file_format", ["csv", "json"])
-def test_great_floats_stay_floats(feed, file_format):
-    land_values(feed, file_format, [1.5, 1e30])
+@pytest.mark.parametrize("great", [1e30, 2**53, -(10**18)])
+def test_great_floats_stay_floats(feed, file_format, great):
+    land_values(feed, file_format, [1.5, great])
     feed.run(file_format)
-    assert column(feed, "value") == {"k0": 1.5, "k1": 1e30}
+    assert column(feed, "value") == {"k0": 1.5, "k1": great}
+
+
+@pytest.mark.parametrize("file_format", ["csv", "json"])
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("number", [2**53 + 1, -(2**53) - 1, 2**63 - 1, 10**17 + 1])
+def test_whole_numbers_that_a_double_changes_are_quarantined(feed, file_format, known, number):
+    if known:
+        HoodieTable.create(str(feed.table), OPTIONS, ROWS.schema.set(3, pa.field("value", pa.float64())))
+    land_values(feed, file_format, [1.5, number, 2])
+    assert feed.run(file_format, max_bad_share=0.5).rows_quarantined == 1
+    assert column(feed, "value") == {"k0": 1.5, "k2": 2.0}
+    assert str(number) in str(feed.quarantined)
+
+
+@pytest.mark.parametrize("file_format", ["csv", "json"])
+@pytest.mark.parametrize("text", ["1e39", "16777217"])
+def test_numbers_that_a_float_changes_are_quarantined(feed, file_format, text):
+    HoodieTable.create(str(feed.table), OPTIONS, ROWS.schema.set(3, pa.field("value", pa.float32())))
+    if file_format == "csv":
+        feed.land("x.csv", f"id,part,ts,value\na,p,1,{text}\nb,p,1,0.5\nc,p,1,1e30\n")
+    else:
+        row = '{{"id": "{}", "part": "p", "ts": 1, "value": {}}}\n'.format
+        feed.land("x.json", row("a", text) + row("b", 0.5) + row("c", "1e30"))
+    assert feed.run(file_format, max_bad_share=0.5).rows_quarantined == 1
+    assert column(feed, "value") == pytest.approx({"b": 0.5, "c": 1e30})
+
+
+def test_numbers_inside_lists_and_structs_that_a_double_changes_are_quarantined(feed):
+    value = {"of": [{"x": 2**53 + 1}, {"x": 0.5}]}
+    feed.land("x.json", [{**ROW, "value": {"of": [{"x": 2**53}, {"x": 0.5}]}}, {**ROW, "id": "b", "value": value}])
+    assert feed.run("json", max_bad_share=0.5).rows_quarantined == 1
+    assert list(column(feed, "value")) == ["a"]
 
 
 @pytest.mark.parametrize("file_format", ["csv", "json"])
