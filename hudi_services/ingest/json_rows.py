@@ -29,12 +29,12 @@ def line_blocks(source: File) -> Iterator[list[bytes]]:
 
 
 def json_tables(
-    lines: list[bytes], schema: pa.Schema | None, reject: RejectText
+    lines: list[bytes], schema: pa.Schema | None, reject: RejectText, others: str = "error"
 ) -> Iterator[tuple[list[bytes], pa.Table]]:
     """Lines that parse together, and their rows with the columns of `schema`; without one columns and types are guessed.
 
     Where lines do not parse together they are halved until the bad ones stand alone: those are rejected. With a schema such
-    are those with a field that it lacks, too.
+    are those with a field that it lacks, too, unless `others` is "ignore".
     """
     if not lines:
         return
@@ -45,7 +45,7 @@ def json_tables(
             io.BytesIO(data),
             read_options=pa_json.ReadOptions(block_size=len(data) + 1, use_threads=False),
             parse_options=pa_json.ParseOptions(
-                explicit_schema=schema, unexpected_field_behavior="infer" if schema is None else "error"
+                explicit_schema=schema, unexpected_field_behavior="infer" if schema is None else others
             ),
         )
     except (pa.ArrowException, UnicodeDecodeError) as error:
@@ -53,8 +53,8 @@ def json_tables(
             reject(lines[0].decode(errors="replace"), str(error))
             return
         half = len(lines) // 2
-        yield from json_tables(lines[:half], schema, reject)
-        yield from json_tables(lines[half:], schema, reject)
+        yield from json_tables(lines[:half], schema, reject, others)
+        yield from json_tables(lines[half:], schema, reject, others)
     else:
         yield lines, found
 
@@ -76,13 +76,14 @@ def exact_json_tables(lines: list[bytes], schema: pa.Schema, reject: RejectText)
 def readable(schema: pa.Schema) -> pa.Schema:
     """The types as which JSON values are read before they are cast to those of `schema`.
 
-    Arrow's JSON reader takes dates as numbers only, and does not check the precision of a decimal that it rescales.
+    Arrow's JSON reader takes dates as numbers only, does not check the precision of a decimal that it rescales, and of times with
+    a zone makes such without one, and the other way.
     """
     return pa.schema([field.with_type(_readable(field.type)) for field in schema])
 
 
 def _readable(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_date(kind):
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return pa.string()
     if pa.types.is_decimal128(kind):
         return pa.decimal128(38, kind.scale)

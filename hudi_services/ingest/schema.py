@@ -19,6 +19,7 @@ from hudi_services.ingest.json_rows import json_tables, line_blocks
 from hudi_services.ingest.text import READ_ERRORS, text_input, unreadable
 from hudi_services.ingest.unite import are_apart, common_type, unite, with_known
 from hudi_services.ingest.vast import csv_number_type, vast_json
+from hudi_services.ingest.zones import with_zones
 
 _CODE = r"^\s*[+-]?0[0-9xX]"
 """Texts that Arrow takes for numbers, which would not give them back: 007 and 7, 0x10 and 16 are different codes."""
@@ -119,11 +120,11 @@ def _json_schemas(lines: list[bytes]) -> Iterator[pa.Schema]:
     for held, rows in json_tables(lines, None, _ignore):
         vast = vast_json(held, rows)
         if vast is None:
-            yield rows.schema
+            yield with_zones(held, rows.schema)
         else:
             yield vast.schema
-            for _, others in json_tables(vast.lines, None, _ignore):
-                yield others.schema
+            for others, rest in json_tables(vast.lines, None, _ignore):
+                yield with_zones(others, rest.schema)
 
 
 def _unite_with_first(found: list[pa.Schema], schema: pa.Schema) -> None:

@@ -12,7 +12,8 @@ from hoodie.errors import SchemaConflictError
 def unite(schemas: Iterable[pa.Schema], *, guessed: bool) -> pa.Schema:
     """The columns of all schemas, each with the narrowest type that holds the values of all without loss.
 
-    `guessed` types are those of text: a time that elsewhere is other text is text. Raises SchemaConflictError naming the column.
+    `guessed` types are those of text: a time that elsewhere is other text is text, also one with a zone that elsewhere has none.
+    Raises SchemaConflictError naming the column.
     """
     found: pa.Schema | None = None
     for schema in schemas:
@@ -71,6 +72,8 @@ def common_type(one: pa.DataType, other: pa.DataType, path: str, *, guessed: boo
         return pa.list_(common_type(one.value_type, other.value_type, f"{path}.element", guessed=guessed))
     kinds = (one, other)
     if guessed and any(map(pa.types.is_string, kinds)) and any(map(pa.types.is_temporal, kinds)):
+        return pa.string()
+    if guessed and all(map(pa.types.is_timestamp, kinds)) and (one.tz is None) != (other.tz is None):
         return pa.string()
     apart = are_apart(one, other)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import pyarrow as pa
@@ -252,6 +253,42 @@ def test_words_for_null_are_null_only_where_no_text_is_meant(feed, known):
         "x": ("NA", None, None),
         "NULL": ("p", None, "NULL"),
     }
+
+
+ZONED, PLAIN = "2024-01-01T00:00:00+02:00", "2024-01-01T00:00:00"
+IN_UTC = datetime(2023, 12, 31, 22, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("file_format", ["csv", "json"])
+def test_times_with_a_zone_are_moments(feed, file_format):
+    land_values(feed, file_format, [ZONED, "2023-12-31T22:00:00Z"])
+    feed.run(file_format)
+    assert column(feed, "value") == {"k0": IN_UTC, "k1": IN_UTC}
+
+
+@pytest.mark.parametrize("file_format", ["csv", "json"])
+@pytest.mark.parametrize("block", [40, 10_000])
+def test_times_of_which_some_have_a_zone_stay_text(feed, monkeypatch, file_format, block):
+    monkeypatch.setattr(text, "BLOCK", block)
+    monkeypatch.setattr("hudi_services.ingest.json_rows._START", 1)
+    land_values(feed, file_format, [ZONED, PLAIN])
+    feed.run(file_format)
+    assert column(feed, "value") == {"k0": ZONED, "k1": PLAIN}
+
+
+@pytest.mark.parametrize("file_format", ["csv", "json"])
+@pytest.mark.parametrize(("zone", "good", "bad"), [("UTC", ZONED, PLAIN), (None, PLAIN, ZONED)])
+def test_times_of_the_other_kind_are_quarantined(feed, file_format, zone, good, bad):
+    HoodieTable.create(str(feed.table), OPTIONS, ROWS.schema.set(3, pa.field("value", pa.timestamp("us", zone))))
+    land_values(feed, file_format, [good, bad])
+    assert feed.run(file_format, max_bad_share=0.5).rows_quarantined == 1
+    assert column(feed, "value") == {"k0": IN_UTC if zone else datetime(2024, 1, 1)}
+
+
+def test_times_inside_lists_and_structs_keep_their_zone(feed):
+    feed.land("x.json", [{**ROW, "value": {"at": [ZONED], "day": PLAIN, "mixed": [ZONED, PLAIN]}}])
+    feed.run("json")
+    assert column(feed, "value") == {"a": {"at": [IN_UTC], "day": datetime(2024, 1, 1), "mixed": [ZONED, PLAIN]}}
 
 
 def test_clock_times_of_csv_are_text(feed):
