@@ -10,11 +10,12 @@ from hoodie.errors import SchemaConflictError
 from hoodie.schema.required import refuse_nulls
 
 
-def conform(rows: pa.Table, target: pa.Schema) -> pa.Table:
+def conform(rows: pa.Table, target: pa.Schema, *, rounds: bool = True) -> pa.Table:
     """`rows` with exactly the columns, order and types of `target`; absent columns are null, further ones are dropped.
 
-    Integers in a column that became float or double are rounded to it, as Hudi does; nothing else may lose anything. Raises
-    SchemaConflictError naming the column when a value does not fit its type, or a null meets a required column.
+    Stored integers in a column that became float or double are rounded to it, as Hudi does: without `rounds`, which is for new
+    rows, such as would change do not fit. Nothing else may lose anything. Raises SchemaConflictError naming the column when a
+    value does not fit its type, or a null meets a required column.
     """
     columns = []
     for field in target:
@@ -24,18 +25,18 @@ def conform(rows: pa.Table, target: pa.Schema) -> pa.Table:
         else:
             column = rows.column(position)
             if column.type != field.type:
-                chunks = [_convert(chunk, field.type, field.name) for chunk in column.chunks]
+                chunks = [_convert(chunk, field.type, field.name, rounds) for chunk in column.chunks]
                 column = pa.chunked_array(chunks, field.type)
         refuse_nulls(column.chunks, field, field.name)
         columns.append(column)
     return rows if rows.schema.equals(target) else pa.table(columns, schema=target)
 
 
-def _convert(array: pa.Array, kind: pa.DataType, path: str) -> pa.Array:
+def _convert(array: pa.Array, kind: pa.DataType, path: str, rounds: bool) -> pa.Array:
     if array.type == kind:
         return array
     try:
-        return _cast(array, kind, path)
+        return _cast(array, kind, path, rounds)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise SchemaConflictError(
             f"Column {path!r} has values that do not fit the table",
@@ -44,34 +45,34 @@ def _convert(array: pa.Array, kind: pa.DataType, path: str) -> pa.Array:
         ) from error
 
 
-def _cast(array: pa.Array, kind: pa.DataType, path: str) -> pa.Array:
+def _cast(array: pa.Array, kind: pa.DataType, path: str, rounds: bool) -> pa.Array:
     if pa.types.is_dictionary(array.type):
-        return _convert(array.dictionary_decode(), kind, path)
+        return _convert(array.dictionary_decode(), kind, path, rounds)
     if pa.types.is_struct(kind) and pa.types.is_struct(array.type):
-        return _struct(array, kind, path)
+        return _struct(array, kind, path, rounds)
     if pa.types.is_map(kind) and pa.types.is_map(array.type):
         # `keys` and `items` ignore the array's offset; a fresh array has none.
         plain = _without_offset(array)
-        keys = _convert(plain.keys, kind.key_type, path + ".key")
-        items = _convert(plain.items, kind.item_type, path + ".value")
+        keys = _convert(plain.keys, kind.key_type, path + ".key", rounds)
+        items = _convert(plain.items, kind.item_type, path + ".value", rounds)
         return pa.MapArray.from_arrays(plain.offsets, keys, items, type=kind, mask=_mask(plain))
     if pa.types.is_list(kind) and _is_list(array.type):
         plain = _without_offset(array)
-        values = _convert(plain.values, kind.value_type, path + ".element")
+        values = _convert(plain.values, kind.value_type, path + ".element", rounds)
         return pa.ListArray.from_arrays(_offsets(plain), values, type=kind, mask=_mask(plain))
     # An older file's integers must stay readable after the column became float or double: those are the only casts that round.
-    rounds = pa.types.is_integer(array.type) and pa.types.is_floating(kind)
-    return pc.cast(array, options=pc.CastOptions(kind, allow_float_truncate=rounds))
+    became_float = pa.types.is_integer(array.type) and pa.types.is_floating(kind)
+    return pc.cast(array, options=pc.CastOptions(kind, allow_float_truncate=rounds and became_float))
 
 
-def _struct(array: pa.StructArray, kind: pa.StructType, path: str) -> pa.Array:
+def _struct(array: pa.StructArray, kind: pa.StructType, path: str, rounds: bool) -> pa.Array:
     children = []
     for field in kind.fields:
         position = array.type.get_field_index(field.name)
         if position < 0:
             children.append(pa.nulls(len(array), field.type))
         else:
-            children.append(_convert(array.field(position), field.type, f"{path}.{field.name}"))
+            children.append(_convert(array.field(position), field.type, f"{path}.{field.name}", rounds))
     return pa.StructArray.from_arrays(children, fields=kind.fields, mask=_mask(array))
 
 

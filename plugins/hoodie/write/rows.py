@@ -45,7 +45,7 @@ def keyed_rows(
     for chunk in chunks(batches, max_bytes):
         if not chunk.num_rows:
             continue
-        rows = conform(chunk, context.schema)
+        rows = conform(chunk, context.schema, rounds=False)
         _check_ordering(context, rows)
         sequence = pa.array(np.arange(start, start + rows.num_rows, dtype=np.int64))
         keys = _keys(context, rows, number, start - (number << _SPLIT_BITS))

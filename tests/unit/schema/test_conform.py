@@ -124,6 +124,15 @@ def test_integers_of_a_column_that_became_a_float_stay_readable(given, kind):
     assert column(pa.array([given]), kind) == [float(given - 1)]
 
 
+@pytest.mark.parametrize(("given", "kind"), [(2**24 + 1, pa.float32()), (-(2**53) - 1, pa.float64())])
+@pytest.mark.parametrize("below", [False, True])
+def test_integers_of_new_rows_that_a_float_would_change_are_refused(given, kind, below):
+    values = pa.array([[{"x": given}]] if below else [given])
+    target = pa.schema([("c", pa.list_(pa.struct([("x", kind)])) if below else kind)])
+    with pytest.raises(SchemaConflictError, match=r"'c.*do not fit the table.*not in range"):
+        conform(pa.table({"c": values}), target, rounds=False)
+
+
 @pytest.mark.parametrize(
     ("given", "kind"),
     [

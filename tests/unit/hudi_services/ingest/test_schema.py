@@ -207,6 +207,14 @@ def test_decimals_beside_doubles_of_parquet_are_refused(feed):
         feed.run()
 
 
+def test_whole_numbers_of_parquet_that_the_double_of_the_table_changes_are_refused(feed):
+    HoodieTable.create(str(feed.table), OPTIONS, ROWS.schema.set(3, pa.field("value", pa.float64())))
+    feed.land("1.parquet", ROWS.set_column(3, "value", pa.array([1, 2**53 + 1])))
+    with pytest.raises(SchemaConflictError, match=r"'value'.*do not fit the table.*9007199254740993"):
+        feed.run()
+    assert feed.open().read().num_rows == 0
+
+
 def test_nothing_but_nulls_is_text_also_inside(feed):
     feed.land("x.json", [{**ROW, "tags": [], "of": {"x": None}}])
     feed.run("json")
