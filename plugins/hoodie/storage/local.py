@@ -119,8 +119,7 @@ class LocalStorage:
     def sweep(self, folders: Sequence[str]) -> None:
         for folder in folders:
             for left in self._at(folder).glob(f"{_TEMPORARY}*"):
-                if _is_abandoned(left):
-                    left.unlink(missing_ok=True)
+                _delete_abandoned(left)
 
     def delete_folder(self, folder: str) -> None:
         target = self._at(folder)
@@ -155,14 +154,11 @@ def _owned(folder: Path, name: str, buffering: int = -1) -> Iterator[tuple[Path,
             return
 
 
-def _is_abandoned(path: Path) -> bool:
-    """Whether no process has the unfinished file any more."""
-    try:
-        with open(path, "rb") as left:
-            fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # held, finished meanwhile, or a file system without locks
-        return False
-    return True
+def _delete_abandoned(path: Path) -> None:
+    """Delete the unfinished file if no process has it any more; a writer that is about to lock it finds it gone."""
+    with suppress(OSError), open(path, "rb") as left:  # finished meanwhile, held, or a file system without locks
+        fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink()
 
 
 def _sync_folder(folder: Path) -> None:

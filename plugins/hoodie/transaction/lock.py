@@ -87,7 +87,7 @@ def _acquire(storage: Storage, clock: Clock, path: str, content: bytes, wait_ms:
 
 
 def _take_over(storage: Storage, path: str, own: bytes) -> bool:
-    """Remove the lock when its owner is certainly dead; True when it is worth trying again at once."""
+    """Remove the lock, or the claim to one, when its owner is certainly dead; True when it is worth trying again at once."""
     content = _read(storage, path)
     if content is None:
         return True
@@ -99,8 +99,7 @@ def _take_over(storage: Storage, path: str, own: bytes) -> bool:
     try:
         create_own(storage, claim, own)
     except FileExistsError:
-        claimant = LockOwner.parse(_read(storage, claim) or b"")
-        return claimant is not None and claimant.is_dead() and storage.delete(claim)
+        return _take_over(storage, claim, own)  # a claim of the dead is removed in the same way, and by one
     _delete_lock(storage, path, content)
     storage.delete(claim)
     return True

@@ -20,9 +20,10 @@ _held: set[str] = set()  # tokens of the locks that this process holds now
 @dataclass(frozen=True)
 class LockOwner:
     """A process that takes a lock. `boot` and `started` tell it from a later one with the same number, `namespace` from those
-    of other containers, in which numbers mean other processes."""
+    of other containers, in which numbers mean other processes, `machine` a restart from another machine of the same name."""
 
     host: str
+    machine: str
     boot: str
     namespace: str
     pid: int
@@ -33,7 +34,7 @@ class LockOwner:
     @classmethod
     def of_this_process(cls, token: str, purpose: str) -> Self:
         pid = os.getpid()
-        return cls(socket.gethostname(), _boot_id(), _namespace(), pid, _started(pid), token, purpose)
+        return cls(socket.gethostname(), _machine_id(), _boot_id(), _namespace(), pid, _started(pid), token, purpose)
 
     @classmethod
     def parse(cls, content: bytes) -> Self | None:
@@ -43,7 +44,7 @@ class LockOwner:
             owner = cls(**{name: entry[name] for name in cls.__dataclass_fields__})
         except (ValueError, KeyError, TypeError, RecursionError):
             return None
-        texts = (owner.host, owner.boot, owner.namespace, owner.started, owner.token, owner.purpose)
+        texts = (owner.host, owner.machine, owner.boot, owner.namespace, owner.started, owner.token, owner.purpose)
         numbered = isinstance(owner.pid, int) and 0 < owner.pid < 1 << 31
         if not numbered or not all(isinstance(text, str) for text in texts) or not _TOKEN.fullmatch(owner.token):
             return None
@@ -59,8 +60,8 @@ class LockOwner:
         """Whether the owner certainly runs no more. Unknown (another machine or container) is not dead."""
         if self.host != socket.gethostname():
             return False
-        if self.boot != _boot_id():
-            return bool(self.boot) and bool(_boot_id())  # the same machine, started again
+        if self.boot != _boot_id():  # the same machine, started again, or another one
+            return "" not in (self.machine, self.boot, _boot_id()) and self.machine == _machine_id()
         if self.namespace != _namespace():
             return False
         if self.pid == os.getpid() and self.started == _started(self.pid):
@@ -90,6 +91,14 @@ def _exists(pid: int) -> bool:
 def _boot_id() -> str:
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+@cache
+def _machine_id() -> str:
+    try:
+        return Path("/etc/machine-id").read_text().strip()
     except OSError:
         return ""
 

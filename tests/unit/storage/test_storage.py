@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import pickle
 import subprocess
 import sys
@@ -266,3 +268,35 @@ def test_a_table_on_a_url_is_opened_by_the_url():
     assert content(HoodieTable.open(url)) == {"a": ("p", 1, 1)}
     assert HoodieTable.open(url).base_path == url
     assert not Path("memory:").exists()
+
+
+def test_a_sweep_takes_no_file_that_a_writer_is_about_to_lock(tmp_path, monkeypatch):
+    """The sweeper has looked at the file before the writer locks it, and deletes it after."""
+    storage, lock, unlink = LocalStorage(str(tmp_path)), fcntl.flock, Path.unlink
+    looked, sweepers = threading.Event(), []
+
+    def slow_lock(file, operation):
+        if operation == fcntl.LOCK_SH and not sweepers:
+            sweepers.append(threading.Thread(target=storage.sweep, args=([""],)))
+            sweepers[0].start()
+            assert looked.wait(5)
+        lock(file, operation)
+        if operation != fcntl.LOCK_SH:
+            looked.set()
+
+    def slow_unlink(path, **more):
+        if threading.current_thread() in sweepers:
+            time.sleep(0.3)
+        unlink(path, **more)
+
+    monkeypatch.setattr("hoodie.storage.local.fcntl.flock", slow_lock)
+    monkeypatch.setattr(Path, "unlink", slow_unlink)
+    link = os.link
+
+    def late_link(*arguments):
+        sweepers[0].join()
+        link(*arguments)
+
+    monkeypatch.setattr("hoodie.storage.local.os.link", late_link)
+    storage.create("f", b"content")
+    assert storage.read("f") == b"content"

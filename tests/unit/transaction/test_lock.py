@@ -7,6 +7,9 @@ import os
 import socket
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
 
@@ -145,6 +148,66 @@ def test_a_process_of_another_container_is_not_dead(storage):
     leave(storage, namespace="pid:[1]")
     with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", 0):
         pytest.fail("took a lock of which nothing is known")
+
+
+def test_a_lock_from_before_a_restart_is_taken_over_only_on_the_same_machine(storage, monkeypatch):
+    monkeypatch.setattr("hoodie.transaction.lock_owner._machine_id", lambda: "this one")
+    entry = leave(storage, boot="an earlier one", machine="another one of this name")
+    with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", 0):
+        pytest.fail("took a living writer's lock")
+    for unknown in ("machine", "boot"):
+        break_lock(storage, LOCK)
+        storage.create(LOCK, json.dumps({**entry, "machine": "this one", unknown: ""}).encode())
+        with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", 0):
+            pytest.fail("took a lock of which nothing is known")
+    break_lock(storage, LOCK)
+    storage.create(LOCK, json.dumps({**entry, "machine": "this one"}).encode())
+    with table_lock(storage, FakeClock(), "clean", 0):
+        pass
+
+
+def test_of_two_that_find_a_dead_lock_and_its_dead_claimant_only_one_removes_it(storage):
+    entry = leave(storage)
+    claim = f"{LOCK}.{entry['token']}"
+    storage.create(claim, json.dumps({**entry, "token": "claimant"}).encode())
+    looked, deleting, taken = Event(), Event(), Event()
+
+    class First(LocalStorage):
+        """Is about to delete the dead claim when the second comes."""
+
+        def delete(self, path):
+            if path == claim and not looked.is_set():
+                looked.set()
+                deleting.wait(0.5)
+            return super().delete(path)
+
+    class Second(LocalStorage):
+        """Is about to delete the dead lock, which it has claimed, when the first goes on."""
+
+        def delete(self, path):
+            if path == LOCK and not deleting.is_set():
+                deleting.set()
+                taken.wait(0.5)
+            return super().delete(path)
+
+    def first():
+        with table_lock(First(storage.base_path), FakeClock(), "clean", 0):
+            taken.set()
+            done.wait(5)
+
+    def second():
+        with table_lock(Second(storage.base_path), FakeClock(), "upsert", 0):
+            done.wait(5)
+
+    done = Event()
+    with ThreadPoolExecutor(2) as pool:
+        one = pool.submit(first)
+        assert looked.wait(5)
+        other = pool.submit(second)
+        time.sleep(1)
+        done.set()
+        held = [each.exception() is None for each in (one, other)]
+    assert held.count(True) == 1, "two writers at once"
 
 
 def test_a_lock_from_another_machine_is_respected(storage):
