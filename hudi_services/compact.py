@@ -15,7 +15,7 @@ from hoodie.config.key import resolve
 from hoodie.errors import ConfigError
 from hoodie.services.compaction import schedule_compaction
 from hoodie.services.compaction_plan import CompactionDecision
-from hoodie.services.compaction_run import pending_compactions
+from hoodie.services.compaction_run import CompactionResult, execute_waiting, pending_compactions
 from hoodie.services.log_compaction import schedule_log_compaction
 from hoodie.table import HoodieTable
 from hoodie.view import compaction_plan
@@ -57,13 +57,17 @@ def compact(
     if mode != "execute":
         scheduled, reason = _schedule(table, chosen, force=force)
         said.append(f"scheduled {scheduled}" if scheduled else f"none scheduled: {reason}")
-    results = []
+    results: list[CompactionResult] = []
     if mode != "schedule":
         waiting = [pending.time for pending in pending_compactions(table.state())]
-        times = [instant] if instant is not None else waiting[:max_plans]
-        for each in times:
-            results += table.compact(each, chosen)
-        said.append(f"executed {len(results)} of {max(len(waiting), len(times))} waiting")
+        if instant is not None:
+            results = table.compact(instant, chosen)
+        else:
+            done = execute_waiting(
+                table.storage, table.clock, waiting[:max_plans], lambda each: table.compact(each, chosen)
+            )
+            results = [result for each in done for result in each]
+        said.append(f"executed {len(results)} of {max(len(waiting), len(results))} waiting")
     stats = [stat for result in results for stat in result.metadata.stats]
     result = ServiceResult(
         "compact",

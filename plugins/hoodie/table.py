@@ -27,7 +27,7 @@ from hoodie.services.clean import CleanRun, run_clean
 from hoodie.services.clean_plan import CleanDecision, decide_clean
 from hoodie.services.compaction import execute_compaction, schedule_compaction
 from hoodie.services.compaction_plan import CompactionDecision, decide_compaction
-from hoodie.services.compaction_run import CompactionResult, pending_compactions
+from hoodie.services.compaction_run import CompactionResult, execute_waiting, pending_compactions
 from hoodie.services.log_compaction import execute_log_compaction, schedule_log_compaction
 from hoodie.services.log_compaction_plan import decide_log_compaction
 from hoodie.storage import Storage, open_storage
@@ -238,15 +238,16 @@ class HoodieTable:
     def compact(self, time: str | None = None, options: Mapping[str, object] | None = None) -> list[CompactionResult]:
         """Execute the pending compaction or log compaction of instant `time`, or all of them, the oldest first.
 
-        Writers may go on meanwhile.
+        Writers may go on meanwhile. Raises PendingInstantError for a named one that is not pending.
         """
         own = own_options(options or {}, Service.COMPACT)
         pending = {instant.time: instant.action for instant in pending_compactions(self.state())}
-        results = []
-        for each in [time] if time is not None else list(pending):
-            execute = execute_log_compaction if pending.get(each) is Action.LOG_COMPACTION else execute_compaction
-            results.append(execute(self.storage, self.clock, self.engine, each, own))
-        return results
+
+        def execute(each: str) -> CompactionResult:
+            run = execute_log_compaction if pending.get(each) is Action.LOG_COMPACTION else execute_compaction
+            return run(self.storage, self.clock, self.engine, each, own)
+
+        return [execute(time)] if time is not None else execute_waiting(self.storage, self.clock, pending, execute)
 
     def explain_sync(self, options: Mapping[str, object] | None = None) -> SyncPlan:
         """What a Hive sync would change in the catalog; `options` are the keys of `hoodie.config.sync_keys`. Changes nothing."""

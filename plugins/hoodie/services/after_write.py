@@ -21,7 +21,7 @@ from hoodie.errors import ConfigError, HoodieError
 from hoodie.model.outcome import ServiceOutcome
 from hoodie.services.clean import run_clean
 from hoodie.services.compaction import execute_compaction, schedule_compaction
-from hoodie.services.compaction_run import pending_compactions
+from hoodie.services.compaction_run import execute_waiting, pending_compactions
 from hoodie.services.log_compaction import execute_log_compaction, schedule_log_compaction
 from hoodie.storage.base import Storage
 from hoodie.sync.run import run_sync
@@ -128,11 +128,15 @@ def _compact(place: Place, options: Mapping[str, object]) -> tuple[str, str | No
     _, decision = schedule_compaction(place.storage, place.clock, options)
     state = load_state(place.storage, place.clock)
     waiting = [instant.time for instant in pending_compactions(state) if instant.action is Action.COMPACTION]
-    for time in waiting:
+
+    def execute(time: str) -> str:
         execute_compaction(place.storage, place.clock, place.engine, time, options)
-    if not waiting:
+        return time
+
+    done = execute_waiting(place.storage, place.clock, waiting, execute)
+    if not done:
         return decision.reason, None
-    return f"executed {', '.join(waiting)}; {decision.reason}", waiting[-1]
+    return f"executed {', '.join(done)}; {decision.reason}", done[-1]
 
 
 def _schedule(place: Place, options: Mapping[str, object]) -> tuple[str, str | None]:
@@ -150,9 +154,13 @@ def _log_compact(place: Place, options: Mapping[str, object]) -> tuple[str, str 
     _, decision = schedule_log_compaction(place.storage, place.clock, options)
     state = load_state(place.storage, place.clock)
     waiting = [instant.time for instant in pending_compactions(state) if instant.action is Action.LOG_COMPACTION]
-    for time in waiting:
+
+    def execute(time: str) -> str:
         execute_log_compaction(place.storage, place.clock, place.engine, time, options)
-    return decision.reason, waiting[-1] if waiting else None
+        return time
+
+    done = execute_waiting(place.storage, place.clock, waiting, execute)
+    return decision.reason, done[-1] if done else None
 
 
 def _clean(place: Place, options: Mapping[str, object]) -> tuple[str, str | None]:

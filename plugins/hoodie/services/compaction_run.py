@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import pyarrow as pa
 
@@ -27,6 +29,10 @@ from hoodie.transaction.lock import service_lock, table_lock
 from hoodie.transaction.metadata_table import switch_off_metadata_table
 from hoodie.view import TableState, compaction_plan, load_state
 from hoodie.view.table_schema import table_schema
+
+_log = logging.getLogger(__name__)
+
+_Result = TypeVar("_Result")
 
 _COMPLETE_WAIT_MS = 6 * 3600 * 1000  # the work is done: a writer that holds the lock for long must not throw it away
 
@@ -58,6 +64,21 @@ class CompactionWork:
 def pending_compactions(state: TableState) -> list[Instant]:
     """Compactions and log compactions that were scheduled and not completed, the oldest first."""
     return [i for i in state.timeline.pending if i.action in (Action.COMPACTION, Action.LOG_COMPACTION)]
+
+
+def execute_waiting(
+    storage: Storage, clock: Clock, times: Iterable[str], execute: Callable[[str], _Result]
+) -> list[_Result]:
+    """`execute` for each of these plans, but for those that another process has carried out, or taken back, meanwhile."""
+    results = []
+    for time in times:
+        try:
+            results.append(execute(time))
+        except PendingInstantError:
+            if any(instant.time == time for instant in pending_compactions(load_state(storage, clock))):
+                raise
+            _log.info("%s of table %s: another process was faster", time, storage.base_path)
+    return results
 
 
 def run_compaction(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from types import MappingProxyType
 
 import pyarrow as pa
@@ -19,6 +18,7 @@ from hoodie.keygen import check_key_generator
 from hoodie.model.names import PARTITION_METAFILE
 from hoodie.schema import arrow_to_avro, check_ordering, find_field, normalise
 from hoodie.storage.base import Storage, walk_files
+from hoodie.storage.once import create_own
 from hoodie.timeline import Action
 from hoodie.transaction.begin import begin
 from hoodie.view import TableState, layout_of
@@ -53,7 +53,7 @@ def create_table(
         raise TableExistsError(f"Another process has just created {storage.base_path}", fix="open it") from None
     # Hudi cannot open a table whose timeline folder is missing, and an object store has no empty folders. Until this file is
     # there, or the first instant, only we can read the table.
-    storage.create(_keep(properties), b"")
+    create_own(storage, _keep(properties), b"")
 
 
 def never_committed(state: TableState) -> bool:
@@ -94,8 +94,7 @@ def recreate_table(
             storage.delete(path)
         if dict(state.properties.raw) != dict(properties.raw):
             update_properties(storage, properties)
-        with suppress(FileExistsError):
-            storage.create(_keep(properties), b"")
+        create_own(storage, _keep(properties), b"")
 
 
 def _checked_properties(

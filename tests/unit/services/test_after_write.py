@@ -7,7 +7,8 @@ from functools import partial
 
 import pytest
 
-from hoodie.errors import ConfigError
+import hoodie.table
+from hoodie.errors import ConfigError, PendingInstantError
 from hoodie.services import after_write
 from hoodie.sync.run import run_sync
 from hoodie.timeline import Action
@@ -76,6 +77,41 @@ def test_a_compaction_when_one_is_due(tmp_path, options, expected):
     assert actions(table) == ["deltacommit"] * 3 + [expected]
     assert result.services[0].instant == list(table.timeline)[-1].time
     assert content(table) == {"a": ("p", 3, 3)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("compaction", {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": 3}),
+        ("log_compaction", {"hoodie.log.compaction.inline": "true", "hoodie.log.compaction.blocks.threshold": 2}),
+    ],
+)
+def test_one_that_another_process_carries_out_meanwhile_has_not_failed(tmp_path, monkeypatch, kind, options):
+    table = create(tmp_path / "t", **MERGE_ON_READ)
+
+    def late(place):
+        execute = getattr(place, f"execute_{kind}")
+
+        def twice(*arguments):
+            execute(*arguments)  # the other's
+            return execute(*arguments)
+
+        monkeypatch.setattr(place, f"execute_{kind}", twice)
+
+    late(after_write)
+    results = [write(table, step, **options) for step in (1, 2, 3)]
+    assert [(each.failed, each.instant) for result in results for each in result.services] == [(False, None)] * 3
+    assert not table.timeline.pending
+    assert len(table.timeline) == 4
+    assert content(table) == {"a": ("p", 3, 3)}
+
+    write(table, 4)
+    time = table.schedule_compaction(force=True)
+    kind = "compaction"
+    late(hoodie.table)
+    assert table.compact() == []
+    with pytest.raises(PendingInstantError, match=time):
+        table.compact(time)
 
 
 def test_a_log_compaction(tmp_path):
