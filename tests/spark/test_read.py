@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import pyarrow as pa
 import pytest
 
 import hoodie.spark
@@ -27,3 +30,13 @@ def test_logs_are_merged_by_workers(spark, golden, expected, archive, name):
 def test_rows_of_some_columns_are_filled_by_workers(spark, golden, expected, name):
     rows = hoodie.spark.read(spark, str(golden("12merge") / name), columns=["id", "name", "price", "ts"]).collect()
     assert {row["id"]: [row["name"], row["price"], row["ts"]] for row in rows} == expected("12merge", name)
+
+
+def test_rows_of_nan_are_found_by_spark(spark, tmp_path):
+    """To Spark NaN is equal to itself and greater than every other number; statistics without it hid its row."""
+    options = {"hoodie.table.name": "t", "hoodie.table.recordkey.fields": "id"}
+    table = HoodieTable.create(str(tmp_path / "t"), options)
+    table.write(pa.table({"id": ["1", "2", "3"], "f": [1.0, math.nan, 2.0]}), "bulk_insert")
+    frame = hoodie.spark.read(spark, str(tmp_path / "t"))
+    for condition in ("f > 5", "f = double('NaN')", "NOT f < 5", "f <=> double('NaN')"):
+        assert [row["id"] for row in frame.where(condition).collect()] == ["2"], condition

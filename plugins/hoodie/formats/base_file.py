@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
-from typing import Any
+from itertools import accumulate, chain
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ import pyarrow.parquet as pq
 from hoodie.errors import HUDI_ROLLBACK, CorruptFileError
 from hoodie.formats.bloom import BloomFilter
 from hoodie.formats.data_file import telling_missing
+from hoodie.formats.row_groups import matching_row_groups
 from hoodie.formats.source_file import Interval, read_intervals
 from hoodie.model.meta_columns import COMMIT_SEQNO, META_COLUMNS, RECORD_KEY
 from hoodie.storage.base import File, Storage
@@ -139,12 +139,16 @@ class BaseFileWriter:
         return pa.table(columns, schema=self._schema)
 
     def _open(self, first: pa.Table) -> pq.ParquetWriter:
+        # Arrow leaves NaN out of a column's least and greatest number, and Spark, to which NaN is the greatest, then does not
+        # find its row. Java, to spare that, writes no statistics of numbers with NaN; here they would have to be known first.
+        leaves = chain.from_iterable(_leaves(field.name, field.type) for field in self._schema)
+        compared = [path for path, kind in leaves if not pa.types.is_floating(kind)]
         self._writer = pq.ParquetWriter(
             self._sink,
             self._schema,
             compression=self._options.compression,
             use_dictionary=[*self._constants, *dictionary_columns(first)] or False,
-            write_statistics=True,
+            write_statistics=compared,
             store_schema=False,
         )
         return self._writer
@@ -161,7 +165,7 @@ def dictionary_columns(sample: pa.Table) -> list[str]:
     chosen: list[str] = []
     for field in sample.schema:
         if pa.types.is_nested(field.type):
-            chosen.extend(_leaves(field.name, field.type))
+            chosen.extend(path for path, _ in _leaves(field.name, field.type))
         elif field.name not in (RECORD_KEY, COMMIT_SEQNO) and not pa.types.is_boolean(field.type):
             distinct = pc.count_distinct(head[field.name]).as_py()
             if distinct <= max(1, head.num_rows * _DICTIONARY_SHARE):
@@ -169,7 +173,8 @@ def dictionary_columns(sample: pa.Table) -> list[str]:
     return chosen
 
 
-def _leaves(path: str, kind: pa.DataType) -> Iterator[str]:
+def _leaves(path: str, kind: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
+    """The Parquet columns of a column, and their types."""
     if pa.types.is_struct(kind):
         for field in kind.fields:
             yield from _leaves(f"{path}.{field.name}", field.type)
@@ -179,7 +184,7 @@ def _leaves(path: str, kind: pa.DataType) -> Iterator[str]:
     elif pa.types.is_list(kind):
         yield from _leaves(f"{path}.list.element", kind.value_type)
     else:
-        yield path
+        yield path, kind
 
 
 def _range(keys: pa.ChunkedArray) -> tuple[str, str]:
@@ -296,30 +301,3 @@ class BaseFileReader:
             found=str(error),
             fix=f"restore the file from a copy, or {HUDI_ROLLBACK}",
         )
-
-
-def matching_row_groups(
-    source: File, stored: pa.Schema, expression: pc.Expression, schema: pa.Schema
-) -> list[int] | None:
-    """The row groups of the Parquet file `source`, read as `stored`, whose statistics do not rule the filter out.
-
-    `schema` are the filter's columns; of those that the file lacks nothing is known. None (all) when a type differs.
-    """
-    import pyarrow.dataset as ds  # imports pandas where it is installed: 0.75 s in each worker, so only where it is used
-
-    for field in schema:
-        position = stored.get_field_index(field.name)
-        if position >= 0 and stored.field(position).type != field.type:
-            return None
-    fragment = ds.ParquetFileFormat().make_fragment(source)
-    kept = {group.id for group in fragment.subset(filter=expression, schema=schema).row_groups}
-    numbers = [field.name for field in schema if pa.types.is_floating(field.type)]
-    if numbers:  # statistics do not tell 0.0 from -0.0, `isin` does
-        kept.update(group.id for group in fragment.row_groups if any(_zeros(group, name) for name in numbers))
-    return sorted(kept)
-
-
-def _zeros(group: Any, column: str) -> bool:
-    """Whether all values of a row group's column are zeros."""
-    found = group.statistics.get(column) or {}
-    return bool(found) and found["min"] == 0 == found["max"]

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.errors import CorruptFileError
-from hoodie.formats.base_file import BaseFileReader, KeyIndex, matching_row_groups
+from hoodie.formats.base_file import BaseFileReader, KeyIndex
+from hoodie.formats.row_groups import matching_row_groups
 from hoodie.formats.source_file import Interval, SourceFile
 from hoodie.model.files import BaseFile, SourceRows
 from hoodie.model.meta_columns import META_COLUMNS, RECORD_KEY
