@@ -17,7 +17,7 @@ from hoodie.storage import Storage, closing_input
 from hudi_services.ingest.csv_rows import csv_table, read_header, row_blocks, without_null_texts
 from hudi_services.ingest.json_rows import json_tables, line_blocks
 from hudi_services.ingest.text import READ_ERRORS, text_input, unreadable
-from hudi_services.ingest.unite import are_apart, common_type, unite, with_known
+from hudi_services.ingest.unite import CODES, are_apart, common_type, unite, with_known
 from hudi_services.ingest.vast import csv_number_type, vast_json
 from hudi_services.ingest.zones import with_zones
 
@@ -94,7 +94,7 @@ def _csv_types(block: bytes, names: list[str], wanted: list[str]) -> dict[str, p
     texts = csv_table(block, names, _ignore, pa.schema([(name, pa.string()) for name in names]), numbers)
     for name, kind in types.items():
         if name in numbers and pc.any(pc.match_substring_regex(texts[name], _CODE)).as_py():
-            types[name] = pa.string()
+            types[name] = CODES
         elif pa.types.is_floating(kind):
             types[name] = csv_number_type(without_null_texts(texts[name]), name, guessed[name])
         elif pa.types.is_time(kind):  # no type of a Hudi table

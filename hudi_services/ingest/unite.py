@@ -8,6 +8,9 @@ import pyarrow as pa
 
 from hoodie.errors import SchemaConflictError
 
+CODES = pa.large_string()
+"""The guess for values such as 01234, which are codes and no numbers. It becomes text, also beside numbers of other files."""
+
 
 def unite(schemas: Iterable[pa.Schema], *, guessed: bool) -> pa.Schema:
     """The columns of all schemas, each with the narrowest type that holds the values of all without loss.
@@ -37,8 +40,8 @@ def with_known(known: pa.DataType, guessed: pa.DataType) -> pa.DataType:
 
 
 def settled(kind: pa.DataType) -> pa.DataType:
-    """Text where a type is not known yet, for all values were null: text holds whatever comes."""
-    if pa.types.is_null(kind):
+    """Text for codes, and where a type is not known yet, for all values were null: text holds whatever comes."""
+    if pa.types.is_null(kind) or kind == CODES:
         return pa.string()
     if pa.types.is_struct(kind):
         return pa.struct([field.with_type(settled(field.type)) for field in kind.fields])
@@ -73,6 +76,8 @@ def common_type(one: pa.DataType, other: pa.DataType, path: str, *, guessed: boo
     kinds = (one, other)
     if guessed and any(map(pa.types.is_string, kinds)) and any(map(pa.types.is_temporal, kinds)):
         return pa.string()
+    if guessed and CODES in kinds:
+        return CODES if all(kind == CODES or _is_number(kind) for kind in kinds) else pa.string()
     if guessed and all(map(pa.types.is_timestamp, kinds)) and (one.tz is None) != (other.tz is None):
         return pa.string()
     apart = are_apart(one, other)
@@ -92,3 +97,7 @@ def common_type(one: pa.DataType, other: pa.DataType, path: str, *, guessed: boo
 def are_apart(one: pa.DataType, other: pa.DataType) -> bool:
     """Whether no number type holds the values of both exactly."""
     return any(map(pa.types.is_decimal, (one, other))) and any(map(pa.types.is_floating, (one, other)))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return any(is_such(kind) for is_such in (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal))

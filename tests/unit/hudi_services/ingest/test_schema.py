@@ -305,6 +305,14 @@ def test_clock_times_of_csv_are_text(feed):
     assert column(feed, "value") == {"a": "10:30:00"}
 
 
+@pytest.mark.parametrize("given", [["1234", "01234"], ["001", "1"], ["8.5", "07"], ["00", "x"]])
+def test_codes_of_one_csv_file_make_text_of_the_numbers_of_another(feed, given):
+    for number, value in enumerate(given):
+        feed.land(f"{number}.csv", f"id,part,ts,value\n{value},p,1,{value}\n")
+    feed.run("csv")
+    assert column(feed, "value") == dict(zip(given, given, strict=True))
+
+
 @pytest.mark.parametrize("start", ["\ufeff", "\n\n"])
 def test_a_mark_or_blank_lines_before_json(feed, start):
     feed.land("x.json", start + '{"id": "a", "part": "p", "ts": 1, "value": 1}\n')
