@@ -31,7 +31,7 @@ from hoodie.transaction.guard import (
 )
 from hoodie.transaction.lock_owner import user_name
 from hoodie.transaction.times import new_time
-from hoodie.view import TableState, load_state
+from hoodie.view import TableState, file_groups, latest_slices, list_partition_files, load_state, replaced_groups
 
 _BATCH = 256  # files that one task deletes
 
@@ -187,4 +187,25 @@ def _finish(state: TableState, pending: Instant, clock: Clock, engine: Engine) -
             ) from error
         state.storage.delete(path)
         return None
+    _check_not_current(state, plan, path)
     return execute_clean(state, pending, plan, clock, engine)
+
+
+def _check_not_current(state: TableState, plan: CleanPlan, path: str) -> None:
+    """Raises UnsafeDeleteError when an older plan names a current file: what superseded it may have been taken back."""
+    planned = {file.path for file in plan.files}
+    check_data_files(state.storage, planned)
+    partitions = sorted({path.rpartition("/")[0] for path in planned})
+    groups = file_groups(list_partition_files(state.storage, partitions), state)
+    current: set[str] = set()
+    for file_slice in latest_slices(groups, replaced_groups(state)):
+        current.update(log.path for log in file_slice.log_files)
+        if file_slice.base_file is not None:
+            current.add(file_slice.base_file.path)
+    named = sorted(planned & current)
+    if named:
+        raise UnsafeDeleteError(
+            f"Refused to finish the interrupted clean of table {state.storage.base_path} that {path} plans",
+            found=f"{named[0]}, which it would delete, is one of today's files",
+            fix=f"nothing was deleted; if a commit was taken back since, remove {path} and its .inflight, and clean again",
+        )

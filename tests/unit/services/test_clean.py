@@ -14,8 +14,10 @@ from hoodie.model.commit import CommitMetadata
 from hoodie.services.clean_plan import SAVEPOINTS
 from hoodie.storage import walk_files
 from hoodie.timeline import Action, Instant, State
+from hoodie.timeline.service_codec import encode_clean_plan
 from hoodie.transaction import instants
 from hoodie.transaction.guard import delete_data_file, relative_path
+from hoodie.transaction.times import new_time
 from hoodie.write.execute import WriteHooks
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
@@ -268,6 +270,24 @@ def test_a_file_that_is_gone_already_is_a_success(table):
 
 
 @pytest.mark.format("11e")
+def test_an_interrupted_clean_does_not_delete_what_a_restore_has_made_current_again(table, clock):
+    upsert(table, ("a", "p", 1, 1))
+    taken_back = [upsert(table, ("a", "p", step, step)) for step in (2, 3)]
+    state, plan = table.state(), table.plan_clean({"hoodie.clean.commits.retained": 1})
+    path = instants.request(
+        state, new_time(state, clock), Action.CLEAN, encode_clean_plan(plan, table.base_path)
+    ).file_name
+    for file in walk_files(table.storage, ""):
+        if any(time in file.name for time in taken_back):  # what Hudi's restore to the first commit deletes
+            table.storage.delete(file.path)
+    with pytest.raises(UnsafeDeleteError, match=path):
+        table.clean()
+    assert content(table) == {"a": ("p", 1, 1)}
+    table.storage.delete(f"{state.layout.folder}/{path}")
+    assert table.clean().files_deleted == 0
+    assert content(table) == {"a": ("p", 1, 1)}
+
+
 def test_a_file_that_cannot_be_deleted_leaves_the_clean_pending(table, monkeypatch):
     for step in range(3):
         upsert(table, ("a", "p", step, step))
