@@ -6,7 +6,7 @@ from typing import Any
 
 from hoodie.config import table_keys as keys
 from hoodie.config.bootstrap_keys import SOURCE
-from hoodie.config.key import ConfigKey, Options, resolve
+from hoodie.config.key import ConfigKey, Options, resolve, shown
 from hoodie.config.table import TYPED_PARTITION_FIELDS, TableProperties, keygen_type_of_class
 from hoodie.config.timebased import TIMEBASED_KEYS, TYPE
 from hoodie.errors import ConfigError
@@ -98,6 +98,6 @@ def _same(options: Options, key: ConfigKey[Any], stored: object) -> None:
 def _differ(key: ConfigKey[Any], given: object, stored: object) -> None:
     raise ConfigError(
         f"Option {key.name} contradicts the table, whose key generator never changes",
-        found=f"{given!r} is asked for, the table has {stored!r}",
+        found=f"{shown(given)!r} is asked for, the table has {shown(stored)!r}",
         fix="correct the option, or load into a new table",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoodie.config import table_keys as keys
-from hoodie.config.key import ConfigKey, Options
+from hoodie.config.key import ConfigKey, Options, shown
 from hoodie.config.merging import LEGACY_PAYLOAD_KEY, PAYLOAD_KEY
 from hoodie.config.table import TableProperties
 from hoodie.errors import ConfigError
@@ -31,6 +31,6 @@ def check_same_table(properties: TableProperties, options: Options) -> None:
         if options.given(key) and options[key] != stored:
             raise ConfigError(
                 f"Option {key.name} contradicts the table",
-                found=f"{options[key]!r} is asked for, the table has {stored!r}",
+                found=f"{shown(options[key])!r} is asked for, the table has {shown(stored)!r}",
                 fix="correct the option, or load into a new table",
             )

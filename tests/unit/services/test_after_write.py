@@ -192,7 +192,7 @@ def test_whose_failure_counts(options, counts):
         ({"hoodie.index.type": "BUCKET"}, "is refused.*SIMPLE"),
         ({"hoodie.write.concurrency.mode": "optimistic_concurrency_control"}, "or set single_writer"),
         ({"hoodie.table.name": "other"}, "the table has 'trips'"),
-        ({"hoodie.datasource.write.precombine.field": "value"}, r"the table has \('ts',\)"),
+        ({"hoodie.datasource.write.precombine.field": "value"}, "the table has 'ts'"),
         ({"hoodie.datasource.write.operation": "insert"}, "insert and upsert"),
         ({"hoodie.datasource.write.operation": "insert_overwrite"}, "one of insert, bulk_insert, upsert, delete"),
     ],

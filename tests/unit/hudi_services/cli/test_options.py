@@ -34,7 +34,7 @@ def test_options_that_cannot_be_are_refused_before_anything_is_made(tmp_path, la
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("hoodie.table.recordkey.fields=value", "the table has ('id',)"),
+        ("hoodie.table.recordkey.fields=value", "the table has 'id'"),
         ("hoodie.table.name=other", "the table has 'trips'"),
         ("hoodie.write.table.version=6", "the table has '9'"),
         ("hoodie.record.merge.mode=COMMIT_TIME_ORDERING", "the table has 'EVENT_TIME_ORDERING'"),
