@@ -92,7 +92,8 @@ class SliceMerger:
             for batch in self._keyed(reader, wanted, schema, key):
                 yield overlay.uncovered(batch).select(schema.names)
             others = [number for number in range(reader.row_groups) if number not in wanted]
-            if others and ordering:  # without ordering values a row of the logs stands, whatever it covers
+            # Without ordering values a row of the logs stands, but as often as its key: inserts may have put it there twice.
+            if others and (ordering or key != POSITION):
                 compared = [name for name in schema.names if name in (key, *ordering)]
                 for batch in self._keyed(reader, others, pa.schema([schema.field(name) for name in compared]), key):
                     overlay.meet(batch)
