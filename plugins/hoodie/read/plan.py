@@ -171,7 +171,9 @@ def _slices(state: TableState, as_of: str | None, partitions: Sequence[str] | No
     if choice is not None:
         chosen = list_chosen_files(state.storage, choice, partitions)
         listed, left_out = chosen.files, len(chosen.left_out)
-        partitions = chosen_partitions(state, chosen, choice)
+        # Of named ones all that are wanted were listed, be they there or not.
+        named = partitions is not None
+        partitions = [each.partition for each in listed] if named else chosen_partitions(state, chosen, choice)
     elif partitions is not None:
         listed = list_partition_files(state.storage, partitions)
     else:

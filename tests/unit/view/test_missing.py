@@ -247,3 +247,12 @@ def test_bodies_are_read_once_a_process(history):
     table.read()
     bodies = [path for name, path in storage.log if name == "read" and "commit" in path]
     assert len(bodies) == 1
+
+
+def test_an_incremental_read_with_a_filter_misses_no_partition_that_its_commits_did_not_touch(tmp_path):
+    table = create(tmp_path / "t")
+    for number, part in enumerate("pqr"):
+        table.write(batch([(f"k{number}", part, 1, 1)]), "upsert", SMALL_BLOOM)
+    before = table.timeline.commits[0].completion_time
+    found = table.read_incremental(before, columns=["id"], filter=pc.field("part") != "r")
+    assert found["id"].to_pylist() == ["k1"]
