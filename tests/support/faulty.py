@@ -59,7 +59,7 @@ class FaultyStorage:
             raise Killed(f"call {self._fail_at}: {name} {path}")
 
     def _call(self, name, path, *rest):
-        error = self._step(name, path)
+        error = self._step(name, path if isinstance(path, str) else " ".join(path))
         result = getattr(self._inner, name)(path, *rest)
         if error is not None:
             raise error
