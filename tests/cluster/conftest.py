@@ -11,13 +11,23 @@ from pathlib import Path
 import pytest
 
 from hudi_services.java import spark_environment
+from tests.support import versitygw
 from tests.support.archives import build_wheel
 from tests.support.cluster import settings, spark_cluster
+from tests.support.s3 import moto_server
 
 
 @pytest.fixture(scope="session")
 def cluster():
     with spark_cluster() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def s3():
+    """A real server here, where Go can build it, else moto's as elsewhere."""
+    program = versitygw.program()
+    with versitygw.versitygw_server(program) if program is not None else moto_server() as running:
         yield running
 
 

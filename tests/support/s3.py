@@ -1,4 +1,4 @@
-"""An S3 server of the tests, moto's, and what clients in this process and its children need to reach it."""
+"""The S3 server of quick tests, moto's, and what clients in this process and its children need to reach it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from pathlib import Path
 
 from tests.support.servers import Server, free_port
 
+KEY, SECRET = "tester", "tester-secret"
+
 
 class S3:
     """A running server. `environment` makes clients reach it."""
@@ -20,8 +22,8 @@ class S3:
         self.endpoint = endpoint
         self.environment = {
             "AWS_ENDPOINT_URL": endpoint,
-            "AWS_ACCESS_KEY_ID": "tester",
-            "AWS_SECRET_ACCESS_KEY": "tester-secret",
+            "AWS_ACCESS_KEY_ID": KEY,
+            "AWS_SECRET_ACCESS_KEY": SECRET,
             "AWS_DEFAULT_REGION": "us-east-1",
         }
 
@@ -35,9 +37,7 @@ class S3:
         """The objects as another client sees them."""
         import s3fs
 
-        return s3fs.S3FileSystem(
-            endpoint_url=self.endpoint, key="tester", secret="tester-secret", use_listings_cache=False
-        )
+        return s3fs.S3FileSystem(endpoint_url=self.endpoint, key=KEY, secret=SECRET, use_listings_cache=False)
 
 
 @contextmanager
