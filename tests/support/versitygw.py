@@ -21,7 +21,7 @@ _OLDEST_GO = (1, 25)
 
 
 def program() -> Path | None:
-    """The server's program, built if need be (a minute and a half); None without a Go that can build it."""
+    """The server's program, built if need be (a minute and a half); None where Go cannot build it."""
     built = PEER / f"versitygw-{_VERSION}" / "versitygw"
     if not built.exists():
         go = shutil.which("go")
@@ -29,7 +29,8 @@ def program() -> Path | None:
             return None
         part = built.parent.with_suffix(".part")
         environment = {**os.environ, "GOBIN": str(part), "CGO_ENABLED": "0"}
-        subprocess.run([go, "install", f"{_MODULE}@{_VERSION}"], env=environment, check=True)
+        if subprocess.run([go, "install", f"{_MODULE}@{_VERSION}"], env=environment, check=False).returncode != 0:
+            return None  # Go has said why; without its module proxy there is no server to build
         part.rename(built.parent)
     return built
 
