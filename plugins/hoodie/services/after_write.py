@@ -21,11 +21,12 @@ from hoodie.errors import ConfigError, HoodieError
 from hoodie.model.outcome import ServiceOutcome
 from hoodie.services.clean import run_clean
 from hoodie.services.compaction import execute_compaction, schedule_compaction
+from hoodie.services.compaction_plan import CompactionDecision
 from hoodie.services.compaction_run import execute_waiting, pending_compactions
 from hoodie.services.log_compaction import execute_log_compaction, schedule_log_compaction
 from hoodie.storage.base import Storage
 from hoodie.sync.run import run_sync
-from hoodie.timeline import Action
+from hoodie.timeline import Action, Instant
 from hoodie.view import load_state
 
 _log = logging.getLogger(__name__)
@@ -123,17 +124,32 @@ def _outcome(step: Step, place: Place, options: Mapping[str, object]) -> Service
 
 
 def _compact(place: Place, options: Mapping[str, object]) -> tuple[str, str | None]:
+    return _compacted(place, options, schedule_compaction, execute_compaction, Action.COMPACTION)
+
+
+def _log_compact(place: Place, options: Mapping[str, object]) -> tuple[str, str | None]:
+    return _compacted(place, options, schedule_log_compaction, execute_log_compaction, Action.LOG_COMPACTION)
+
+
+def _compacted(
+    place: Place,
+    options: Mapping[str, object],
+    schedule: Callable[..., tuple[Instant | None, CompactionDecision]],
+    execute: Callable[..., object],
+    action: Action,
+) -> tuple[str, str | None]:
+    """Schedule one if it is due, and carry out all that wait."""
     if not _has_logs(place):
         return _NO_LOGS
-    _, decision = schedule_compaction(place.storage, place.clock, options)
+    _, decision = schedule(place.storage, place.clock, options)
     state = load_state(place.storage, place.clock)
-    waiting = [instant.time for instant in pending_compactions(state) if instant.action is Action.COMPACTION]
+    waiting = [instant.time for instant in pending_compactions(state) if instant.action is action]
 
-    def execute(time: str) -> str:
-        execute_compaction(place.storage, place.clock, place.engine, time, options)
+    def executed(time: str) -> str:
+        execute(place.storage, place.clock, place.engine, time, options)
         return time
 
-    done = execute_waiting(place.storage, place.clock, waiting, execute)
+    done = execute_waiting(place.storage, place.clock, waiting, executed)
     if not done:
         return decision.reason, None
     return f"executed {', '.join(done)}; {decision.reason}", done[-1]
@@ -146,21 +162,6 @@ def _schedule(place: Place, options: Mapping[str, object]) -> tuple[str, str | N
     if instant is None:
         return decision.reason, None
     return f"scheduled {instant.time}; {decision.reason}", instant.time
-
-
-def _log_compact(place: Place, options: Mapping[str, object]) -> tuple[str, str | None]:
-    if not _has_logs(place):
-        return _NO_LOGS
-    _, decision = schedule_log_compaction(place.storage, place.clock, options)
-    state = load_state(place.storage, place.clock)
-    waiting = [instant.time for instant in pending_compactions(state) if instant.action is Action.LOG_COMPACTION]
-
-    def execute(time: str) -> str:
-        execute_log_compaction(place.storage, place.clock, place.engine, time, options)
-        return time
-
-    done = execute_waiting(place.storage, place.clock, waiting, execute)
-    return decision.reason, done[-1] if done else None
 
 
 def _clean(place: Place, options: Mapping[str, object]) -> tuple[str, str | None]:
