@@ -22,6 +22,14 @@ def test_import_hoodie_gives_its_parts_on_use():
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("module", ["hoodie.table", "hoodie.spark"])
+def test_importing_the_library_imports_neither_pandas_nor_arrow_s_data_sets(module):
+    """A third of a second in each driver and worker (docs/decisions/0009)."""
+    code = f"import sys, {module}\nfound = {{'pandas', 'pyarrow.dataset'}} & set(sys.modules)\nassert not found, found"
+    done = run(["-c", code])
+    assert done.returncode == 0, done.stderr
+
+
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="'nothing'"):
         hoodie.nothing  # noqa: B018

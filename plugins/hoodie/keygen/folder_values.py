@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from urllib.parse import unquote
 
@@ -25,7 +26,6 @@ from hoodie.keygen.partition_path import DEFAULT_PARTITION
 from hoodie.schema import find_field
 
 Guarantees = list[pc.Expression]
-NOTHING = pc.scalar(True)
 
 _NULLS = frozenset({DEFAULT_PARTITION, "default"})  # the second one: releases before 0.12
 _WHOLE = re.compile(r"-?[0-9]+")
@@ -51,7 +51,13 @@ class FolderValues:
     def _readings(self, path: str, *, below: bool) -> Guarantees:
         steps = path.split("/")
         found = _readings(self.columns, steps, below=below) if len(steps) <= _DEEPEST else []
-        return found or [NOTHING]
+        return found or [nothing()]
+
+
+@cache
+def nothing() -> pc.Expression:
+    """True of every row. Not a constant: Arrow's first conversion of a Python value imports pandas (decision 9)."""
+    return pc.scalar(True)
 
 
 def folder_values(properties: TableProperties, schema: pa.Schema) -> FolderValues | None:
@@ -116,11 +122,11 @@ class _Column:
 
     def values(self, steps: Sequence[str]) -> Guarantees:
         """Of values that the folders `steps` name; none when they are no whole value."""
-        return [NOTHING]
+        return [nothing()]
 
     def begun(self, steps: Sequence[str]) -> Guarantees:
         """Of values whose folders begin with `steps` and go on below."""
-        return [NOTHING]
+        return [nothing()]
 
     @property
     def field(self) -> pc.Expression:
@@ -142,14 +148,14 @@ class _Column:
     def known(self, found: Iterable[Guarantees | None]) -> Guarantees:
         """What is known by any of the ways to read a text, of which None are no texts of the type."""
         meant = [each for each in found if each is not None]
-        return [guarantee for each in meant for guarantee in each] if meant else [NOTHING]
+        return [guarantee for each in meant for guarantee in each] if meant else [nothing()]
 
     def nulls(self, text: str) -> Guarantees | None:
         """What a folder of nulls says; None for another one."""
         if text and text not in _NULLS:
             return None
         # In a struct the null may be that of the struct.
-        return [NOTHING] if "." in self.name else [self.field.is_null()]
+        return [nothing()] if "." in self.name else [self.field.is_null()]
 
 
 class _Single(_Column):
@@ -254,7 +260,7 @@ def _joined(texts: Sequence[str]) -> Iterator[str]:
 def _readings(columns: Sequence[_Column], steps: Sequence[str], *, below: bool) -> Guarantees:
     """Every way to give each column its folders; with `below` further folders may follow."""
     if not steps:
-        return [NOTHING] if below or not columns else []
+        return [nothing()] if below or not columns else []
     if not columns:
         return []
     found = columns[0].begun(steps) if below else []
@@ -266,7 +272,7 @@ def _readings(columns: Sequence[_Column], steps: Sequence[str], *, below: bool) 
 
 
 def _both(left: pc.Expression, right: pc.Expression) -> pc.Expression:
-    return right if left is NOTHING else left if right is NOTHING else left & right
+    return right if left is nothing() else left if right is nothing() else left & right
 
 
 def _parsed(text: str, kind: pa.DataType) -> list[pa.Scalar] | None:
