@@ -197,11 +197,7 @@ def _check_not_current(state: TableState, plan: CleanPlan, path: str) -> None:
     check_data_files(state.storage, planned)
     partitions = sorted({path.rpartition("/")[0] for path in planned})
     groups = file_groups(list_partition_files(state.storage, partitions), state)
-    current: set[str] = set()
-    for file_slice in latest_slices(groups, replaced_groups(state)):
-        current.update(log.path for log in file_slice.log_files)
-        if file_slice.base_file is not None:
-            current.add(file_slice.base_file.path)
+    current = {path for file_slice in latest_slices(groups, replaced_groups(state)) for path in file_slice.paths}
     named = sorted(planned & current)
     if named:
         raise UnsafeDeleteError(
