@@ -20,7 +20,10 @@ from hudi_services.catalogue import options
 from hudi_services.compact import compact
 from hudi_services.explain import clean_as_dict, ingest_as_dict, print_plan
 from hudi_services.failures import TOLD, tell
-from hudi_services.ingest import IngestRequest, Window, prepare, run_ingest
+from hudi_services.ingest.plan import Window
+from hudi_services.ingest.prepare import prepare
+from hudi_services.ingest.request import IngestRequest
+from hudi_services.ingest.run import run_ingest
 from hudi_services.options import Common, common_options, source_folder
 from hudi_services.result import DONE, ServiceResult, finish
 from hudi_services.show import show

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from hoodie.services.clean_plan import CleanDecision
-from hudi_services.ingest import Prepared
+from hudi_services.ingest.prepare import Prepared
 
 _SHOWN = 200  # lines of files: a plan of millions must not flood a terminal; JSON has all
 

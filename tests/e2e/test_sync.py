@@ -9,7 +9,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.config.key import resolve
 from hoodie.config.sync_keys import SYNC_KEYS
-from hoodie.sync.catalog import open_catalog
+from hoodie.sync.connect import open_catalog
 from hoodie.sync.plan import same_place
 from hudi_services.demo.steps import Step, wait_for_dags, wait_for_run
 from tests.e2e.conftest import Running

@@ -11,7 +11,7 @@ from hoodie.config.key import resolve
 from hoodie.config.sync_keys import SYNC_KEYS
 from hoodie.engine import LocalEngine
 from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
-from hoodie.sync.catalog import open_catalog
+from hoodie.sync.connect import open_catalog
 
 PREFIX = "hoodie.datasource.hive_sync."
 

@@ -9,7 +9,7 @@ from hoodie import HoodieTable
 from hoodie.config.key import resolve
 from hoodie.config.sync_keys import SYNC_KEYS
 from hoodie.errors import SchemaConflictError
-from hoodie.sync.catalog import open_catalog
+from hoodie.sync.connect import open_catalog
 from tests.interop.hive_services import hudi_sync_tool
 from tests.interop.synced import entry, hms, make, make_of_plain_files, rows
 

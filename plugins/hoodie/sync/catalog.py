@@ -6,9 +6,6 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
-from hoodie.config import sync_keys as keys
-from hoodie.config.key import Options
-from hoodie.errors import ConfigError
 from hoodie.sync.model import Action, CatalogPartition, CatalogTable
 
 T = TypeVar("T")
@@ -39,26 +36,6 @@ class Catalog(Protocol):
 
     def apply(self, action: Action) -> None:
         """Carry out one action. Safe to repeat."""
-
-
-def open_catalog(options: Options) -> Catalog:
-    """Connect as `hoodie.datasource.hive_sync.mode` says. Raises ConfigError for an address that cannot be, and CatalogError."""
-    # The clients are imported when they are wanted: Thrift's generated code takes a while to load.
-    if not options.given(keys.MODE) and not options[keys.USE_JDBC]:
-        raise ConfigError(
-            f"Option {keys.USE_JDBC.name}=false is refused",
-            found="it asks for Hive's own driver, a Java library",
-            fix=f"say {keys.MODE.name}=hms, the metastore itself, or jdbc",
-        )
-    if options[keys.MODE] == "HMS":
-        from hoodie.sync.metastore import Metastore
-
-        return Metastore.connect(options[keys.METASTORE_URIS], options[keys.USERNAME], options[keys.BATCH])
-    from hoodie.sync.hiveserver import HiveServer
-
-    return HiveServer.connect(
-        options[keys.JDBC_URL], options[keys.USERNAME], options[keys.PASSWORD], options[keys.BATCH]
-    )
 
 
 def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -9,8 +9,9 @@ from functools import cache, partial
 from hoodie.config import sync_keys as keys
 from hoodie.config.key import Options, resolve
 from hoodie.errors import CatalogError, ConfigError
-from hoodie.sync.catalog import Catalog, open_catalog
+from hoodie.sync.catalog import Catalog
 from hoodie.sync.changes import PartitionChanges, partition_changes
+from hoodie.sync.connect import open_catalog
 from hoodie.sync.desired import Entry, database_of, desired_table, entries
 from hoodie.sync.extractors import NON_PARTITIONED, Extractor, extract, extractor_of, infer_extractor
 from hoodie.sync.model import (

@@ -13,7 +13,9 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
-from hudi_services.ingest import IngestRequest, prepare, run_ingest
+from hudi_services.ingest.prepare import prepare
+from hudi_services.ingest.request import IngestRequest
+from hudi_services.ingest.run import run_ingest
 from tests.support.tables import OPTIONS, SMALL_BLOOM, content
 
 

@@ -13,8 +13,8 @@ from hoodie.clock import SystemClock
 from hoodie.errors import CorruptTableError, MissingFileError, NotCommittedError, PendingInstantError
 from hoodie.storage import LocalStorage, walk_files
 from hoodie.view import load_state
-from hudi_services.ingest import prepare
 from hudi_services.ingest.checkpoint import KEY, Checkpoint, find_checkpoint
+from hudi_services.ingest.prepare import prepare
 from hudi_services.ingest.source import SourceFile
 from tests.support.archive import archive_before
 from tests.support.faulty import FaultyStorage, Killed

@@ -15,7 +15,8 @@ from hoodie.errors import (
     SourceError,
     TableNotFoundError,
 )
-from hudi_services.ingest import prepare, run_ingest
+from hudi_services.ingest.prepare import prepare
+from hudi_services.ingest.run import run_ingest
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.tables import OPTIONS, SMALL_BLOOM, batch
 
