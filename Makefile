@@ -11,7 +11,7 @@ help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
 
 setup: ## make .venv from the hashed lock file (every other command does this itself)
-	@$(PYTHON) bootstrap.py
+	@$(PYTHON) requirements/make_venv.py
 
 demo: setup ## load 5 days of real flights with Airflow and Spark into a Hudi table, update and clean it (DAYS=5)
 	@$(VENV)/python -m hudi_services.demo run --days $(or $(DAYS),5)

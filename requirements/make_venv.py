@@ -1,7 +1,7 @@
 """Makes `.venv` from the hashed lock file. Standard library only, and quick when nothing changed.
 
-`make` runs it before every target; by hand: `python3 bootstrap.py`. It looks for Python 3.11 or newer, makes `.venv`,
-installs the hash-pinned uv of `requirements/bootstrap.lock`, and lets uv make the environment equal to
+`make` runs it before every target; by hand: `python3 requirements/make_venv.py`. It looks for Python 3.11 or newer, makes
+`.venv`, installs the hash-pinned uv of `requirements/installer.lock`, and lets uv make the environment equal to
 `requirements/dev.lock`. A stamp in `.venv` remembers what was installed.
 """
 
@@ -14,11 +14,11 @@ import sys
 import time
 
 OLDEST = (3, 11)
-ROOT = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
 PYTHON = os.path.join(VENV, "bin", "python")
 STAMP = os.path.join(VENV, "installed.sha256")
-BOOTSTRAP_LOCK = os.path.join(ROOT, "requirements", "bootstrap.lock")
+INSTALLER_LOCK = os.path.join(ROOT, "requirements", "installer.lock")
 LOCK = os.path.join(ROOT, "requirements", "dev.lock")
 
 
@@ -26,7 +26,7 @@ def main():
     if sys.version_info < OLDEST:
         _run_with_newer_python()
     # Two makes at once must not install into one folder at the same time.
-    with open(os.path.join(ROOT, "bootstrap.py"), "rb") as turn:
+    with open(os.path.abspath(__file__), "rb") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         if _installed() != _wanted():
             _install()
@@ -45,7 +45,7 @@ def _run_with_newer_python():
 
 def _wanted():
     digest = hashlib.sha256(repr(sys.version_info[:2]).encode())
-    for path in (BOOTSTRAP_LOCK, LOCK):
+    for path in (INSTALLER_LOCK, LOCK):
         with open(path, "rb") as file:
             digest.update(file.read())
     return digest.hexdigest()
@@ -68,7 +68,7 @@ def _install():
         _make_venv()
     _run(
         "uv could not be installed",
-        [PYTHON, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--require-hashes", "-r", BOOTSTRAP_LOCK],
+        [PYTHON, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--require-hashes", "-r", INSTALLER_LOCK],
     )
     uv = os.path.join(VENV, "bin", "uv")
     _run(
