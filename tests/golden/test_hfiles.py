@@ -42,7 +42,7 @@ def test_bootstrap_index(golden, archive):
         place = file.source.uri.removeprefix(f"file:{index.source_base_path}/")
         assert (golden(archive) / "_bootsrc" / place).stat().st_size == file.source.length
         assert list(table.glob(f"{file.partition}/{file.file_id}_*_00000000000001.parquet"))
-    names = [(file.partition, file.file_id) for file in index.files]
+    names = [file.group for file in index.files]
     assert read_bootstrap_files(storage, names) == dict(zip(names, index.files, strict=True))
     assert read_bootstrap_index(storage, ["part=p2"]).files == index.files[1:]
 

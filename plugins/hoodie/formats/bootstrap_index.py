@@ -13,6 +13,7 @@ import pyarrow as pa
 from hoodie.errors import CorruptFileError
 from hoodie.formats import avro_file
 from hoodie.formats.hfile import ENTRIES, Codec, HFileWriter, open_hfile
+from hoodie.model.files import GroupId, InGroup
 from hoodie.storage.base import Storage
 
 FOLDER = ".hoodie/.aux/.bootstrap"
@@ -38,7 +39,7 @@ class SourceFile:
 
 
 @dataclass(frozen=True, slots=True)
-class BootstrapFile:
+class BootstrapFile(InGroup):
     """A skeleton file group and the source file that holds its rows.
 
     `partition` is the table's partition path, `source_partition` the folder below the source's base path; "" for none.
@@ -66,8 +67,8 @@ def write_bootstrap_index(storage: Storage, index: BootstrapIndex) -> None:
     """
     if not index.files:
         raise ValueError("a bootstrap index needs files")
-    files = sorted(index.files, key=lambda file: _file_key(file.partition, file.file_id))
-    _write(storage, FILE_IDS_PATH, index, [(_file_key(f.partition, f.file_id), _file_value(f)) for f in files])
+    files = sorted(index.files, key=lambda file: _file_key(file.group))
+    _write(storage, FILE_IDS_PATH, index, [(_file_key(f.group), _file_value(f)) for f in files])
     partitions: dict[str, list[BootstrapFile]] = {}
     for file in files:
         partitions.setdefault(file.partition, []).append(file)
@@ -93,27 +94,25 @@ def read_bootstrap_index(storage: Storage, partitions: Sequence[str] | None = No
         else:
             batches = reader.lookup(pa.array([_partition_key(name) for name in partitions], pa.binary()))
         files = [file for value in _values(batches) for file in _files(_decode(value, where), where)]
-    files.sort(key=lambda file: (file.partition, file.file_id))
+    files.sort(key=lambda file: file.group)
     return BootstrapIndex(info["bootstrapBasePath"] or "", info["createdTimestamp"] or 0, tuple(files))
 
 
-def read_bootstrap_files(storage: Storage, wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], BootstrapFile]:
-    """The files of the wanted (partition, file id), without reading those of whole partitions; unknown ones are left out.
+def read_bootstrap_files(storage: Storage, wanted: Iterable[GroupId]) -> dict[GroupId, BootstrapFile]:
+    """The files of the wanted groups, without reading those of whole partitions; unknown ones are left out.
 
     Raises FileNotFoundError, CorruptFileError.
     """
-    names = {_file_key(*name): name for name in wanted}
+    groups = {_file_key(group): group for group in wanted}
     where = f"{storage.base_path}/{FILE_IDS_PATH}"
     found = {}
     with open_hfile(storage, FILE_IDS_PATH) as reader:
-        for batch in reader.lookup(pa.array(list(names), pa.binary())):
+        for batch in reader.lookup(pa.array(list(groups), pa.binary())):
             for key, value in zip(batch["key"], batch["value"], strict=True):
-                partition, file_id = names[key.as_py()]
+                group = groups[key.as_py()]
                 record = _decode(value.as_py(), where)
                 source = _source(record["bootstrapFileStatus"], where)
-                found[partition, file_id] = BootstrapFile(
-                    partition, file_id, record["bootstrapPartitionPath"] or "", source
-                )
+                found[group] = BootstrapFile(*group, record["bootstrapPartitionPath"] or "", source)
     return found
 
 
@@ -121,8 +120,8 @@ def _partition_key(partition: str) -> bytes:
     return f"part={partition}".encode()
 
 
-def _file_key(partition: str, file_id: str) -> bytes:
-    return f"part={partition};fileid={file_id}".encode()
+def _file_key(group: GroupId) -> bytes:
+    return f"part={group.partition};fileid={group.file_id}".encode()
 
 
 def _partition_value(files: Sequence[BootstrapFile]) -> bytes:

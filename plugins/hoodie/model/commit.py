@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from hoodie.model.files import GroupId, InGroup
+
 NO_PREVIOUS_COMMIT = "null"  # the literal string that Hudi writes for a new file group
 SCHEMA_KEY = "schema"
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
@@ -22,7 +24,7 @@ class LogStat:
 
 
 @dataclass(frozen=True, slots=True)
-class WriteStat:
+class WriteStat(InGroup):
     """What a write did to one file. Sizes in bytes, `num_*` in rows, `*_ms` in milliseconds."""
 
     file_id: str
@@ -55,6 +57,12 @@ class CommitMetadata:
     def partitions(self) -> frozenset[str]:
         """Every partition in which the commit wrote or replaced a file."""
         return frozenset(stat.partition for stat in self.stats) | frozenset(self.replaced)
+
+    @property
+    def replaced_groups(self) -> Iterator[GroupId]:
+        """The file groups that the commit replaced."""
+        for partition, file_ids in self.replaced.items():
+            yield from (GroupId(partition, file_id) for file_id in file_ids)
 
     @property
     def schema(self) -> str | None:

@@ -3,8 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from hoodie.storage.base import FileInfo
+
+
+class GroupId(NamedTuple):
+    """Which file group: file ids are unique in their partition only."""
+
+    partition: str  # partition path relative to the base path, "" for a table without partitions
+    file_id: str
+
+
+class InGroup:
+    """What belongs to one file group."""
+
+    __slots__ = ()
+    partition: str
+    file_id: str
+
+    @property
+    def group(self) -> GroupId:
+        return GroupId(self.partition, self.file_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +38,7 @@ class SourceRows:
 
 
 @dataclass(frozen=True, slots=True)
-class BaseFile:
+class BaseFile(InGroup):
     """One version of a file group: a Parquet file that a commit wrote."""
 
     partition: str  # partition path relative to the base path, "" for a table without partitions
@@ -41,7 +61,7 @@ class BaseFile:
 
 
 @dataclass(frozen=True, slots=True)
-class LogFile:
+class LogFile(InGroup):
     """A log file, as found; which slice it belongs to is the view's business. CDC files are logs too."""
 
     partition: str
@@ -57,7 +77,7 @@ class LogFile:
 
 
 @dataclass(frozen=True, slots=True)
-class FileSlice:
+class FileSlice(InGroup):
     """A base file and the log files that came after it."""
 
     partition: str
@@ -83,7 +103,7 @@ class FileSlice:
 
 
 @dataclass(frozen=True, slots=True)
-class FileGroup:
+class FileGroup(InGroup):
     """All committed slices that share a file id in a partition, newest first."""
 
     partition: str

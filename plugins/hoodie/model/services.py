@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from hoodie.model.files import InGroup
+
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -75,7 +77,7 @@ class RollbackResult:
 
 
 @dataclass(frozen=True, slots=True)
-class CompactionOperation:
+class CompactionOperation(InGroup):
     """One file group of a compaction plan: the slice whose logs are merged into a new base file. Names are file names."""
 
     partition: str

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from hoodie.errors import TimeTravelError
-from hoodie.model.files import FileGroup
+from hoodie.model.files import FileGroup, GroupId
 from hoodie.model.names import BaseFileName, LogFileName
 from hoodie.model.services import CleanResult
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, format_time, pad
 from hoodie.timeline.service_codec import decode_clean_result
 from hoodie.view.partitions import Choice
 from hoodie.view.replaced import replaced_groups
-from hoodie.view.slices import GroupId
 from hoodie.view.state import TableState
 
 
@@ -89,7 +88,7 @@ def check_not_cleaned(state: TableState, as_of: str, groups: list[FileGroup], ch
 
 
 def _gaps(state: TableState, as_of: str, groups: list[FileGroup], choice: Choice | None) -> Iterator[_Gap]:
-    oldest: dict[GroupId, str] = {(g.partition, g.file_id): pad(g.slices[-1].base_instant) for g in groups}
+    oldest = {g.group: pad(g.slices[-1].base_instant) for g in groups}
     replaced: dict[GroupId, str] | None = None
     for clean, result in _cleans(state, as_of):
         wanted = result.deleted if choice is None else choice.partitions(sorted(result.deleted))
@@ -99,10 +98,11 @@ def _gaps(state: TableState, as_of: str, groups: list[FileGroup], choice: Choice
                 if file is None:
                     continue
                 file_id, begin = file
-                end = oldest.get((partition, file_id))
+                group = GroupId(partition, file_id)
+                end = oldest.get(group)
                 if end is None:  # only groups that were replaced lose all slices
                     replaced = _replaced(state, as_of) if replaced is None else replaced
-                    end = replaced.get((partition, file_id), "")  # before `as_of`, when the replacement is not after it
+                    end = replaced.get(group, "")  # before `as_of`, when the replacement is not after it
                 yield _Gap(begin, end, partition, name, clean.time)
 
 
@@ -133,7 +133,7 @@ def _replaced(state: TableState, as_of: str) -> dict[GroupId, str]:
     if not state.timeline.covers(as_of):
         for instant in state.archive.instants(after=as_of):
             if instant.action is Action.REPLACE_COMMIT:
-                for partition, file_ids in state.commit_metadata(instant).replaced.items():
-                    result.update({(partition, file_id): pad(instant.time) for file_id in file_ids})
+                groups = state.commit_metadata(instant).replaced_groups
+                result.update(dict.fromkeys(groups, pad(instant.time)))
     result.update({group: pad(instant.time) for group, instant in replaced_groups(state).items()})
     return result

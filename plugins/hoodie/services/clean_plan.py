@@ -165,7 +165,7 @@ def _plan(
     planned = {*pending_clustering_groups(state), *pending_compaction_groups(state)}
     planned |= set(pending_compaction_groups(state, Action.LOG_COMPACTION))
     kept = _savepointed_files(state, savepoints)
-    kept |= {path for g in groups if (g.partition, g.file_id) in planned for s in g.slices for path in s.paths}
+    kept |= {path for g in groups if g.group in planned for s in g.slices for path in s.paths}
     earliest = retention.earliest
     policy = options[keys.POLICY]
     removable = list(

@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
-from hoodie.model.files import FileGroup, FileSlice, LogFile
+from hoodie.model.files import FileGroup, FileSlice, GroupId, LogFile
 from hoodie.model.services import CleanFile
 from hoodie.timeline import WRITE_ACTIONS, Instant, Timeline, format_time, pad
-from hoodie.view.slices import GroupId
 
 KEEP_COMMITS, KEEP_VERSIONS, KEEP_HOURS = "KEEP_LATEST_COMMITS", "KEEP_LATEST_FILE_VERSIONS", "KEEP_LATEST_BY_HOURS"
 
@@ -74,7 +73,7 @@ def superseded(
     `versions`. Of a group that was replaced before `replaced_before`: all slices. The newest slice of any other group stays.
     """
     for group in groups:
-        replacing = replaced.get((group.partition, group.file_id))
+        replacing = replaced.get(group.group)
         if replacing is not None and replaced_before is not None and pad(replacing.time) < pad(replaced_before):
             for file_slice in group.slices:
                 yield file_slice, f"its file group was replaced by {replacing.time}"
@@ -96,18 +95,16 @@ def planned_files(
 
     `logs` are all log files; the change-data logs among them belong to the base file that their instant wrote.
     """
-    changes: dict[tuple[str, str, str], list[LogFile]] = {}
+    changes: dict[tuple[GroupId, str], list[LogFile]] = {}
     for log in logs:
         if log.is_cdc:
-            changes.setdefault((log.partition, log.file_id, log.time), []).append(log)
+            changes.setdefault((log.group, log.time), []).append(log)
     result: list[CleanFile] = []
     for file_slice, reason in slices:
         base = file_slice.base_file
         files = [base.info] if base is not None else []
         files += [log.info for log in file_slice.log_files]
-        files += [
-            log.info for log in changes.get((file_slice.partition, file_slice.file_id, file_slice.base_instant), ())
-        ]
+        files += [log.info for log in changes.get((file_slice.group, file_slice.base_instant), ())]
         if base is not None and base.path in kept:  # of a savepoint: then its logs stay too
             continue
         result.extend(

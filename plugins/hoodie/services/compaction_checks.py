@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from hoodie.errors import HUDI_UNSCHEDULE, CorruptTableError, MissingFileError
-from hoodie.model.files import BaseFile, FileSlice, LogFile
+from hoodie.model.files import BaseFile, FileSlice, GroupId, LogFile
 from hoodie.model.services import CompactionOperation, CompactionPlan
 from hoodie.storage.base import join
 from hoodie.timeline import Instant, pad
 from hoodie.view import (
-    GroupId,
     TableState,
     file_groups,
     latest_slices,
@@ -28,13 +27,13 @@ def check_current(state: TableState, plan: CompactionPlan, instant: Instant) -> 
 
     No writer makes such plans: one that would be carried out twice hides what came between the two.
     """
-    groups = [_group(operation) for operation in plan.operations]
+    groups = [operation.group for operation in plan.operations]
     other = pending_compaction_groups(state, without=instant)
     twice = next((group for number, group in enumerate(groups) if group in other or group in groups[:number]), None)
     if twice is not None:
         raise CorruptTableError(
             f"Compaction {instant.time} of table {state.storage.base_path} was planned twice for one file group",
-            found=f"group {twice[1]} of partition {twice[0]!r}, also in {other.get(twice, instant).time}",
+            found=f"group {twice.file_id} of partition {twice.partition!r}, also in {other.get(twice, instant).time}",
             fix=f"nothing was changed; give one of the two plans up: {HUDI_UNSCHEDULE}",
         )
     newer = _compacted_since(state, plan.operations)
@@ -49,7 +48,7 @@ def check_current(state: TableState, plan: CompactionPlan, instant: Instant) -> 
 def without_superseded(state: TableState, plan: CompactionPlan) -> CompactionPlan:
     """The plan of a log compaction without groups that were compacted, planned for it, or replaced since."""
     gone = {*_compacted_since(state, plan.operations), *pending_compaction_groups(state), *replaced_groups(state)}
-    return replace(plan, operations=tuple(op for op in plan.operations if _group(op) not in gone))
+    return replace(plan, operations=tuple(op for op in plan.operations if op.group not in gone))
 
 
 def planned_slices(state: TableState, plan: CompactionPlan) -> list[FileSlice]:
@@ -82,16 +81,11 @@ def planned_slices(state: TableState, plan: CompactionPlan) -> list[FileSlice]:
 
 
 def _compacted_since(state: TableState, operations: Iterable[CompactionOperation]) -> dict[GroupId, BaseFile]:
-    planned = {_group(operation): pad(operation.base_instant) for operation in operations}
+    planned = {operation.group: pad(operation.base_instant) for operation in operations}
     found: dict[GroupId, BaseFile] = {}
-    for partition in list_partition_files(state.storage, sorted({partition for partition, _ in planned})):
+    for partition in list_partition_files(state.storage, sorted({group.partition for group in planned})):
         for base in partition.base_files:
-            group = (partition.partition, base.file_id)
-            newer = group in planned and pad(base.instant) > planned[group]
+            newer = base.group in planned and pad(base.instant) > planned[base.group]
             if newer and state.timeline.is_committed(base.instant):
-                found[group] = base
+                found[base.group] = base
     return found
-
-
-def _group(operation: CompactionOperation) -> GroupId:
-    return operation.partition, operation.file_id

@@ -132,7 +132,7 @@ def waiting_slices(state: TableState) -> list[FileSlice]:
     groups = file_groups(list_all_files(state.storage), state)
     slices = latest_slices(groups, replaced_groups(state))
     check_files(state, slices)
-    return [s for s in slices if s.log_files and (s.partition, s.file_id) not in taken]
+    return [s for s in slices if s.log_files and s.group not in taken]
 
 
 def _chosen(waiting: Sequence[FileSlice], options: Options) -> Iterator[CompactionOperation]:

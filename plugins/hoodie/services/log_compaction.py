@@ -81,8 +81,8 @@ def execute_log_compaction(
 def _log_names(state: TableState, time: str, slices: Sequence[FileSlice]) -> list[LogFileName]:
     """In version 6 a log's number comes after those of all logs that the slice has by now."""
     listed = list_partition_files(state.storage, sorted({file_slice.partition for file_slice in slices}))
-    now = {(s.partition, s.file_id): s for s in latest_slices(file_groups(listed, state))}
-    return [next_log_name(state, time, now.get((s.partition, s.file_id), s), {}) for s in slices]
+    now = {s.group: s for s in latest_slices(file_groups(listed, state))}
+    return [next_log_name(state, time, now.get(s.group, s), {}) for s in slices]
 
 
 def _leftovers(state: TableState, instant: Instant, plan: CompactionPlan) -> Iterator[str]:

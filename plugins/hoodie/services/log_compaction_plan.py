@@ -43,7 +43,7 @@ def decide_log_compaction(
     check_supported(state)
     waiting = waiting_slices(state)
     taken = pending_compaction_groups(state, Action.LOG_COMPACTION)
-    several = [s for s in waiting if (s.partition, s.file_id) not in taken]
+    several = [s for s in waiting if s.group not in taken]
     wanted = options[keys.LOG_BLOCKS_THRESHOLD]
     blocks = _valid_blocks(state, several, {} if scanned is None else scanned)
     chosen = [s for s, found in zip(several, blocks, strict=True) if len(found) >= wanted and mergeable(found)]

@@ -17,13 +17,12 @@ from hoodie.view.replaced import (
     pending_compaction_groups,
     replaced_groups,
 )
-from hoodie.view.slices import GroupId, file_groups, latest_slices
+from hoodie.view.slices import file_groups, latest_slices
 from hoodie.view.state import TableState, layout_of, load_state
 
 __all__ = [
     "Choice",
     "ChosenFiles",
-    "GroupId",
     "PartitionFiles",
     "TableState",
     "compaction_plan",

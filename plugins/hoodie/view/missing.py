@@ -12,14 +12,13 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 from hoodie.errors import MissingFileError, TimeTravelError
-from hoodie.model.files import FileSlice
+from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.names import PARTITION_METAFILE, LogFileName
 from hoodie.storage.base import join
 from hoodie.timeline import Action, Instant, pad
 from hoodie.timeline.service_codec import decode_clean_plan, decode_clean_result
 from hoodie.view.partitions import Choice, ChosenFiles
 from hoodie.view.replaced import replaced_groups
-from hoodie.view.slices import GroupId
 from hoodie.view.state import TableState
 from hoodie.view.written import written_files, written_partitions
 
@@ -41,7 +40,7 @@ class _Expected:
 
     @property
     def group(self) -> GroupId:
-        return self.partition, _file_id(self.name)
+        return GroupId(self.partition, _file_id(self.name))
 
 
 def check_files(
@@ -147,18 +146,18 @@ def _absent(
                 file_id, is_log = _file_id(name), name.startswith(".")
                 if limit is not None and time > limit:
                     if not is_log:
-                        later.setdefault((partition, file_id), time)
+                        later.setdefault(GroupId(partition, file_id), time)
                 elif is_log:
                     logs.append(_Expected(partition, name, instant))
                 elif here.begins.get(file_id, "") <= time:
-                    bases[partition, file_id] = _Expected(partition, name, instant)
+                    bases[GroupId(partition, file_id)] = _Expected(partition, name, instant)
                     here.begins[file_id] = time
+    of_slices: dict[str, _Expected] = {}  # path -> a log that comes after the newest base file of its group
     for log in logs:
-        partition, file_id = log.group
-        place = _place(state, log)
-        if present[partition].begins.get(file_id, "") <= place < later.get(log.group, "~"):
-            bases.setdefault((partition, log.name), log)
-    return list(bases.values())
+        begin = present[log.partition].begins.get(log.group.file_id, "")
+        if begin <= _place(state, log) < later.get(log.group, "~"):
+            of_slices.setdefault(log.path, log)
+    return [*bases.values(), *of_slices.values()]
 
 
 def _file_id(name: str) -> str:

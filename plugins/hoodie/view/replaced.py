@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hoodie.formats import avro_file
+from hoodie.model.files import GroupId
 from hoodie.model.services import CompactionPlan
 from hoodie.timeline import Action, Instant, pad
 from hoodie.timeline.named import named_part, named_path, reading
 from hoodie.timeline.service_codec import decode_compaction_plan
-from hoodie.view.slices import GroupId
 from hoodie.view.state import TableState
 
 
@@ -18,8 +18,7 @@ def replaced_groups(state: TableState, as_of: str | None = None) -> dict[GroupId
     result: dict[GroupId, Instant] = {}
     for instant in state.timeline.completed(Action.REPLACE_COMMIT):
         if as_of is None or pad(instant.time) <= pad(as_of):
-            for partition, file_ids in state.commit_metadata(instant).replaced.items():
-                result.update({(partition, file_id): instant for file_id in file_ids})
+            result.update(dict.fromkeys(state.commit_metadata(instant).replaced_groups, instant))
     return result
 
 
@@ -41,7 +40,7 @@ def pending_clustering_groups(state: TableState) -> Mapping[GroupId, Instant]:
             for group in (record.get("clusteringPlan") or {}).get("inputGroups") or []:
                 for file_slice in group.get("slices") or []:
                     partition = named_path(file_slice["partitionPath"], path)
-                    result[(partition, named_part(file_slice["fileId"], path))] = instant
+                    result[GroupId(partition, named_part(file_slice["fileId"], path))] = instant
     return result
 
 
@@ -56,7 +55,7 @@ def pending_compaction_groups(
     for instant in state.timeline.pending:
         if instant.action is action and instant != without:
             plan = compaction_plan(state, instant)
-            result.update({(operation.partition, operation.file_id): instant for operation in plan.operations})
+            result.update({operation.group: instant for operation in plan.operations})
     return result
 
 

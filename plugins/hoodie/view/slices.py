@@ -9,14 +9,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from hoodie.model.files import BaseFile, FileGroup, FileSlice, LogFile
+from hoodie.model.files import BaseFile, FileGroup, FileSlice, GroupId, LogFile
 from hoodie.timeline import Action, Timeline, pad
 from hoodie.view.partitions import PartitionFiles
 from hoodie.view.sources import with_sources
 from hoodie.view.state import TableState
-
-GroupId = tuple[str, str]
-"""Partition path and file id."""
 
 
 def file_groups(files: Iterable[PartitionFiles], state: TableState) -> list[FileGroup]:
@@ -60,7 +57,7 @@ def latest_slices(
     """The newest slice of each group that is not replaced, or the newest one not later than `as_of`."""
     result = []
     for group in groups:
-        if (group.partition, group.file_id) in replaced:
+        if group.group in replaced:
             continue
         for file_slice in group.slices:
             if as_of is None or pad(file_slice.base_instant) <= pad(as_of):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import unquote
 
 from hoodie.errors import CorruptTableError
 from hoodie.formats.bootstrap_index import BootstrapFile, read_bootstrap_index
 from hoodie.keygen import DEFAULT_PARTITION
-from hoodie.model.files import BaseFile, SourceRows
+from hoodie.model.files import BaseFile, GroupId, SourceRows
 from hoodie.model.names import METADATA_BOOTSTRAP
 from hoodie.view.partitions import PartitionFiles
 from hoodie.view.state import TableState
@@ -33,7 +33,7 @@ def with_sources(files: Sequence[PartitionFiles], state: TableState) -> list[Par
             found=str(error),
             fix="restore .hoodie/.aux/.bootstrap from a copy",
         ) from error
-    known = {(file.partition, file.file_id): file for file in index.files}
+    known = {file.group: file for file in index.files}
     return [
         replace(found, base_files=tuple(_with_source(base, known, state) for base in found.base_files))
         for found in files
@@ -60,10 +60,10 @@ def _is_skeleton(base: BaseFile) -> bool:
     return base.instant == METADATA_BOOTSTRAP
 
 
-def _with_source(base: BaseFile, known: dict[tuple[str, str], BootstrapFile], state: TableState) -> BaseFile:
+def _with_source(base: BaseFile, known: Mapping[GroupId, BootstrapFile], state: TableState) -> BaseFile:
     if not _is_skeleton(base):
         return base
-    entry = known.get((base.partition, base.file_id))
+    entry = known.get(base.group)
     if entry is None:
         raise CorruptTableError(
             f"The bootstrap index of table {state.storage.base_path} does not know where the rows of {base.path} are",

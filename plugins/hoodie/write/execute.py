@@ -17,7 +17,7 @@ from hoodie.errors import PendingInstantError
 from hoodie.index.simple import key_splits
 from hoodie.index.sketch import KeySketch, sketch_power
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
-from hoodie.model.files import FileSlice
+from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.names import METADATA_BOOTSTRAP, LogFileName
 from hoodie.model.outcome import ServiceOutcome
 from hoodie.schema import top_level
@@ -30,7 +30,6 @@ from hoodie.transaction.rollback import roll_back_now
 from hoodie.transaction.times import new_time
 from hoodie.transaction.virtual_keys import switch_on_virtual_keys
 from hoodie.view import (
-    GroupId,
     TableState,
     file_groups,
     latest_slices,
@@ -193,10 +192,9 @@ def _write_files(
     def must_not_grow(file_slice: FileSlice) -> bool:
         """To grow a slice is to write its base file anew: its logs would be lost, a planned compaction misled, and of a
         skeleton all rows of its source copied."""
-        group = (file_slice.partition, file_slice.file_id)
         base = file_slice.base_file
         only_base = base is not None and base.source is None and not file_slice.log_files
-        return not only_base or group in clustering or group in compacting
+        return not only_base or file_slice.group in clustering or file_slice.group in compacting
 
     sized = (instant for instant in reversed(state.timeline.commits) if instant.time != METADATA_BOOTSTRAP)
     commits = (state.commit_metadata(instant) for instant in sized)
@@ -243,7 +241,7 @@ def _latest(state: TableState, partitions: Sequence[str]) -> list[FileSlice]:
 
 def _refuse_clustered(state: TableState, touched: Sequence[FileSlice], clustering: Mapping[GroupId, Instant]) -> None:
     for file_slice in touched:
-        instant = clustering.get((file_slice.partition, file_slice.file_id))
+        instant = clustering.get(file_slice.group)
         if instant is not None:
             raise PendingInstantError(
                 f"File group {file_slice.file_id} of partition {file_slice.partition!r} waits for clustering",

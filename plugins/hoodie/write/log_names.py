@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hoodie.model.files import FileSlice
+from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.names import LogFileName
 from hoodie.timeline import Instant
-from hoodie.view import GroupId, TableState
+from hoodie.view import TableState
 
 
 def next_log_name(
@@ -20,7 +20,7 @@ def next_log_name(
     """
     if state.layout.version != 1:
         return LogFileName(file_slice.file_id, instant, 1, "")
-    waiting = compacting.get((file_slice.partition, file_slice.file_id))
+    waiting = compacting.get(file_slice.group)
     time = waiting.time if waiting is not None else file_slice.base_instant
     versions = [log.version for log in file_slice.log_files if log.time == time]
     return LogFileName(file_slice.file_id, time, max(versions, default=0) + 1, "")

@@ -20,6 +20,7 @@ from hoodie.formats.bootstrap_index import (
     write_bootstrap_index,
 )
 from hoodie.formats.hfile import HFileWriter
+from hoodie.model.files import GroupId
 from hoodie.storage import LocalStorage
 
 TIMES = st.integers(0, 1 << 45)
@@ -40,8 +41,8 @@ INDEXES = st.builds(
     BootstrapIndex,
     st.text(),
     TIMES,
-    st.lists(FILES, min_size=1, unique_by=lambda file: (file.partition, file.file_id))
-    .map(lambda files: sorted(files, key=lambda file: (file.partition, file.file_id)))
+    st.lists(FILES, min_size=1, unique_by=lambda file: file.group)
+    .map(lambda files: sorted(files, key=lambda file: file.group))
     .map(same_partition_same_source),
 )
 
@@ -59,8 +60,8 @@ def test_round_trip(storage, index) -> None:
     partition = index.files[0].partition
     of_partition = tuple(file for file in index.files if file.partition == partition)
     assert read_bootstrap_index(storage, [partition, "none"]) == replace(index, files=of_partition)
-    names = {(file.partition, file.file_id): file for file in index.files[::2]}
-    assert read_bootstrap_files(storage, [*names, ("none", "id")]) == names
+    names = {file.group: file for file in index.files[::2]}
+    assert read_bootstrap_files(storage, [*names, GroupId("none", "id")]) == names
 
 
 def test_an_index_is_not_overwritten(storage) -> None:
