@@ -16,8 +16,8 @@ from hoodie.config.key import resolve
 from hoodie.config.table import TableProperties
 from hoodie.engine import Engine, LocalEngine, arrow_splits
 from hoodie.errors import SchemaConflictError
+from hoodie.model.clean import CleanPlan
 from hoodie.model.files import FileSlice
-from hoodie.model.services import CleanPlan
 from hoodie.read.execute import execute_read
 from hoodie.read.incremental import plan_incremental
 from hoodie.read.plan import ReadPlan, current_slices, plan_read

@@ -7,10 +7,10 @@ import shutil
 import pytest
 
 from hoodie.errors import HoodieError, UnclearCommitError
-from hoodie.model.services import RollbackPlan
+from hoodie.model.rollback import RollbackPlan
 from hoodie.storage import LocalStorage
 from hoodie.timeline import Action
-from hoodie.timeline.service_codec import encode_rollback_plan
+from hoodie.timeline.codecs.rollback import encode_rollback_plan
 from hoodie.transaction import instants
 from tests.crash.test_crash import FIRST, RETAIN_ONE, SECOND, reopen, uncommitted
 from tests.support.clock import FakeClock

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from hoodie.errors import TimeTravelError
+from hoodie.model.clean import CleanResult
 from hoodie.model.files import FileGroup, GroupId
 from hoodie.model.names import BaseFileName, LogFileName
-from hoodie.model.services import CleanResult
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, format_time, pad
-from hoodie.timeline.service_codec import decode_clean_result
+from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.view.partitions import Choice
 from hoodie.view.replaced import replaced_groups
 from hoodie.view.state import TableState

@@ -14,12 +14,12 @@ from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.engine.base import Engine
 from hoodie.errors import CorruptTableError, HoodieError, MissingFileError, UnsafeDeleteError
 from hoodie.formats.bootstrap_index import read_bootstrap_index
-from hoodie.model.services import CleanPlan, CleanResult
+from hoodie.model.clean import CleanPlan, CleanResult
 from hoodie.services.clean_plan import CleanDecision, decide_clean
 from hoodie.storage import open_storage
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant, State
-from hoodie.timeline.service_codec import decode_clean_plan, encode_clean_plan, encode_clean_result
+from hoodie.timeline.codecs.clean import decode_clean_plan, encode_clean_plan, encode_clean_result
 from hoodie.transaction import instants
 from hoodie.transaction.begin import begin
 from hoodie.transaction.guard import (

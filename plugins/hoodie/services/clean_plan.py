@@ -9,8 +9,7 @@ from hoodie.clock import Clock
 from hoodie.config import clean_keys as keys
 from hoodie.config.key import Options, resolve
 from hoodie.errors import ConfigError
-from hoodie.formats import avro_file
-from hoodie.model.services import CleanPlan, CleanResult
+from hoodie.model.clean import CleanPlan, CleanResult
 from hoodie.services.clean_retention import (
     KEEP_COMMITS,
     KEEP_VERSIONS,
@@ -21,10 +20,9 @@ from hoodie.services.clean_retention import (
     planned_sources,
     superseded,
 )
-from hoodie.storage.base import join
 from hoodie.timeline import Action, Instant, pad
-from hoodie.timeline.named import reading
-from hoodie.timeline.service_codec import decode_clean_result
+from hoodie.timeline.codecs.clean import decode_clean_result
+from hoodie.timeline.codecs.savepoint import decode_savepoint
 from hoodie.view import (
     TableState,
     file_groups,
@@ -219,8 +217,5 @@ def _savepoints(state: TableState) -> dict[str, Instant]:
 def _savepointed_files(state: TableState, savepoints: Mapping[str, Instant]) -> set[str]:
     kept: set[str] = set()
     for instant in savepoints.values():
-        record = avro_file.decode(state.body(instant), state.where(instant))
-        with reading(state.where(instant), "savepoint"):
-            for partition, entry in record["partitionMetadata"].items():
-                kept.update(join(partition, name) for name in entry["savepointDataFile"])
+        kept.update(decode_savepoint(state.body(instant), state.where(instant)).paths)
     return kept

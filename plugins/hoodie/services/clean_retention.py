@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
+from hoodie.model.clean import CleanFile
 from hoodie.model.files import FileGroup, FileSlice, GroupId, LogFile
-from hoodie.model.services import CleanFile
 from hoodie.timeline import WRITE_ACTIONS, Instant, Timeline, format_time, pad
 
 KEEP_COMMITS, KEEP_VERSIONS, KEEP_HOURS = "KEEP_LATEST_COMMITS", "KEEP_LATEST_FILE_VERSIONS", "KEEP_LATEST_BY_HOURS"

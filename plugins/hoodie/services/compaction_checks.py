@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from hoodie.errors import HUDI_UNSCHEDULE, CorruptTableError, MissingFileError
+from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import BaseFile, FileSlice, GroupId, LogFile
-from hoodie.model.services import CompactionOperation, CompactionPlan
 from hoodie.storage.base import join
 from hoodie.timeline import Instant, pad
 from hoodie.view import (

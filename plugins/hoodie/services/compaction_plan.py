@@ -10,9 +10,9 @@ from hoodie.clock import Clock
 from hoodie.config import compaction_keys as keys
 from hoodie.config.key import Options, resolve
 from hoodie.errors import UnsupportedTableError
+from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import FileSlice
 from hoodie.model.names import FULL_BOOTSTRAP
-from hoodie.model.services import CompactionOperation, CompactionPlan
 from hoodie.timeline import Action, Instant, Timeline, pad, parse_time
 from hoodie.view import (
     TableState,

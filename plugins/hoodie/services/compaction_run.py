@@ -16,8 +16,8 @@ from hoodie.config.store import recover_properties
 from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.errors import PendingInstantError
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
+from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import FileSlice
-from hoodie.model.services import CompactionPlan
 from hoodie.schema import arrow_to_avro
 from hoodie.services.compaction_checks import planned_slices
 from hoodie.storage.base import Storage

@@ -17,9 +17,9 @@ from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.engine.base import Engine
 from hoodie.markers import read_markers
 from hoodie.model.commit import WriteStat
+from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import FileSlice
 from hoodie.model.names import LogFileName
-from hoodie.model.services import CompactionPlan
 from hoodie.services.compaction_checks import without_superseded
 from hoodie.services.compaction_plan import CompactionDecision
 from hoodie.services.compaction_run import CompactionResult, CompactionWork, run_compaction
@@ -28,7 +28,7 @@ from hoodie.services.log_compaction_plan import Scanned, decide_log_compaction
 from hoodie.services.memory import in_turns
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant
-from hoodie.timeline.service_codec import encode_compaction_plan
+from hoodie.timeline.codecs.compaction import encode_compaction_plan
 from hoodie.transaction import instants
 from hoodie.transaction.begin import begin
 from hoodie.transaction.rollback import check_own_log

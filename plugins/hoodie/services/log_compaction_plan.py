@@ -10,8 +10,8 @@ from hoodie.config.key import resolve
 from hoodie.errors import UnsupportedTableError
 from hoodie.formats.log import LogBlock
 from hoodie.merge import merge_rules
+from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import FileSlice, LogFile
-from hoodie.model.services import CompactionPlan
 from hoodie.services.compaction_plan import (
     CompactionDecision,
     backlog_of,

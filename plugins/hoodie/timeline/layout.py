@@ -12,9 +12,14 @@ from typing import Protocol
 
 from hoodie.model.commit import CommitMetadata
 from hoodie.storage.base import FileInfo
-from hoodie.timeline import commit_codec
+from hoodie.timeline.codecs.commit import (
+    decode_commit_avro,
+    decode_commit_json,
+    encode_commit_avro,
+    encode_commit_json,
+)
+from hoodie.timeline.codecs.written import Written, written_avro, written_json
 from hoodie.timeline.instant import Action, Instant, State, format_time
-from hoodie.timeline.written import Written, written_avro, written_json
 
 _ACTIONS = frozenset(action.value for action in Action)
 _NAME = re.compile(r"^(\d+)(?:_(\d+))?(?:\.([a-z]+))?(?:\.(requested|inflight))?\Z", re.ASCII)
@@ -102,10 +107,10 @@ class LayoutV1:
         return f"{instant.time}.{instant.action.completed_as}"
 
     def encode_commit(self, metadata: CommitMetadata, *, replace: bool) -> bytes:
-        return commit_codec.encode_json(metadata, replace=replace)
+        return encode_commit_json(metadata, replace=replace)
 
     def decode_commit(self, data: bytes, instant: Instant) -> CommitMetadata:
-        return commit_codec.decode_json(data, self._where(instant))
+        return decode_commit_json(data, self._where(instant))
 
     def decode_written(self, data: bytes, instant: Instant, partitions: Collection[str] | None) -> Written:
         return written_json(data, self._where(instant), partitions)
@@ -143,10 +148,10 @@ class LayoutV2:
         return f"{instant.time}_{completion_time}.{instant.action.completed_as}"
 
     def encode_commit(self, metadata: CommitMetadata, *, replace: bool) -> bytes:
-        return commit_codec.encode_avro(metadata, replace=replace)
+        return encode_commit_avro(metadata, replace=replace)
 
     def decode_commit(self, data: bytes, instant: Instant) -> CommitMetadata:
-        decode = commit_codec.decode_avro if _of_layout_2(instant) else commit_codec.decode_json
+        decode = decode_commit_avro if _of_layout_2(instant) else decode_commit_json
         return decode(data, self._where(instant))
 
     def decode_written(self, data: bytes, instant: Instant, partitions: Collection[str] | None) -> Written:

@@ -8,20 +8,16 @@ from __future__ import annotations
 import logging
 
 from hoodie.clock import Clock
-from hoodie.errors import HUDI_ROLLBACK, CorruptTableError, MissingFileError, UnsupportedTableError
-from hoodie.formats import avro_file
+from hoodie.errors import HUDI_ROLLBACK, CorruptTableError, MissingFileError, UnsafePathError, UnsupportedTableError
 from hoodie.formats.bootstrap_index import delete_bootstrap_index
 from hoodie.formats.log import scan_blocks
 from hoodie.markers import read_markers
 from hoodie.model.names import METADATA_BOOTSTRAP, LogFileName
-from hoodie.model.services import RollbackPlan, RollbackResult
+from hoodie.model.rollback import RollbackPlan, RollbackResult
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant, State
-from hoodie.timeline.service_codec import (
-    decode_rollback_plan,
-    encode_rollback_plan,
-    encode_rollback_result,
-)
+from hoodie.timeline.codecs.clustering import decode_clustering_plan
+from hoodie.timeline.codecs.rollback import decode_rollback_plan, encode_rollback_plan, encode_rollback_result
 from hoodie.transaction import instants
 from hoodie.transaction.guard import check_data_files, check_of_instant, delete_data_files, relative_path
 from hoodie.transaction.leftovers import delete_markers
@@ -144,8 +140,8 @@ def _is_clustering(state: TableState, time: str) -> bool:
     except FileNotFoundError:
         return False
     try:
-        return bool(data) and avro_file.decode(data, path).get("clusteringPlan") is not None
-    except CorruptTableError:
+        return decode_clustering_plan(data, path) is not None
+    except (CorruptTableError, UnsafePathError):
         return True  # nobody knows: it stays
 
 

@@ -16,7 +16,7 @@ from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.names import PARTITION_METAFILE, LogFileName
 from hoodie.storage.base import join
 from hoodie.timeline import Action, Instant, pad
-from hoodie.timeline.service_codec import decode_clean_plan, decode_clean_result
+from hoodie.timeline.codecs.clean import decode_clean_plan, decode_clean_result
 from hoodie.view.partitions import Choice, ChosenFiles
 from hoodie.view.replaced import replaced_groups
 from hoodie.view.state import TableState

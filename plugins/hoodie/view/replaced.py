@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hoodie.formats import avro_file
+from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import GroupId
-from hoodie.model.services import CompactionPlan
 from hoodie.timeline import Action, Instant, pad
-from hoodie.timeline.named import named_part, named_path, reading
-from hoodie.timeline.service_codec import decode_compaction_plan
+from hoodie.timeline.codecs.clustering import decode_clustering_plan
+from hoodie.timeline.codecs.compaction import decode_compaction_plan
 from hoodie.view.state import TableState
 
 
@@ -33,14 +32,9 @@ def pending_clustering_groups(state: TableState) -> Mapping[GroupId, Instant]:
             data = state.storage.read(path)
         except FileNotFoundError:
             continue
-        if not data:  # insert_overwrite of Hudi leaves it empty: there is no plan
-            continue
-        record = avro_file.decode(data, path)
-        with reading(path, "clustering plan"):
-            for group in (record.get("clusteringPlan") or {}).get("inputGroups") or []:
-                for file_slice in group.get("slices") or []:
-                    partition = named_path(file_slice["partitionPath"], path)
-                    result[GroupId(partition, named_part(file_slice["fileId"], path))] = instant
+        plan = decode_clustering_plan(data, path)
+        if plan is not None:
+            result.update(dict.fromkeys(plan.groups, instant))
     return result
 
 

@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 import pytest
 
 from hoodie.errors import CorruptTableError, TimeTravelError
-from hoodie.model.services import CleanResult
+from hoodie.model.clean import CleanResult
 from hoodie.timeline import Action, Instant, State, format_time
-from hoodie.timeline.service_codec import encode_clean_result
+from hoodie.timeline.codecs.clean import encode_clean_result
 from tests.support.archive import archive, archive_before
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create

@@ -20,7 +20,7 @@ from hoodie.services.bootstrap import BootstrapRequest, preflight, run_bootstrap
 from hoodie.services.bootstrap_validate import validate_bootstrap
 from hoodie.storage import LocalStorage, walk_files
 from hoodie.timeline import Action
-from hoodie.timeline.service_codec import decode_clean_plan, encode_clean_plan
+from hoodie.timeline.codecs.clean import decode_clean_plan, encode_clean_plan
 from hoodie.transaction import instants
 from hoodie.transaction.guard import delete_source_file
 from tests.support.clock import FakeClock

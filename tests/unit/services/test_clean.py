@@ -14,7 +14,7 @@ from hoodie.model.commit import CommitMetadata
 from hoodie.services.clean_plan import SAVEPOINTS
 from hoodie.storage import walk_files
 from hoodie.timeline import Action, Instant, State
-from hoodie.timeline.service_codec import encode_clean_plan
+from hoodie.timeline.codecs.clean import encode_clean_plan
 from hoodie.transaction import instants
 from hoodie.transaction.guard import delete_data_file, relative_path
 from hoodie.transaction.times import new_time
@@ -259,7 +259,7 @@ def test_a_file_that_is_gone_already_is_a_success(table):
     options = {"hoodie.clean.commits.retained": 1}
     victim = table.plan_clean(options).files[0].path
     state = table.state()
-    from hoodie.timeline.service_codec import encode_clean_plan
+    from hoodie.timeline.codecs.clean import encode_clean_plan
 
     plan = table.plan_clean(options)
     instants.request(state, "20260101000009000", Action.CLEAN, encode_clean_plan(plan, table.base_path))

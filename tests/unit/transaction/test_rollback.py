@@ -6,9 +6,9 @@ import pytest
 
 from hoodie.errors import PendingInstantError, UnsupportedTableError
 from hoodie.formats import avro_file
-from hoodie.model.services import RollbackPlan
+from hoodie.model.rollback import RollbackPlan
 from hoodie.timeline import Action, State
-from hoodie.timeline.service_codec import encode_rollback_plan
+from hoodie.timeline.codecs.rollback import encode_rollback_plan
 from hoodie.transaction import instants
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create

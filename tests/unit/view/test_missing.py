@@ -12,7 +12,7 @@ from hoodie import HoodieTable
 from hoodie.errors import MissingFileError, TimeTravelError
 from hoodie.read.plan import plan_read
 from hoodie.timeline import Action
-from hoodie.timeline.service_codec import encode_clean_plan
+from hoodie.timeline.codecs.clean import encode_clean_plan
 from hoodie.transaction import instants
 from hoodie.transaction.times import new_time
 from tests.support.clock import FakeClock

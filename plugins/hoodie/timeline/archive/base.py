@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Protocol
 
 from hoodie.errors import CorruptTableError, MissingFileError
+from hoodie.model.clean import CleanResult
 from hoodie.model.commit import CommitMetadata
-from hoodie.model.services import CleanResult
 from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant
 
 SEARCH_ON = (

@@ -17,11 +17,12 @@ import fastavro
 from hoodie.errors import CorruptTableError
 from hoodie.formats import avro_file
 from hoodie.formats.log import BlockType, Header, LogBlock, read_content, scan_blocks
+from hoodie.model.clean import CleanResult
 from hoodie.model.commit import CommitMetadata
-from hoodie.model.services import CleanResult
 from hoodie.storage.base import Storage
-from hoodie.timeline import commit_codec, service_codec
 from hoodie.timeline.archive.base import action_of, completion_times, torn
+from hoodie.timeline.codecs.clean import clean_result_of
+from hoodie.timeline.codecs.commit import commit_of
 from hoodie.timeline.instant import Action, Instant, State
 
 _NAME = re.compile(r"^\.commits_\.archive\.(\d+)(?:_.*)?$")
@@ -64,10 +65,10 @@ class LogArchive:
         return completion_times(self.instants(), times)
 
     def commit_metadata(self, instant: Instant) -> CommitMetadata:
-        return commit_codec.from_record(self._record(instant), self._of(instant))
+        return commit_of(self._record(instant), self._of(instant))
 
     def clean_result(self, instant: Instant) -> CleanResult:
-        return service_codec.clean_result_of(self._record(instant), self._of(instant))
+        return clean_result_of(self._record(instant), self._of(instant))
 
     @cached_property
     def _entries(self) -> dict[tuple[str, Action], _Entry]:

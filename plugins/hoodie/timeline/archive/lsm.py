@@ -13,13 +13,13 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from hoodie.model.clean import CleanResult
 from hoodie.model.commit import CommitMetadata
-from hoodie.model.services import CleanResult
 from hoodie.storage.base import Storage, closing_input
-from hoodie.timeline import commit_codec
 from hoodie.timeline.archive.base import action_of, completion_times, missing, torn
+from hoodie.timeline.codecs.clean import decode_clean_result
+from hoodie.timeline.codecs.commit import decode_commit_avro, decode_commit_json
 from hoodie.timeline.instant import Action, Instant, State, pad
-from hoodie.timeline.service_codec import decode_clean_result
 
 _NAME = re.compile(r"^(\d+)_(\d+)_(\d+)\.parquet\Z", re.ASCII)
 _VERSION = "_version_"
@@ -74,7 +74,7 @@ class LsmArchive:
     def commit_metadata(self, instant: Instant) -> CommitMetadata:
         body, where = self._body(instant)
         # An upgrade from layout 1 may have kept the older encoding.
-        return (commit_codec.decode_json if body.startswith(b"{") else commit_codec.decode_avro)(body, where)
+        return (decode_commit_json if body.startswith(b"{") else decode_commit_avro)(body, where)
 
     def clean_result(self, instant: Instant) -> CleanResult:
         return decode_clean_result(*self._body(instant))

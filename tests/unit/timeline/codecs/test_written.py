@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from hoodie.errors import CorruptTableError, UnsafePathError
 from hoodie.model.commit import CommitMetadata, WriteStat
-from hoodie.timeline import commit_codec, written
-from hoodie.timeline.written import written_avro, written_by, written_json
+from hoodie.timeline.codecs import written
+from hoodie.timeline.codecs.commit import encode_commit_avro, encode_commit_json
+from hoodie.timeline.codecs.written import written_avro, written_by, written_json
 
 PARTITIONS = st.sampled_from(
     ["", "p", "part=p", "part=q", "a", "a/b", "2026/01/02", "part=ü", 'part="', "b", "0", "part=p/x"]
@@ -47,9 +48,7 @@ COMMITS = st.builds(
 
 @given(COMMITS, st.sets(PARTITIONS, min_size=1), st.booleans(), st.sampled_from(["json", "avro"]))
 def test_the_files_of_some_partitions(commit, wanted, replace, kind):
-    encode, decode = (
-        (commit_codec.encode_json, written_json) if kind == "json" else (commit_codec.encode_avro, written_avro)
-    )
+    encode, decode = (encode_commit_json, written_json) if kind == "json" else (encode_commit_avro, written_avro)
     body = encode(commit, replace=replace)
     expected = written_by(commit)
     assert {name: files for name, files in decode(body, "here", None).items() if files} == {

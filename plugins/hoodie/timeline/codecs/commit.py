@@ -11,20 +11,20 @@ from hoodie.model.commit import NO_PREVIOUS_COMMIT, CommitMetadata, LogStat, Wri
 from hoodie.timeline.named import named_part, named_path, reading
 
 
-def encode_json(metadata: CommitMetadata, *, replace: bool) -> bytes:
+def encode_commit_json(metadata: CommitMetadata, *, replace: bool) -> bytes:
     """The body of a completed file in timeline layout 1."""
     return json.dumps(_to_record(metadata, replace=replace, avro_only=False), indent=2).encode()
 
 
-def encode_avro(metadata: CommitMetadata, *, replace: bool) -> bytes:
+def encode_commit_avro(metadata: CommitMetadata, *, replace: bool) -> bytes:
     """The body of a completed file in timeline layout 2."""
     name = "HoodieReplaceCommitMetadata" if replace else "HoodieCommitMetadata"
     return avro_file.encode(name, _to_record(metadata, replace=replace, avro_only=True))
 
 
-def decode_json(data: bytes, where: str) -> CommitMetadata:
+def decode_commit_json(data: bytes, where: str) -> CommitMetadata:
     """Raises CorruptTableError naming `where` on an empty or torn file."""
-    return from_record(load_json(data, where), where)
+    return commit_of(load_json(data, where), where)
 
 
 def load_json(data: bytes, where: str) -> dict[str, Any]:
@@ -42,9 +42,9 @@ def load_json(data: bytes, where: str) -> dict[str, Any]:
     return record
 
 
-def decode_avro(data: bytes, where: str) -> CommitMetadata:
+def decode_commit_avro(data: bytes, where: str) -> CommitMetadata:
     """Raises CorruptTableError naming `where` on an empty or torn file."""
-    return from_record(avro_file.decode(data, where), where)
+    return commit_of(avro_file.decode(data, where), where)
 
 
 def _to_record(metadata: CommitMetadata, *, replace: bool, avro_only: bool) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def _stat_to_record(stat: WriteStat, avro_only: bool) -> dict[str, Any]:
     return record
 
 
-def from_record(record: dict[str, Any], where: str) -> CommitMetadata:
+def commit_of(record: dict[str, Any], where: str) -> CommitMetadata:
     """The metadata in a decoded HoodieCommitMetadata or HoodieReplaceCommitMetadata.
 
     Raises UnsafePathError for paths that lead out of the table, CorruptTableError for a record of another kind.

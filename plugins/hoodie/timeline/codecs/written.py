@@ -13,7 +13,7 @@ import fastavro
 from hoodie.formats import avro_file
 from hoodie.formats.varint import encode_zigzag
 from hoodie.model.commit import CommitMetadata
-from hoodie.timeline.commit_codec import load_json
+from hoodie.timeline.codecs.commit import load_json
 from hoodie.timeline.named import named_path, reading
 
 Written = Mapping[str, tuple[str, ...]]

@@ -1,28 +1,17 @@
-"""Plans and results of the services <-> their Avro records (format notes, section 2.5)."""
+"""Plans and results of cleans <-> HoodieCleanerPlan and HoodieCleanMetadata (format notes, section 2.5)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from hoodie.errors import UnsupportedTableError
 from hoodie.formats import avro_file
+from hoodie.model.clean import CleanFile, CleanPlan, CleanResult
 from hoodie.model.names import BaseFileName, LogFileName
-from hoodie.model.services import (
-    CleanFile,
-    CleanPlan,
-    CleanResult,
-    CompactionOperation,
-    CompactionPlan,
-    RollbackPlan,
-    RollbackResult,
-)
 from hoodie.storage.base import join
-from hoodie.timeline.instant import Action
-from hoodie.timeline.named import named_instant, named_part, named_path, named_watermark, reading
+from hoodie.timeline.named import named_part, named_path, named_watermark, reading
 
-_LOG_COMPACTOR = "org.apache.hudi.table.action.compact.LogCompactionExecutionHelper"
-_VERSION = 2  # of clean plans and results: full paths in plans, file names in results
+_VERSION = 2  # full paths in plans, file names in results
 
 
 def encode_clean_plan(plan: CleanPlan, base_path: str) -> bytes:
@@ -55,7 +44,7 @@ def encode_clean_plan(plan: CleanPlan, base_path: str) -> bytes:
     )
 
 
-def decode_clean_plan(data: bytes, where: str, relative: Any) -> CleanPlan:
+def decode_clean_plan(data: bytes, where: str, relative: Callable[[str], str]) -> CleanPlan:
     """`relative(path)` turns a path of the plan, absolute or with a scheme, into one relative to the base path.
 
     Raises CorruptTableError naming `where` for a torn plan, UnsafePathError for one that names what no plan may name.
@@ -147,111 +136,3 @@ def clean_result_of(record: dict[str, Any], where: str) -> CleanResult:
             },
             extra=record.get("extraMetadata") or {},
         )
-
-
-def encode_rollback_plan(plan: RollbackPlan, base_path: str) -> bytes:
-    requests = [
-        {
-            "partitionPath": partition,
-            "fileId": "",
-            "latestBaseInstant": "",
-            "filesToBeDeleted": [f"{base_path}/{path}" for path in paths],
-            "logBlocksToBeDeleted": {},
-        }
-        for partition, paths in sorted(plan.files.items())
-    ]
-    instant = {"commitTime": plan.instant, "action": plan.action}
-    return avro_file.encode(
-        "HoodieRollbackPlan", {"instantToRollback": instant, "RollbackRequests": requests, "version": 1}
-    )
-
-
-def decode_rollback_plan(data: bytes, where: str, relative: Any) -> RollbackPlan:
-    """`relative` and the errors as in `decode_clean_plan`, and UnsupportedTableError for an action that is not known."""
-    record = avro_file.decode(data, where)
-    files: dict[str, tuple[str, ...]] = {}
-    in_logs = False
-    with reading(where, "rollback plan"):
-        for request in record.get("RollbackRequests") or []:
-            partition = named_path(request["partitionPath"], where)
-            paths = tuple(named_path(relative(path), where) for path in request["filesToBeDeleted"])
-            files[partition] = files.get(partition, ()) + paths
-            in_logs = in_logs or bool(request.get("logBlocksToBeDeleted"))
-        instant = record.get("instantToRollback") or {}
-        time, action = named_instant(instant.get("commitTime"), where), instant.get("action")
-    if action not in set(Action):
-        raise UnsupportedTableError(
-            f"Cannot go on with the rollback {where}",
-            found=f"it undoes {str(action)[:100]!r} {time}, an action that is not known",
-            fix="finish it with the program that began it; nothing was changed",
-        )
-    return RollbackPlan(time, action, files, in_logs)
-
-
-def encode_rollback_result(result: RollbackResult, base_path: str) -> bytes:
-    partitions = {
-        partition: {
-            "partitionPath": partition,
-            "successDeleteFiles": [f"{base_path}/{path}" for path in paths],
-            "failedDeleteFiles": [],
-            "rollbackLogFiles": {},
-            "logFilesFromFailedCommit": {},
-        }
-        for partition, paths in sorted(result.deleted.items())
-    }
-    return avro_file.encode(
-        "HoodieRollbackMetadata",
-        {
-            "startRollbackTime": result.start,
-            "timeTakenInMillis": result.millis,
-            "totalFilesDeleted": sum(len(paths) for paths in result.deleted.values()),
-            "commitsRollback": [result.instant],
-            "partitionMetadata": partitions,
-            "version": 1,
-            "instantsRollback": [{"commitTime": result.instant, "action": result.action}],
-        },
-    )
-
-
-def encode_compaction_plan(plan: CompactionPlan) -> bytes:
-    operations = [
-        {
-            "baseInstantTime": operation.base_instant,
-            "deltaFilePaths": list(operation.log_files),
-            "dataFilePath": operation.base_file,
-            "fileId": operation.file_id,
-            "partitionPath": operation.partition,
-            "metrics": dict(operation.metrics),
-            "bootstrapFilePath": operation.source,
-        }
-        for operation in plan.operations
-    ]
-    record: dict[str, Any] = {"operations": operations, "extraMetadata": dict(plan.extra), "version": _VERSION}
-    if plan.logs_only:  # Hudi 0.x loads this class to execute the plan
-        strategy = {"compactorClassName": _LOG_COMPACTOR, "strategyParams": {}, "version": 1}
-        record |= {"strategy": strategy, "preserveHoodieMetadata": True}
-    return avro_file.encode("HoodieCompactionPlan", record)
-
-
-def decode_compaction_plan(data: bytes, where: str) -> CompactionPlan:
-    """Raises CorruptTableError naming `where` for a torn plan, UnsafePathError for one whose paths lead out of the table."""
-    record = avro_file.decode(data, where)
-    with reading(where, "compaction plan"):
-        operations = tuple(
-            CompactionOperation(
-                named_path(entry.get("partitionPath"), where),
-                named_part(entry["fileId"], where),
-                named_instant(entry["baseInstantTime"], where),
-                _name(entry.get("dataFilePath")),
-                tuple(_name(path) or "" for path in entry.get("deltaFilePaths") or ()),
-                entry.get("metrics") or {},
-                entry.get("bootstrapFilePath") or None,
-            )
-            for entry in record.get("operations") or ()
-        )
-        return CompactionPlan(operations, record.get("extraMetadata") or {})
-
-
-def _name(path: str | None) -> str | None:
-    """The file's name: plans of version 1 hold whole paths."""
-    return path.rpartition("/")[2] if path else None
