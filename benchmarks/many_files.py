@@ -29,6 +29,7 @@ from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.names import PARTITION_METAFILE, BaseFileName
 from hoodie.read.execute import execute_read
 from hoodie.read.plan import plan_read
+from hoodie.read.query import Query
 from hoodie.schema import arrow_to_avro, with_meta_columns
 from hoodie.storage import LocalStorage
 from hoodie.timeline import Action
@@ -143,7 +144,7 @@ def _read_one(folder: Path) -> None:
 
 def _read_path(folder: Path) -> None:
     table = HoodieTable.open(str(folder))
-    plan = plan_read(table.state(), partitions=[f"part={ONE}"])
+    plan = plan_read(table.state(), Query(partitions=[f"part={ONE}"]))
     assert execute_read(plan, table.storage, table.engine).num_rows >= 20
 
 

@@ -19,8 +19,8 @@ from hoodie.errors import SchemaConflictError
 from hoodie.model.clean import CleanPlan
 from hoodie.model.files import FileSlice
 from hoodie.read.execute import execute_read
-from hoodie.read.incremental import plan_incremental
 from hoodie.read.plan import ReadPlan, current_slices, plan_read
+from hoodie.read.query import Incremental, Query, Snapshot
 from hoodie.read.times import resolve_as_of
 from hoodie.services.after_write import AfterWrite, Place
 from hoodie.services.clean import CleanRun, run_clean
@@ -162,7 +162,8 @@ class HoodieTable:
         options: Mapping[str, object] | None = None,
     ) -> ReadPlan:
         """The files and columns that `read` would scan."""
-        return plan_read(self.state(), columns, filter, as_of, read_optimized=read_optimized, options=options)
+        query = Query(columns, filter, Snapshot(as_of, read_optimized), options=options or {})
+        return plan_read(self.state(), query)
 
     def read(
         self,
@@ -192,11 +193,11 @@ class HoodieTable:
     ) -> pa.Table:
         """The rows that commits completed after `start`, and not after `end`, wrote, as they are at the end of the range.
 
-        `options` are the keys of `hoodie.config.read_keys`. Raises TimeTravelError when the range was archived or cleaned (see
-        `hoodie.read.incremental`).
+        `options` are the keys of `hoodie.config.read_keys`. What counts as after, and what `full_scan` is for: see
+        `hoodie.read.query.Incremental`. Raises TimeTravelError when files that were current at `end` are cleaned.
         """
-        plan = plan_incremental(self.state(), start, end, columns, filter, full_scan=full_scan, options=options)
-        return execute_read(plan, self.storage, self.engine)
+        query = Query(columns, filter, Incremental(start, end, full_scan), options=options or {})
+        return execute_read(plan_read(self.state(), query), self.storage, self.engine)
 
     def file_slices(self, as_of: str | datetime | None = None) -> list[FileSlice]:
         """The slices that make up the table now, or at `as_of`."""

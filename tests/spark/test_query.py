@@ -62,9 +62,7 @@ def test_sub_queries_and_views(spark):
 
 def test_a_query_reads_what_it_needs(spark, table, monkeypatch):
     asked, original = [], io.plan_read
-    monkeypatch.setattr(
-        io, "plan_read", lambda state, columns, *rest: asked.append(columns) or original(state, columns, *rest)
-    )
+    monkeypatch.setattr(io, "plan_read", lambda state, query: asked.append(query.columns) or original(state, query))
     sums = hoodie.spark.query(
         spark, table.base_path, lambda rows: rows.groupBy("part").agg(f.sum("value").alias("sum"))
     )

@@ -40,3 +40,16 @@ def test_rows_of_nan_are_found_by_spark(spark, tmp_path):
     frame = hoodie.spark.read(spark, str(tmp_path / "t"))
     for condition in ("f > 5", "f = double('NaN')", "NOT f < 5", "f <=> double('NaN')"):
         assert [row["id"] for row in frame.where(condition).collect()] == ["2"], condition
+
+
+def test_a_frame_of_the_past_has_the_columns_of_its_time(spark, tmp_path):
+    options = {"hoodie.table.name": "t", "hoodie.table.recordkey.fields": "id"}
+    table = HoodieTable.create(str(tmp_path / "t"), options)
+    table.write(pa.table({"id": ["1"], "old": [1]}), "insert")
+    then = table.timeline.commits[0].time
+    table.write(pa.table({"id": ["2"], "old": [2], "new": [2]}), "insert")
+    frame = hoodie.spark.read(spark, table.base_path, as_of=then)
+    assert frame.columns[-2:] == ["id", "old"]
+    assert [row["id"] for row in frame.collect()] == ["1"]
+    asked = hoodie.spark.query(spark, table.base_path, lambda rows: rows.groupBy().sum("old"), as_of=then)
+    assert asked.collect()[0][0] == 1

@@ -41,7 +41,7 @@ class ReadSlice:
             return
         scanned = self.plan.scanned
         with open_base_file(self.storage, file_slice.base_file) as reader:
-            groups = None if self.plan.filter is None else reader.matching(self.plan.filter, self.plan.asked)
+            groups = self.plan.pruning.row_groups(reader)
             present = [name for name in scanned.names if name in reader.schema.names]
             # Of columns that were all added later a file knows nothing; its rows count all the same.
             for batch in reader.batches(present or [RECORD_KEY], groups):
@@ -56,9 +56,8 @@ class ReadSlice:
             yield from merger.unordered(file_slice, None, None, plan.scanned.names, by_position=False)
             return
         with open_base_file(self.storage, file_slice.base_file) as reader:
-            groups = None if plan.filter is None else reader.matching(plan.filter, plan.asked)
-            columns, by_position = plan.scanned.names, plan.use_positions
-            yield from merger.unordered(file_slice, reader, groups, columns, by_position=by_position)
+            groups, columns = plan.pruning.row_groups(reader), plan.scanned.names
+            yield from merger.unordered(file_slice, reader, groups, columns, by_position=plan.use_positions)
 
 
 def _projected(rows: pa.Table, schema: pa.Schema) -> pa.Table:

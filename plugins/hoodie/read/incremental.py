@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from hoodie.errors import UnsupportedTableError
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.meta_columns import COMMIT_TIME
-from hoodie.read.plan import ReadPlan, plan_read
+from hoodie.read.query import Incremental
 from hoodie.read.times import moment_as_time
 from hoodie.timeline import WRITE_ACTIONS, Instant, format_time, pad, parse_time
 from hoodie.view import TableState
@@ -31,9 +31,8 @@ class IncrementalRange:
     partitions: tuple[str, ...] | None  # that the commits touched; None: all
     as_of: str | None  # what is read: the table as it was then
     later: tuple[Instant, ...] = ()  # commits that began before `as_of`, complete after the range: they are not read
-    share: float = (
-        1.0  # of the rows in base files that the commits wrote those that they added or changed; else they were there
-    )
+    share: float = 1.0
+    """Rows that the commits added or changed, by all rows of the base files that they wrote."""
 
     def rows(self) -> pc.Expression:
         """The filter on the rows' commit times."""
@@ -43,13 +42,11 @@ class IncrementalRange:
         return time > self.after if self.until is None else (time > self.after) & (time <= self.until)
 
 
-def incremental_range(
-    state: TableState, start: str | datetime | None, end: str | datetime | None, *, full_scan: bool = False
-) -> IncrementalRange:
-    """The commits after `start` and not after `end`, archived ones included, and what has to be read for their rows.
+def incremental_range(state: TableState, asked: Incremental) -> IncrementalRange:
+    """The commits of the range, archived ones included, and what has to be read for their rows.
 
     Raises UnsupportedTableError for a table with virtual keys, CorruptTableError or MissingFileError when the archived timeline
-    is needed and cannot be read. With `full_scan` nothing of it is read.
+    is needed and cannot be read. With a full scan nothing of it is read.
     """
     if state.properties.virtual_keys:
         raise UnsupportedTableError(
@@ -57,12 +54,12 @@ def incremental_range(
             found="virtual keys (hoodie.populate.meta.fields=false): its rows do not say which commit wrote them",
             fix="read a snapshot, or two as of different times and compare them",
         )
-    after = moment_as_time(state, start) if start is not None else ""
-    until = moment_as_time(state, end) if end is not None else None
+    after = moment_as_time(state, asked.start) if asked.start is not None else ""
+    until = moment_as_time(state, asked.end) if asked.end is not None else None
     began_after = _earliest_begin(state, after)
     archived: tuple[Instant, ...] = ()
     if not state.timeline.covers(began_after) and (after or until):
-        if full_scan:
+        if asked.full_scan:
             return IncrementalRange(None, after, until, None, until)
         active = state.timeline.commit_times
         known = state.archive.instants(after=began_after, until=until)
@@ -81,33 +78,6 @@ def incremental_range(
     as_of = max((i.time for i in commits if _key(state, i) <= until), key=pad)
     later = tuple(i for i in commits if pad(i.time) <= pad(as_of) and _key(state, i) > until)
     return IncrementalRange(times, after, until, tuple(sorted(partitions)), as_of, later, _share(bodies))
-
-
-def plan_incremental(
-    state: TableState,
-    start: str | datetime | None,
-    end: str | datetime | None = None,
-    columns: Sequence[str] | None = None,
-    filter: pc.Expression | None = None,
-    *,
-    full_scan: bool = False,
-    options: Mapping[str, object] | None = None,
-) -> ReadPlan:
-    """Plan a read of the rows written after `start` and not after `end`; None: from the first commit, to the last.
-
-    What counts is when a commit was complete; in version 6, whose timeline does not tell, when it began. A row that was written
-    several times appears once, as it was at the end; deleted rows do not appear. Only partitions that the commits touched are
-    listed, and row groups without their rows are left out. Commits of the range that were archived are looked up in the
-    archived timeline; with `full_scan` every partition is read instead and the rows' own commit times tell, which is by the
-    begin of commits.
-
-    Raises TimeTravelError, naming the first instant that can be read, when a clean removed files that were current at `end`.
-    Without an `end` cleans take nothing away: the newest files hold every row that is left.
-    """
-    wanted = incremental_range(state, start, end, full_scan=full_scan)
-    rows = wanted.rows()
-    wanted_rows = rows if filter is None else rows & filter
-    return plan_read(state.before(wanted.later), columns, wanted_rows, wanted.as_of, wanted.partitions, options=options)
 
 
 def _key(state: TableState, instant: Instant) -> str:

@@ -1,15 +1,24 @@
-"""Which partitions can hold rows that pass a filter: told from their paths, before anything in them is listed or opened."""
+"""What a filter leaves out of a read: the cheapest question first, each before the next one's files are touched.
+
+1. Partition values, told by paths: other partitions are neither listed nor opened (`PartitionFilter`).
+2. Column statistics: those of row groups, from the footer of the file that is being read (`Pruning.row_groups`). Statistics of
+   whole files need an index that holds them; they are asked between `check_files` and the plan's slices.
+3. Keys, which need an index of them, of the slices that are left.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.config.table import TableProperties
+from hoodie.formats.base_file import BaseFileReader
+from hoodie.formats.stitched import StitchedReader
 from hoodie.keygen import FolderValues, folder_values
+from hoodie.read.columns import ReadColumns
 from hoodie.schema import top_level
 
 
@@ -45,14 +54,40 @@ class PartitionFilter:
         return [path for path, some in zip(paths, possible, strict=True) if some]
 
 
-def partition_filter(
-    properties: TableProperties, schema: pa.Schema, filter: pc.Expression | None, columns: Sequence[str]
+@dataclass(frozen=True)
+class Pruning:
+    """The filter of a read, as it is asked of all that it may rule out."""
+
+    filter: pc.Expression | None
+    asked: pa.Schema  # the filter's columns
+    partitions: PartitionFilter | None  # None: the filter says nothing of partitions
+
+    @property
+    def of_files(self) -> Pruning:
+        """What is left to ask once the slices are known."""
+        return replace(self, partitions=None)
+
+    def settled(self, paths: Sequence[str]) -> frozenset[str]:
+        """The partitions all of whose rows pass."""
+        return frozenset() if self.partitions is None else self.partitions.whole(paths)
+
+    def row_groups(self, reader: BaseFileReader | StitchedReader) -> list[int] | None:
+        """The row groups of an open file whose column statistics do not rule the filter out; None: all."""
+        return None if self.filter is None else reader.matching(self.filter, self.asked)
+
+
+def pruning_of(properties: TableProperties, columns: ReadColumns, filter: pc.Expression | None) -> Pruning:
+    """What `filter` can rule out of a read of these columns."""
+    return Pruning(filter, columns.asked, _partition_filter(properties, columns, filter))
+
+
+def _partition_filter(
+    properties: TableProperties, columns: ReadColumns, filter: pc.Expression | None
 ) -> PartitionFilter | None:
-    """The filter, which mentions `columns` of the table's columns `schema`; None when it says nothing of partitions."""
-    if filter is None or not set(columns).intersection(top_level(properties.partition_fields)):
+    if filter is None or not set(columns.asked.names).intersection(top_level(properties.partition_fields)):
         return None
-    values = folder_values(properties, schema)
-    return None if values is None else PartitionFilter(filter, schema, values)
+    values = folder_values(properties, columns.known)
+    return None if values is None else PartitionFilter(filter, columns.known, values)
 
 
 def _possible(

@@ -67,7 +67,7 @@ class _Gap:
 
 
 def check_not_cleaned(state: TableState, as_of: str, groups: list[FileGroup], choice: Choice | None = None) -> None:
-    """Raises TimeTravelError when a clean, archived or not, removed a slice that was current at `as_of` (requirement R31).
+    """Raises TimeTravelError when a clean, archived or not, removed a slice that was current at `as_of`.
 
     With a `choice` only partitions that it wants count.
     """

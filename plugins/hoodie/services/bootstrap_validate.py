@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ from hoodie.model.meta_columns import PARTITION_PATH
 from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP
 from hoodie.read.execute import ReadSlice
 from hoodie.read.plan import plan_read
+from hoodie.read.query import Query, Snapshot
 from hoodie.services.bootstrap import BootstrapRequest
 from hoodie.services.bootstrap_plan import plan_bootstrap
 from hoodie.services.bootstrap_source import SourceSplit, list_source, read_footers
@@ -77,8 +78,8 @@ def validate_bootstrap(request: BootstrapRequest, clock: Clock, engine: Engine) 
     if plan.schema is None or plan.problems:
         raise SourceError(f"The source {source.base_path} cannot be compared", found="; ".join(plan.problems))
     of_source = engine.map(SourceSums(paths), plan.splits(source, plan.files, orc=orc))
-    read = plan_read(state, [*plan.schema.names, PARTITION_PATH], as_of=done[-1])
-    task = TableSums(ReadSlice(request.storage, replace(read, slices=())))
+    read = plan_read(state, Query([*plan.schema.names, PARTITION_PATH], kind=Snapshot(done[-1])))
+    task = TableSums(ReadSlice(request.storage, read.of_slice))
     of_table = engine.map(task, read.slices)
     return Validation(_total(of_source), _total(of_table))
 

@@ -1,7 +1,6 @@
 """The library on Spark."""
 
 from hoodie.spark.engine import SparkEngine
-from hoodie.spark.incremental import read_incremental
-from hoodie.spark.io import explain, query, read, session_options, write
+from hoodie.spark.io import explain, query, read, read_incremental, session_options, write
 
 __all__ = ["SparkEngine", "explain", "query", "read", "read_incremental", "session_options", "write"]

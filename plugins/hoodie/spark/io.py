@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from hoodie.read.plan import plan_read
-from hoodie.schema import with_meta_columns
+from hoodie.read.plan import plan_read, snapshot_columns
+from hoodie.read.query import Incremental, Query, Snapshot
 from hoodie.spark.engine import SparkEngine
 from hoodie.spark.required import required_columns
 from hoodie.spark.scan import Scan, plan_scan
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
-from hoodie.view.table_schema import table_schema
 from hoodie.write.execute import WriteResult
 
 _log = logging.getLogger(__name__)
@@ -54,7 +53,8 @@ def read(
     `pyarrow.compute`, as for `HoodieTable.read`) on partition columns leaves other partitions unlisted; what it asks of other
     columns is asked by the workers, so leave that to the DataFrame's `where`.
     """
-    found = _scan(spark, base_path, columns, as_of, partitions, read_optimized, options, filter)
+    kind = Snapshot(as_of, read_optimized)
+    found = _scan(spark, base_path, Query(columns, filter, kind, partitions, options or {}, meta_columns=True))
     if columns is None and sum(each.size for each in found.by_workers) > _LARGE:
         _log.warning("%s: %s", base_path, _ADVICE)
     return found.frame(spark)
@@ -76,12 +76,13 @@ def query(
     whose plan tells which of them Spark reads. It must name its columns, not count them.
     """
     state = HoodieTable.open(base_path).state()
-    known = _known(state)
+    kind = Snapshot(as_of, read_optimized)
+    asked = Query(None, filter, kind, partitions, options or {}, meta_columns=True)
+    known = snapshot_columns(state, asked, kind)
     required = required_columns(spark, known, build)
 
     def built(columns: Sequence[str]) -> DataFrame:
-        plan = plan_read(state, columns, filter, as_of, partitions, read_optimized, options)
-        return build(plan_scan(spark, state.storage, plan).frame(spark))
+        return build(_planned(spark, state, replace(asked, columns=columns)).frame(spark))
 
     frame = built(required.columns or known.names[:1])  # something has to count the rows
     return frame if frame.columns == required.result else built(known.names)
@@ -98,30 +99,41 @@ def explain(
     filter: pc.Expression | None = None,
 ) -> str:
     """What `read` would read, who would read it, and what the filter leaves out, in words."""
-    found = _scan(spark, base_path, columns, as_of, partitions, read_optimized, options, filter)
+    kind = Snapshot(as_of, read_optimized)
+    found = _scan(spark, base_path, Query(columns, filter, kind, partitions, options or {}, meta_columns=True))
     return found.explain() + (f"\n{_ADVICE}" if columns is None and found.by_workers else "")
 
 
-def _scan(
+def read_incremental(
     spark: SparkSession,
     base_path: str,
-    columns: Sequence[str] | None,
-    as_of: str | datetime | None,
-    partitions: Sequence[str] | None,
-    read_optimized: bool,
-    options: Mapping[str, object] | None,
-    filter: pc.Expression | None,
-) -> Scan:
-    state = HoodieTable.open(base_path).state()
-    names = _known(state).names if columns is None else columns
-    plan = plan_read(state, names, filter, as_of, partitions, read_optimized, options)
-    return plan_scan(spark, state.storage, plan)
+    start: str | datetime | None,
+    end: str | datetime | None = None,
+    columns: Sequence[str] | None = None,
+    filter: pc.Expression | None = None,
+    *,
+    full_scan: bool = False,
+    options: Mapping[str, object] | None = None,
+) -> DataFrame:
+    """The rows that commits completed after `start`, and not after `end`, wrote, as they are at the end of the range.
+
+    As `HoodieTable.read_incremental`, and with its errors, but as a DataFrame with the meta columns first unless `columns`
+    names others; name those that you use. Python workers read the slices on Arrow columns and yield the rows of the range
+    only. A `filter` is asked there, and of partitions before they are listed (see `hoodie.spark.read`). Without one, and where
+    the commits wrote most of the rows of their files, as a bulk insert does, slices without logs are scanned by Spark's own
+    vectorised reader, which passes filters of the DataFrame and the range on to the Parquet files.
+    """
+    kind = Incremental(start, end, full_scan)
+    asked = Query(columns, filter, kind, options=options or {}, meta_columns=True)
+    return _scan(spark, base_path, asked).frame(spark)
 
 
-def _known(state: TableState) -> pa.Schema:
-    """The columns of a DataFrame that names none."""
-    schema = table_schema(state) or pa.schema([])
-    return schema if state.properties.virtual_keys else with_meta_columns(schema)
+def _scan(spark: SparkSession, base_path: str, asked: Query) -> Scan:
+    return _planned(spark, HoodieTable.open(base_path).state(), asked)
+
+
+def _planned(spark: SparkSession, state: TableState, asked: Query) -> Scan:
+    return plan_scan(spark, state.storage, plan_read(state, asked))
 
 
 def session_options() -> dict[str, Any]:

@@ -14,13 +14,16 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from hoodie.engine.pack import packed
 from hoodie.model.files import FileSlice
+from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.read.execute import ReadSlice
+from hoodie.read.incremental import IncrementalRange
 from hoodie.read.plan import ReadPlan
 from hoodie.spark.hadoop import readable_url
 from hoodie.spark.worker import worker_task
 from hoodie.storage.base import Storage
 
 _PATTERN = re.compile(r"[\[\]{}*?\\]")  # Spark takes names with one of these for several files
+_MOST = 0.5  # share of rows: handing all rows of a file to the JVM takes longer than decoding them there
 _TASK_BYTES = 128 << 20  # default of spark.sql.files.maxPartitionBytes
 
 
@@ -74,9 +77,10 @@ class Scan:
         return self.url or self.storage.base_path
 
 
-def plan_scan(spark: SparkSession, storage: Storage, plan: ReadPlan, rows: Column | None = None) -> Scan:
-    """Who reads which slices of a plan; `rows` is the plan's filter as Spark says it."""
+def plan_scan(spark: SparkSession, storage: Storage, plan: ReadPlan) -> Scan:
+    """Who reads which slices of a plan."""
     url = readable_url(spark, storage.base_path)
+    rows = _written(plan.written)
     settled = plan.settled() if rows is None else frozenset()
     spark_can = url is not None and not _PATTERN.search(url)
     asked = plan.filter is not None and rows is None
@@ -87,6 +91,17 @@ def plan_scan(spark: SparkSession, storage: Storage, plan: ReadPlan, rows: Colum
         spark_does = spark_can and whole and not _needs_merging(each) and not _PATTERN.search(each.partition)
         (by_spark if spark_does else by_workers).append(each)
     return Scan(storage, plan, rows, url, tuple(by_spark), tuple(by_workers))
+
+
+def _written(wanted: IncrementalRange | None) -> Column | None:
+    """The range of an incremental read as Spark says it, where the commits wrote most of the rows of their files (a bulk insert
+    does)."""
+    if wanted is None or wanted.share <= _MOST:
+        return None
+    time = col(COMMIT_TIME)
+    if wanted.commits is not None:
+        return time.isin(list(wanted.commits))
+    return time > wanted.after if wanted.until is None else (time > wanted.after) & (time <= wanted.until)
 
 
 def _nothing(name: str) -> Column:

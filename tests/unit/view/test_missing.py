@@ -11,6 +11,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.errors import MissingFileError, TimeTravelError
 from hoodie.read.plan import plan_read
+from hoodie.read.query import Query
 from hoodie.timeline import Action
 from hoodie.timeline.codecs.clean import encode_clean_plan
 from hoodie.transaction import instants
@@ -191,7 +192,7 @@ def test_a_reader_overtaken_by_a_cleaner_looks_again(history):
     for value in (21, 22):
         table.write(batch([("a", "p", value, value), ("c", "q", value, value)]), "upsert", NO_SMALL_FILES)
     assert table.clean({"hoodie.clean.commits.retained": 1}).files_deleted
-    plan = plan_read(old)
+    plan = plan_read(old, Query())
     assert plan.timeline == table.timeline
     assert {s.paths for s in plan.slices} == {s.paths for s in table.file_slices()}
 

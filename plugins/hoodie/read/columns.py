@@ -1,0 +1,101 @@
+"""Which columns answer a query: those of its result, those of its filter, and those that have to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.config.table import TableProperties
+from hoodie.errors import ConfigError, UnsupportedTableError
+from hoodie.keygen import StoredKeys, stored_keys
+from hoodie.model.meta_columns import META_COLUMNS
+from hoodie.read.query import Query
+from hoodie.schema import top_level, with_meta_columns
+
+
+@dataclass(frozen=True)
+class ReadColumns:
+    """The columns of one read, each with the table's type."""
+
+    known: pa.Schema  # of the table, meta columns first
+    result: pa.Schema
+    asked: pa.Schema  # of the filter
+    scanned: pa.Schema  # the result's and the filter's, without meta columns where keys are virtual
+    keys: StoredKeys
+
+    def named(self, names: Iterable[str]) -> pa.Schema:
+        """These columns of the table, each once."""
+        return pa.schema([self.known.field(name) for name in dict.fromkeys(names)])
+
+
+def columns_of_all(properties: TableProperties, data: pa.Schema, query: Query) -> pa.Schema:
+    """What `query` gives of a table with the data columns `data` when it names none."""
+    return with_meta_columns(data) if query.meta_columns and not properties.virtual_keys else data
+
+
+def read_columns(properties: TableProperties, data: pa.Schema, query: Query) -> ReadColumns:
+    """The columns of `query` on a table with the data columns `data`.
+
+    Raises ConfigError for an unknown column, a filter that does not fit or that asks for meta columns which are null, and
+    UnsupportedTableError for partition columns that only folders tell.
+    """
+    known = with_meta_columns(data)
+    wanted = list(columns_of_all(properties, data, query).names if query.columns is None else query.columns)
+    asked = _columns_of(query.filter, known)
+    for name in wanted:
+        if name not in known.names:
+            raise ConfigError(
+                f"Table {properties.name!r} has no column {name!r}", found=f"columns {', '.join(known.names)}"
+            )
+    keys = stored_keys(properties, data)
+    absent = META_COLUMNS if keys.virtual else ()
+    for name in asked:
+        if name in absent:
+            raise ConfigError(
+                f"A filter cannot use the column {name!r} of table {properties.name!r}",
+                found="virtual keys (hoodie.populate.meta.fields=false): meta columns are null",
+                fix="filter by the columns that keys and partitions are made of",
+            )
+    scanned = [name for name in dict.fromkeys([*wanted, *asked]) if name not in absent]
+    if wanted and not scanned:  # something has to count the rows
+        scanned = keys.columns.names[:1]
+    _check_in_files(properties, scanned)
+    result, of_filter, read = (pa.schema([known.field(name) for name in names]) for names in (wanted, asked, scanned))
+    return ReadColumns(known, result, of_filter, read, keys)
+
+
+def _check_in_files(properties: TableProperties, names: Iterable[str]) -> None:
+    """Raises UnsupportedTableError for partition columns that only folders tell: they would be null."""
+    lacking = [name for name in top_level(properties.partition_fields) if name in names]
+    if properties.drops_partition_columns and lacking:
+        raise UnsupportedTableError(
+            f"Columns {', '.join(lacking)} of table {properties.name!r} cannot be read",
+            found="hoodie.datasource.write.drop.partition.columns=true: partition columns are not in the data files",
+            fix="name other columns, or read them with Hudi",
+        )
+
+
+def _columns_of(expression: pc.Expression | None, known: pa.Schema) -> list[str]:
+    """The columns that a filter mentions. Arrow does not tell, so each is tried: without it the filter fails to bind."""
+    if expression is None:
+        return []
+    empty = known.empty_table()
+    try:
+        # Some kernels look at their types only when there is a row, such as that which compares times.
+        pa.table([pa.nulls(1, field.type) for field in known], schema=known).filter(expression)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+        raise ConfigError(
+            "The filter does not fit the table",
+            found=str(error),
+            fix="columns are " + ", ".join(f"{field.name} ({field.type})" for field in known),
+        ) from error
+    needed = []
+    for name in known.names:
+        try:
+            empty.drop_columns([name]).filter(expression)
+        except pa.ArrowInvalid:
+            needed.append(name)
+    return needed

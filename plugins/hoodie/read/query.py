@@ -1,0 +1,50 @@
+"""What a read asks of a table: one value, made where a user's arguments come in, and handed down whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import pyarrow.compute as pc
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The rows as they are now, or were at `as_of`: an instant, an ISO time or a datetime (naive ones are UTC)."""
+
+    as_of: str | datetime | None = None
+    read_optimized: bool = False
+    """Without the logs of a merge-on-read table: what the last compaction left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incremental:
+    """The rows that commits after `start` and not after `end` wrote, as they are at the end; None: from the first commit, to the
+    last.
+
+    What counts is when a commit was complete; in version 6, whose timeline does not tell, when it began. A row that was written
+    several times appears once; deleted rows do not appear. Commits of the range that were archived are looked up in the archived
+    timeline; with `full_scan` every partition is read instead and the rows' own commit times tell, which is by the begin of
+    commits.
+    """
+
+    start: str | datetime | None
+    end: str | datetime | None = None
+    full_scan: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One read."""
+
+    columns: Sequence[str] | None = None
+    """May name meta columns, null where keys are virtual. None: all data columns."""
+    filter: pc.Expression | None = None
+    kind: Snapshot | Incremental = Snapshot()
+    partitions: Sequence[str] | None = None
+    """Paths of the only partitions that are looked at."""
+    options: Mapping[str, object] = field(default_factory=dict)
+    """The keys of `hoodie.config.read_keys`."""
+    meta_columns: bool = False
+    """Where no columns are named the meta columns come first, unless keys are virtual."""
