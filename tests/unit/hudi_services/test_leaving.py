@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 PROGRAM = """
 import sys
 from hudi_services.leaving import Leaving

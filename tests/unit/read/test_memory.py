@@ -102,6 +102,7 @@ print(peak() - before)
 """
 
 
+@pytest.mark.process
 def test_ten_times_the_budget_in_fixed_memory(tmp_path):
     """80 MB of log rows with a budget of 8 MB: the process grows by a part of what holding them takes.
 

@@ -23,7 +23,7 @@ from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 
-@pytest.fixture(params=["local", "file:", "memory://", "s3://"])
+@pytest.fixture(params=["local", "file:", "memory://", pytest.param("s3://", marks=pytest.mark.process)])
 def storage(request, tmp_path):
     if request.param == "s3://":
         yield open_storage(request.getfixturevalue("s3").bucket() + "/a table")
