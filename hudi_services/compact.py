@@ -63,9 +63,7 @@ def compact(
         if instant is not None:
             results = table.compact(instant, chosen)
         else:
-            done = execute_waiting(
-                table.storage, table.clock, waiting[:max_plans], lambda each: table.compact(each, chosen)
-            )
+            done = execute_waiting(table.access, waiting[:max_plans], lambda each: table.compact(each, chosen))
             results = [result for each in done for result in each]
         said.append(f"executed {len(results)} of {max(len(waiting), len(results))} waiting")
     stats = [stat for result in results for stat in result.metadata.stats]
@@ -86,10 +84,10 @@ def compact(
 
 def _schedule(table: HoodieTable, options: Mapping[str, object], *, force: bool) -> tuple[str | None, str]:
     """The instant of a compaction, or else of a log compaction where these are wanted; without one the reason."""
-    instant, decision = schedule_compaction(table.storage, table.clock, options, force=force)
+    instant, decision = schedule_compaction(table.access, options, force=force)
     reason = decision.reason
     if instant is None and resolve(options, COMPACTION_KEYS)[LOG_COMPACTION]:
-        instant, decision = schedule_log_compaction(table.storage, table.clock, options)
+        instant, decision = schedule_log_compaction(table.access, options)
         reason = _both(reason, decision)
     return instant.time if instant is not None else None, reason
 

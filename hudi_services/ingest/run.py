@@ -13,8 +13,8 @@ from hoodie.config.table import TableProperties
 from hoodie.engine import Engine
 from hoodie.errors import SourceError
 from hoodie.schema import find_field, normalise
-from hoodie.services.after_write import Place
 from hoodie.storage import open_storage
+from hoodie.view.access import TableAccess
 from hoodie.view.table_schema import table_schema
 from hoodie.write.execute import WriteHooks, WriteResult
 from hoodie.write.sizing import input_tasks
@@ -43,7 +43,11 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     prepared = prepare(request, engine)
     options = prepared.after.options
     if not prepared.plan.files:
-        ran = prepared.after.run(Place(prepared.table.storage, prepared.table.clock, engine)) if prepared.table else ()
+        ran = (
+            prepared.after.run(TableAccess(prepared.table.storage, prepared.table.clock, engine))
+            if prepared.table
+            else ()
+        )
         message = with_services(f"nothing to do: {prepared.plan.reason}", ran)
         return ServiceResult("ingest", message=message, services=ran, seconds=time.monotonic() - begun)
     known = table_schema(prepared.table.state()) if prepared.table is not None else None

@@ -22,7 +22,7 @@ from hoodie.read.execute import execute_read
 from hoodie.read.plan import ReadPlan, current_slices, plan_read
 from hoodie.read.query import Incremental, Query, Snapshot
 from hoodie.read.times import resolve_as_of
-from hoodie.services.after_write import AfterWrite, Place
+from hoodie.services.after_write import AfterWrite
 from hoodie.services.clean import CleanRun, run_clean
 from hoodie.services.clean_plan import CleanDecision, decide_clean
 from hoodie.services.compaction import execute_compaction, schedule_compaction
@@ -36,6 +36,7 @@ from hoodie.sync.run import explain_sync, run_sync
 from hoodie.timeline import Action, Timeline
 from hoodie.transaction.create import create_table
 from hoodie.view import TableState, load_state
+from hoodie.view.access import TableAccess
 from hoodie.view.table_schema import table_schema
 from hoodie.write.execute import WriteHooks, WriteResult, execute_write
 from hoodie.write.plan import chosen_operation
@@ -79,6 +80,11 @@ class HoodieTable:
         storage = _storage(base_path)
         create_table(storage, select_keys(own_options(options, Service.WRITE), CREATE_KEYS), schema)
         return cls(storage, engine, clock)
+
+    @property
+    def access(self) -> TableAccess:
+        """How services reach the table."""
+        return TableAccess(self.storage, self.clock, self.engine)
 
     def state(self) -> TableState:
         """Properties and timeline as they are now."""
@@ -140,18 +146,8 @@ class HoodieTable:
             schema, rows = rows.schema, arrow_splits(rows, tasks)
         if schema is None:
             raise TypeError("rows that are not an Arrow table need their schema")
-        result = execute_write(
-            self.storage,
-            self.clock,
-            self.engine,
-            rows,
-            schema,
-            operation,
-            own,
-            extra_metadata or {},
-            hooks or WriteHooks(),
-        )
-        return replace(result, services=after.run(Place(self.storage, self.clock, self.engine)))
+        result = execute_write(self.access, rows, schema, operation, own, extra_metadata or {}, hooks or WriteHooks())
+        return replace(result, services=after.run(self.access))
 
     def plan_read(
         self,
@@ -214,7 +210,7 @@ class HoodieTable:
 
     def clean(self, options: Mapping[str, object] | None = None) -> CleanRun:
         """Finish interrupted cleans, then plan and run a new one."""
-        return run_clean(self.storage, self.clock, self.engine, own_options(options or {}, Service.CLEAN))
+        return run_clean(self.access, own_options(options or {}, Service.CLEAN))
 
     def explain_compaction(self, options: Mapping[str, object] | None = None) -> CompactionDecision:
         """Whether a compaction is due, what it would take, and what waits. Changes nothing."""
@@ -222,9 +218,7 @@ class HoodieTable:
 
     def schedule_compaction(self, options: Mapping[str, object] | None = None, *, force: bool = False) -> str | None:
         """Put a compaction plan on the timeline if one is due (or at once, with `force`). Returns its instant."""
-        instant, _ = schedule_compaction(
-            self.storage, self.clock, own_options(options or {}, Service.COMPACT), force=force
-        )
+        instant, _ = schedule_compaction(self.access, own_options(options or {}, Service.COMPACT), force=force)
         return instant.time if instant is not None else None
 
     def explain_log_compaction(self, options: Mapping[str, object] | None = None) -> CompactionDecision:
@@ -233,7 +227,7 @@ class HoodieTable:
 
     def schedule_log_compaction(self, options: Mapping[str, object] | None = None) -> str | None:
         """Put a plan to merge log blocks on the timeline if there are many. Returns its instant."""
-        instant, _ = schedule_log_compaction(self.storage, self.clock, own_options(options or {}, Service.COMPACT))
+        instant, _ = schedule_log_compaction(self.access, own_options(options or {}, Service.COMPACT))
         return instant.time if instant is not None else None
 
     def compact(self, time: str | None = None, options: Mapping[str, object] | None = None) -> list[CompactionResult]:
@@ -246,9 +240,9 @@ class HoodieTable:
 
         def execute(each: str) -> CompactionResult:
             run = execute_log_compaction if pending.get(each) is Action.LOG_COMPACTION else execute_compaction
-            return run(self.storage, self.clock, self.engine, each, own)
+            return run(self.access, each, own)
 
-        return [execute(time)] if time is not None else execute_waiting(self.storage, self.clock, pending, execute)
+        return [execute(time)] if time is not None else execute_waiting(self.access, pending, execute)
 
     def explain_sync(self, options: Mapping[str, object] | None = None) -> SyncPlan:
         """What a Hive sync would change in the catalog; `options` are the keys of `hoodie.config.sync_keys`. Changes nothing."""

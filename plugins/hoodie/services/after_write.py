@@ -10,13 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hoodie.clock import Clock
 from hoodie.config import CLEAN_KEYS, COMPACTION_KEYS, SYNC_KEYS, Service, own_options, select_keys
 from hoodie.config import after_write_keys as keys
 from hoodie.config.key import ConfigKey, Options, resolve
 from hoodie.config.own import SERVICE_KEYS
 from hoodie.config.sync_keys import ENABLE
-from hoodie.engine.base import Engine
 from hoodie.errors import ConfigError, HoodieError
 from hoodie.model.outcome import ServiceOutcome
 from hoodie.services.clean import run_clean
@@ -24,23 +22,13 @@ from hoodie.services.compaction import execute_compaction, schedule_compaction
 from hoodie.services.compaction_plan import CompactionDecision
 from hoodie.services.compaction_run import execute_waiting, pending_compactions
 from hoodie.services.log_compaction import execute_log_compaction, schedule_log_compaction
-from hoodie.storage.base import Storage
 from hoodie.sync.run import run_sync
 from hoodie.timeline import Action, Instant
-from hoodie.view import load_state
+from hoodie.view.access import TableAccess
 
 _log = logging.getLogger(__name__)
 
-Run = Callable[["Place", Mapping[str, object]], tuple[str, str | None]]
-
-
-@dataclass(frozen=True)
-class Place:
-    """The table, and what works on it."""
-
-    storage: Storage
-    clock: Clock
-    engine: Engine
+Run = Callable[[TableAccess, Mapping[str, object]], tuple[str, str | None]]
 
 
 @dataclass(frozen=True)
@@ -77,9 +65,9 @@ class AfterWrite:
             resolve(select_keys(own, checked), checked)
         return AfterWrite(own, steps)
 
-    def run(self, place: Place) -> tuple[ServiceOutcome, ...]:
+    def run(self, access: TableAccess) -> tuple[ServiceOutcome, ...]:
         """Run the services one after the other. Raises nothing: what fails is told in the log and in its outcome."""
-        return tuple(_outcome(step, place, select_keys(self.options, step.keys)) for step in self.steps)
+        return tuple(_outcome(step, access, select_keys(self.options, step.keys)) for step in self.steps)
 
 
 def _steps(asked: Options) -> list[Step]:
@@ -107,9 +95,9 @@ def _steps(asked: Options) -> list[Step]:
     return steps
 
 
-def _outcome(step: Step, place: Place, options: Mapping[str, object]) -> ServiceOutcome:
+def _outcome(step: Step, access: TableAccess, options: Mapping[str, object]) -> ServiceOutcome:
     try:
-        message, instant = step.run(place, options)
+        message, instant = step.run(access, options)
     except Exception as error:  # noqa: BLE001 - whatever it is, the commit before it stands
         told = str(error) if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"
         _log.error(
@@ -123,61 +111,61 @@ def _outcome(step: Step, place: Place, options: Mapping[str, object]) -> Service
     return ServiceOutcome(step.name, message, instant)
 
 
-def _compact(place: Place, options: Mapping[str, object]) -> tuple[str, str | None]:
-    return _compacted(place, options, schedule_compaction, execute_compaction, Action.COMPACTION)
+def _compact(access: TableAccess, options: Mapping[str, object]) -> tuple[str, str | None]:
+    return _compacted(access, options, schedule_compaction, execute_compaction, Action.COMPACTION)
 
 
-def _log_compact(place: Place, options: Mapping[str, object]) -> tuple[str, str | None]:
-    return _compacted(place, options, schedule_log_compaction, execute_log_compaction, Action.LOG_COMPACTION)
+def _log_compact(access: TableAccess, options: Mapping[str, object]) -> tuple[str, str | None]:
+    return _compacted(access, options, schedule_log_compaction, execute_log_compaction, Action.LOG_COMPACTION)
 
 
 def _compacted(
-    place: Place,
+    access: TableAccess,
     options: Mapping[str, object],
     schedule: Callable[..., tuple[Instant | None, CompactionDecision]],
     execute: Callable[..., object],
     action: Action,
 ) -> tuple[str, str | None]:
     """Schedule one if it is due, and carry out all that wait."""
-    if not _has_logs(place):
+    if not _has_logs(access):
         return _NO_LOGS
-    _, decision = schedule(place.storage, place.clock, options)
-    state = load_state(place.storage, place.clock)
+    _, decision = schedule(access, options)
+    state = access.state()
     waiting = [instant.time for instant in pending_compactions(state) if instant.action is action]
 
     def executed(time: str) -> str:
-        execute(place.storage, place.clock, place.engine, time, options)
+        execute(access, time, options)
         return time
 
-    done = execute_waiting(place.storage, place.clock, waiting, executed)
+    done = execute_waiting(access, waiting, executed)
     if not done:
         return decision.reason, None
     return f"executed {', '.join(done)}; {decision.reason}", done[-1]
 
 
-def _schedule(place: Place, options: Mapping[str, object]) -> tuple[str, str | None]:
-    if not _has_logs(place):
+def _schedule(access: TableAccess, options: Mapping[str, object]) -> tuple[str, str | None]:
+    if not _has_logs(access):
         return _NO_LOGS
-    instant, decision = schedule_compaction(place.storage, place.clock, options)
+    instant, decision = schedule_compaction(access, options)
     if instant is None:
         return decision.reason, None
     return f"scheduled {instant.time}; {decision.reason}", instant.time
 
 
-def _clean(place: Place, options: Mapping[str, object]) -> tuple[str, str | None]:
-    run = run_clean(place.storage, place.clock, place.engine, options)
+def _clean(access: TableAccess, options: Mapping[str, object]) -> tuple[str, str | None]:
+    run = run_clean(access, options)
     if not run.results:
         return f"nothing to do: {run.decision.reason}", None
     return f"{run.files_deleted} files removed; {run.decision.reason}", run.results[-1].start
 
 
-def _sync(place: Place, options: Mapping[str, object]) -> tuple[str, str | None]:
-    plan = run_sync(load_state(place.storage, place.clock), options)
+def _sync(access: TableAccess, options: Mapping[str, object]) -> tuple[str, str | None]:
+    plan = run_sync(access.state(), options)
     return f"{len(plan.actions)} changes to the catalog; {plan.reason}", plan.instant if plan.actions else None
 
 
 _NO_LOGS = ("nothing to do: a COPY_ON_WRITE table has no logs", None)
 
 
-def _has_logs(place: Place) -> bool:
-    return load_state(place.storage, place.clock).properties.is_merge_on_read
+def _has_logs(access: TableAccess) -> bool:
+    return access.state().properties.is_merge_on_read

@@ -7,7 +7,7 @@ them. The source is never written.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -40,13 +40,10 @@ from hoodie.services.bootstrap_skeleton import SkeletonTask, WriteSkeletons, ske
 from hoodie.services.bootstrap_source import check_unchanged, list_source, read_footers
 from hoodie.storage import open_storage
 from hoodie.storage.base import Storage
-from hoodie.timeline import Instant
-from hoodie.transaction import instants
-from hoodie.transaction.begin import begin
 from hoodie.transaction.create import create_table
 from hoodie.transaction.guard import delete_data_files
-from hoodie.transaction.leftovers import after_completion, delete_leftovers, delete_markers
-from hoodie.transaction.rollback import roll_back_now
+from hoodie.transaction.leftovers import after_completion, delete_markers
+from hoodie.transaction.transaction import Change, Transaction, transaction
 from hoodie.view import TableState, list_all_files, load_state
 from hoodie.write.bulk import BulkInsert
 from hoodie.write.execute import new_file_id
@@ -157,54 +154,42 @@ def run_bootstrap(request: BootstrapRequest, clock: Clock, engine: Engine) -> Bo
     storage, options = request.storage, request.chosen
     if done is None:
         create_table(storage, request.table, None, _own_properties(request))
-    with begin(storage, clock, "bootstrap", options[LOCK_WAIT_MS]) as state:
-        left = [mode for mode in modes if _TIMES[mode] not in state.timeline.commit_times]
-        _check_untouched(state)
-        return _Run(request, plan, state, clock, engine).execute(left)
+    with transaction(storage, clock, "bootstrap", options[LOCK_WAIT_MS]) as tx:
+        left = [mode for mode in modes if _TIMES[mode] not in tx.state.timeline.commit_times]
+        _check_untouched(tx.state)
+        return _Run(request, plan, tx, clock, engine).execute(left)
 
 
 class _Run:
     """One attempt, under the lock."""
 
     def __init__(
-        self, request: BootstrapRequest, plan: BootstrapPlan, state: TableState, clock: Clock, engine: Engine
+        self, request: BootstrapRequest, plan: BootstrapPlan, tx: Transaction, clock: Clock, engine: Engine
     ) -> None:
         self._request = request
         self._options = request.chosen
         self._plan = plan
-        self._state = state
+        self._tx = tx
+        self._state = tx.state
         self._clock = clock
         self._engine = engine
 
     def execute(self, modes: Sequence[str]) -> BootstrapResult:
-        state, storage = self._state, self._state.storage
+        state = self._state
         assert self._plan.schema is not None, "a plan without a schema has problems"
         given = {key.name: self._options[key] for key in WRITE_KEYS if self._options.given(key)}
         write = plan_write(state, self._plan.schema, "bulk_insert", given)
-        action = commit_action(state.properties)
-        begun: list[Instant] = []
-        bodies: list[bytes] = []
-        commits: list[CommitMetadata] = []
-        try:
-            for mode in modes:
-                instant = instants.start(state, instants.request(state, _TIMES[mode], action))
-                begun.append(instant)
-                stats = self._skeletons(write) if mode == keys.METADATA_ONLY else self._copies(write)
-                delete_leftovers(storage, instant.time, [stat.path for stat in stats])
-                commits.append(CommitMetadata("BOOTSTRAP", tuple(stats), {SCHEMA_KEY: write.commit_schema}))
-                bodies.append(state.layout.encode_commit(commits[-1], replace=False))
-            _delete_strays(state, commits, {instant.time for instant in begun})
-            check_unchanged(self._request.source, [file.info for file in self._plan.files])
-        except Exception:
-            roll_back_now(storage, self._clock)
-            raise
-        for instant, body in zip(begun, bodies, strict=True):
-            instants.complete(state, instant, body, self._clock)
-        for instant, commit in zip(begun, commits, strict=True):  # see execute_write
-            with after_completion(storage, instant.time):
-                delete_leftovers(storage, instant.time, [stat.path for stat in commit.stats])
-        _delete_markers(storage)
-        return BootstrapResult(self._plan, tuple(commits), begun[-1].time if begun else None)
+        changes: list[Change] = []
+        for mode in modes:
+            instant = self._tx.open(commit_action(state.properties), _TIMES[mode])
+            stats = self._skeletons(write) if mode == keys.METADATA_ONLY else self._copies(write)
+            extra = {SCHEMA_KEY: write.commit_schema}
+            changes.append(Change(instant, CommitMetadata("BOOTSTRAP", tuple(stats), extra)))
+        _delete_strays(state, changes)
+        check_unchanged(self._request.source, [file.info for file in self._plan.files])
+        done = self._tx.commit(*changes)
+        commits = tuple(change.metadata for change in done)
+        return BootstrapResult(self._plan, commits, done[-1].instant.time if done else None)
 
     def _skeletons(self, write: WritePlan) -> list[WriteStat]:
         """One skeleton for each file, then the index."""
@@ -233,16 +218,17 @@ class _Run:
         return [stat for stats in results for stat in stats]
 
 
-def _delete_strays(state: TableState, commits: Sequence[CommitMetadata], times: Collection[str]) -> None:
+def _delete_strays(state: TableState, changes: Sequence[Change]) -> None:
     """Files of an earlier attempt whose tasks went on after its rollback: it had the same instants, before all others."""
-    kept = {stat.path for commit in commits for stat in commit.stats}
+    times = {change.instant.time for change in changes}
+    kept = {path for change in changes for path in change.files}
     listed = list_all_files(state.storage)
     strays = {base.path for found in listed for base in found.base_files if base.instant in times} - kept
     delete_data_files(state.storage, strays)
 
 
 def _delete_markers(storage: Storage) -> None:
-    """Those of an earlier run too, which died when its commits were complete."""
+    """Those of an earlier run, which died when its commits were complete."""
     for time in _TIMES.values():
         with after_completion(storage, time):
             delete_markers(storage, time)

@@ -21,7 +21,6 @@ from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant, State
 from hoodie.timeline.codecs.clean import decode_clean_plan, encode_clean_plan, encode_clean_result
 from hoodie.transaction import instants
-from hoodie.transaction.begin import begin
 from hoodie.transaction.guard import (
     check_data_files,
     check_source_files,
@@ -30,8 +29,9 @@ from hoodie.transaction.guard import (
     relative_path,
 )
 from hoodie.transaction.lock_owner import user_name
-from hoodie.transaction.times import new_time
-from hoodie.view import TableState, file_groups, latest_slices, list_partition_files, load_state, replaced_groups
+from hoodie.transaction.transaction import transaction
+from hoodie.view import TableState, file_groups, latest_slices, list_partition_files, replaced_groups
+from hoodie.view.access import TableAccess
 
 _BATCH = 256  # files that one task deletes
 
@@ -48,7 +48,7 @@ class CleanRun:
         return sum(len(names) for result in self.results for names in result.deleted.values())
 
 
-def run_clean(storage: Storage, clock: Clock, engine: Engine, options: Mapping[str, object]) -> CleanRun:
+def run_clean(access: TableAccess, options: Mapping[str, object]) -> CleanRun:
     """Finish cleans that were interrupted, then plan and run a new one.
 
     Safe to kill at any point: the plan is on the timeline before the first delete, and the next run carries it out. A file
@@ -56,17 +56,16 @@ def run_clean(storage: Storage, clock: Clock, engine: Engine, options: Mapping[s
     when files cannot be deleted; the clean then stays pending.
     """
     wait = resolve(options, CLEAN_KEYS)[LOCK_WAIT_MS]
-    load_state(storage, clock)
-    with begin(storage, clock, "clean", wait) as state:
-        finished = [_finish(state, pending, clock, engine) for pending in _pending(state)]
+    access.state()  # refuse before taking the lock
+    with transaction(access.storage, access.clock, "clean", wait) as tx:
+        finished = [_finish(tx.state, pending, access.clock, access.engine) for pending in _pending(tx.state)]
         results = [result for result in finished if result is not None]
         if finished:
-            state = load_state(storage, clock)
-        decision = decide_clean(state, options, clock)
+            tx.refresh()
+        decision = decide_clean(tx.state, options, access.clock)
         if decision.plan is not None:
-            body = encode_clean_plan(decision.plan, storage.base_path)
-            requested = instants.request(state, new_time(state, clock), Action.CLEAN, body)
-            results.append(execute_clean(state, requested, decision.plan, clock, engine))
+            requested = tx.request(Action.CLEAN, encode_clean_plan(decision.plan, access.storage.base_path))
+            results.append(execute_clean(tx.state, requested, decision.plan, access.clock, access.engine))
         return CleanRun(decision, tuple(results))
 
 

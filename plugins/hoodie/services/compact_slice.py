@@ -17,7 +17,7 @@ from hoodie.model.names import BaseFileName
 from hoodie.services.slice_task import SliceTask
 from hoodie.storage.base import join
 from hoodie.timeline import Action
-from hoodie.transaction.outlived import only_while_pending
+from hoodie.transaction.fencing import only_while_pending
 
 
 @dataclass(frozen=True)

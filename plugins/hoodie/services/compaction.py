@@ -9,11 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
-from hoodie.clock import Clock
 from hoodie.config.compaction_keys import COMPACTION_KEYS, MEMORY
 from hoodie.config.key import Options, resolve
 from hoodie.config.write_keys import LOCK_WAIT_MS
-from hoodie.engine.base import Engine
 from hoodie.markers import read_markers
 from hoodie.model.commit import WriteStat
 from hoodie.model.compaction import CompactionPlan
@@ -24,34 +22,29 @@ from hoodie.services.compaction_checks import check_current
 from hoodie.services.compaction_plan import CompactionDecision, decide_compaction
 from hoodie.services.compaction_run import CompactionResult, CompactionWork, run_compaction
 from hoodie.services.memory import in_turns
-from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.compaction import encode_compaction_plan
-from hoodie.transaction import instants
-from hoodie.transaction.begin import begin
-from hoodie.transaction.times import new_time
-from hoodie.view import TableState, list_partition_files, load_state
+from hoodie.transaction.transaction import transaction
+from hoodie.view import TableState, list_partition_files
+from hoodie.view.access import TableAccess
 
 
 def schedule_compaction(
-    storage: Storage, clock: Clock, options: Mapping[str, object], *, force: bool = False
+    access: TableAccess, options: Mapping[str, object], *, force: bool = False
 ) -> tuple[Instant | None, CompactionDecision]:
     """Put a plan on the timeline if a compaction is due. Raises what `decide_compaction` raises, and LockHeldError."""
     wait = resolve(options, COMPACTION_KEYS)[LOCK_WAIT_MS]
-    decision = decide_compaction(load_state(storage, clock), options, clock, force=force)
+    decision = decide_compaction(access.state(), options, access.clock, force=force)
     if decision.plan is None:  # without waiting for a writer
         return None, decision
-    with begin(storage, clock, "schedule compaction", wait) as state:
-        decision = decide_compaction(state, options, clock, force=force)
+    with transaction(access.storage, access.clock, "schedule compaction", wait) as tx:
+        decision = decide_compaction(tx.state, options, access.clock, force=force)
         if decision.plan is None:
             return None, decision
-        body = encode_compaction_plan(decision.plan)
-        return instants.request(state, new_time(state, clock), Action.COMPACTION, body), decision
+        return tx.request(Action.COMPACTION, encode_compaction_plan(decision.plan)), decision
 
 
-def execute_compaction(
-    storage: Storage, clock: Clock, engine: Engine, time: str, options: Mapping[str, object]
-) -> CompactionResult:
+def execute_compaction(access: TableAccess, time: str, options: Mapping[str, object]) -> CompactionResult:
     """Carry out the compaction that was scheduled at `time`, whoever scheduled it.
 
     Raises what `run_compaction` raises, and CorruptTableError for a plan that contradicts another one or the table.
@@ -64,12 +57,12 @@ def execute_compaction(
     def merge(
         state: TableState, schema: pa.Schema, time: str, slices: Sequence[FileSlice], chosen: Options
     ) -> Sequence[WriteStat]:
-        task = CompactSlice.of(state, schema, time, chosen, engine)
-        turns = in_turns(slices, chosen[MEMORY], engine)
-        return [stat for turn in turns for stat in engine.map(task, turn)]
+        task = CompactSlice.of(state, schema, time, chosen, access.engine)
+        turns = in_turns(slices, chosen[MEMORY], access.engine)
+        return [stat for turn in turns for stat in access.engine.map(task, turn)]
 
     work = CompactionWork(Action.COMPACTION, "COMPACT", check, _leftovers, merge)
-    return run_compaction(storage, clock, time, options, work)
+    return run_compaction(access, time, options, work)
 
 
 def _leftovers(state: TableState, instant: Instant, plan: CompactionPlan) -> Iterator[str]:

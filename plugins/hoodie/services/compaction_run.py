@@ -9,10 +9,8 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from hoodie.clock import Clock
 from hoodie.config.compaction_keys import COMPACTION_KEYS
 from hoodie.config.key import Options, resolve
-from hoodie.config.store import recover_properties
 from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.errors import PendingInstantError
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
@@ -20,21 +18,16 @@ from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import FileSlice
 from hoodie.schema import arrow_to_avro
 from hoodie.services.compaction_checks import planned_slices
-from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant
-from hoodie.transaction import instants
-from hoodie.transaction.guard import delete_data_files
-from hoodie.transaction.leftovers import after_completion, delete_leftovers, delete_markers
-from hoodie.transaction.lock import service_lock, table_lock
-from hoodie.transaction.metadata_table import switch_off_metadata_table
-from hoodie.view import TableState, compaction_plan, load_state
+from hoodie.transaction.concurrency import pending_plan
+from hoodie.transaction.transaction import Change, execution
+from hoodie.view import TableState, compaction_plan
+from hoodie.view.access import TableAccess
 from hoodie.view.table_schema import table_schema
 
 _log = logging.getLogger(__name__)
 
 _Result = TypeVar("_Result")
-
-_COMPLETE_WAIT_MS = 6 * 3600 * 1000  # the work is done: a writer that holds the lock for long must not throw it away
 
 
 @dataclass(frozen=True)
@@ -66,23 +59,21 @@ def pending_compactions(state: TableState) -> list[Instant]:
     return [i for i in state.timeline.pending if i.action in (Action.COMPACTION, Action.LOG_COMPACTION)]
 
 
-def execute_waiting(
-    storage: Storage, clock: Clock, times: Iterable[str], execute: Callable[[str], _Result]
-) -> list[_Result]:
+def execute_waiting(access: TableAccess, times: Iterable[str], execute: Callable[[str], _Result]) -> list[_Result]:
     """`execute` for each of these plans, but for those that another process has carried out, or taken back, meanwhile."""
     results = []
     for time in times:
         try:
             results.append(execute(time))
         except PendingInstantError:
-            if any(instant.time == time for instant in pending_compactions(load_state(storage, clock))):
+            if any(instant.time == time for instant in pending_compactions(access.state())):
                 raise
-            _log.info("%s of table %s: another process was faster", time, storage.base_path)
+            _log.info("%s of table %s: another process was faster", time, access.storage.base_path)
     return results
 
 
 def run_compaction(
-    storage: Storage, clock: Clock, time: str, given: Mapping[str, object], work: CompactionWork
+    access: TableAccess, time: str, given: Mapping[str, object], work: CompactionWork
 ) -> CompactionResult:
     """Carry out the plan of instant `time`, whoever scheduled it.
 
@@ -91,59 +82,16 @@ def run_compaction(
     plan is not there, and what `work` raises.
     """
     options = resolve(given, COMPACTION_KEYS)
-    with service_lock(storage, clock, f"compaction-{time}", options[LOCK_WAIT_MS]):
-        state = load_state(storage, clock)
-        instant = _pending(state, time, work.action)
-        planned = compaction_plan(state, instant)
-        plan = work.check(state, planned, instant)
-        slices = planned_slices(state, plan)
-        instants.start(state, instant)
-        left = set(work.leftovers(state, instant, planned))
-        delete_data_files(storage, left)
-        delete_markers(storage, time)
-        schema = table_schema(state)
+    with execution(access.storage, access.clock, time, work.action, options[LOCK_WAIT_MS]) as tx:
+        instant = pending_plan(tx.state, time, work.action)
+        planned = compaction_plan(tx.state, instant)
+        plan = work.check(tx.state, planned, instant)
+        slices = planned_slices(tx.state, plan)
+        tx.resume(instant, lambda state: work.leftovers(state, instant, planned))
+        schema = table_schema(tx.state)
         assert schema is not None, "a table with logs has commits"
-        stats = work.merge(state, schema, time, slices, options)
-        delete_leftovers(storage, time, [stat.path for stat in stats])
-        extra = {SCHEMA_KEY: arrow_to_avro(schema, state.properties.name)}
+        stats = work.merge(tx.state, schema, time, slices, options)
+        extra = {SCHEMA_KEY: arrow_to_avro(schema, tx.state.properties.name)}
         metadata = CommitMetadata(work.operation, tuple(stats), extra, compacted=True)
-        with table_lock(storage, clock, "complete compaction", max(_COMPLETE_WAIT_MS, options[LOCK_WAIT_MS])):
-            recover_properties(storage)
-            now = load_state(storage, clock)
-            try:
-                _pending(now, time, work.action)
-            except PendingInstantError:
-                _withdraw(now, time, stats)
-                raise
-            # Hudi's writers may have made one meanwhile: it would not know the new files.
-            if switch_off_metadata_table(now):
-                now = load_state(storage, clock)
-            body = now.layout.encode_commit(metadata, replace=False)
-            done = instants.complete(now, instant, body, clock)
-        with after_completion(storage, time):
-            # Tasks of earlier attempts may have finished since: their files are of a completed instant now.
-            delete_data_files(storage, set(work.leftovers(now, instant, planned)) - {stat.path for stat in stats})
-            delete_markers(storage, time)
-        return CompactionResult(done, metadata)
-
-
-def _withdraw(state: TableState, time: str, stats: Sequence[WriteStat]) -> None:
-    """Delete the files of an attempt whose plan is pending no more, but none that another process has committed."""
-    committed = next((instant for instant in state.timeline.commits if instant.time == time), None)
-    if committed is None:
-        delete_leftovers(state.storage, time, ())
-        return
-    kept = {stat.path for stat in state.commit_metadata(committed).stats}
-    delete_data_files(state.storage, {stat.path for stat in stats} - kept)
-
-
-def _pending(state: TableState, time: str, action: Action) -> Instant:
-    waiting = [instant for instant in pending_compactions(state) if instant.action is action]
-    for instant in waiting:
-        if instant.time == time:
-            return instant
-    raise PendingInstantError(
-        f"Table {state.storage.base_path} has no pending {action} {time}",
-        found=f"pending are {', '.join(i.time for i in waiting) or 'none'}",
-        fix="schedule one, or name one of these",
-    )
+        (done,) = tx.commit(Change(instant, metadata))
+        return CompactionResult(done.instant, done.metadata)

@@ -17,7 +17,7 @@ from hoodie.schema import conform
 from hoodie.services.log_compaction_plan import mergeable
 from hoodie.services.slice_task import SliceTask
 from hoodie.timeline import Action
-from hoodie.transaction.outlived import only_while_pending
+from hoodie.transaction.fencing import only_while_pending
 from hoodie.write.log_file import LogFileWriter
 
 

@@ -10,11 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
-from hoodie.clock import Clock
 from hoodie.config.compaction_keys import COMPACTION_KEYS, MEMORY
 from hoodie.config.key import Options, resolve
 from hoodie.config.write_keys import LOCK_WAIT_MS
-from hoodie.engine.base import Engine
 from hoodie.markers import read_markers
 from hoodie.model.commit import WriteStat
 from hoodie.model.compaction import CompactionPlan
@@ -26,37 +24,32 @@ from hoodie.services.compaction_run import CompactionResult, CompactionWork, run
 from hoodie.services.log_compact_slice import LogCompactSlice
 from hoodie.services.log_compaction_plan import Scanned, decide_log_compaction
 from hoodie.services.memory import in_turns
-from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.compaction import encode_compaction_plan
-from hoodie.transaction import instants
-from hoodie.transaction.begin import begin
 from hoodie.transaction.rollback import check_own_log
-from hoodie.transaction.times import new_time
-from hoodie.view import TableState, file_groups, latest_slices, list_partition_files, load_state
+from hoodie.transaction.transaction import transaction
+from hoodie.view import TableState, file_groups, latest_slices, list_partition_files
+from hoodie.view.access import TableAccess
 from hoodie.write.log_names import next_log_name
 
 
 def schedule_log_compaction(
-    storage: Storage, clock: Clock, options: Mapping[str, object]
+    access: TableAccess, options: Mapping[str, object]
 ) -> tuple[Instant | None, CompactionDecision]:
     """Put a plan on the timeline if logs are worth merging. Raises what `decide_log_compaction` raises, and LockHeldError."""
     wait = resolve(options, COMPACTION_KEYS)[LOCK_WAIT_MS]
     scanned: Scanned = {}
-    decision = decide_log_compaction(load_state(storage, clock), options, scanned)
+    decision = decide_log_compaction(access.state(), options, scanned)
     if decision.plan is None:
         return None, decision
-    with begin(storage, clock, "schedule log compaction", wait) as state:
-        decision = decide_log_compaction(state, options, scanned)
+    with transaction(access.storage, access.clock, "schedule log compaction", wait) as tx:
+        decision = decide_log_compaction(tx.state, options, scanned)
         if decision.plan is None:
             return None, decision
-        body = encode_compaction_plan(decision.plan)
-        return instants.request(state, new_time(state, clock), Action.LOG_COMPACTION, body), decision
+        return tx.request(Action.LOG_COMPACTION, encode_compaction_plan(decision.plan)), decision
 
 
-def execute_log_compaction(
-    storage: Storage, clock: Clock, engine: Engine, time: str, options: Mapping[str, object]
-) -> CompactionResult:
+def execute_log_compaction(access: TableAccess, time: str, options: Mapping[str, object]) -> CompactionResult:
     """Carry out the log compaction that was scheduled at `time`, whoever scheduled it.
 
     Groups that were compacted or replaced since, or are about to be, are passed over. Raises what `run_compaction` raises.
@@ -68,14 +61,14 @@ def execute_log_compaction(
     def merge(
         state: TableState, schema: pa.Schema, time: str, slices: Sequence[FileSlice], chosen: Options
     ) -> Sequence[WriteStat]:
-        task = LogCompactSlice.of(state, schema, time, chosen, engine)
+        task = LogCompactSlice.of(state, schema, time, chosen, access.engine)
         names = _log_names(state, time, slices)
-        turns = in_turns(slices, chosen[MEMORY], engine)
+        turns = in_turns(slices, chosen[MEMORY], access.engine)
         named = [[(number, (file_slice, names[number])) for number, file_slice in turn] for turn in turns]
-        return [stat for turn in named for stat in engine.map(task, turn) if stat is not None]
+        return [stat for turn in named for stat in access.engine.map(task, turn) if stat is not None]
 
     work = CompactionWork(Action.LOG_COMPACTION, "LOG_COMPACT", check, _leftovers, merge)
-    return run_compaction(storage, clock, time, options, work)
+    return run_compaction(access, time, options, work)
 
 
 def _log_names(state: TableState, time: str, slices: Sequence[FileSlice]) -> list[LogFileName]:

@@ -20,7 +20,7 @@ from hoodie.schema import arrow_to_avro, check_ordering, find_field, normalise
 from hoodie.storage.base import Storage, walk_files
 from hoodie.storage.once import create_own
 from hoodie.timeline import Action
-from hoodie.transaction.begin import begin
+from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState, layout_of
 from hoodie.view.table_schema import CREATE_SCHEMA
 
@@ -71,7 +71,8 @@ def recreate_table(
     LockHeldError, PendingInstantError when there is a commit or one is at work, TableExistsError when there are other files.
     """
     properties = _checked_properties(options, None, more)
-    with begin(storage, clock, "create", wait_ms) as state:
+    with transaction(storage, clock, "create", wait_ms) as tx:
+        state = tx.state
         if not never_committed(state) or state.timeline.pending:
             raise PendingInstantError(
                 f"Table {storage.base_path} is in use by now",

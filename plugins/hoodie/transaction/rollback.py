@@ -20,6 +20,7 @@ from hoodie.timeline.codecs.clustering import decode_clustering_plan
 from hoodie.timeline.codecs.rollback import decode_rollback_plan, encode_rollback_plan, encode_rollback_result
 from hoodie.transaction import instants
 from hoodie.transaction.guard import check_data_files, check_of_instant, delete_data_files, relative_path
+from hoodie.transaction.heartbeat import delete_heartbeat
 from hoodie.transaction.leftovers import delete_markers
 from hoodie.transaction.times import new_time
 from hoodie.view.partitions import list_all_files
@@ -166,7 +167,7 @@ def _forget(state: TableState, time: str, action: Action) -> None:
     delete_markers(state.storage, time)
     if time == METADATA_BOOTSTRAP:
         delete_bootstrap_index(state.storage)
-    state.storage.delete(f".hoodie/.heartbeat/{time}")
+    delete_heartbeat(state, time)
     planned = action in (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING) or (
         action is Action.REPLACE_COMMIT and state.properties.version == 6 and _is_clustering(state, time)
     )

@@ -13,7 +13,7 @@ from hoodie.model.files import FileSlice
 from hoodie.model.internal_columns import DELETE
 from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.model.names import LogFileName
-from hoodie.transaction.outlived import only_while_pending
+from hoodie.transaction.fencing import only_while_pending
 from hoodie.write.context import WriteContext
 from hoodie.write.log_file import LogFileWriter
 from hoodie.write.stamp import Stamp

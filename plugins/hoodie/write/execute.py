@@ -10,7 +10,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from hoodie.clock import Clock
 from hoodie.config import write_keys as keys
 from hoodie.engine.base import Buckets, Engine
 from hoodie.errors import PendingInstantError
@@ -21,24 +20,19 @@ from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.names import METADATA_BOOTSTRAP, LogFileName
 from hoodie.model.outcome import ServiceOutcome
 from hoodie.schema import top_level
-from hoodie.storage.base import Storage
 from hoodie.timeline import Instant
-from hoodie.transaction import instants
-from hoodie.transaction.begin import begin
-from hoodie.transaction.leftovers import after_completion, delete_leftovers, delete_markers
-from hoodie.transaction.rollback import roll_back_now
-from hoodie.transaction.times import new_time
+from hoodie.transaction.transaction import Change, transaction
 from hoodie.transaction.virtual_keys import switch_on_virtual_keys
 from hoodie.view import (
     TableState,
     file_groups,
     latest_slices,
     list_partition_files,
-    load_state,
     pending_clustering_groups,
     pending_compaction_groups,
     replaced_groups,
 )
+from hoodie.view.access import TableAccess
 from hoodie.view.missing import check_files
 from hoodie.write.assign import assign, average_record_bytes
 from hoodie.write.bulk import BulkInsert
@@ -106,9 +100,7 @@ class WriteHooks:
 
 
 def execute_write(
-    storage: Storage,
-    clock: Clock,
-    engine: Engine,
+    access: TableAccess,
     rows: Any,
     schema: pa.Schema,
     operation: str,
@@ -121,32 +113,20 @@ def execute_write(
     `extra` goes into the commit's extra metadata. The commit is visible whole or not at all; a write that fails is rolled
     back at once, one that is killed at the start of the next.
     """
-    plan = plan_write(load_state(storage, clock), schema, operation, options)  # refuse before taking the lock
-    with begin(storage, clock, operation, plan.options[keys.LOCK_WAIT_MS]) as state:
-        hooks.on_begin(state)
-        plan = plan_write(state, schema, operation, options)
+    plan = plan_write(access.state(), schema, operation, options)  # refuse before taking the lock
+    with transaction(access.storage, access.clock, operation, plan.options[keys.LOCK_WAIT_MS]) as tx:
+        hooks.on_begin(tx.state)
+        plan = plan_write(tx.state, schema, operation, options)
         if plan.properties.virtual_keys:
-            state = switch_on_virtual_keys(state, clock)
-        time = new_time(state, clock)
-        instant = instants.start(state, instants.request(state, time, commit_action(state.properties)))
-        try:
-            context = write_context(state, plan, time, engine.write_token)
-            stats = _write_files(state, plan, context, engine, rows)
-            if context.paths.may_nest:
-                refuse_nested(storage, time, {stat.partition for stat in stats})
-            delete_leftovers(storage, time, [stat.path for stat in stats])
-            more = {**extra, **hooks.before_commit(), SCHEMA_KEY: plan.commit_schema}
-            metadata = CommitMetadata(operation.upper(), tuple(stats), more)
-            body = state.layout.encode_commit(metadata, replace=False)
-        except Exception:
-            roll_back_now(storage, clock)
-            raise
-        done = instants.complete(state, instant, body, clock)
-        with after_completion(storage, time):
-            # Again: a task that was given up for lost may have finished since, and did not see the completed instant.
-            delete_leftovers(storage, time, [stat.path for stat in stats])
-            delete_markers(storage, time)
-        return WriteResult(done, metadata)
+            switch_on_virtual_keys(tx)
+        instant = tx.open(commit_action(tx.state.properties))
+        context = write_context(tx.state, plan, instant.time, access.engine.write_token)
+        stats = _write_files(tx.state, plan, context, access.engine, rows)
+        if context.paths.may_nest:
+            refuse_nested(access.storage, instant.time, {stat.partition for stat in stats})
+        metadata = CommitMetadata(operation.upper(), tuple(stats), {**extra, SCHEMA_KEY: plan.commit_schema})
+        (done,) = tx.commit(Change(instant, metadata, hooks.before_commit))
+        return WriteResult(done.instant, done.metadata)
 
 
 def _write_files(

@@ -22,7 +22,7 @@ from hoodie.model.meta_columns import COMMIT_TIME, FILE_NAME, PARTITION_PATH, RE
 from hoodie.model.names import PARTITION_METAFILE, BaseFileName
 from hoodie.schema import conform
 from hoodie.storage.base import join
-from hoodie.transaction.outlived import only_while_pending
+from hoodie.transaction.fencing import only_while_pending
 from hoodie.write.append import append_log
 from hoodie.write.assign import FileTask
 from hoodie.write.context import WriteContext

@@ -14,6 +14,7 @@ from hoodie.errors import ConfigError, LockHeldError, MissingFileError, PendingI
 from hoodie.markers import MarkerType, create_marker
 from hoodie.services.compaction import execute_compaction
 from hoodie.transaction.lock import service_lock
+from hoodie.view.access import TableAccess
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
@@ -152,7 +153,7 @@ def test_a_write_does_not_grow_a_group_that_waits(table):
     update(table, "a")
     time = table.schedule_compaction(force=True)
     table.write(batch([("n", "p", 1, 1), ("a", "p", 3, 3)]), "upsert", SMALL_BLOOM)
-    execute_compaction(table.storage, table.clock, table.engine, time, SMALL_BLOOM)
+    execute_compaction(table.access, time, SMALL_BLOOM)
     assert content(table) == {"a": ("p", 3, 3), "b": ("p", 1, 1), "c": ("q", 1, 1), "n": ("p", 1, 1)}
     assert isinstance(table, HoodieTable)
 
@@ -176,17 +177,17 @@ def test_a_metadata_table_that_another_writer_made_meanwhile_is_switched_off(tab
 def test_files_that_another_process_has_committed_stay(table, monkeypatch):
     update(table, "a", "c")
     time = table.schedule_compaction(force=True)
-    monkeypatch.setattr("hoodie.services.compaction_run.service_lock", lambda *_: nullcontext())
+    monkeypatch.setattr("hoodie.transaction.concurrency.service_lock", lambda *_: nullcontext())
     slow = HoodieTable.open(table.base_path, engine=LocalEngine(1), clock=table.clock)
 
     class Overtaken(LocalEngine):
         def map(self, function, tasks):
             results = super().map(function, tasks)
-            execute_compaction(table.storage, table.clock, LocalEngine(1), time, {})
+            execute_compaction(table.access, time, {})
             return results
 
     with pytest.raises(PendingInstantError):
-        execute_compaction(slow.storage, slow.clock, Overtaken(1), time, {})
+        execute_compaction(TableAccess(slow.storage, slow.clock, Overtaken(1)), time, {})
     assert {key: row[1] for key, row in content(table).items()} == {"a": 2, "b": 1, "c": 2}
     committed = next(i for i in table.timeline.commits if i.time == time)
     kept = {stat.path for stat in table.state().commit_metadata(committed).stats}

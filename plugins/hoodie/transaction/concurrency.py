@@ -1,0 +1,125 @@
+"""When a transaction holds the table's lock, from which state it goes out, and what becomes of it when it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from hoodie.clock import Clock
+from hoodie.config.store import recover_properties
+from hoodie.errors import PendingInstantError
+from hoodie.storage.base import Storage
+from hoodie.timeline import Action, Instant
+from hoodie.transaction.guard import delete_data_files
+from hoodie.transaction.leftovers import delete_leftovers
+from hoodie.transaction.lock import service_lock, table_lock
+from hoodie.transaction.metadata_table import switch_off_metadata_table
+from hoodie.transaction.repair import repaired
+from hoodie.transaction.rollback import roll_back_now
+from hoodie.view.state import TableState, load_state
+
+_PLAN_LOCK = "compaction"  # for plans of every action: other releases know it by this name
+_COMPLETE_WAIT_MS = 6 * 3600 * 1000  # the work is done: a writer that holds the lock for long must not throw it away
+
+
+class Concurrency(Protocol):
+    """How a transaction gets on with others at the same table."""
+
+    def beginning(self) -> AbstractContextManager[TableState]:
+        """Around the whole transaction: the state that it goes out from."""
+        ...
+
+    def completing(self, begun: TableState, files: Collection[str]) -> AbstractContextManager[TableState]:
+        """Around the completion, under the lock: the state by then. `files` are those that the transaction wrote.
+
+        Raises PendingInstantError, and deletes them, when there is nothing to complete any more.
+        """
+        ...
+
+    def undo(self) -> None:
+        """The transaction has failed before anything of it was completed: take back what the next attempt would not."""
+        ...
+
+
+@dataclass(frozen=True)
+class SingleWriter:
+    """The lock is held from the beginning to the end: nobody else changes the table meanwhile."""
+
+    storage: Storage
+    clock: Clock
+    purpose: str
+    wait_ms: int
+
+    @contextmanager
+    def beginning(self) -> Iterator[TableState]:
+        """What crashes left is mended first: see `repaired`. Raises LockHeldError too."""
+        with table_lock(self.storage, self.clock, self.purpose, self.wait_ms):
+            yield repaired(self.storage, self.clock)
+
+    @contextmanager
+    def completing(self, begun: TableState, files: Collection[str]) -> Iterator[TableState]:
+        yield begun
+
+    def undo(self) -> None:
+        """Roll the failed write back at once, as the lock is still held."""
+        roll_back_now(self.storage, self.clock)
+
+
+@dataclass(frozen=True)
+class PlanExecution:
+    """A plan that waits on the timeline is carried out: one process does so, and writers go on until it completes."""
+
+    storage: Storage
+    clock: Clock
+    time: str
+    action: Action
+    wait_ms: int
+
+    @contextmanager
+    def beginning(self) -> Iterator[TableState]:
+        """Raises LockHeldError when another process carries it out."""
+        with service_lock(self.storage, self.clock, f"{_PLAN_LOCK}-{self.time}", self.wait_ms):
+            yield load_state(self.storage, self.clock)
+
+    @contextmanager
+    def completing(self, begun: TableState, files: Collection[str]) -> Iterator[TableState]:
+        wait_ms = max(_COMPLETE_WAIT_MS, self.wait_ms)
+        with table_lock(self.storage, self.clock, f"complete {self.action}", wait_ms):
+            recover_properties(self.storage)
+            state = load_state(self.storage, self.clock)
+            try:
+                pending_plan(state, self.time, self.action)
+            except PendingInstantError:
+                self._withdraw(state, files)
+                raise
+            # Hudi's writers may have made one meanwhile: it would not know the new files.
+            if switch_off_metadata_table(state):
+                state = load_state(self.storage, self.clock)
+            yield state
+
+    def undo(self) -> None:
+        """The plan stays, and its next execution deletes what this one wrote."""
+
+    def _withdraw(self, state: TableState, files: Collection[str]) -> None:
+        """Delete the files of an attempt whose plan waits no more, but none that another process has committed."""
+        committed = next((instant for instant in state.timeline.commits if instant.time == self.time), None)
+        if committed is None:
+            delete_leftovers(self.storage, self.time, ())
+            return
+        kept = {stat.path for stat in state.commit_metadata(committed).stats}
+        delete_data_files(self.storage, set(files) - kept)
+
+
+def pending_plan(state: TableState, time: str, action: Action) -> Instant:
+    """The plan of `action` that waits at `time`. Raises PendingInstantError, naming those that do."""
+    waiting = [instant for instant in state.timeline.pending if instant.action is action]
+    for instant in waiting:
+        if instant.time == time:
+            return instant
+    raise PendingInstantError(
+        f"Table {state.storage.base_path} has no pending {action} {time}",
+        found=f"pending are {', '.join(i.time for i in waiting) or 'none'}",
+        fix="schedule one, or name one of these",
+    )

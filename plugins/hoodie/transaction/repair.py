@@ -1,0 +1,30 @@
+"""What crashed writers left, mended before a table is changed."""
+
+from __future__ import annotations
+
+from hoodie.clock import Clock
+from hoodie.config.store import recover_properties
+from hoodie.storage.base import Storage
+from hoodie.transaction.heartbeat import check_heartbeats
+from hoodie.transaction.metadata_table import switch_off_metadata_table
+from hoodie.transaction.remains import delete_remains, marked_instants
+from hoodie.transaction.rollback import rollback_failed_writes
+from hoodie.view.state import TableState, load_state
+
+
+def repaired(storage: Storage, clock: Clock) -> TableState:
+    """The state of a table that is ready to be changed. Call it under the lock.
+
+    Mended are a half-done update of the properties, failed writes (rolled back), a metadata table that would go stale (switched
+    off), files that nobody finishes any more. Raises PendingInstantError when another writer's heartbeat is alive,
+    UnsupportedTableError for a table version that we do not know.
+    """
+    recover_properties(storage)
+    marked = marked_instants(storage)
+    state = load_state(storage, clock)
+    check_heartbeats(state, clock)
+    changed = switch_off_metadata_table(state)
+    if rollback_failed_writes(state, clock) or changed:
+        state = load_state(storage, clock)
+    delete_remains(state, marked)
+    return state

@@ -1,0 +1,156 @@
+"""The one commit point: how a change to a table begins, becomes visible, or is taken back (format notes, section 11).
+
+lock -> requested -> inflight -> files -> leftovers -> lock -> completed -> leftovers -> markers
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from hoodie.clock import Clock
+from hoodie.model.commit import CommitMetadata
+from hoodie.storage.base import Storage
+from hoodie.timeline import Action, Instant, State
+from hoodie.transaction import instants
+from hoodie.transaction.concurrency import Concurrency, PlanExecution, SingleWriter
+from hoodie.transaction.guard import delete_data_files
+from hoodie.transaction.leftovers import after_completion, delete_leftovers, delete_markers
+from hoodie.transaction.times import new_time
+from hoodie.view.state import TableState, load_state
+
+Attempts = Callable[[TableState], Iterable[str]]
+"""The data files of an instant that attempts at it have left, as the table is by then."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What an instant did. `more` is asked for further extra metadata when all else is done but the completion."""
+
+    instant: Instant
+    metadata: CommitMetadata
+    more: Callable[[], Mapping[str, str]] = dict
+
+    @property
+    def files(self) -> list[str]:
+        return [stat.path for stat in self.metadata.stats]
+
+
+class Transaction:
+    """A change under way; `state` is the table as it was when the change began, or was last looked at."""
+
+    def __init__(self, state: TableState, clock: Clock, concurrency: Concurrency) -> None:
+        """Use `transaction` or `execution`."""
+        self.state = state
+        self._clock = clock
+        self._concurrency = concurrency
+        self._attempts: dict[str, Attempts] = {}
+        self._undoable = False
+
+    def request(self, action: Action, plan: bytes = b"") -> Instant:
+        """Put a plan on the timeline, at an instant later than every other."""
+        return instants.request(self.state, new_time(self.state, self._clock), action, plan)
+
+    def open(self, action: Action, time: str | None = None) -> Instant:
+        """Begin an instant that writes data files. From here on a failure of the transaction takes it back."""
+        requested = instants.request(self.state, time or new_time(self.state, self._clock), action)
+        self._undoable = True
+        return instants.start(self.state, requested)
+
+    def resume(self, plan: Instant, attempts: Attempts) -> Instant:
+        """Begin, or begin anew, to carry out a plan that waits: what `attempts` at it have left is deleted."""
+        inflight = instants.start(self.state, plan)
+        delete_data_files(self.state.storage, set(attempts(self.state)))
+        delete_markers(self.state.storage, plan.time)
+        self._attempts[plan.time] = attempts
+        return inflight
+
+    def inflight_path(self, instant: Instant) -> str:
+        """The file that is there as long as the instant may still be completed."""
+        pending = Instant(instant.time, instant.action, State.INFLIGHT)
+        return f"{self.state.layout.folder}/{self.state.layout.pending_name(pending)}"
+
+    def refresh(self) -> None:
+        """Look at the table again, after the transaction has changed it."""
+        self.state = load_state(self.state.storage, self._clock)
+
+    def commit(self, *changes: Change) -> Sequence[Change]:
+        """Complete instants one right after the other: the step that readers see. Returns what stands on the timeline then.
+
+        Files that lost attempts have left are deleted before, and once more after it: a task that was given up for lost may have
+        finished since, and did not see the completed instant. Raises what `instants.complete` raises; from then on nothing is
+        taken back here, as what was completed must stay.
+        """
+        storage = self.state.storage
+        for change in changes:
+            delete_leftovers(storage, change.instant.time, change.files)
+        whole = [_with_more(change) for change in changes]
+        bodies = [_encoded(self.state, change) for change in whole]
+        files = [path for change in changes for path in change.files]
+        with self._concurrency.completing(self.state, files) as state:
+            self._undoable = False
+            done = [
+                replace(change, instant=instants.complete(state, change.instant, body, self._clock))
+                for change, body in zip(whole, bodies, strict=True)
+            ]
+        for change in changes:
+            with after_completion(storage, change.instant.time):
+                self._delete_leftovers(state, change)
+                delete_markers(storage, change.instant.time)
+        return done
+
+    def _delete_leftovers(self, state: TableState, change: Change) -> None:
+        time = change.instant.time
+        if time in self._attempts:
+            delete_data_files(state.storage, set(self._attempts[time](state)).difference(change.files))
+        else:
+            delete_leftovers(state.storage, time, change.files)
+
+    def failed(self) -> None:
+        """Take back what was begun, unless something of it may be complete."""
+        if self._undoable:
+            self._concurrency.undo()
+
+
+@contextmanager
+def transaction(storage: Storage, clock: Clock, purpose: str, wait_ms: int) -> Iterator[Transaction]:
+    """A change of the one writer that holds the table's lock, on a table that was repaired (see `repaired`).
+
+    When the block raises before anything is complete, what it began is rolled back; when the process dies, the next transaction
+    does that. Raises LockHeldError after `wait_ms`.
+    """
+    with _transaction(clock, SingleWriter(storage, clock, purpose, wait_ms)) as began:
+        yield began
+
+
+@contextmanager
+def execution(storage: Storage, clock: Clock, time: str, action: Action, wait_ms: int) -> Iterator[Transaction]:
+    """The execution of the plan that waits at `time`; the table's lock is only taken to complete it.
+
+    Safe to kill at any point: the next execution deletes what this one wrote. Raises LockHeldError when another process executes
+    it, PendingInstantError when it waits no more by the time it is to be completed.
+    """
+    with _transaction(clock, PlanExecution(storage, clock, time, action, wait_ms)) as began:
+        yield began
+
+
+@contextmanager
+def _transaction(clock: Clock, concurrency: Concurrency) -> Iterator[Transaction]:
+    with concurrency.beginning() as state:
+        began = Transaction(state, clock, concurrency)
+        try:
+            yield began
+        except Exception:
+            began.failed()
+            raise
+
+
+def _with_more(change: Change) -> Change:
+    extra = {**change.metadata.extra, **change.more()}
+    return Change(change.instant, replace(change.metadata, extra=extra))
+
+
+def _encoded(state: TableState, change: Change) -> bytes:
+    replaces = change.instant.action.completed_as is Action.REPLACE_COMMIT
+    return state.layout.encode_commit(change.metadata, replace=replaces)
