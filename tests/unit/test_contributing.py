@@ -1,0 +1,64 @@
+"""What CONTRIBUTING.md names is there: paths, make targets, suites, layers."""
+
+from __future__ import annotations
+
+import re
+from configparser import ConfigParser
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "CONTRIBUTING.md").read_text()
+BASES = (ROOT, ROOT / "plugins" / "hoodie")
+MADE = {".venv", ".peer", ".venv/bin/python"}  # by make
+
+CODE = re.findall(r"^```\w+\n(.*?)^```", TEXT, re.M | re.S)
+SPANS = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", TEXT, flags=re.M | re.S))
+
+
+def paths() -> set[str]:
+    """Links, and whatever looks like a path in code: it has a slash or the ending of a file."""
+    words = [word for text in (*SPANS, *CODE) for word in text.split()]
+    looks = {
+        word
+        for word in words
+        if re.fullmatch(r"[\w.-]+(/[\w.-]+)*\.(py|md|yaml|toml|sh)|\.?\w[\w.-]*(/[\w.-]+)+", word)
+    }
+    links = set(re.findall(r"\]\(([^)#]+)\)", TEXT))
+    return (looks | links) - MADE
+
+
+@pytest.mark.parametrize("path", sorted(paths()))
+def test_paths_exist(path: str) -> None:
+    assert any((base / path).exists() for base in BASES)
+
+
+def test_there_are_paths_to_check() -> None:
+    assert {"write/plan.py", ".ci/run", "tests/support", "docs/format.md", "tests/unit/storage"} <= paths()
+
+
+def test_make_targets_exist() -> None:
+    targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.M))
+    named = set(re.findall(r"\bmake ([a-z0-9-]+)", " ".join([*SPANS, *CODE])))
+    assert {"setup", "quick", "test"} <= named <= targets
+
+
+def test_every_suite_is_in_the_table() -> None:
+    checked = re.search(r"^test: (.*?) ##", (ROOT / "Makefile").read_text(), re.M)
+    assert checked is not None
+    suites = set(checked[1].split()) - {"needs", "lint", "unit"}
+    assert suites <= set(re.findall(r"^\| `make ([a-z0-9-]+)`", TEXT, re.M))
+
+
+def test_layers_are_those_of_the_import_rules() -> None:
+    rules = ConfigParser()
+    rules.read(ROOT / ".importlinter")
+    wanted = rules["importlinter:contract:library"]["layers"].strip().splitlines()
+    table = TEXT.partition("| layer |")[2].partition("\n\n")[0].splitlines()[2:]
+    assert [re.findall(r"`(\w+)`", row.split("|")[1]) for row in table] == [line.split(" | ") for line in wanted]
+
+
+def test_a_single_test_runs_as_shown() -> None:
+    for folder, chosen in re.findall(r"pytest (\S+) -k (\w+)", TEXT):
+        assert any(re.search(rf"def test_\w*{chosen}", file.read_text()) for file in (ROOT / folder).glob("*.py"))
