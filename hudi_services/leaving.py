@@ -16,7 +16,7 @@ class Leaving:
 
     def __init__(self) -> None:
         """Make it first: what is registered first runs last."""
-        self.code = 1  # of a process that ends by an error nobody expected
+        self.code = 1  # the exit code after an error nobody expected
         atexit.register(self._leave)
 
     def _leave(self) -> None:

@@ -32,7 +32,7 @@ SCHEMA = pa.schema(
         pa.field("arrival_delay", pa.int64()),  # minutes
         pa.field("air_time", pa.int64()),  # minutes
         pa.field("tail_number", pa.string()),
-        pa.field("month", pa.string()),  # of the local date, as 2013-01: the partition
+        pa.field("month", pa.string()),  # the partition: month of the local date, as 2013-01
         pa.field("arrived_at", pa.timestamp("us", "UTC")),  # when the feed delivered the file: the greater one wins
     ]
 )

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from hudi_services.demo.flights import ACTUALS, KEY, SCHEMA, all_flights, flights_of
 
 _DAY = timedelta(days=1)
-_MOMENT = timedelta(hours=11)  # of the day at which a drop arrives
+_MOMENT = timedelta(hours=11)  # after midnight, when a drop arrives
 _TWICE = 9  # rows of each actuals file that are in it twice
 
 

@@ -1,4 +1,4 @@
-"""Time, randomness and waiting, injected so that tests are exact (design rule 2)."""
+"""Time, randomness and waiting, injected so that tests are exact."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Running:
 
     home: AirflowHome
     api: AirflowApi
-    metastore_port: int  # of the table `catalogued`; nobody listens there at first
+    metastore_port: int  # where the table `catalogued` is synced; nobody listens there at first
 
 
 @pytest.fixture(scope="session")

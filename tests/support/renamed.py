@@ -39,8 +39,17 @@ HOSTILE = (
         "row",
         "reason",
         "text",
-    ),  # of our glue
-    *("key", "value", "element", "array", "entries", "fixed", "record", "null"),  # of Avro and Parquet
+    ),  # columns between our stages
+    *(
+        "key",
+        "value",
+        "element",
+        "array",
+        "entries",
+        "fixed",
+        "record",
+        "null",
+    ),  # names inside Avro and Parquet schemas
     *("select", "order", "group", "count", "sequence", "delete", "position", "hoodie", "_hoodie", "hoodie_commit_time"),
 )
 

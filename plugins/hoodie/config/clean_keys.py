@@ -1,4 +1,7 @@
-"""Options of the cleaner. Names and defaults are Hudi's; the two limits on a run are ours (requirement R3)."""
+"""Options of the cleaner. Names and defaults are Hudi's; the two limits on a run are ours.
+
+A plan past them is refused: a mistake in the other options could delete most of a table.
+"""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def resolve(given: Mapping[str, object], keys: Iterable[ConfigKey[Any]]) -> Opti
     """Check and parse `given` (names or older names -> values, text or Python values) against the declared `keys`.
 
     Raises ConfigError for an unknown key (naming the closest one), a value that cannot be, or two names of one option that
-    contradict each other. An option that would have no effect is an error rather than silence (requirement R14).
+    contradict each other. An option that would have no effect is an error: its user believes that it has one.
     """
     by_name = {name: key for key in keys for name in key.names}
     values: dict[ConfigKey[Any], Any] = {}

@@ -23,7 +23,7 @@ _WITHIN_A_DAY = frozenset(
     {"halfday", "hour_of_halfday", "clockhour_of_halfday", "clockhour_of_day", "hour_of_day", "minute", "second"}
 )
 _PER_US = {"s": (1, 1_000_000), "ms": (1, 1_000), "us": (1, 1), "ns": (1_000, 1)}  # units a microsecond, as a fraction
-_FURTHEST_ZONE = 18 * HOUR  # of Java's offsets
+_FURTHEST_ZONE = 18 * HOUR  # the largest offset from UTC that Java knows
 _YEAR = 2000  # from which years of two digits would count, which are not told back
 
 

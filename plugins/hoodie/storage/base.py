@@ -65,7 +65,8 @@ class Storage(Protocol):
     def open_output(self, path: str) -> AbstractContextManager[File]:
         """A writer to a new file; folders are made as needed. On leaving the block without an error the file is durable.
 
-        Raises FileExistsError when the file is there: data files are never overwritten (design rule 3).
+        Raises FileExistsError when the file is there: a reader may be in it, and no writer may lose what
+        another wrote.
         """
         ...
 

@@ -35,7 +35,7 @@ class TableDifference:
     found: CatalogTable | None
     changes: PartitionChanges
     values: Mapping[str, tuple[str, ...]]  # partition path -> values
-    known: Sequence[CatalogPartition]  # of all partitions when the changes are full, else of those that changed
+    known: Sequence[CatalogPartition]  # all partitions when the changes are full, else those that changed
 
 
 def table_actions(difference: TableDifference) -> Iterator[Action]:
