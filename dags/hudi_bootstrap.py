@@ -2,8 +2,8 @@
 
 from airflow.sdk import DAG
 
-from hoodie_airflow.factory import bootstrap_dags
+from hoodie_airflow.factory import service_dags
 
 dag: DAG
-for dag in bootstrap_dags():
+for dag in service_dags("bootstrap"):
     globals()[dag.dag_id] = dag

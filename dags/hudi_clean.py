@@ -2,8 +2,8 @@
 
 from airflow.sdk import DAG
 
-from hoodie_airflow.factory import clean_dags
+from hoodie_airflow.factory import service_dags
 
 dag: DAG
-for dag in clean_dags():
+for dag in service_dags("clean"):
     globals()[dag.dag_id] = dag

@@ -2,8 +2,8 @@
 
 from airflow.sdk import DAG
 
-from hoodie_airflow.factory import compact_dags
+from hoodie_airflow.factory import service_dags
 
 dag: DAG
-for dag in compact_dags():
+for dag in service_dags("compact"):
     globals()[dag.dag_id] = dag

@@ -2,8 +2,8 @@
 
 from airflow.sdk import DAG
 
-from hoodie_airflow.factory import sync_dags
+from hoodie_airflow.factory import service_dags
 
 dag: DAG
-for dag in sync_dags():
+for dag in service_dags("sync"):
     globals()[dag.dag_id] = dag

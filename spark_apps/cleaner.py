@@ -5,10 +5,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 if find_spec("hudi_services") is None:  # neither installed nor given by --py-files: the checkout that this file lies in
-    checkout = Path(__file__).resolve().parents[1]
-    sys.path += [str(checkout / "plugins"), str(checkout)]
+    sys.path += [str(Path(__file__).resolve().parents[1] / folder) for folder in ("plugins", "")]
 
-from hudi_services.cli import main
+from hudi_services.cli import spark_application
 
 if __name__ == "__main__":
-    sys.exit(main(["clean", "--engine", "spark", *sys.argv[1:]]))
+    sys.exit(spark_application("clean"))

@@ -22,7 +22,7 @@ from hudi_services.demo.history import INGEST as INGEST_HISTORY
 from hudi_services.demo.land import damaged_rows, expected, land
 from hudi_services.demo.steps import Step, backfill, load_steps, wait_for_dags, wait_for_first, wait_for_run
 from hudi_services.java import find_java
-from hudi_services.registry import read_registry
+from hudi_services.registry.load import read_registry
 
 FIRST = date(2013, 1, 29)  # a few days from here lie in two months: two partitions
 INGEST, CLEAN = "hudi_ingest__flights", "hudi_clean__flights"

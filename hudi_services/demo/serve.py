@@ -18,7 +18,7 @@ from hudi_services.demo.airflow_api import AirflowApi
 from hudi_services.demo.airflow_process import AirflowHome, free_ports, is_free, running
 from hudi_services.demo.run import DEMO_DAGS, DEMO_TABLES, land_all, prepare
 from hudi_services.demo.steps import wait_for_dags
-from hudi_services.registry import Reading, read_registry
+from hudi_services.registry.load import Reading, read_registry
 
 ERRORS_DAG = "hudi_registry_errors"
 _PLACES = ("HUDI_LAKE", "HUDI_LANDING")  # what one's own registry may say of them comes from the environment

@@ -12,11 +12,13 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from hudi_services.entries import ENTRIES, Entries
+from hudi_services.entry.table import Pools, Table, known_names
 from hudi_services.registry.marks import Marked, Path, read_marked
 from hudi_services.registry.mistakes import Mistake, as_error
-from hudi_services.registry.model import Compact, Pools, Table, known_names
 from hudi_services.registry.options import wrong_options
 from hudi_services.registry.places import PATH_KEYS, expand, same_place
+from hudi_services.registry.sections import table_model
 
 _SECTIONS = ("defaults", "pools", "tables")
 _POOLS = TypeAdapter(Pools)
@@ -51,7 +53,10 @@ def load_registry(file: str | PathLike[str], environ: Mapping[str, str] = os.env
 
 
 def read_registry(
-    file: str | PathLike[str], environ: Mapping[str, str] = os.environ, only: str | None = None
+    file: str | PathLike[str],
+    environ: Mapping[str, str] = os.environ,
+    only: str | None = None,
+    entries: Entries = ENTRIES,
 ) -> Reading:
     """The tables that are right, and the mistakes of the others; one bad table does not stop the rest.
 
@@ -62,15 +67,20 @@ def read_registry(
         text = FilePath(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         return Reading(Registry(shown), (Mistake(shown, 1, "file", f"cannot be read: {error}"),))
-    return _Checker(shown, read_marked(text), environ, only).reading()
+    return _Checker(shown, read_marked(text), environ, only, entries).reading()
 
 
 class _Checker:
-    def __init__(self, file: str, marked: Marked, environ: Mapping[str, str], only: str | None) -> None:
+    def __init__(
+        self, file: str, marked: Marked, environ: Mapping[str, str], only: str | None, entries: Entries
+    ) -> None:
         self._file = file
         self._marked = marked
         self._environ = environ
         self._only = only
+        self._entries = entries
+        self._model = table_model(entries)
+        self._places = [*PATH_KEYS, *((each.name, *place) for each in entries for place in each.section.places)]
         self._mistakes: set[Mistake] = set()
         self._bad: set[int] = set()
         self._taken: dict[tuple[str, str], int] = {}
@@ -106,7 +116,7 @@ class _Checker:
             return _POOLS.validate_python(value or {})
         except ValidationError as error:
             for problem in error.errors():
-                self._add(("pools", *problem["loc"]), _words(problem))
+                self._add(("pools", *problem["loc"]), _words(problem, self._model))
             return {}
 
     def _table(self, position: int, entry: Any, defaults: dict[str, Any], pools: Mapping[str, int]) -> Table | None:
@@ -119,21 +129,21 @@ class _Checker:
             self._add((*here, *path), message)
         self._claim(position, "name", merged.get("name"))
         self._claim(position, "base_path", merged.get("base_path"))
-        for path, message in wrong_options(merged):
+        for path, message in wrong_options(merged, self._entries):
             self._add((*here, *path), message)
         try:
-            table = Table.model_validate(merged)
+            table = self._model.model_validate(merged)
         except ValidationError as error:
             for problem in error.errors():
-                self._add((*here, *problem["loc"]), _words(problem))
+                self._add((*here, *problem["loc"]), _words(problem, self._model))
             return None
-        for path, message in _contradictions(table, pools):
+        for path, message in _contradictions(table, pools, self._entries):
             self._add((*here, *path), message)
         return table
 
     def _expand_paths(self, entry: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
         """Puts the values of environment variables into the entry's paths."""
-        for path in PATH_KEYS:
+        for path in self._places:
             inner: Any = entry
             for step in path[:-1]:
                 inner = inner.get(step) if isinstance(inner, dict) else None
@@ -187,24 +197,21 @@ def _laid_over(entry: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any
     return merged
 
 
-def _contradictions(table: Table, pools: Mapping[str, int]) -> Iterator[tuple[tuple[str, ...], str]]:
+def _contradictions(table: Table, pools: Mapping[str, int], entries: Entries) -> Iterator[tuple[tuple[str, ...], str]]:
     if table.source is not None and table.keys is None:
         yield ("keys",), "is missing; a table with a source needs the columns of its record key"
-    if table.bootstrap is not None and table.keys is None:
-        yield ("keys",), "is missing; a bootstrap needs the columns of the table's record key"
-    if table.source is None and table.ingest.schedule is not None:
-        yield ("ingest", "schedule"), "has no effect without a source"
-    if table.type == "COPY_ON_WRITE" and table.compact != Compact():
-        yield ("compact",), "has no effect on a COPY_ON_WRITE table; remove it, or say type: MERGE_ON_READ"
+    for entry in entries:
+        if (section := entry.section_of(table)) is not None:
+            yield from entry.section.contradictions(table, section)
     if table.pool != "default_pool" and table.pool not in pools:
         yield ("pool",), f"the pool {table.pool!r} is not declared; add it to the section pools with its slots"
 
 
-def _words(problem: Any) -> str:
+def _words(problem: Any, model: type[Table]) -> str:
     """A validation problem in this file's words."""
     path = problem["loc"]
     if problem["type"] == "extra_forbidden":
-        return _unknown(str(path[-1]), known_names(path[:-1]))
+        return _unknown(str(path[-1]), known_names(model, path[:-1]))
     if problem["type"] == "missing":
         return "is missing"
     message = str(problem["msg"]).removeprefix("Value error, ")

@@ -5,19 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from hoodie.config.sync_keys import BASE_PATH, JDBC_URL, METASTORE_URIS, PASSWORD, USERNAME
-
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 
-# The keys of a table's entry that hold a path, an address or a secret.
-PATH_KEYS = (
-    ("base_path",),
-    ("results",),
-    ("source", "path"),
-    ("source", "quarantine", "path"),
-    ("bootstrap", "source_path"),
-    *(("sync", "hoodie", key.name) for key in (BASE_PATH, JDBC_URL, METASTORE_URIS, USERNAME, PASSWORD)),
-)
+# The keys of a table's entry, beside those of its services, that hold a path.
+PATH_KEYS = (("base_path",), ("results",), ("source", "path"), ("source", "quarantine", "path"))
 
 
 def expand(text: str, environ: Mapping[str, str]) -> str:

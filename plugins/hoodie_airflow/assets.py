@@ -1,21 +1,24 @@
-"""The Airflow assets of a table. A DAG can be scheduled on them: `schedule=[ingested(table)]`."""
+"""The Airflow assets of a table. A DAG can be scheduled on them: `schedule=[table_asset(table, INGEST)]`."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from airflow.sdk import Asset, AssetAlias
 
-from hudi_services.registry import Table
+from hudi_services.entry.service import ServiceEntry
+from hudi_services.entry.table import Table
 
 # The name and the URI of an asset belong together for ever, and fragments of URIs are dropped: so both are paths.
 
 
-def table_asset(table: Table, service: str) -> Asset:
-    """What a service changes: `ingest` the table's rows, `clean` its old files, `sync` what the catalog knows of it."""
-    suffix = "" if service == "ingest" else f"/{service}"
+def table_asset(table: Table, entry: ServiceEntry[Any]) -> Asset:
+    """What a service changes: the table's rows, or something else of it, such as its old files."""
+    suffix = "" if entry.dag.changes_rows else f"/{entry.name}"
     return Asset(name=f"hudi.{table.name}{suffix.replace('/', '.')}", uri=f"hudi://tables/{table.name}{suffix}")
 
 
-def outlet(table: Table, service: str) -> AssetAlias:
+def outlet(table: Table, entry: ServiceEntry[Any]) -> AssetAlias:
     """The outlet of a service's task. An event is added only when the run committed something; a plain asset would get one
     also from a run that explained its plan or found nothing to do."""
-    return AssetAlias(name=f"hudi.{service}.{table.name}", group="hudi")
+    return AssetAlias(name=f"hudi.{entry.name}.{table.name}", group="hudi")

@@ -16,60 +16,50 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowNotFoundExceptio
 
 from hoodie.errors import HoodieError
 from hoodie_airflow.assets import outlet, table_asset
-from hoodie_airflow.dates import Late, chosen_dates, dates_to_load
-from hoodie_airflow.forms import policy_choice
+from hoodie_airflow.forms import asked, wants_explanation
 from hoodie_airflow.places import PLUGINS, PROJECT, SPARK_APPS
 from hoodie_airflow.results import local_result, shared_result
+from hudi_services.entry.service import ServiceEntry
+from hudi_services.entry.table import SparkSection, Table
 from hudi_services.java import spark_environment
-from hudi_services.registry import (
-    Bootstrap,
-    Clean,
-    Compact,
-    Ingest,
-    Table,
-    bootstrap_arguments,
-    clean_arguments,
-    compact_arguments,
-    ingest_arguments,
-)
 from hudi_services.result import SERVICE_FAILED, ServiceResult
 
-_APPLICATIONS = {"ingest": "ingest.py", "clean": "cleaner.py", "compact": "compactor.py", "bootstrap": "bootstrap.py"}
 _WRONG_USAGE = re.compile(r"Error code is: 2\b")
 _SERVICE_FAILED = re.compile(rf"Error code is: {SERVICE_FAILED}\b")
 
 
 class HudiServiceOperator(SparkSubmitOperator):
-    """Runs `service` (`ingest`, `clean`, `compact` or `bootstrap`) on `table` through the table's Spark connection.
+    """Runs the service `entry` on `table` through the table's Spark connection.
 
     What the run has to do comes from its data interval and the `params` of its form. The service's result is the task's XCom
     and the extra of the table's asset event. A run that was told something impossible fails without a retry.
     """
 
-    def __init__(self, *, table: Table, service: str, mode: str = "", **kwargs: Any) -> None:
-        """`mode` is `schedule` or `execute` for a compaction, and for a bootstrap its step."""
-        options = section(table, service)
-        kwargs.setdefault("application", str(SPARK_APPS / _APPLICATIONS[service]))
+    def __init__(self, *, table: Table, entry: ServiceEntry[Any], mode: str = "", **kwargs: Any) -> None:
+        """`mode` is the step's, for the arguments of the entry."""
+        section = entry.section_of(table)
+        assert isinstance(section, SparkSection), "a DAG is made only for what the registry has"
+        kwargs.setdefault("application", str(SPARK_APPS / str(entry.command.application)))
         # A retry submits again, and what the last try left is rolled back. It could not wait for the last try's driver: without
         # YARN's REST API the provider refuses to, and that driver's result is not the retry's.
         kwargs.setdefault("durable", False)
         super().__init__(
             conn_id=table.connection,
-            conf=dict(sorted(options.spark.items())),
-            name=f"hudi-{service}-{table.name}",
+            conf=dict(sorted(section.spark.items())),
+            name=f"hudi-{entry.name}-{table.name}",
             pool=table.pool,
-            outlets=[outlet(table, service)],
+            outlets=[outlet(table, entry)],
             **kwargs,
         )
         self.table = table
-        self.service = service
+        self.entry = entry
         self.mode = mode
 
     def execute(self, context: Any) -> dict[str, Any] | None:
         """Submit and wait. Returns the service's result; None for an explained plan."""
         cluster = self._check_connection()
-        explain = context["params"].get("operation") == "explain"
-        with shared_result(self.table, self.service) if cluster else local_result() as path:
+        explain = wants_explanation(context)
+        with shared_result(self.table, self.entry.name) if cluster else local_result() as path:
             try:
                 self.application_args = [*self._arguments(context), *_mode(explain, path)]
                 self.env_vars = None if cluster else service_environment(os.environ)
@@ -89,21 +79,8 @@ class HudiServiceOperator(SparkSubmitOperator):
         return asdict(result)
 
     def _arguments(self, context: Any) -> list[str]:
-        params = context["params"]
-        if self.service == "clean":
-            return clean_arguments(self.table, policy_choice(params.get("policy")), params.get("retained"))
-        if self.service == "compact":
-            return compact_arguments(self.table, self.mode)
-        if self.service == "bootstrap":
-            return bootstrap_arguments(self.table, self.mode)
-        run = context["dag_run"]
-        interval = (run.data_interval_start, run.data_interval_end) if run.data_interval_start else None
-        chosen = chosen_dates(params.get("from"), params.get("to"))
-        source = self.table.source
-        if source is None or source.date_pattern is None:
-            return ingest_arguments(self.table, None)
-        late = Late(params.get("catch_up_late", Late.AUTO))
-        return ingest_arguments(self.table, dates_to_load(run.run_type.value, interval, chosen, late))
+        arguments = self.entry.called_with(self.table, asked(context, self.mode))
+        return arguments.as_flags(self.table.base_path)
 
     def _check_connection(self) -> bool:
         """Whether Spark's driver runs in the cluster. Fails where it cannot work."""
@@ -148,21 +125,8 @@ class HudiServiceOperator(SparkSubmitOperator):
             if each.failed:
                 self.log.error("The commit stays; %s after it failed: %s", each.service, each.message)
         if result.instant is not None:
-            events = context["outlet_events"][outlet(self.table, self.service)]
-            events.add(table_asset(self.table, self.service), extra={"table": self.table.name, **asdict(result)})
-
-
-def section(table: Table, service: str) -> Ingest | Clean | Compact | Bootstrap:
-    """What the registry says of a service of a table."""
-    sections: dict[str, Ingest | Clean | Compact | Bootstrap | None] = {
-        "ingest": table.ingest,
-        "clean": table.clean,
-        "compact": table.compact,
-        "bootstrap": table.bootstrap,
-    }
-    found = sections[service]
-    assert found is not None, "a DAG is made only for what the registry has"
-    return found
+            events = context["outlet_events"][outlet(self.table, self.entry)]
+            events.add(table_asset(self.table, self.entry), extra={"table": self.table.name, **asdict(result)})
 
 
 def service_environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 
 from hoodie.errors import RegistryError
 from hoodie_airflow.places import registry_file
-from hudi_services.registry import Registry, read_registry
+from hudi_services.registry.load import Registry, read_registry
 
 
 def make_pools(registry: Registry) -> list[str]:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from airflow.sdk import DAG, task
 from airflow.sdk.exceptions import AirflowFailException
 
-from hudi_services.registry import Mistake
+from hudi_services.registry.mistakes import Mistake
 
 ERRORS_DAG = "hudi_registry_errors"
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hoodie.storage import open_storage
-from hudi_services.registry import Table
+from hudi_services.entry.table import Table
 from hudi_services.result import drop_result
 
 _DAY_MS = 86_400_000

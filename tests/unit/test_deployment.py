@@ -19,7 +19,7 @@ import pytest
 import yaml
 from cryptography.fernet import Fernet
 
-from hudi_services.registry import read_registry
+from hudi_services.registry.load import read_registry
 
 PROJECT = Path(__file__).resolve().parents[2]
 TEXT = (PROJECT / "docker-compose.yaml").read_text()

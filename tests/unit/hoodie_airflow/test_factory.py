@@ -15,7 +15,7 @@ from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk import DAG, AssetAny, AssetOrTimeSchedule, CronDataIntervalTimetable
 from airflow.serialization.serialized_objects import DagSerialization
 
-from hoodie_airflow.factory import clean_dags, ingest_dags
+from hoodie_airflow.factory import service_dags
 from hoodie_airflow.places import PLUGINS, PROJECT
 
 DAGS = {
@@ -140,12 +140,12 @@ def test_a_registry_that_cannot_be_read_is_shown(registry: Path, content: str | 
 
 def test_a_tasks_start_builds_only_its_own_dag(registry: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_AIRFLOW_PARSING_CONTEXT_DAG_ID", "hudi_clean__flights")
-    assert [dag.dag_id for dag in clean_dags()] == ["hudi_clean__flights"]
+    assert [dag.dag_id for dag in service_dags("clean")] == ["hudi_clean__flights"]
 
 
 def test_every_parse_gives_the_same_dag(registry: Path) -> None:
     def serialized() -> list[Any]:
-        dags: list[DAG] = [*ingest_dags(), *clean_dags()]
+        dags: list[DAG] = [*service_dags("ingest"), *service_dags("clean")]
         return [DagSerialization.serialize_dag(dag) for dag in dags]
 
     assert serialized() == serialized()

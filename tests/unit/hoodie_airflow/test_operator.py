@@ -25,8 +25,10 @@ from hoodie.storage import open_storage, walk_files
 from hoodie_airflow.assets import outlet, table_asset
 from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.places import PLUGINS, PROJECT
-from hudi_services.registry import Table, load_registry
-from hudi_services.registry.model import Clean
+from hudi_services.clean.entry import CLEAN, Clean
+from hudi_services.entry.table import Table
+from hudi_services.ingest.entry import INGEST
+from hudi_services.registry.load import load_registry
 from hudi_services.result import ServiceResult
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -86,7 +88,7 @@ def context(run_type: DagRunType = DagRunType.BACKFILL, **params: Any) -> dict[s
 
 def test_a_backfill_run_loads_its_day(tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch) -> None:
     submitted = submit(monkeypatch)
-    operator = HudiServiceOperator(task_id="ingest", table=tables["flights"], service="ingest")
+    operator = HudiServiceOperator(task_id="ingest", table=tables["flights"], entry=INGEST)
     told = context()
     assert operator.execute(told) == vars(RESULT)
     assert submitted.command[:3] == ["spark-submit", "--master", "local[2]"]
@@ -96,8 +98,8 @@ def test_a_backfill_run_loads_its_day(tables: dict[str, Table], monkeypatch: pyt
     assert (submitted.flag("--from"), submitted.flag("--to")) == ("2013-01-05", "2013-01-06")
     assert submitted.flag("--source-path") == "/land"
     ((alias, asset, extra),) = told["outlet_events"].added
-    assert alias == outlet(tables["flights"], "ingest")
-    assert asset == table_asset(tables["flights"], "ingest")
+    assert alias == outlet(tables["flights"], INGEST)
+    assert asset == table_asset(tables["flights"], INGEST)
     assert (extra["table"], extra["instant"], extra["rows_inserted"]) == ("flights", RESULT.instant, 3)
 
 
@@ -107,7 +109,7 @@ def test_a_failed_service_after_the_commit_leaves_the_task_done(
     done = replace(RESULT, services=(ServiceOutcome("sync", "HiveServer2 does not answer", failed=True),))
     submit(monkeypatch, done, "Cannot execute: spark-submit. Error code is: 3.")
     told = context()
-    operator = HudiServiceOperator(task_id="ingest", table=tables["flights"], service="ingest")
+    operator = HudiServiceOperator(task_id="ingest", table=tables["flights"], entry=INGEST)
     answer = operator.execute(told)
     assert answer is not None
     assert answer["services"][0]["failed"]
@@ -118,7 +120,7 @@ def test_a_failed_service_after_the_commit_leaves_the_task_done(
 def test_spark_gets_this_interpreter_and_this_code(tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", f"{PROJECT}{os.pathsep}/own")
     submitted = submit(monkeypatch)
-    HudiServiceOperator(task_id="clean", table=tables["others"], service="clean").execute(context())
+    HudiServiceOperator(task_id="clean", table=tables["others"], entry=CLEAN).execute(context())
     assert submitted.environment["PYSPARK_PYTHON"] == sys.executable
     assert submitted.environment["PATH"].split(os.pathsep)[0] == str(Path(sys.executable).parent)
     assert submitted.environment["PYTHONPATH"].split(os.pathsep) == [str(PLUGINS), str(PROJECT), "/own"]
@@ -128,7 +130,7 @@ def test_a_run_by_hand_without_dates_loads_all_that_is_new(
     tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submitted = submit(monkeypatch)
-    HudiServiceOperator(task_id="ingest", table=tables["flights"], service="ingest").execute(context(DagRunType.MANUAL))
+    HudiServiceOperator(task_id="ingest", table=tables["flights"], entry=INGEST).execute(context(DagRunType.MANUAL))
     assert not {"--from", "--to"} & set(submitted.command)
 
 
@@ -136,16 +138,14 @@ def test_files_without_dates_are_loaded_when_they_are_new(
     tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submitted = submit(monkeypatch)
-    HudiServiceOperator(task_id="ingest", table=tables["events"], service="ingest").execute(
-        context(DagRunType.SCHEDULED)
-    )
+    HudiServiceOperator(task_id="ingest", table=tables["events"], entry=INGEST).execute(context(DagRunType.SCHEDULED))
     assert not {"--from", "--to", "--source-date-pattern"} & set(submitted.command)
 
 
 def test_explain_changes_nothing_and_tells_nobody(tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch) -> None:
     submitted = submit(monkeypatch)
     told = context(operation="explain")
-    operator = HudiServiceOperator(task_id="clean", table=tables["flights"], service="clean")
+    operator = HudiServiceOperator(task_id="clean", table=tables["flights"], entry=CLEAN)
     assert operator.execute(told) is None
     assert submitted.command[-1] == "--explain"
     assert told["outlet_events"].added == []
@@ -153,7 +153,7 @@ def test_explain_changes_nothing_and_tells_nobody(tables: dict[str, Table], monk
 
 def test_the_cleaners_form(tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch) -> None:
     submitted = submit(monkeypatch)
-    operator = HudiServiceOperator(task_id="clean", table=tables["flights"], service="clean")
+    operator = HudiServiceOperator(task_id="clean", table=tables["flights"], entry=CLEAN)
     operator.execute(context(DagRunType.MANUAL, policy="KEEP_LATEST_FILE_VERSIONS", retained=2))
     assert "hoodie.clean.policy=KEEP_LATEST_FILE_VERSIONS" in submitted.command
     assert "hoodie.clean.fileversions.retained=2" in submitted.command
@@ -163,7 +163,7 @@ def test_the_cleaners_form(tables: dict[str, Table], monkeypatch: pytest.MonkeyP
 def test_a_run_with_nothing_to_do_emits_no_event(tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch) -> None:
     submit(monkeypatch, ServiceResult("ingest", "nothing to do: 0 files to load"))
     told = context()
-    operator = HudiServiceOperator(task_id="ingest", table=tables["flights"], service="ingest")
+    operator = HudiServiceOperator(task_id="ingest", table=tables["flights"], entry=INGEST)
     assert (operator.execute(told) or {})["instant"] is None
     assert told["outlet_events"].added == []
 
@@ -171,7 +171,7 @@ def test_a_run_with_nothing_to_do_emits_no_event(tables: dict[str, Table], monke
 def test_a_missing_connection_is_not_yarn(registry: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = load_registry(registry).tables[0].model_copy(update={"connection": "spark_nowhere"})
     submitted = submit(monkeypatch)
-    operator = HudiServiceOperator(task_id="ingest", table=table, service="ingest")
+    operator = HudiServiceOperator(task_id="ingest", table=table, entry=INGEST)
     with pytest.raises(
         AirflowFailException, match=r"'spark_nowhere' of table flights is not defined.*AIRFLOW_CONN_SPARK_N"
     ):
@@ -215,7 +215,7 @@ def test_the_result_of_a_driver_elsewhere_comes_back_through_a_shared_folder(
     monkeypatch.setattr(SparkSubmitHook, "submit", lambda hook, application: cluster(hook, application))
     table = table.model_copy(update={"clean": Clean(hoodie={"hoodie.clean.commits.retained": "1"})})
     before = dict(os.environ)
-    result = HudiServiceOperator(task_id="clean", table=table, service="clean").execute(context())
+    result = HudiServiceOperator(task_id="clean", table=table, entry=CLEAN).execute(context())
     assert result is not None
     assert (result["files_deleted"], result["instant"]) == (3, written.timeline.instants[-1].time)
     assert cluster.flag("--result-path").startswith(f"{url}/.results/others/clean-")
@@ -237,7 +237,7 @@ def test_a_driver_elsewhere_whose_commit_stands_has_not_failed(
     told = context()
     for result, failed in ((done, False), (RESULT, True), (None, True)):
         submit(monkeypatch, result, "Cannot execute: spark-submit. Error code is: 1.")
-        operator = HudiServiceOperator(task_id="clean", table=table, service="clean")
+        operator = HudiServiceOperator(task_id="clean", table=table, entry=CLEAN)
         if failed:
             with pytest.raises(AirflowException, match="code is: 1"):
                 operator.execute(told)
@@ -258,11 +258,11 @@ def test_results_that_nobody_fetched_are_removed(
         (folder / name).write_text("{}")
         os.utime(folder / name, (time.time() - days * 86400,) * 2)
     submitted = submit(monkeypatch)
-    assert HudiServiceOperator(task_id="clean", table=table, service="clean").execute(context()) == vars(RESULT)
+    assert HudiServiceOperator(task_id="clean", table=table, entry=CLEAN).execute(context()) == vars(RESULT)
     assert sorted(path.name for path in folder.iterdir()) == ["clean-2.json", "else.txt"]
     submit(monkeypatch, failure="lost")
     with pytest.raises(AirflowException, match="lost"):
-        HudiServiceOperator(task_id="clean", table=table, service="clean").execute(context())
+        HudiServiceOperator(task_id="clean", table=table, entry=CLEAN).execute(context())
     assert submitted.flag("--result-path") != str(folder / "clean-2.json")
     assert sorted(path.name for path in folder.iterdir()) == ["clean-2.json", "else.txt"]
 
@@ -281,7 +281,7 @@ def test_cluster_mode_is_refused_where_it_cannot_work(
     table = clustered(monkeypatch, tables, results, host)
     submitted = submit(monkeypatch)
     with pytest.raises(AirflowFailException, match=match):
-        HudiServiceOperator(task_id="clean", table=table, service="clean").execute(context())
+        HudiServiceOperator(task_id="clean", table=table, entry=CLEAN).execute(context())
     assert submitted.command == []
 
 
@@ -291,7 +291,7 @@ def test_a_form_that_makes_no_sense_is_not_tried_again(
     submit(monkeypatch)
     told = context(DagRunType.MANUAL, **{"from": "2013-01-05", "to": "2013-01-01"})
     with pytest.raises(AirflowFailException, match="no day lies between"):
-        HudiServiceOperator(task_id="ingest", table=tables["flights"], service="ingest").execute(told)
+        HudiServiceOperator(task_id="ingest", table=tables["flights"], entry=INGEST).execute(told)
 
 
 @pytest.mark.parametrize(("code", "kind"), [(2, AirflowFailException), (1, AirflowException)])
@@ -300,11 +300,11 @@ def test_wrong_usage_is_not_tried_again_but_a_failure_is(
 ) -> None:
     submit(monkeypatch, failure=f"Cannot execute: spark-submit. Error code is: {code}.")
     with pytest.raises(AirflowException) as caught:
-        HudiServiceOperator(task_id="ingest", table=tables["flights"], service="ingest").execute(context())
+        HudiServiceOperator(task_id="ingest", table=tables["flights"], entry=INGEST).execute(context())
     assert type(caught.value) is kind
 
 
 def test_a_service_without_a_result_failed(tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch) -> None:
     submit(monkeypatch, None)
     with pytest.raises(AirflowException, match="left no result"):
-        HudiServiceOperator(task_id="clean", table=tables["others"], service="clean").execute(context())
+        HudiServiceOperator(task_id="clean", table=tables["others"], entry=CLEAN).execute(context())

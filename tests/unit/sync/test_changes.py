@@ -9,7 +9,7 @@ import pytest
 from hoodie.errors import ConfigError
 from hoodie.sync.run import explain_sync, run_sync
 from hoodie.timeline import Action
-from hudi_services.sync import sync_as_text
+from hudi_services.sync.task import explanation
 from tests.support.catalog import MemoryCatalog
 from tests.support.tables import batch, create
 
@@ -94,7 +94,7 @@ def test_the_difference_is_explained_and_nothing_done(table):
     table.write(wider.append_column("more", wider["value"]))
     write(table, ("d", "y", 3, 3), operation="DELETE_PARTITION", replaced=["part=x"])
     applied = catalog.applied
-    lines = [line.strip() for line in sync_as_text(explain_sync(table.state(), {}, catalog)).splitlines()]
+    lines = [line.strip() for line in explanation(explain_sync(table.state(), {}, catalog)).as_text().splitlines()]
     assert catalog.applied == applied
     assert lines[0].startswith("sync: 2 commits since ")
     assert lines[2] == "add columns to default.trips: more bigint"

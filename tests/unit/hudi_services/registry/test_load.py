@@ -9,7 +9,9 @@ import pytest
 from pydantic import ValidationError
 
 from hoodie.errors import RegistryError
-from hudi_services.registry import Mistake, Table, load_registry, read_registry
+from hudi_services.entry.table import Table
+from hudi_services.registry.load import load_registry, read_registry
+from hudi_services.registry.mistakes import Mistake
 
 GOOD = """\
 pools: {hudi: 2}

@@ -7,14 +7,17 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from airflow.sdk.api.datamodels._generated import DagRunType
 from airflow.sdk.exceptions import AirflowFailException
 
 from hoodie.errors import CatalogError
 from hoodie.sync import run
 from hoodie.table import HoodieTable
 from hoodie_airflow.assets import outlet, table_asset
-from hoodie_airflow.sync_operator import HudiSyncOperator
-from hudi_services.registry import Table, load_registry
+from hoodie_airflow.worker_operator import HudiWorkerOperator
+from hudi_services.entry.table import Table
+from hudi_services.registry.load import load_registry
+from hudi_services.sync.entry import SYNC
 from tests.support.catalog import MemoryCatalog
 from tests.support.tables import batch, create
 
@@ -45,12 +48,13 @@ def trips(registry: Path, tmp_path: Path) -> Table:
 
 def execute(table: Table, operation: str = "execute") -> tuple[Any, list[Any]]:
     events: list[Any] = []
-    alias = outlet(table, "sync")
+    alias = outlet(table, SYNC)
     context = {
         "params": {"operation": operation},
+        "dag_run": SimpleNamespace(run_type=DagRunType.MANUAL, data_interval_start=None, data_interval_end=None),
         "outlet_events": {alias: SimpleNamespace(add=lambda asset, extra: events.append((asset, extra)))},
     }
-    return HudiSyncOperator(task_id="sync", table=table).execute(context), events
+    return HudiWorkerOperator(task_id="sync", table=table, entry=SYNC).execute(context), events
 
 
 def test_result_and_event(catalog: MemoryCatalog, trips: Table) -> None:
@@ -58,7 +62,7 @@ def test_result_and_event(catalog: MemoryCatalog, trips: Table) -> None:
     assert catalog.applied == 0
     result, events = execute(trips)
     assert set(catalog.tables) == {"default.trips", "default.trips_ro", "default.trips_rt"}
-    assert events == [(table_asset(trips, "sync"), {"table": "trips", **result})]
+    assert events == [(table_asset(trips, SYNC), {"table": "trips", **result})]
     again, events = execute(trips)
     assert "nothing to change" in again["message"]
     assert events == []
@@ -78,8 +82,9 @@ def test_a_catalog_that_is_down_is_tried_again_and_caught_up_with(catalog: Memor
 
 
 def test_what_cannot_succeed_is_not_tried_again(catalog: MemoryCatalog, trips: Table) -> None:
-    assert trips.sync is not None
+    found = SYNC.section_of(trips)
+    assert found is not None
     wrong = {"hoodie.datasource.hive_sync.partition_extractor_class": "NoSuchExtractor"}
-    sync = trips.sync.model_copy(update={"hoodie": wrong})
+    sync = found.model_copy(update={"hoodie": wrong})
     with pytest.raises(AirflowFailException, match="NoSuchExtractor"):
         execute(trips.model_copy(update={"sync": sync}))

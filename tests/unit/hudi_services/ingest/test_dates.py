@@ -6,8 +6,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from hoodie_airflow.dates import Late, chosen_dates, dates_to_load
-from hudi_services.registry import DateRange
+from hudi_services.ingest.dates import DateRange, Late, chosen_dates, dates_to_load
 
 NOBODY = DateRange()
 DAY = (datetime(2013, 1, 5, 6, tzinfo=UTC), datetime(2013, 1, 6, 6, tzinfo=UTC))

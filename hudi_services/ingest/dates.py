@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 
-from hudi_services.registry import DateRange
+
+@dataclass(frozen=True)
+class DateRange:
+    """Days from `start` up to, but without, `stop`, of the dates that file paths carry; None leaves that side open."""
+
+    start: date | None = None
+    stop: date | None = None
 
 
 class Late(StrEnum):

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import date
 from typing import Annotated, Any, Literal
 
 from croniter import croniter
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
-
-from hoodie.config.key import regex
 
 _DIRECTIVES = {"%Y", "%m", "%d", "%H", "%%"}
 
@@ -51,23 +48,16 @@ def _scalar(value: object) -> object:
     return value
 
 
-def _regex(value: str) -> str:
-    try:
-        return regex(value)
-    except ValueError as error:
-        raise ValueError(f"{value!r} must be {error}") from None
-
-
 Columns = Annotated[tuple[str, ...], BeforeValidator(_one_or_more)]
 Cron = Annotated[str, AfterValidator(_cron)]
 Options = Annotated[dict[str, str], BeforeValidator(_as_text)]
 
 
-class _Part(BaseModel):
+class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Keys(_Part):
+class Keys(Part):
     """Columns that identify a record, place it, and decide which of two versions is the newer."""
 
     record_key: Annotated[Columns, Field(min_length=1)]
@@ -75,14 +65,14 @@ class Keys(_Part):
     ordering: Columns = ()
 
 
-class Quarantine(_Part):
+class Quarantine(Part):
     """Where bad rows go, and the share of them (0 to 1) past which nothing of a run is committed."""
 
     path: str | None = None
     max_share: Annotated[float, Field(ge=0, le=1)] = 0.0
 
 
-class Source(_Part):
+class Source(Part):
     """The files that are ingested. `date_pattern` says how a file's path carries its date."""
 
     path: str
@@ -92,61 +82,20 @@ class Source(_Part):
     quarantine: Quarantine = Quarantine()
 
 
-class _Service(_Part):
-    schedule: Cron | None = None
+class ServiceSection(Part):
+    """What a table's entry says of one service. Each entry of a service declares its own."""
+
     hoodie: Options = {}
+
+
+class SparkSection(ServiceSection):
+    """Of a service that runs on Spark."""
+
     spark: Options = {}
 
 
-class Ingest(_Service):
-    """When files are loaded. A run loads its interval of the schedule; intervals begin from `start` to `end` (UTC days)."""
-
-    start: date = date(2000, 1, 1)
-    end: date | None = None
-
-
-class Clean(_Service):
-    """When old file versions are removed: on a schedule, after a number of commits since the last clean, or both."""
-
-    after_ingests: Annotated[int, Field(ge=1)] | None = None
-
-
-class Compact(_Service):
-    """When logs of a merge-on-read table are merged: looked at on a schedule, after commits, or both.
-
-    Whether a compaction is due is what the `hoodie.compact.*` options say. A run executes at most `max_plans` that wait.
-    """
-
-    after_ingests: Annotated[int, Field(ge=1)] | None = None
-    max_plans: Annotated[int, Field(ge=1)] = 10
-
-
-class Sync(_Part):
-    """The Hive metastore is told of new commits: after each ingestion and compaction, and on a schedule."""
-
-    schedule: Cron | None = None
-    hoodie: Options = {}
-
-
-class Bootstrap(_Part):
-    """The plain table that this one is made of, once, before anything is ingested.
-
-    `mode` goes for partitions whose path matches `mode_regex`, the other mode for the others. With `approval` a person looks at
-    what the preflight found before anything is written.
-    """
-
-    source_path: str
-    source_format: Literal["parquet", "orc"] = "parquet"
-    mode: Literal["METADATA_ONLY", "FULL_RECORD"] = "METADATA_ONLY"
-    mode_regex: Annotated[str, AfterValidator(_regex)] = ".*"
-    check_keys: Literal["none", "sample", "full"] = "full"
-    approval: bool = True
-    hoodie: Options = {}
-    spark: Options = {}
-
-
-class Table(_Part):
-    """One table. Without a source it is written by others and only serviced here.
+class Table(Part):
+    """One table. Without a source it is written by others and only serviced here. Each service adds a section of its name.
 
     `results` is a folder that Spark's drivers and Airflow's workers share: needed when the connection has deploy mode cluster.
     """
@@ -157,11 +106,6 @@ class Table(_Part):
     type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"] = "COPY_ON_WRITE"
     version: Literal[6, 9] = 9
     source: Source | None = None
-    ingest: Ingest = Ingest()
-    clean: Clean = Clean()
-    compact: Compact = Compact()
-    sync: Sync | None = None
-    bootstrap: Bootstrap | None = None
     hoodie: Options = {}
     connection: str = "spark_default"
     results: str | None = None
@@ -171,13 +115,16 @@ class Table(_Part):
     tags: Columns = ()
     description: str = ""
 
+    def section(self, service: str) -> Any:
+        """What the entry says of a service; None when it says nothing and the service has no defaults."""
+        return getattr(self, service, None) if service in type(self).model_fields else None
+
 
 Pools = dict[str, Annotated[int, Field(ge=1)]]
 
 
-def known_names(path: tuple[Any, ...]) -> tuple[str, ...]:
-    """The options that a table's entry may have at `path`, for the closest name to a wrong one."""
-    model: type[BaseModel] = Table
+def known_names(model: type[BaseModel], path: tuple[Any, ...]) -> tuple[str, ...]:
+    """The options that a table's entry, described by `model`, may have at `path`, for the closest name to a wrong one."""
     for step in path:
         found = model.model_fields.get(str(step))
         inner = _model_in(found.annotation) if found else None

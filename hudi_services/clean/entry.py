@@ -1,0 +1,101 @@
+"""The service `clean`: removes file slices that no retained view of a table needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field as Limit
+
+from hoodie.config import Service, own_options, select_keys
+from hoodie.config.clean_keys import CLEAN_KEYS, COMMITS_RETAINED, FILE_VERSIONS_RETAINED, HOURS_RETAINED, POLICY
+from hoodie.config.key import ConfigKey, resolve
+from hudi_services.entry.call import Call, Task
+from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
+from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
+from hudi_services.entry.table import Cron, SparkSection, Table
+
+_RETAINED: dict[str, ConfigKey[int]] = {
+    "KEEP_LATEST_COMMITS": COMMITS_RETAINED,
+    "KEEP_LATEST_FILE_VERSIONS": FILE_VERSIONS_RETAINED,
+    "KEEP_LATEST_BY_HOURS": HOURS_RETAINED,
+}
+_FROM_TABLE = "as in the registry"
+
+
+class Clean(SparkSection):
+    """When old file versions are removed: on a schedule, after a number of commits since the last clean, or both."""
+
+    schedule: Cron | None = None
+    after_ingests: Annotated[int, Limit(ge=1)] | None = None
+
+
+def _task(call: Call) -> Task:
+    from hudi_services.clean.task import CleanTask
+
+    return CleanTask(call.base_path, own_options(call.options, Service.CLEAN))
+
+
+def _trigger(_table: Table, section: Clean) -> Trigger:
+    return Trigger(section.schedule, after=("ingest",) if section.after_ingests is not None else ())
+
+
+def _form(_table: Table) -> tuple[Field, ...]:
+    return (
+        OPERATION,
+        Field(
+            "policy",
+            "Policy",
+            "Which file versions stay.",
+            _FROM_TABLE,
+            {"type": "string", "enum": [_FROM_TABLE, *_RETAINED]},
+        ),
+        Field(
+            "retained",
+            "Retained",
+            "Commits, file versions or hours, as the policy counts. Empty: as in the registry.",
+            None,
+            {"type": ["null", "integer"], "minimum": 1},
+        ),
+    )
+
+
+def _steps(table: Table, section: Clean) -> tuple[Step, ...]:
+    remove, after = Run("clean", "clean"), section.after_ingests
+    if after is None:
+        return (remove,)
+
+    def look(run_type: str) -> Outlook:
+        """Only runs that an ingestion started are ended while there are too few commits."""
+        if run_type != "asset_triggered":
+            return Outlook(True, f"asked for by a run of type {run_type}")
+        from hudi_services.clean.task import outlook
+
+        return outlook(table.base_path, after)
+
+    return WhenDue("due", look), remove
+
+
+def _arguments(_table: Table, section: Clean, asked: Asked) -> Arguments:
+    """The form's policy, and how many commits, file versions or hours it retains, go before the table's own options."""
+    options: Mapping[str, str] = section.hoodie
+    policy, retained = asked.params.get("policy"), asked.params.get("retained")
+    if policy not in (None, _FROM_TABLE):
+        options = _replaced(options, POLICY, policy)
+    if retained is not None:
+        key = _RETAINED[resolve(select_keys(options, [POLICY]), [POLICY])[POLICY]]
+        options = _replaced(options, key, str(retained))
+    return Arguments(options=options)
+
+
+def _replaced(options: Mapping[str, str], key: ConfigKey[Any], value: str) -> dict[str, str]:
+    """`options` with one value for `key`, under whichever of its names it stood."""
+    return {name: given for name, given in options.items() if name not in key.names} | {key.name: value}
+
+
+CLEAN = ServiceEntry(
+    "clean",
+    Command("Remove file slices that no retained view of the table needs.", _task, application="cleaner.py"),
+    Section(Clean, CLEAN_KEYS, (Service.CLEAN,)),
+    Dag(_steps, _arguments, _trigger, _form),
+)

@@ -1,0 +1,1 @@
+"""The service `compact`: its entry, and what it does when it is called."""

@@ -1,0 +1,37 @@
+"""A call of a service, and what a service does with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:  # they load Arrow
+    from hoodie.engine import Engine
+    from hudi_services.entry.explanation import Explanation
+    from hudi_services.result import ServiceResult
+
+
+def _nobody(_line: str) -> None:
+    """Whoever asks for JSON wants nothing else."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A table, and the options as they were given; `tell` is for lines that people read while the service runs."""
+
+    base_path: str
+    options: Mapping[str, str]
+    tell: Callable[[str], None] = _nobody
+
+
+class Task(Protocol):
+    """What a call of a service does. Both methods raise HoodieError."""
+
+    def explain(self, engine: Engine) -> Explanation:
+        """What `run` would do now; changes nothing."""
+        ...
+
+    def run(self, engine: Engine) -> ServiceResult:
+        """Does it."""
+        ...

@@ -1,0 +1,131 @@
+"""What an entry says of its DAG: values, which Airflow's side turns into schedules, forms and tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any
+
+DAG_PREFIX = "hudi"
+
+
+def dag_id(service: str, table_name: str) -> str:
+    return f"{DAG_PREFIX}_{service}__{table_name}"
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of the trigger dialog; `schema` is JSON schema, such as `{"type": "string"}`."""
+
+    name: str
+    title: str
+    description: str
+    default: object
+    schema: Mapping[str, Any]
+
+
+OPERATION = Field(
+    "operation",
+    "Operation",
+    "explain prints the plan into the log and changes nothing.",
+    "execute",
+    {"type": "string", "enum": ["execute", "explain"]},
+)
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """When a run begins by itself: by `cron` (UTC), and after each change that one of the services `after` makes to the table.
+
+    Intervals of the schedule begin from `start` to `end` (UTC days).
+    """
+
+    cron: str | None = None
+    after: tuple[str, ...] = ()
+    start: date = date(2000, 1, 1)
+    end: date | None = None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a run is asked for: by the step's `mode`, by the form's `params`, by Airflow.
+
+    `run_type` is Airflow's (`scheduled`, `backfill`, `manual`, …), `interval` the run's data interval if it has one.
+    """
+
+    mode: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    run_type: str = "manual"
+    interval: tuple[datetime, datetime] | None = None
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What a service is called with on a table: its own flags, and `hoodie.*` options."""
+
+    flags: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def as_flags(self, base_path: str) -> list[str]:
+        """The whole command line."""
+        options = [part for name, value in self.options.items() for part in ("--hoodie-conf", f"{name}={value}")]
+        return ["--target-base-path", base_path, *self.flags, *options]
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """Whether there is something to do for a service: with the reason, and facts that are kept with the run (name -> JSON)."""
+
+    due: bool
+    reason: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Runs a service on the table; `mode` goes to the arguments of its entry."""
+
+    task_id: str
+    service: str
+    mode: str = ""
+
+
+@dataclass(frozen=True)
+class WhenDue:
+    """Ends the run unless the table has something to do. `look` is called with the type of the run (see `Asked`)."""
+
+    task_id: str
+    look: Callable[[str], Outlook]
+
+
+@dataclass(frozen=True)
+class Approval:
+    """A person reads the result of the task `shows`, and `text`, before the run goes on; a rejection skips all that follows."""
+
+    task_id: str
+    subject: str
+    shows: str
+    text: str
+
+
+@dataclass(frozen=True)
+class SwitchOn:
+    """Switches on a table's switch, whose name this is; it stays on until somebody deletes it, as `note` says."""
+
+    task_id: str
+    switch: str
+    note: str
+
+
+@dataclass(frozen=True)
+class WhenOn:
+    """Ends the run unless the table's switch is on; `otherwise` says what has to be done first."""
+
+    task_id: str
+    switch: str
+    otherwise: str
+
+
+Step = Run | WhenDue | WhenOn | Approval | SwitchOn
+"""A task of a DAG."""

@@ -1,0 +1,17 @@
+"""The options that a new table gets from its entry."""
+
+from __future__ import annotations
+
+from hudi_services.entry.table import Keys, Table
+
+
+def options_of_new(table: Table, keys: Keys) -> dict[str, str]:
+    """Those of the entry's own keys."""
+    options = {
+        "hoodie.table.name": table.name,
+        "hoodie.table.type": table.type,
+        "hoodie.datasource.write.recordkey.field": ",".join(keys.record_key),
+        "hoodie.datasource.write.partitionpath.field": ",".join(keys.partition_by),
+        "hoodie.table.ordering.fields": ",".join(keys.ordering),
+    }
+    return {name: value for name, value in options.items() if value}

@@ -1,0 +1,105 @@
+"""One declaration of a service, from which its command, registry section, form, Spark application and DAG derive.
+
+Importing an entry is cheap, as Airflow parses DAG files all the time: whatever loads Arrow or Spark is imported by the functions
+that it names, when they are called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import click
+
+from hoodie.config import Service
+from hoodie.config.key import ConfigKey
+from hudi_services.entry.call import Call, Task
+from hudi_services.entry.dag import Arguments, Asked, Field, Step, Trigger
+from hudi_services.entry.table import ServiceSection, Table
+
+S = TypeVar("S", bound=ServiceSection)
+KeyPath = tuple[str, ...]
+"""Keys of a table's entry in the registry, one inside the other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Command:
+    """The subcommand of a service, and its Spark application.
+
+    `task` gets the call and the values of `flags` by name, and raises ConfigError for what contradicts itself: nothing was opened
+    yet. `application` is the file in spark_apps/; None for a service that never runs on Spark.
+    """
+
+    help: str
+    task: Callable[..., Task]
+    flags: tuple[click.Option, ...] = ()
+    application: str | None = None
+
+    def called(self, call: Call, arguments: Sequence[str]) -> Task:
+        """The task of a call with `arguments`, which are for the flags. Raises ConfigError, or click.UsageError for bad ones."""
+        parsed = click.Command(None, params=list(self.flags)).make_context(None, list(arguments))
+        return self.task(call, **parsed.params)
+
+
+@dataclass(frozen=True, eq=False)
+class Section(Generic[S]):
+    """What a table's entry in the registry may say of a service.
+
+    `keys` are the options that its part `hoodie` takes, `takers` the services that are asked about options that are refused.
+    `replaced` names options that have a key of their own in the registry, and that key: said twice, the two could contradict
+    each other. `places` are the keys that hold a path, an address or a secret, in which `${NAME}` is an environment variable;
+    `secrets` are never shown. `contradictions` yields what cannot be with the rest of the table's entry. With `always` a table
+    without the section has the defaults.
+    """
+
+    kind: type[S]
+    keys: tuple[ConfigKey[Any], ...]
+    takers: tuple[Service, ...]
+    always: bool = True
+    replaced: Mapping[ConfigKey[Any], str] = field(default_factory=dict)
+    places: tuple[KeyPath, ...] = ()
+    secrets: tuple[ConfigKey[Any], ...] = ()
+    contradictions: Callable[[Table, S], Iterator[tuple[KeyPath, str]]] = lambda _table, _section: iter(())
+
+
+@dataclass(frozen=True, eq=False)
+class Dag(Generic[S]):
+    """The DAG of a service, for each table that has the section and for which `applies` holds.
+
+    Its `steps` follow each other. `arguments` is what a step calls the service with, and raises HoodieError or ValueError for
+    what cannot be asked for. `notes` are lines of its documentation. Its asset is the table itself when the service changes rows
+    (`changes_rows`), else `<table>/<service>`.
+    """
+
+    steps: Callable[[Table, S], tuple[Step, ...]]
+    arguments: Callable[[Table, S, Asked], Arguments]
+    trigger: Callable[[Table, S], Trigger] = lambda _table, _section: Trigger()
+    form: Callable[[Table], tuple[Field, ...]] = lambda _table: ()
+    applies: Callable[[Table], bool] = lambda _table: True
+    notes: Callable[[Table], Sequence[str]] = lambda _table: ()
+    changes_rows: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class ServiceEntry(Generic[S]):
+    """A service of the platform. `name` is its subcommand, its section in the registry and part of the id of its DAGs."""
+
+    name: str
+    command: Command
+    section: Section[S]
+    dag: Dag[S]
+
+    def section_of(self, table: Table) -> S | None:
+        """What the registry says of this service of a table; None when it says nothing and there are no defaults."""
+        found: S | None = table.section(self.name)
+        return found
+
+    def has_dag(self, table: Table) -> bool:
+        return self.section_of(table) is not None and self.dag.applies(table)
+
+    def called_with(self, table: Table, asked: Asked) -> Arguments:
+        """Flags and options for a run. Raises HoodieError or ValueError for what cannot be asked for."""
+        section = self.section_of(table)
+        assert section is not None, "a DAG is made only for what the registry has"
+        return self.dag.arguments(table, section, asked)

@@ -1,0 +1,175 @@
+"""The service `ingest`: new files of a folder into a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import Any
+
+import click
+
+from hoodie.config import Service
+from hoodie.config.after_write_keys import AFTER_WRITE_KEYS
+from hoodie.config.clean_keys import CLEAN_KEYS
+from hoodie.config.compaction_keys import COMPACTION_KEYS
+from hoodie.config.ingest_keys import SOURCE_ROOT
+from hoodie.config.sync_keys import SYNC_KEYS
+from hoodie.config.write_keys import OPERATION as WRITE_OPERATION
+from hoodie.config.write_keys import WRITE_KEYS
+from hoodie.errors import RegistryError
+from hudi_services.entry.call import Call, Task
+from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Run, Step, Trigger, WhenOn, dag_id
+from hudi_services.entry.new_table import options_of_new
+from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
+from hudi_services.entry.table import Cron, SparkSection, Table
+from hudi_services.ingest.dates import Late, chosen_dates, dates_to_load
+
+SWITCH = "hudi_ingestion_on"
+"""The switch of a table that is bootstrapped: ingestion before that would begin a table without history."""
+
+_DAY = click.DateTime(formats=["%Y-%m-%d"])
+_FORM_DAY = {"type": ["null", "string"], "format": "date"}
+
+
+class Ingest(SparkSection):
+    """When files are loaded. A run loads its interval of the schedule; intervals begin from `start` to `end` (UTC days)."""
+
+    schedule: Cron | None = None
+    start: date = date(2000, 1, 1)
+    end: date | None = None
+
+
+def _task(call: Call, **flags: Any) -> Task:
+    from hudi_services.ingest.task import ingest_task
+
+    return ingest_task(call, **flags)
+
+
+def _contradictions(table: Table, section: Ingest) -> Iterator[tuple[KeyPath, str]]:
+    if table.source is None and section.schedule is not None:
+        yield ("ingest", "schedule"), "has no effect without a source"
+
+
+def _trigger(_table: Table, section: Ingest) -> Trigger:
+    return Trigger(section.schedule, start=section.start, end=section.end)
+
+
+def _form(table: Table) -> tuple[Field, ...]:
+    if table.source is None or table.source.date_pattern is None:
+        return (OPERATION,)
+    return (
+        OPERATION,
+        Field("from", "First date", "Empty: from the oldest file on.", None, _FORM_DAY),
+        Field("to", "First date not to load", "Empty: up to the newest file.", None, _FORM_DAY),
+        Field(
+            "catch_up_late",
+            "Also load late files",
+            "Files of earlier dates that were not loaded yet. auto: a scheduled run loads them, a backfill does not.",
+            Late.AUTO.value,
+            {"type": "string", "enum": [str(late) for late in Late]},
+        ),
+    )
+
+
+def _steps(table: Table, _section: Ingest) -> tuple[Step, ...]:
+    load = Run("ingest", "ingest")
+    if table.section("bootstrap") is None:
+        return (load,)
+    first = f"table {table.name} is not bootstrapped: run the DAG {dag_id('bootstrap', table.name)} first"
+    return WhenOn("bootstrapped", SWITCH, first), load
+
+
+def _arguments(table: Table, section: Ingest, asked: Asked) -> Arguments:
+    """Of the run's dates, when the paths of the files carry some; else every file that the checkpoint has not seen."""
+    source, keys = table.source, table.keys
+    if source is None or keys is None:
+        raise RegistryError(f"Table {table.name} has no source to ingest from", fix="give it `source` and `keys`")
+    chosen = chosen_dates(asked.params.get("from"), asked.params.get("to"))
+    flags = ["--source-path", source.path, "--source-format", source.format]
+    if source.date_pattern is not None:
+        late = Late(asked.params.get("catch_up_late", Late.AUTO))
+        dates = dates_to_load(asked.run_type, asked.interval, chosen, late)
+        if dates is not None:
+            flags += ["--source-date-pattern", source.date_pattern]
+            flags += ["--from", dates.start.isoformat()] if dates.start else []
+            flags += ["--to", dates.stop.isoformat()] if dates.stop else []
+    flags += ["--operation", source.operation, "--create-table-version", str(table.version)]
+    if source.quarantine.path is not None:
+        flags += ["--quarantine-path", source.quarantine.path]
+    flags += ["--max-bad-share", str(source.quarantine.max_share)]
+    return Arguments(tuple(flags), {**options_of_new(table, keys), **table.hoodie, **section.hoodie})
+
+
+def _notes(table: Table) -> Sequence[str]:
+    source = table.source
+    return [f"source: `{source.path}` ({source.format}), {source.operation}"] if source is not None else []
+
+
+INGEST = ServiceEntry(
+    "ingest",
+    Command(
+        """Load new files of a folder into a table, exactly once; the table is created when it is not there.
+
+        Exit code 3: the files are loaded, but a service that the options ask for after the commit failed.
+        """,
+        _task,
+        (
+            click.Option(["--source-path"], help="Folder of files to load; sub folders are searched too. [required]"),
+            click.Option(
+                ["--source-format"],
+                type=click.Choice(["parquet", "csv", "json"]),
+                default="parquet",
+                show_default=True,
+            ),
+            click.Option(["--source-date-pattern"], help="Where paths carry their date, for instance dt=%Y-%m-%d."),
+            click.Option(["--from", "start"], type=_DAY, help="First date to load."),
+            click.Option(["--to", "end"], type=_DAY, help="First date not to load."),
+            click.Option(
+                ["--operation"],
+                type=click.Choice(["upsert", "insert", "bulk_insert", "delete"]),
+                help="[default: upsert]",
+            ),
+            click.Option(
+                ["--reload"], is_flag=True, help="Load files of the range again although they were loaded before."
+            ),
+            click.Option(
+                ["--start-fresh"],
+                is_flag=True,
+                help="Forget what was loaded from this source: every file counts as new.",
+            ),
+            click.Option(
+                ["--quarantine-path"], help="Folder for rows that cannot be loaded. [default: <table>.quarantine]"
+            ),
+            click.Option(
+                ["--max-bad-share"],
+                type=click.FloatRange(0, 1),
+                default=0.0,
+                show_default=True,
+                help="Tolerated share of bad rows.",
+            ),
+            click.Option(
+                ["--create-table-version"],
+                type=click.Choice(["6", "9"]),
+                help="Version of the table if it is created.",
+            ),
+        ),
+        application="ingest.py",
+    ),
+    Section(
+        Ingest,
+        # Also the options of the services that may follow its commit.
+        (*WRITE_KEYS, *AFTER_WRITE_KEYS, *CLEAN_KEYS, *COMPACTION_KEYS, *SYNC_KEYS),
+        (Service.INGEST, Service.WRITE),
+        replaced={WRITE_OPERATION: "source.operation", SOURCE_ROOT: "source.path"},
+        contradictions=_contradictions,
+    ),
+    Dag(
+        _steps,
+        _arguments,
+        _trigger,
+        _form,
+        applies=lambda table: table.source is not None,
+        notes=_notes,
+        changes_rows=True,
+    ),
+)

@@ -1,0 +1,109 @@
+"""Loads new files of a folder into a table: what the flags ask for, explained or done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from hoodie.config import select_keys
+from hoodie.config.ingest_keys import SOURCE_ROOT
+from hoodie.config.key import resolve
+from hoodie.config.table_keys import VERSION
+from hoodie.engine import Engine
+from hoodie.errors import ConfigError
+from hoodie.write.plan import chosen_operation
+from hudi_services.entry.call import Call
+from hudi_services.entry.explanation import Explanation, Item, Items
+from hudi_services.ingest.plan import Window
+from hudi_services.ingest.prepare import prepare
+from hudi_services.ingest.request import IngestRequest
+from hudi_services.ingest.run import run_ingest
+from hudi_services.result import ServiceResult
+
+
+@dataclass(frozen=True)
+class IngestTask:
+    """The ingestion of `request`."""
+
+    request: IngestRequest
+
+    def explain(self, engine: Engine) -> Explanation:
+        """The files of the plan, in order."""
+        prepared = prepare(self.request, engine)
+        plan, after = prepared.plan, [step.name for step in prepared.after.steps]
+        creates = (f"would create table {prepared.properties.name}",) if prepared.table is None else ()
+        return Explanation(
+            "ingest",
+            plan.reason,
+            Items("load", tuple(Item(file.path, file.size) for file in plan.files), plan.bytes),
+            facts={
+                "table": prepared.properties.name,
+                "creates_table": prepared.table is None,
+                "services_after": after,
+                "changed_after_load": [file.path for file in plan.changed],
+            },
+            before=(*creates, *([f"after the commit: {', '.join(after)}"] if after else [])),
+        )
+
+    def run(self, engine: Engine) -> ServiceResult:
+        return run_ingest(self.request, engine)
+
+
+def ingest_task(
+    call: Call,
+    source_path: str | None,
+    source_format: str,
+    source_date_pattern: str | None,
+    start: datetime | None,
+    end: datetime | None,
+    operation: str | None,
+    reload: bool,
+    start_fresh: bool,
+    quarantine_path: str | None,
+    max_bad_share: float,
+    create_table_version: str | None,
+) -> IngestTask:
+    """What the flags and options ask for. Raises ConfigError where they contradict each other."""
+    options: dict[str, object] = {**call.options}
+    if create_table_version is not None:
+        given = options.setdefault(VERSION.name, create_table_version)
+        if given != create_table_version:
+            raise ConfigError(
+                "--create-table-version contradicts another option",
+                found=f"{create_table_version} and {VERSION.name}={given}",
+                fix="keep one of them",
+            )
+    if start is not None and end is not None and start >= end:
+        raise ConfigError(
+            "The date range is empty", found=f"--from {start:%Y-%m-%d} --to {end:%Y-%m-%d}", fix="--to is exclusive"
+        )
+    return IngestTask(
+        IngestRequest(
+            base_path=call.base_path,
+            source_path=_source_folder(source_path, options),
+            source_format=source_format,
+            operation=chosen_operation(operation, options),
+            date_pattern=source_date_pattern,
+            window=Window(start.date() if start else None, end.date() if end else None),
+            reload=reload,
+            start_fresh=start_fresh,
+            quarantine_path=quarantine_path,
+            max_bad_share=max_bad_share,
+            options=options,
+        )
+    )
+
+
+def _source_folder(flag: str | None, options: Mapping[str, object]) -> str:
+    """The folder that is loaded: of `--source-path`, or of HoodieStreamer's option. Raises ConfigError for none, or for two."""
+    given = resolve(select_keys(options, [SOURCE_ROOT]), [SOURCE_ROOT]).get(SOURCE_ROOT)
+    if flag is None and not given:
+        raise ConfigError(
+            "No source to load from", fix=f"pass --source-path, or set {SOURCE_ROOT.name}, to a folder of files"
+        )
+    if flag is not None and given and flag.rstrip("/") != given.rstrip("/"):
+        raise ConfigError(
+            f"--source-path contradicts {SOURCE_ROOT.name}", found=f"{flag} and {given}", fix="keep one of them"
+        )
+    return str(given) if flag is None else flag

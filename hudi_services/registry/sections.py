@@ -1,0 +1,23 @@
+"""What a table's entry may say, with the sections of all services."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from pydantic import create_model
+
+from hudi_services.entries import Entries
+from hudi_services.entry.table import Table
+
+
+@lru_cache
+def table_model(entries: Entries) -> type[Table]:
+    """`Table` with a section for each of the services."""
+    sections: dict[str, Any] = {
+        entry.name: (entry.section.kind, entry.section.kind())
+        if entry.section.always
+        else (entry.section.kind | None, None)
+        for entry in entries
+    }
+    return create_model("Table", __base__=Table, **sections)

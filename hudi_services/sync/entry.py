@@ -1,0 +1,51 @@
+"""The service `sync`: a Hive metastore is told what a table holds."""
+
+from __future__ import annotations
+
+from hoodie.config import Service, own_options
+from hoodie.config.sync_keys import BASE_PATH, JDBC_URL, METASTORE_URIS, PASSWORD, SYNC_KEYS, USERNAME
+from hudi_services.entry.call import Call, Task
+from hudi_services.entry.dag import OPERATION, Arguments, Asked, Run, Step, Trigger
+from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
+from hudi_services.entry.table import Cron, ServiceSection, Table
+
+
+class Sync(ServiceSection):
+    """The Hive metastore is told of new commits: after each ingestion and compaction, and on a schedule."""
+
+    schedule: Cron | None = None
+
+
+def _task(call: Call) -> Task:
+    from hudi_services.sync.task import SyncTask
+
+    return SyncTask(call.base_path, own_options(call.options, Service.SYNC))
+
+
+def _trigger(table: Table, section: Sync) -> Trigger:
+    """In a DAG of its own: a catalog that is down must not hold up the next ingestion."""
+    compactions = ("compact",) if table.type == "MERGE_ON_READ" else ()
+    return Trigger(section.schedule, after=("ingest", *compactions))
+
+
+def _steps(_table: Table, _section: Sync) -> tuple[Step, ...]:
+    return (Run("sync", "sync"),)
+
+
+def _arguments(_table: Table, section: Sync, _asked: Asked) -> Arguments:
+    return Arguments(options=section.hoodie)
+
+
+SYNC = ServiceEntry(
+    "sync",
+    Command("Make the entries of a table in a Hive metastore equal to the table. Needs no Spark.", _task),
+    Section(
+        Sync,
+        SYNC_KEYS,
+        (Service.SYNC,),
+        always=False,
+        places=tuple(("hoodie", key.name) for key in (BASE_PATH, JDBC_URL, METASTORE_URIS, USERNAME, PASSWORD)),
+        secrets=(PASSWORD,),
+    ),
+    Dag(_steps, _arguments, _trigger, lambda _table: (OPERATION,)),
+)

@@ -1,0 +1,94 @@
+"""The steps of a service's DAG as Airflow's tasks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from airflow.providers.standard.operators.hitl import ApprovalOperator
+from airflow.providers.standard.operators.python import PythonOperator, ShortCircuitOperator
+from airflow.sdk import Variable, get_current_context
+from airflow.sdk.bases.operator import BaseOperator
+
+from hoodie_airflow.operator import HudiServiceOperator
+from hoodie_airflow.worker_operator import HudiWorkerOperator
+from hudi_services.entries import Entries, entry_named
+from hudi_services.entry.dag import Approval, Outlook, Run, Step, SwitchOn, WhenDue, WhenOn
+from hudi_services.entry.table import Table
+
+_log = logging.getLogger(__name__)
+
+
+def chain(table: Table, steps: tuple[Step, ...], entries: Entries) -> None:
+    """The tasks of the DAG that is being made, each after the one before it."""
+    tasks = [_task(table, step, entries) for step in steps]
+    for before, after in pairwise(tasks):
+        before >> after
+
+
+def _task(table: Table, step: Step, entries: Entries) -> BaseOperator:
+    name = step.task_id
+    match step:
+        case Run():
+            return _service_task(table, step, entries)
+        case WhenDue():
+            return ShortCircuitOperator(task_id=name, python_callable=_looks(step.look), doc_md=WhenDue.__doc__)
+        case WhenOn():
+            asks = _asks(_variable(step.switch, table), step.otherwise)
+            return ShortCircuitOperator(task_id=name, python_callable=asks, doc_md=WhenOn.__doc__)
+        case SwitchOn():
+            switches = _switches_on(_variable(step.switch, table), step.note)
+            return PythonOperator(task_id=name, python_callable=switches, doc_md=SwitchOn.__doc__)
+        case Approval():
+            found = f"{{{{ (ti.xcom_pull(task_ids='{step.shows}') or {{}}).get('message') }}}}"
+            return ApprovalOperator(task_id=name, subject=step.subject, body=f"{found}\n\n{step.text}")
+
+
+def _service_task(table: Table, step: Run, entries: Entries) -> BaseOperator:
+    """By spark-submit, or in the worker when the service needs no Spark."""
+    entry = entry_named(step.service, entries)
+    if entry.command.application is None:
+        return HudiWorkerOperator(task_id=step.task_id, table=table, entry=entry, mode=step.mode)
+    return HudiServiceOperator(task_id=step.task_id, table=table, entry=entry, mode=step.mode)
+
+
+def _variable(switch: str, table: Table) -> str:
+    """Name of the Airflow variable that says since when a table's switch is on."""
+    return f"{switch}__{table.name}"
+
+
+def _looks(look: Callable[[str], Outlook]) -> Callable[[], bool]:
+    def due() -> bool:
+        """Ends the run when there is nothing to do. The facts go to XComs of their names."""
+        context = get_current_context()
+        outlook = look(context["dag_run"].run_type.value)
+        for name, fact in outlook.facts.items():
+            context["ti"].xcom_push(name, fact)
+        _log.info("%s", outlook.reason)
+        return outlook.due
+
+    return due
+
+
+def _switches_on(variable: str, note: str) -> Callable[[], str]:
+    def switch_on() -> str:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        Variable.set(variable, now, description=note)
+        return now
+
+    return switch_on
+
+
+def _asks(variable: str, otherwise: str) -> Callable[[], bool]:
+    def is_on() -> bool:
+        """Ends the run while the switch is off."""
+        since = Variable.get(variable, default=None)
+        if since is None:
+            _log.warning("%s", otherwise)
+            return False
+        _log.info("%s since %s", variable, since)
+        return True
+
+    return is_on

@@ -1,0 +1,61 @@
+"""The task that runs a table service in the worker: one that needs no Spark."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, replace
+from typing import Any
+
+from airflow.sdk import BaseOperator
+from airflow.sdk.exceptions import AirflowFailException
+
+from hoodie.errors import ConfigError, HoodieError, SchemaConflictError, TableExistsError, UnsupportedTableError
+from hoodie_airflow.assets import outlet, table_asset
+from hoodie_airflow.forms import asked, wants_explanation
+from hudi_services.entry.call import Call
+from hudi_services.entry.service import ServiceEntry
+from hudi_services.entry.table import Table
+
+# What people must put right: another try would only find it again.
+_FINAL: tuple[type[HoodieError], ...] = (ConfigError, SchemaConflictError, TableExistsError, UnsupportedTableError)
+
+
+class HudiWorkerOperator(BaseOperator):
+    """Runs the service `entry` on `table`; the result is the task's XCom, and the extra of the table's asset event.
+
+    A sync tells of commits that are on the timeline already: a failure costs none of them, and the next run that succeeds tells
+    of all. A catalog that is down is tried again; a wrong option, or a table of that name that is another, is not.
+    """
+
+    def __init__(self, *, table: Table, entry: ServiceEntry[Any], mode: str = "", **kwargs: Any) -> None:
+        super().__init__(pool=table.pool, outlets=[outlet(table, entry)], **kwargs)
+        # No template fields: options may hold a password, and rendered fields are shown.
+        self.table = table
+        self.entry = entry
+        self.mode = mode
+
+    def execute(self, context: Any) -> dict[str, Any] | None:
+        """Returns the service's result; None for an explained plan."""
+        # Imported here: DAG files are parsed often, and Arrow takes a while to load.
+        from hoodie.engine import LocalEngine
+
+        begun = time.monotonic()
+        try:
+            arguments = self.entry.called_with(self.table, asked(context, self.mode))
+        except (HoodieError, ValueError) as error:
+            raise AirflowFailException(str(error)) from error
+        try:
+            call = Call(self.table.base_path, arguments.options, self.log.info)
+            task = self.entry.command.called(call, arguments.flags)
+            if wants_explanation(context):
+                self.log.info("%s", task.explain(LocalEngine()).as_text())
+                return None
+            done = task.run(LocalEngine())
+        except _FINAL as error:
+            raise AirflowFailException(str(error)) from error
+        result = replace(done, seconds=time.monotonic() - begun)
+        self.log.info("%s of table %s: %s (%.1f s)", result.service, self.table.name, result.message, result.seconds)
+        if result.instant is not None:
+            events = context["outlet_events"][outlet(self.table, self.entry)]
+            events.add(table_asset(self.table, self.entry), extra={"table": self.table.name, **asdict(result)})
+        return asdict(result)
