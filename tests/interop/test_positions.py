@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import hoodie.write.log_file as log_file
+import hoodie.write.worker.log_file as log_file
 from hoodie import HoodieTable
 from hoodie.formats.log import Header, encode_positions, scan_blocks
 from hoodie.model.internal_columns import POSITION

@@ -5,6 +5,7 @@ We write DIRECT markers, one empty file each; we read these and the batched ones
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from hoodie.storage.base import Storage, walk_files
@@ -24,9 +25,16 @@ def marker_folder(instant: str) -> str:
     return f".hoodie/.temp/{instant}"
 
 
-def create_marker(storage: Storage, instant: str, data_file: str, kind: MarkerType) -> None:
-    """Note that `data_file` (relative to the base path) is about to be written."""
-    create_own(storage, f"{marker_folder(instant)}/{data_file}{_MARKER}{kind}", b"")
+@dataclass(frozen=True)
+class DirectMarkers:
+    """The markers of an instant, one empty file each, as tasks make them (`hoodie.write.markers.type=DIRECT`)."""
+
+    storage: Storage
+    instant: str
+
+    def create(self, data_file: str, kind: MarkerType) -> None:
+        """Note that `data_file` (relative to the base path) is about to be written."""
+        create_own(self.storage, f"{marker_folder(self.instant)}/{data_file}{_MARKER}{kind}", b"")
 
 
 def read_markers(storage: Storage, instant: str) -> set[str]:

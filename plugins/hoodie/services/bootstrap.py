@@ -45,9 +45,10 @@ from hoodie.transaction.guard import delete_data_files
 from hoodie.transaction.leftovers import after_completion, delete_markers
 from hoodie.transaction.transaction import Change, Transaction, transaction
 from hoodie.view import TableState, list_all_files, load_state
-from hoodie.write.bulk import BulkInsert
 from hoodie.write.execute import new_file_id
-from hoodie.write.plan import WritePlan, base_file_options, commit_action, plan_write, write_context
+from hoodie.write.plan import base_file_options, commit_action, plan_write, write_context
+from hoodie.write.worker.bulk import BulkInsert
+from hoodie.write.worker.context import WriteContext
 
 _SKELETON_ROWS = 1_000_000  # of a task, about a second
 _TIMES = {keys.METADATA_ONLY: METADATA_BOOTSTRAP, keys.FULL_RECORD: FULL_BOOTSTRAP}
@@ -182,7 +183,8 @@ class _Run:
         changes: list[Change] = []
         for mode in modes:
             instant = self._tx.open(commit_action(state.properties), _TIMES[mode])
-            stats = self._skeletons(write) if mode == keys.METADATA_ONLY else self._copies(write)
+            context = write_context(write, self._tx.writing(instant, self._engine.write_token))
+            stats = self._skeletons(context) if mode == keys.METADATA_ONLY else self._copies(context)
             extra = {SCHEMA_KEY: write.commit_schema}
             changes.append(Change(instant, CommitMetadata("BOOTSTRAP", tuple(stats), extra)))
         _delete_strays(state, changes)
@@ -191,11 +193,11 @@ class _Run:
         commits = tuple(change.metadata for change in done)
         return BootstrapResult(self._plan, commits, done[-1].instant.time if done else None)
 
-    def _skeletons(self, write: WritePlan) -> list[WriteStat]:
+    def _skeletons(self, writing: WriteContext) -> list[WriteStat]:
         """One skeleton for each file, then the index."""
         plan, storage = self._plan, self._state.storage
         files = plan.of_mode(keys.METADATA_ONLY)
-        context = skeleton_context(write_context(self._state, write, METADATA_BOOTSTRAP, self._engine.write_token))
+        context = skeleton_context(writing)
         columns = top_level((*context.keys.fields, *context.paths.fields))
         splits = [split.narrowed(columns) for split in plan.splits(self._request.source, files, orc=False)]
         tasks = [
@@ -209,9 +211,8 @@ class _Run:
         write_bootstrap_index(storage, _index(plan.source, tasks, int(self._clock.now().timestamp() * 1000)))
         return stats
 
-    def _copies(self, write: WritePlan) -> list[WriteStat]:
+    def _copies(self, context: WriteContext) -> list[WriteStat]:
         files = self._plan.of_mode(keys.FULL_RECORD)
-        context = write_context(self._state, write, FULL_BOOTSTRAP, self._engine.write_token)
         orc = self._options[keys.SOURCE_FORMAT] == "ORC"
         splits = self._plan.splits(self._request.source, files, orc=orc)
         results = self._engine.map_input(BulkInsert(context, new_file_id), splits)

@@ -17,7 +17,7 @@ from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.schema import top_level
 from hoodie.services.bootstrap_source import SourceSplit
 from hoodie.services.row_checksum import row_hashes
-from hoodie.write.rows import chunks, split_by
+from hoodie.write.worker.rows import chunks, split_by
 
 _SAMPLE = 64  # a sample is one key in so many, by hash: duplicates of a key are in it all or none
 _BUCKET_BYTES = 128 * 1024 * 1024

@@ -9,16 +9,17 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from hoodie.errors import CorruptFileError
+from hoodie.formats.file_format import FileFormat
 from hoodie.formats.key_index import KeyIndexBuilder
 from hoodie.model.commit import WriteStat
 from hoodie.model.meta_columns import META_COLUMNS, PARTITION_PATH, RECORD_KEY
 from hoodie.schema.meta import META_FIELDS
 from hoodie.services.bootstrap_check import check_folder
 from hoodie.services.bootstrap_source import SourceSplit
-from hoodie.write.assign import FileTask
-from hoodie.write.context import WriteContext
-from hoodie.write.handles import FileHandle
-from hoodie.write.rows import chunks
+from hoodie.write.worker.base_file import RowsFile
+from hoodie.write.worker.context import WriteContext
+from hoodie.write.worker.file_task import FileTask
+from hoodie.write.worker.rows import chunks
 
 _AVRO_SCHEMA = json.dumps(
     {
@@ -53,16 +54,16 @@ class WriteSkeletons:
     def _write(self, task: SkeletonTask) -> WriteStat:
         context = self.context
         where = f"{task.source.storage.base_path}/{task.source.info.path}"
-        handle = FileHandle(context, FileTask(task.folder, task.file_id, None), task.number)
-        index = KeyIndexBuilder(context.base_file)
-        with handle.open() as writer:
+        file = RowsFile(context, FileTask(task.folder, task.file_id, None), task.number)
+        index = KeyIndexBuilder(context.file.options)
+        with file.open() as writer:
             for rows in chunks(task.source.batches()):
                 if not rows.num_rows:
                     continue
                 check_folder(rows, context.paths, task.folder, where)
                 keys = context.keys.of(rows)
                 named = pa.table({RECORD_KEY: keys, PARTITION_PATH: pa.repeat(task.folder, rows.num_rows)})
-                writer.write(handle.stamp(named))
+                writer.write(file.stamp(named))
                 index.add(keys)
             written = writer.rows
             writer.finish(index.build())
@@ -72,9 +73,9 @@ class WriteSkeletons:
                 found=f"{written} rows read, {task.rows} promised",
                 fix="restore the file",
             )
-        return handle.stat(writes=written, inserts=written, updates=0, deletes=0)
+        return file.handle.stat(inserts=written)
 
 
 def skeleton_context(context: WriteContext) -> WriteContext:
     """The context of a write, for files with meta columns only."""
-    return replace(context, file_schema=pa.schema(META_FIELDS), avro_schema=_AVRO_SCHEMA)
+    return replace(context, file=FileFormat(pa.schema(META_FIELDS), _AVRO_SCHEMA, context.file.options))

@@ -25,6 +25,7 @@ from hoodie.services.memory import in_turns
 from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.compaction import encode_compaction_plan
 from hoodie.transaction.transaction import transaction
+from hoodie.transaction.writing import Writing
 from hoodie.view import TableState, list_partition_files
 from hoodie.view.access import TableAccess
 
@@ -55,9 +56,9 @@ def execute_compaction(access: TableAccess, time: str, options: Mapping[str, obj
         return plan
 
     def merge(
-        state: TableState, schema: pa.Schema, time: str, slices: Sequence[FileSlice], chosen: Options
+        state: TableState, schema: pa.Schema, writing: Writing, slices: Sequence[FileSlice], chosen: Options
     ) -> Sequence[WriteStat]:
-        task = CompactSlice.of(state, schema, time, chosen, access.engine)
+        task = CompactSlice.of(state, schema, writing, chosen)
         turns = in_turns(slices, chosen[MEMORY], access.engine)
         return [stat for turn in turns for stat in access.engine.map(task, turn)]
 

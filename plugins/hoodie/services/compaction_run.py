@@ -21,6 +21,7 @@ from hoodie.services.compaction_checks import planned_slices
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.concurrency import pending_plan
 from hoodie.transaction.transaction import Change, execution
+from hoodie.transaction.writing import Writing
 from hoodie.view import TableState, compaction_plan
 from hoodie.view.access import TableAccess
 from hoodie.view.table_schema import table_schema
@@ -50,8 +51,8 @@ class CompactionWork:
     leftovers: Callable[
         [TableState, Instant, CompactionPlan], Iterable[str]
     ]  # data files of attempts that did not complete
-    # The state, the table's data columns, the instant's time, the slices, the options.
-    merge: Callable[[TableState, pa.Schema, str, Sequence[FileSlice], Options], Sequence[WriteStat]]
+    # The state, the table's data columns, what tasks have to know, the slices, the options.
+    merge: Callable[[TableState, pa.Schema, Writing, Sequence[FileSlice], Options], Sequence[WriteStat]]
 
 
 def pending_compactions(state: TableState) -> list[Instant]:
@@ -90,7 +91,7 @@ def run_compaction(
         tx.resume(instant, lambda state: work.leftovers(state, instant, planned))
         schema = table_schema(tx.state)
         assert schema is not None, "a table with logs has commits"
-        stats = work.merge(tx.state, schema, time, slices, options)
+        stats = work.merge(tx.state, schema, tx.writing(instant, access.engine.write_token), slices, options)
         extra = {SCHEMA_KEY: arrow_to_avro(schema, tx.state.properties.name)}
         metadata = CommitMetadata(work.operation, tuple(stats), extra, compacted=True)
         (done,) = tx.commit(Change(instant, metadata))

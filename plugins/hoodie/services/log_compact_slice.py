@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,9 +16,7 @@ from hoodie.model.names import LogFileName
 from hoodie.schema import conform
 from hoodie.services.log_compaction_plan import mergeable
 from hoodie.services.slice_task import SliceTask
-from hoodie.timeline import Action
-from hoodie.transaction.fencing import only_while_pending
-from hoodie.write.log_file import LogFileWriter
+from hoodie.write.worker.log_file import LogFileHandle
 
 
 @dataclass(frozen=True)
@@ -30,28 +28,16 @@ class LogCompactSlice(SliceTask):
     stands twice in the base file, which Hudi's writers log twice, one row remains.
     """
 
-    action = Action.LOG_COMPACTION
-
     def __call__(self, task: tuple[int, tuple[FileSlice, LogFileName]]) -> WriteStat | None:
         number, (file_slice, name) = task
         logs = self.merger.logs.open(file_slice)
         blocks = logs.blocks
         if len(blocks) < 2 or not mergeable(blocks):
             return None
-        log = LogFileWriter(
-            logs.reader.storage,
-            self.instant,
-            file_slice,
-            replace(name, write_token=self.write_token(number)),
-            self.schema,
-            self.avro_schema,
-            self.options,
-            logs.reader.rules.ordering,
-        )
+        log = LogFileHandle(self.writing, self.file, file_slice, name, number, logs.reader.rules.ordering)
         times = ",".join(dict.fromkeys(block.instant for block in blocks))
         writes = deletes = 0
-        still_wanted = only_while_pending(logs.reader.storage, self.inflight, log.path)
-        with still_wanted, log.open({Header.COMPACTED_BLOCK_TIMES: times}):
+        with log.open({Header.COMPACTED_BLOCK_TIMES: times}):
             for rows in self.merger.log_rows(file_slice, logs):
                 by_key = pc.and_(rows[DELETE], pc.is_null(rows[COMMIT_TIME]))
                 gone, kept = rows.filter(by_key), rows.filter(pc.invert(by_key))
@@ -60,7 +46,7 @@ class LogCompactSlice(SliceTask):
                 self._write_deletes(log, gone)
         return log.stat(writes, deletes, file_slice.base_instant)
 
-    def _write_deletes(self, log: LogFileWriter, gone: pa.Table) -> None:
+    def _write_deletes(self, log: LogFileHandle, gone: pa.Table) -> None:
         """Deletions without ordering values, which always win, and those with."""
         ordering = self.merger.logs.rules.ordering
         for resets in (True, False):

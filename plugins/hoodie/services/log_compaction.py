@@ -28,6 +28,7 @@ from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.compaction import encode_compaction_plan
 from hoodie.transaction.rollback import check_own_log
 from hoodie.transaction.transaction import transaction
+from hoodie.transaction.writing import Writing
 from hoodie.view import TableState, file_groups, latest_slices, list_partition_files
 from hoodie.view.access import TableAccess
 from hoodie.write.log_names import next_log_name
@@ -59,10 +60,10 @@ def execute_log_compaction(access: TableAccess, time: str, options: Mapping[str,
         return without_superseded(state, plan)
 
     def merge(
-        state: TableState, schema: pa.Schema, time: str, slices: Sequence[FileSlice], chosen: Options
+        state: TableState, schema: pa.Schema, writing: Writing, slices: Sequence[FileSlice], chosen: Options
     ) -> Sequence[WriteStat]:
-        task = LogCompactSlice.of(state, schema, time, chosen, access.engine)
-        names = _log_names(state, time, slices)
+        task = LogCompactSlice.of(state, schema, writing, chosen)
+        names = _log_names(state, writing.instant, slices)
         turns = in_turns(slices, chosen[MEMORY], access.engine)
         named = [[(number, (file_slice, names[number])) for number, file_slice in turn] for turn in turns]
         return [stat for turn in named for stat in access.engine.map(task, turn) if stat is not None]

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from hoodie.clock import Clock
+from hoodie.markers import DirectMarkers
 from hoodie.model.commit import CommitMetadata
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant, State
@@ -18,6 +19,7 @@ from hoodie.transaction.concurrency import Concurrency, PlanExecution, SingleWri
 from hoodie.transaction.guard import delete_data_files
 from hoodie.transaction.leftovers import after_completion, delete_leftovers, delete_markers
 from hoodie.transaction.times import new_time
+from hoodie.transaction.writing import Writing
 from hoodie.view.state import TableState, load_state
 
 Attempts = Callable[[TableState], Iterable[str]]
@@ -66,10 +68,11 @@ class Transaction:
         self._attempts[plan.time] = attempts
         return inflight
 
-    def inflight_path(self, instant: Instant) -> str:
-        """The file that is there as long as the instant may still be completed."""
-        pending = Instant(instant.time, instant.action, State.INFLIGHT)
-        return f"{self.state.layout.folder}/{self.state.layout.pending_name(pending)}"
+    def writing(self, instant: Instant, write_token: Callable[[int], str]) -> Writing:
+        """What the tasks that write files of a begun instant have to know; `write_token` is the engine's."""
+        inflight = Instant(instant.time, instant.action, State.INFLIGHT)
+        path = f"{self.state.layout.folder}/{self.state.layout.pending_name(inflight)}"
+        return Writing(DirectMarkers(self.state.storage, instant.time), path, write_token)
 
     def refresh(self) -> None:
         """Look at the table again, after the transaction has changed it."""

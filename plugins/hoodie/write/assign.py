@@ -14,6 +14,7 @@ import numpy as np
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.files import FileSlice
 from hoodie.model.names import LogFileName
+from hoodie.write.worker.file_task import FileTask
 
 _HASH_SPACE = 1 << 32
 _MIN_RECORD, _MAX_RECORD = 8, 1 << 20  # bytes: one odd commit must not turn every file into crumbs or into a giant
@@ -31,19 +32,6 @@ class SizingOptions:
     small_file_bytes: int
     record_bytes: int
     small_files: int
-
-
-@dataclass(frozen=True, slots=True)
-class FileTask:
-    """One file to write: a new version of `slice`, or a new file group when it has none.
-
-    With a `log` the rows are appended to the slice in a log file of that name instead.
-    """
-
-    partition: str
-    file_id: str
-    slice: FileSlice | None
-    log: LogFileName | None = None
 
 
 @dataclass(frozen=True)

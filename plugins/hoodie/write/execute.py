@@ -35,13 +35,13 @@ from hoodie.view import (
 from hoodie.view.access import TableAccess
 from hoodie.view.missing import check_files
 from hoodie.write.assign import assign, average_record_bytes
-from hoodie.write.bulk import BulkInsert
-from hoodie.write.context import WriteContext
 from hoodie.write.log_names import next_log_name
 from hoodie.write.nesting import refuse_nested
 from hoodie.write.plan import WritePlan, commit_action, plan_write, write_context
 from hoodie.write.sizing import memory_advice, shuffle_tasks, too_many_tasks
-from hoodie.write.stages import (
+from hoodie.write.worker.bulk import BulkInsert
+from hoodie.write.worker.context import WriteContext
+from hoodie.write.worker.stages import (
     KeyRows,
     KeyStored,
     Locate,
@@ -120,7 +120,7 @@ def execute_write(
         if plan.properties.virtual_keys:
             switch_on_virtual_keys(tx)
         instant = tx.open(commit_action(tx.state.properties))
-        context = write_context(tx.state, plan, instant.time, access.engine.write_token)
+        context = write_context(plan, tx.writing(instant, access.engine.write_token))
         stats = _write_files(tx.state, plan, context, access.engine, rows)
         if context.paths.may_nest:
             refuse_nested(access.storage, instant.time, {stat.partition for stat in stats})
@@ -167,7 +167,7 @@ def _write_files(
     _refuse_clustered(state, [slices[number] for number in updates], clustering)
 
     def log_name(file_slice: FileSlice) -> LogFileName:
-        return next_log_name(state, context.instant, file_slice, compacting)
+        return next_log_name(state, context.writing.instant, file_slice, compacting)
 
     def must_not_grow(file_slice: FileSlice) -> bool:
         """To grow a slice is to write its base file anew: its logs would be lost, a planned compaction misled, and of a

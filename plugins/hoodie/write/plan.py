@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -18,14 +18,16 @@ from hoodie.config.table_keys import CREATE_KEYS
 from hoodie.config.write_keys import OPERATION, OPERATIONS
 from hoodie.errors import ConfigError, RecordKeyError, SchemaConflictError
 from hoodie.formats.base_file import BaseFileOptions
+from hoodie.formats.file_format import FileFormat
 from hoodie.keygen import keeps_text, key_generator, stored_keys
 from hoodie.merge import MergeRules, merge_rules
-from hoodie.schema import arrow_to_avro, check_ordering, find_field, normalise, reconcile, top_level, with_meta_columns
-from hoodie.timeline import Action, Instant, State
+from hoodie.schema import arrow_to_avro, check_ordering, find_field, normalise, reconcile, top_level
+from hoodie.timeline import Action
+from hoodie.transaction.writing import Writing
 from hoodie.view.state import TableState
 from hoodie.view.table_schema import table_schema
 from hoodie.write.assign import SizingOptions
-from hoodie.write.context import WriteContext
+from hoodie.write.worker.context import WriteContext
 
 
 @dataclass(frozen=True)
@@ -153,20 +155,14 @@ def commit_action(properties: TableProperties) -> Action:
     return Action.DELTA_COMMIT if properties.is_merge_on_read else Action.COMMIT
 
 
-def write_context(state: TableState, plan: WritePlan, instant: str, write_token: Callable[[int], str]) -> WriteContext:
+def write_context(plan: WritePlan, writing: Writing) -> WriteContext:
     """What the tasks of the write will know."""
     properties, options = plan.properties, plan.options
     record_keys, partition_paths = key_generator(properties)
-    file_schema = with_meta_columns(plan.schema)
-    inflight = Instant(instant, commit_action(properties), State.INFLIGHT)
     return WriteContext(
-        storage=state.storage,
-        instant=instant,
-        inflight=f"{state.layout.folder}/{state.layout.pending_name(inflight)}",
-        table_name=properties.name,
+        writing=writing,
+        file=FileFormat.of(plan.schema, properties.name, base_file_options(options, properties)),
         schema=plan.row_schema,
-        file_schema=file_schema,
-        avro_schema=arrow_to_avro(file_schema, properties.name),
         keys=record_keys,
         paths=partition_paths,
         stored_keys=stored_keys(properties, plan.schema),
@@ -175,9 +171,7 @@ def write_context(state: TableState, plan: WritePlan, instant: str, write_token:
         allow_duplicates=options[keys.ALLOW_DUPLICATES],
         record_positions=_tells_positions(plan),
         max_file_bytes=options[keys.MAX_FILE_SIZE],
-        base_file=base_file_options(options, properties),
         spill_folder=options[SPILL_FOLDER],
-        write_token=write_token,
     )
 
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-import hoodie.write.log_file as log_file
+import hoodie.write.worker.log_file as log_file
 from hoodie.engine import LocalEngine
 from hoodie.errors import CorruptFileError
 from hoodie.formats.base_file import BaseFileReader

@@ -124,7 +124,7 @@ def test_merged_blocks_are_merged_again(table):
 def test_a_deletion_keeps_its_ordering_value(tmp_path, monkeypatch):
     """Hudi deletes with ordering values: such a deletion loses against a greater row."""
     table = made(tmp_path, "9")
-    import hoodie.write.log_file as module
+    import hoodie.write.worker.log_file as module
 
     original = module.encode_deletes
     import pyarrow as pa
@@ -165,7 +165,7 @@ def test_a_merged_block_that_comes_after_a_compaction_began(tmp_path, monkeypatc
     for ts in (2, 3):
         write(table, ("a", ts))
     time = table.schedule_log_compaction(TWO)
-    import hoodie.write.log_file as module
+    import hoodie.write.worker.log_file as module
 
     original = module.create_marker
 
@@ -213,7 +213,7 @@ def test_a_log_compaction_that_was_taken_back_while_it_worked(table, monkeypatch
     for ts in (2, 3):
         write(table, ("a", ts))
     time = table.schedule_log_compaction(TWO)
-    import hoodie.write.log_file as module
+    import hoodie.write.worker.log_file as module
 
     original = module.create_marker
 

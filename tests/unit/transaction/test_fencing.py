@@ -11,7 +11,7 @@ from hoodie.engine import LocalEngine
 from hoodie.errors import PendingInstantError
 from hoodie.services.slice_task import SliceTask
 from hoodie.storage import LocalStorage, walk_files
-from hoodie.write.bulk import BulkInsert
+from hoodie.write.worker.bulk import BulkInsert
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 

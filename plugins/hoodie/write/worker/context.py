@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import pyarrow as pa
 
-from hoodie.formats.base_file import BaseFileOptions
+from hoodie.formats.file_format import FileFormat
 from hoodie.keygen import PartitionPaths, RecordKeys, StoredKeys
 from hoodie.merge import MergeRules
-from hoodie.storage.base import Storage
+from hoodie.transaction.writing import Writing
 
 
 @dataclass(frozen=True)
 class WriteContext:
-    """One write. `schema` holds the data columns as the table will have them, `file_schema` the meta columns before them."""
+    """One write. `schema` holds the columns that incoming rows are brought to: for a delete only those that find them."""
 
-    storage: Storage
-    instant: str
-    inflight: str  # path of its inflight file: there as long as the write may still be committed
-    table_name: str
+    writing: Writing
+    file: FileFormat
     schema: pa.Schema
-    file_schema: pa.Schema
-    avro_schema: str  # of file_schema
     keys: RecordKeys
     paths: PartitionPaths
     stored_keys: StoredKeys
@@ -32,9 +27,7 @@ class WriteContext:
     allow_duplicates: bool  # rows of an insert leave stored rows of their key alone
     record_positions: bool  # logs tell where their rows stand in the base file
     max_file_bytes: int
-    base_file: BaseFileOptions
     spill_folder: str  # local folder of a worker for rows put aside, empty: the system's for temporary files
-    write_token: Callable[[int], str]
 
     @property
     def deletes_by_key(self) -> bool:

@@ -14,7 +14,7 @@ from hoodie.keygen import generated_keys
 from hoodie.model.internal_columns import DELETE, SEQUENCE
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.schema import conform
-from hoodie.write.context import WriteContext
+from hoodie.write.worker.context import WriteContext
 
 _CHUNK_BYTES = 64 * 1024 * 1024  # enough rows for the kernels to be worth their call
 _SPLIT_BITS = 40  # of a sequence number: rows of one split; the split's number is above them
@@ -62,7 +62,7 @@ def _keys(context: WriteContext, rows: pa.Table, number: int, first: int) -> pa.
     """Keys of the table's columns, or generated ones for a table without key columns."""
     if context.keys.fields:
         return context.keys.of(rows)
-    return generated_keys(context.instant, number, first, rows.num_rows)
+    return generated_keys(context.writing.instant, number, first, rows.num_rows)
 
 
 def _check_ordering(context: WriteContext, rows: pa.Table) -> None:

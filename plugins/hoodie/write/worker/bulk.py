@@ -20,10 +20,10 @@ from hoodie.merge.spill import Spill
 from hoodie.model.commit import WriteStat
 from hoodie.model.internal_columns import DELETE
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
-from hoodie.write.assign import FileTask
-from hoodie.write.context import WriteContext
-from hoodie.write.handles import FileHandle
-from hoodie.write.rows import chunks, keyed_rows
+from hoodie.write.worker.base_file import RowsFile
+from hoodie.write.worker.context import WriteContext
+from hoodie.write.worker.file_task import FileTask
+from hoodie.write.worker.rows import chunks, keyed_rows
 
 # Fresh memory is dear, so a task works on little at a time and takes up the memory of what was written again.
 _CHUNK_BYTES = 8 * 1024 * 1024
@@ -92,20 +92,19 @@ class _OpenFile:
     stack: ExitStack
 
     def __post_init__(self) -> None:
-        self.handle = FileHandle(self.context, self.task, self.number)
-        self.keys = KeyIndexBuilder(self.context.base_file)
+        self.file = RowsFile(self.context, self.task, self.number)
+        self.keys = KeyIndexBuilder(self.context.file.options)
         self._own = self.stack.enter_context(ExitStack())
-        self.writer: BaseFileWriter = self._own.enter_context(self.handle.open())
+        self.writer: BaseFileWriter = self._own.enter_context(self.file.open())
 
     def write(self, rows: pa.Table) -> None:
-        self.writer.write(self.handle.stamp(rows))
+        self.writer.write(self.file.stamp(rows))
         self.keys.add(rows[RECORD_KEY])
 
     def close(self) -> WriteStat:
         self.writer.finish(self.keys.build())
         self._own.close()
-        rows = self.writer.rows
-        return self.handle.stat(writes=rows, inserts=rows, updates=0, deletes=0)
+        return self.file.handle.stat(inserts=self.writer.rows)
 
 
 def _by_partition(rows: pa.Table, open_files: Collection[str], passed: int) -> Iterator[tuple[str | int, pa.Table]]:

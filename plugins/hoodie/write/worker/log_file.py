@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from types import MappingProxyType
 
 import pyarrow as pa
 
-from hoodie.formats.base_file import BaseFileOptions
+from hoodie.formats.file_format import FileFormat
 from hoodie.formats.log import (
     BlockType,
     DataBlocks,
@@ -18,42 +19,41 @@ from hoodie.formats.log import (
     encode_deletes,
     encode_positions,
 )
-from hoodie.markers import MarkerType, create_marker
+from hoodie.markers import MarkerType
 from hoodie.model.commit import LogStat, WriteStat
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from hoodie.model.names import LogFileName
-from hoodie.storage.base import File, Storage, join
+from hoodie.storage.base import join
+from hoodie.transaction.writing import DataFile, Writing
 
 BLOCK_BYTES = 256 * 1024 * 1024  # of Arrow data in one block: a reader holds a block at a time
 
 
-class LogFileWriter:
+class LogFileHandle:
     """One new log file of `file_slice`: `open` it, write blocks, then ask for its `stat`."""
 
     def __init__(
         self,
-        storage: Storage,
-        instant: str,
+        writing: Writing,
+        file: FileFormat,
         file_slice: FileSlice,
         name: LogFileName,
-        schema: pa.Schema,
-        avro_schema: str,
-        options: BaseFileOptions,
+        number: int,
         ordering: Sequence[str],
-        constants: Mapping[str, str] | None = None,
+        constants: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """`schema` and `avro_schema` include the meta columns; `ordering` are the fields that decide between rows of logs;
-        `constants` are the columns with one value in all rows, besides partition path and file id."""
-        self._begun = time.monotonic()
-        self._storage, self._slice, self._name = storage, file_slice, name
-        repeated = {PARTITION_PATH: file_slice.partition, FILE_NAME: file_slice.file_id, **(constants or {})}
-        self._data = DataBlocks(data_block_type(schema, ordering), schema, avro_schema, options, repeated)
-        self._headers: dict[Header, str] = {Header.INSTANT_TIME: instant, Header.SCHEMA: avro_schema}
-        self._instant = instant
-        self.path = join(file_slice.partition, str(name))
-        self._sink: File | None = None
-        self.old_naming = name.time != instant
+        """`name` has no write token, which comes from `number`, the task's place among those of the instant; `ordering` are the
+        fields that decide between rows of logs; `constants` are the columns with one value in all rows, besides partition path
+        and file id."""
+        self._writing, self._slice = writing, file_slice
+        self._name = replace(name, write_token=writing.write_token(number))
+        repeated = {PARTITION_PATH: file_slice.partition, FILE_NAME: file_slice.file_id, **constants}
+        kind = data_block_type(file.schema, ordering)
+        self._data = DataBlocks(kind, file.schema, file.avro_schema, file.options, repeated)
+        self._headers: dict[Header, str] = {Header.INSTANT_TIME: writing.instant, Header.SCHEMA: file.avro_schema}
+        self._file: DataFile | None = None
+        self.old_naming = name.time != writing.instant
         """Whether the log is named after its base file, as those of table version 6 are."""
 
     @contextmanager
@@ -61,8 +61,7 @@ class LogFileWriter:
         """Mark the file and open it for the time of the block; `headers` come into each of its blocks."""
         self._headers |= headers or {}
         kind = MarkerType.APPEND if self.old_naming else MarkerType.CREATE
-        create_marker(self._storage, self._instant, self.path, kind)
-        with self._storage.open_output(self.path) as self._sink:
+        with self._writing.open(join(self._slice.partition, str(self._name)), kind) as self._file:
             yield
 
     def write_rows(self, rows: pa.Table, fit: Callable[[pa.Table, pa.Schema], pa.Table]) -> None:
@@ -85,18 +84,19 @@ class LogFileWriter:
 
     def stat(self, writes: int, deletes: int, prev_commit: str) -> WriteStat:
         """What was written: rows, and the slice it belongs to."""
-        base, info = self._slice.base_file, self._storage.info(self.path)
+        assert self._file is not None, "the log is written"
+        base = self._slice.base_file
         before = [log.info.name for log in self._slice.log_files] if self.old_naming else []
         return WriteStat(
             self._slice.file_id,
-            self.path,
+            self._file.path,
             self._slice.partition,
             prev_commit=prev_commit,
             num_writes=writes,
             num_updates=writes,
             num_deletes=deletes,
-            file_size=info.size if info else 0,
-            upsert_ms=int((time.monotonic() - self._begun) * 1000),
+            file_size=self._file.size,
+            upsert_ms=self._file.millis,
             log=LogStat(base.name if base and self.old_naming else "", (*before, str(self._name)), self._name.version),
         )
 
@@ -105,5 +105,5 @@ class LogFileWriter:
         return encode_positions(rows, self._slice.base_instant) if base is not None and base.source is None else {}
 
     def _write(self, kind: BlockType, content: bytes, positions: Mapping[Header, str]) -> None:
-        assert self._sink is not None, "the log is open"
-        self._sink.write(encode_block(kind, {**self._headers, **positions}, content))
+        assert self._file is not None, "the log is open"
+        self._file.sink.write(encode_block(kind, {**self._headers, **positions}, content))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,10 +12,9 @@ from hoodie.model.files import FileSlice
 from hoodie.model.internal_columns import DELETE
 from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.model.names import LogFileName
-from hoodie.transaction.fencing import only_while_pending
-from hoodie.write.context import WriteContext
-from hoodie.write.log_file import LogFileWriter
-from hoodie.write.stamp import Stamp
+from hoodie.write.worker.context import WriteContext
+from hoodie.write.worker.log_file import LogFileHandle
+from hoodie.write.worker.stamp import Stamp
 
 
 def append_log(
@@ -28,24 +26,16 @@ def append_log(
     A row that `_hoodie_is_deleted` marks is written as it is. Hudi's writer makes a delete block of it, which its releases read
     in two ways: 1.2.0 compares the ordering values, 0.15.0 does not. Of a row all readers know what to do with it.
     """
-    named = replace(name, write_token=context.write_token(number))
+    instant = context.writing.instant
     data, gone = _split(context, rows)
-    log = LogFileWriter(
-        context.storage,
-        context.instant,
-        file_slice,
-        named,
-        context.file_schema,
-        context.avro_schema,
-        context.base_file,
-        context.rules.ordering,
-        {COMMIT_TIME: context.instant},
+    log = LogFileHandle(
+        context.writing, context.file, file_slice, name, number, context.rules.ordering, {COMMIT_TIME: instant}
     )
-    with only_while_pending(context.storage, context.inflight, log.path), log.open():
+    with log.open():
         log.write_deletes(gone, context.rules.base_ordering)
-        log.write_rows(data, _stamping(context, number))
+        log.write_rows(data, _stamping(instant, number))
     deletes = pc.sum(rows[DELETE]).as_py()
-    before = file_slice.base_instant if log.old_naming else context.instant
+    before = file_slice.base_instant if log.old_naming else instant
     return log.stat(rows.num_rows - deletes, deletes, before)
 
 
@@ -59,13 +49,13 @@ def _split(context: WriteContext, rows: pa.Table) -> tuple[pa.Table, pa.Table]:
     return rows.filter(pc.invert(marked)), rows.filter(marked)
 
 
-def _stamping(context: WriteContext, number: int) -> Callable[[pa.Table, pa.Schema], pa.Table]:
+def _stamping(instant: str, number: int) -> Callable[[pa.Table, pa.Schema], pa.Table]:
     """Gives rows their meta columns; the sequence numbers of a task go on from block to block."""
     stamp: Stamp | None = None
 
     def stamped(rows: pa.Table, schema: pa.Schema) -> pa.Table:
         nonlocal stamp
-        stamp = stamp or Stamp(context, number, schema)
+        stamp = stamp or Stamp(instant, number, schema)
         return stamp.rows(rows)
 
     return stamped

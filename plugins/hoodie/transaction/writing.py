@@ -1,0 +1,62 @@
+"""How a data file of an instant is written: its marker, then its bytes, then a look whether the instant still wants it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from hoodie.markers import DirectMarkers, MarkerType
+from hoodie.storage.base import File, Storage
+from hoodie.transaction.fencing import only_while_pending
+
+
+@dataclass
+class DataFile:
+    """A data file that is being written; `size` (bytes) and `millis` are known when it is done."""
+
+    path: str
+    sink: File
+    size: int = 0
+    millis: int = 0
+    _begun: float = field(default_factory=time.monotonic)
+
+    def finish(self) -> None:
+        """Nothing more is written. A writer knows the size of its file: nobody has to ask the storage."""
+        self.size = int(self.sink.tell())
+
+    def close(self) -> None:
+        """The file is durable."""
+        self.millis = int((time.monotonic() - self._begun) * 1000)
+
+
+@dataclass(frozen=True)
+class Writing:
+    """What tasks that write data files know of their instant. It travels to the workers."""
+
+    markers: DirectMarkers
+    inflight: str  # path of the file that is there as long as the instant may still be completed
+    write_token: Callable[[int], str]  # of a task, by its number
+
+    @property
+    def storage(self) -> Storage:
+        return self.markers.storage
+
+    @property
+    def instant(self) -> str:
+        return self.markers.instant
+
+    @contextmanager
+    def open(self, path: str, kind: MarkerType) -> Iterator[DataFile]:
+        """A new data file at `path` (relative to the base path), for the time of the block.
+
+        Raises FileExistsError when it is there, PendingInstantError, and deletes the file, when the instant was rolled back or
+        completed meanwhile.
+        """
+        self.markers.create(path, kind)
+        with only_while_pending(self.storage, self.inflight, path), self.storage.open_output(path) as sink:
+            file = DataFile(path, sink)
+            yield file
+            file.finish()
+        file.close()

@@ -1,0 +1,87 @@
+"""Writing the file of one task from the rows that were sent to it. Runs in the workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.formats.key_index import KeyIndexBuilder
+from hoodie.formats.stitched import open_base_file
+from hoodie.merge import BaseAddition, BaseMerger, combined_batch
+from hoodie.model.commit import WriteStat
+from hoodie.model.files import BaseFile
+from hoodie.model.internal_columns import DELETE, POSITION, SEQUENCE
+from hoodie.model.meta_columns import RECORD_KEY
+from hoodie.schema import conform
+from hoodie.write.worker.base_file import RowsFile
+from hoodie.write.worker.context import WriteContext
+from hoodie.write.worker.file_task import FileTask
+from hoodie.write.worker.log_rows import append_log
+
+
+def write_file(context: WriteContext, task: FileTask, number: int, tables: Iterable[pa.Table]) -> WriteStat | None:
+    """Write the file of one task from the rows that were sent to it; None when nothing has to change.
+
+    The rows come in no order; they are put into that of the input, for a log into that of the base file where they stand in it,
+    so every engine writes the same file.
+    """
+    held = [table for table in tables if table.num_rows]
+    if not held:
+        return None
+    rows = pa.concat_tables(held)
+    order = [POSITION, SEQUENCE] if task.log is not None and POSITION in rows.schema.names else [SEQUENCE]
+    rows = rows.sort_by([(name, "ascending") for name in order])
+    if task.slice is not None and task.log is not None:
+        return append_log(context, task.slice, task.log, number, rows)
+    if task.slice is None or task.slice.base_file is None:
+        return _create(context, task, number, rows)
+    return _merge(context, task, number, rows, task.slice.base_file)
+
+
+def _create(context: WriteContext, task: FileTask, number: int, rows: pa.Table) -> WriteStat | None:
+    fresh = rows.filter(pc.invert(rows[DELETE]))
+    if not fresh.num_rows:
+        return None
+    file = RowsFile(context, task, number)
+    with file.open() as writer:
+        for start in range(0, fresh.num_rows, 1 << 17):
+            writer.write(file.stamp(fresh.slice(start, 1 << 17)))
+        index = KeyIndexBuilder(context.file.options)
+        index.add(fresh[RECORD_KEY])
+        writer.finish(index.build())
+    return file.handle.stat(inserts=fresh.num_rows)
+
+
+def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, base: BaseFile) -> WriteStat:
+    file = RowsFile(context, task, number)
+    schema = file.handle.schema
+    merger = _merger(context, file, rows)
+    updates = deletes = 0
+    with open_base_file(context.writing.storage, base) as reader, file.open() as writer:
+        index = KeyIndexBuilder(context.file.options, reader.key_index())
+        for stored in context.stored_keys.rows(schema.names, reader.batches):
+            merged = merger.merge(conform(stored, schema))
+            updates, deletes = updates + merged.updated, deletes + merged.deleted
+            index.keep(merged.rows[RECORD_KEY])
+            writer.write(merged.rows)
+        fresh = schema.empty_table() if context.deletes_by_key else merger.inserts()
+        inserts = fresh.cast(schema)
+        writer.write(inserts)
+        index.add(inserts[RECORD_KEY])
+        writer.finish(index.build())
+    return file.handle.stat(inserts=inserts.num_rows, updates=updates, deletes=deletes)
+
+
+def _merger(context: WriteContext, file: RowsFile, rows: pa.Table) -> BaseMerger | BaseAddition:
+    if context.adds_only:
+        return BaseAddition(file.stamp(rows))
+    rules = context.rules
+    if context.deletes_by_key:
+        incoming = rows.select([RECORD_KEY, DELETE])
+    else:
+        one_a_key = combined_batch(rows, rules) if context.merges_inserts else rows
+        incoming = file.stamp(one_a_key).append_column(DELETE, one_a_key[DELETE])
+    filled = not context.stored_keys.virtual
+    return BaseMerger(incoming, file.handle.schema.names, rules.base_ordering, rules.partial, stamps_filled=filled)
