@@ -11,7 +11,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, LockHeldError, MissingFileError, PendingInstantError, UnsupportedTableError
-from hoodie.markers import MarkerType, create_marker
+from hoodie.markers import DirectMarkers, MarkerType
 from hoodie.services.compaction import execute_compaction
 from hoodie.transaction.lock import service_lock
 from hoodie.view.access import TableAccess
@@ -220,7 +220,7 @@ def test_what_a_killed_attempt_had_not_finished_is_deleted(table):
     update(table, "a")
     time = table.schedule_compaction(force=True)
     path = f"part=p/00000000-0000-0000-0000-000000000000-0_0-1-1_{time}.parquet"
-    create_marker(table.storage, time, path, MarkerType.CREATE)
+    DirectMarkers(table.storage, time).create(path, MarkerType.CREATE)
     with table.storage.open_output(path) as sink:
         sink.write(b"half")
         sink.flush()

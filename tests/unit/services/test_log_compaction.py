@@ -6,6 +6,7 @@ import pytest
 
 from hoodie.errors import LockHeldError, PendingInstantError, UnsupportedTableError
 from hoodie.formats.log import BlockType, Header, scan_blocks
+from hoodie.markers import DirectMarkers
 from hoodie.transaction.lock import service_lock
 from hoodie.view.log_blocks import valid_blocks
 from tests.support.clock import FakeClock
@@ -165,9 +166,7 @@ def test_a_merged_block_that_comes_after_a_compaction_began(tmp_path, monkeypatc
     for ts in (2, 3):
         write(table, ("a", ts))
     time = table.schedule_log_compaction(TWO)
-    import hoodie.write.worker.log_file as module
-
-    original = module.create_marker
+    original = DirectMarkers.create
 
     def meanwhile(*arguments):
         monkeypatch.undo()
@@ -175,7 +174,7 @@ def test_a_merged_block_that_comes_after_a_compaction_began(tmp_path, monkeypatc
         table.schedule_compaction(force=True)
         original(*arguments)
 
-    monkeypatch.setattr(module, "create_marker", meanwhile)
+    monkeypatch.setattr(DirectMarkers, "create", meanwhile)
     table.compact(time)
     assert content(table)["a"] == ("p", 9, 9)
     table.compact(options=SMALL_BLOOM)
@@ -213,9 +212,7 @@ def test_a_log_compaction_that_was_taken_back_while_it_worked(table, monkeypatch
     for ts in (2, 3):
         write(table, ("a", ts))
     time = table.schedule_log_compaction(TWO)
-    import hoodie.write.worker.log_file as module
-
-    original = module.create_marker
+    original = DirectMarkers.create
 
     def taken_back(*arguments):
         original(*arguments)
@@ -223,7 +220,7 @@ def test_a_log_compaction_that_was_taken_back_while_it_worked(table, monkeypatch
             if file.name.startswith(f"{time}.logcompaction"):
                 table.storage.delete(file.path)
 
-    monkeypatch.setattr(module, "create_marker", taken_back)
+    monkeypatch.setattr(DirectMarkers, "create", taken_back)
     with pytest.raises(PendingInstantError, match=time):
         table.compact(time)
     assert len(logs(table).log_files) == 2, "what it wrote is deleted"

@@ -14,7 +14,7 @@ from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import CorruptTableError, HoodieError, UnsafeDeleteError, UnsafePathError
 from hoodie.formats import avro_file
-from hoodie.markers import MarkerType, create_marker
+from hoodie.markers import DirectMarkers, MarkerType
 from hoodie.storage import LocalStorage
 from hoodie.timeline import Action, Instant, State
 from hoodie.transaction import instants
@@ -241,7 +241,7 @@ def test_the_markers_of_a_timeline_server(origin, tmp_path, paths):
 def test_a_marker_names_files_of_its_own_instant_only(origin, tmp_path):
     attacked = Attacked(origin, tmp_path)
     attacked.put(Action.DELTA_COMMIT, b"")
-    create_marker(attacked.table.storage, LATER, attacked.stored.removeprefix("t/"), MarkerType.CREATE)
+    DirectMarkers(attacked.table.storage, LATER).create(attacked.stored.removeprefix("t/"), MarkerType.CREATE)
     with pytest.raises(UnsafeDeleteError, match=r"it is a file of instant 2026.* about instant 20260601"):
         attacked.table.write(batch([("c", "p", 3, 3)]), "upsert", LOGS)
     attacked.check()

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from hoodie.markers import MarkerType, create_marker
+from hoodie.markers import DirectMarkers, MarkerType
 from hoodie.storage import LocalStorage, walk_files
 from hoodie.timeline import Action
 from hoodie.transaction import instants
@@ -64,7 +64,7 @@ def test_unfinished_data_goes_with_the_rollback_of_its_write(table, verb):
     time = "20260601000000000"
     state = table.state()
     instants.start(state, instants.request(state, time, Action.COMMIT))
-    create_marker(table.storage, time, FILE.format(time), MarkerType.CREATE)
+    DirectMarkers(table.storage, time).create(FILE.format(time), MarkerType.CREATE)
     die(table, FILE.format(time) if verb == "open_output" else "part=p/.hoodie_partition_metadata_", verb)
     assert unfinished(table)
     write(table)
@@ -88,13 +88,13 @@ def test_markers_of_completed_and_of_forgotten_instants_go_with_the_next_write(t
     (commit, done) = table.timeline.commits
     for time in (commit.time, "20260601000000000"):
         for name in (FILE.format(time), f"part=p/.11111111-1111-1111-1111-111111111111-0_{time}.log.1_0-0-0"):
-            create_marker(table.storage, time, name, MarkerType.CREATE)
+            DirectMarkers(table.storage, time).create(name, MarkerType.CREATE)
         table.storage.create(FILE.format(time), b"of a lost attempt")
     (kept,) = table.state().commit_metadata(done).stats
-    create_marker(table.storage, done.time, kept.path, MarkerType.MERGE)
+    DirectMarkers(table.storage, done.time).create(kept.path, MarkerType.MERGE)
     old = "20200101000000000"  # before the timeline: it may have been archived as complete
     perhaps = FILE.format(old).replace("part=p", "part=q")
-    create_marker(table.storage, old, perhaps, MarkerType.CREATE)
+    DirectMarkers(table.storage, old).create(perhaps, MarkerType.CREATE)
     table.storage.create(perhaps, b"of an archived commit, for all that is known")
     write(table)
     assert table.storage.list(".hoodie/.temp").folders == ()
@@ -110,7 +110,7 @@ def test_markers_of_a_pending_compaction_stay(tmp_path):
     table.write(batch([("a", "p", 1, 1)]), "insert", {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0})
     table.write(batch([("a", "p", 2, 2)]), "upsert", {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0})
     time = table.schedule_compaction(force=True)
-    create_marker(table.storage, time, FILE.format(time), MarkerType.MERGE)
+    DirectMarkers(table.storage, time).create(FILE.format(time), MarkerType.MERGE)
     table.storage.create(FILE.format(time), b"being written")
     write(table)
     assert table.storage.list(".hoodie/.temp").folders == (f".hoodie/.temp/{time}",)

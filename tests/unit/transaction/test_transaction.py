@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from hoodie.errors import PendingInstantError, UnclearCommitError
-from hoodie.markers import MarkerType, create_marker, read_markers
+from hoodie.markers import DirectMarkers, MarkerType, read_markers
 from hoodie.model.commit import CommitMetadata, WriteStat
 from hoodie.storage import LocalStorage
 from hoodie.timeline import Action
@@ -59,7 +59,7 @@ def storage(tmp_path, clock):
 def put(storage, instant, name=FILE, attempt=0):
     """A data file with its marker, as a task leaves it."""
     path = name.format(attempt, instant.time)
-    create_marker(storage, instant.time, path, MarkerType.CREATE)
+    DirectMarkers(storage, instant.time).create(path, MarkerType.CREATE)
     with storage.open_output(path) as sink:
         sink.write(b"rows")
     return path

@@ -7,7 +7,7 @@ import pytest
 
 from hoodie.engine import LocalEngine
 from hoodie.formats.base_file import BaseFileReader
-from hoodie.write import bulk
+from hoodie.write.worker import bulk
 from tests.support.tables import batch, create
 
 PARTITIONS = ("a", "b", "c")
