@@ -16,9 +16,9 @@ from hoodie.model.meta_columns import META_COLUMNS, PARTITION_PATH, RECORD_KEY
 from hoodie.schema.meta import META_FIELDS
 from hoodie.services.bootstrap_check import check_folder
 from hoodie.services.bootstrap_source import SourceSplit
+from hoodie.write.worker.assignment import FileTask
 from hoodie.write.worker.base_file import RowsFile
 from hoodie.write.worker.context import WriteContext
-from hoodie.write.worker.file_task import FileTask
 from hoodie.write.worker.rows import chunks
 
 _AVRO_SCHEMA = json.dumps(

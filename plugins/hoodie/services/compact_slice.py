@@ -11,8 +11,8 @@ from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import FILE_NAME, RECORD_KEY
 from hoodie.services.slice_task import SliceTask
+from hoodie.write.worker.assignment import FileTask
 from hoodie.write.worker.base_file import BaseFileHandle
-from hoodie.write.worker.file_task import FileTask
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.files import FileSlice
 from hoodie.model.names import LogFileName
-from hoodie.write.worker.file_task import FileTask
+from hoodie.write.worker.assignment import Assignment, FileTask
 
 _HASH_SPACE = 1 << 32
 _MIN_RECORD, _MAX_RECORD = 8, 1 << 20  # bytes: one odd commit must not turn every file into crumbs or into a giant
@@ -32,20 +32,6 @@ class SizingOptions:
     small_file_bytes: int
     record_bytes: int
     small_files: int
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """The files to write, and how rows find theirs (by place in `tasks`)."""
-
-    tasks: tuple[FileTask, ...]
-    task_of_group: Mapping[int, int]  # number of a touched file group -> task
-    inserts: Mapping[str, tuple[np.ndarray, np.ndarray]]  # partition -> upper bounds in the hash space, tasks
-
-    def insert_tasks(self, partition: str, hashes: np.ndarray) -> np.ndarray:
-        """The task of each row to insert into `partition`, from the 32-bit hash of its key."""
-        bounds, tasks = self.inserts[partition]
-        return tasks[np.searchsorted(bounds, hashes.astype(np.uint64), side="right")]
 
 
 def average_record_bytes(commits: Iterable[CommitMetadata], options: SizingOptions) -> int:

@@ -17,8 +17,8 @@ from hoodie.model.meta_columns import COMMIT_TIME, FILE_NAME, PARTITION_PATH, RE
 from hoodie.model.names import BaseFileName
 from hoodie.storage.base import join
 from hoodie.transaction.writing import DataFile, Writing
+from hoodie.write.worker.assignment import FileTask
 from hoodie.write.worker.context import WriteContext
-from hoodie.write.worker.file_task import FileTask
 from hoodie.write.worker.partition_metafile import write_partition_metafile
 from hoodie.write.worker.stamp import Stamp
 

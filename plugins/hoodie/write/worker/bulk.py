@@ -20,9 +20,9 @@ from hoodie.merge.spill import Spill
 from hoodie.model.commit import WriteStat
 from hoodie.model.internal_columns import DELETE
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
+from hoodie.write.worker.assignment import FileTask
 from hoodie.write.worker.base_file import RowsFile
 from hoodie.write.worker.context import WriteContext
-from hoodie.write.worker.file_task import FileTask
 from hoodie.write.worker.rows import chunks, keyed_rows
 
 # Fresh memory is dear, so a task works on little at a time and takes up the memory of what was written again.

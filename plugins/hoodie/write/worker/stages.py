@@ -24,9 +24,8 @@ from hoodie.model.commit import WriteStat
 from hoodie.model.internal_columns import DELETE, GROUP, POSITION
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.schema import top_level
-from hoodie.write.assign import Assignment
+from hoodie.write.worker.assignment import Assignment, FileTask
 from hoodie.write.worker.context import WriteContext
-from hoodie.write.worker.file_task import FileTask
 from hoodie.write.worker.rows import by_key_hash, keyed_rows, split_by
 from hoodie.write.worker.write_file import write_file
 

@@ -15,9 +15,9 @@ from hoodie.model.files import BaseFile
 from hoodie.model.internal_columns import DELETE, POSITION, SEQUENCE
 from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.schema import conform
+from hoodie.write.worker.assignment import FileTask
 from hoodie.write.worker.base_file import RowsFile
 from hoodie.write.worker.context import WriteContext
-from hoodie.write.worker.file_task import FileTask
 from hoodie.write.worker.log_rows import append_log
 
 
