@@ -32,3 +32,8 @@ class CompactionPlan:
     operations: tuple[CompactionOperation, ...]
     extra: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     logs_only: bool = False
+
+    @property
+    def partitions(self) -> list[str]:
+        """Of its operations, sorted."""
+        return sorted({operation.partition for operation in self.operations})

@@ -22,18 +22,8 @@ from hoodie.read.prune import Pruning, pruning_of
 from hoodie.read.query import Query, Snapshot
 from hoodie.read.times import check_not_cleaned, resolve_as_of
 from hoodie.timeline import Timeline
-from hoodie.view import (
-    Choice,
-    PartitionFiles,
-    TableState,
-    file_groups,
-    latest_slices,
-    list_all_files,
-    list_chosen_files,
-    list_partition_files,
-    replaced_groups,
-)
-from hoodie.view.missing import check_files, chosen_partitions, looked_at_again
+from hoodie.view import TableState, TableView
+from hoodie.view.missing import looked_at_again
 from hoodie.view.table_schema import table_schema
 
 
@@ -90,9 +80,9 @@ def plan_read(state: TableState, query: Query) -> ReadPlan:
     """Plan any read. Of an incremental one only partitions that the commits touched are listed.
 
     Raises ConfigError and UnsupportedTableError (see `read_columns` and `incremental_range`; also for a merger that is not
-    known), MissingFileError (see `check_files`), and TimeTravelError: for a moment before the first commit, or one whose files a
-    clean removed, naming the first instant that can be read. An incremental read without an end never meets the latter: the
-    newest files hold every row that is left.
+    known), MissingFileError (see `TableView.check`), and TimeTravelError: for a moment before the first commit, or one whose
+    files a clean removed, naming the first instant that can be read. An incremental read without an end never meets the latter:
+    the newest files hold every row that is left.
     """
     options = resolve(own_options(query.options, Service.READ), READ_KEYS)
     if isinstance(query.kind, Snapshot):
@@ -116,9 +106,9 @@ def snapshot_columns(state: TableState, query: Query, kind: Snapshot) -> pa.Sche
 def _plan(state: TableState, query: Query, as_of: str | None, options: Options) -> ReadPlan:
     columns = read_columns(state.properties, _schema(state, as_of), query)
     pruning = pruning_of(state.properties, columns, query.filter)
-    found = _slices(state, as_of, query.partitions, pruning.partitions)
-    check_files(state, found.slices, found.partitions, as_of)
-    slices = found.slices
+    view = TableView(state, query.partitions, pruning.partitions, as_of)
+    check_not_cleaned(view)
+    slices = view.latest()
     if isinstance(query.kind, Snapshot) and query.kind.read_optimized:
         slices = [replace(file_slice, log_files=()) for file_slice in slices]
     rules = merge_rules(state.properties) if any(s.log_files for s in slices) else MergeRules((), ())
@@ -134,7 +124,7 @@ def _plan(state: TableState, query: Query, as_of: str | None, options: Options) 
         memory=MergeMemory.of(options),
         use_positions=options[USE_POSITIONS],
         as_of=as_of,
-        left_out=found.left_out,
+        left_out=len(view.left_out),
         written=None,
     )
 
@@ -154,34 +144,8 @@ def _in_both(touched: Sequence[str] | None, named: Sequence[str] | None) -> Sequ
     return [partition for partition in touched if partition in named]
 
 
-def current_slices(
-    state: TableState, as_of: str | None = None, partitions: Sequence[str] | None = None
-) -> list[FileSlice]:
-    """The slices that make up the table, now or at the instant `as_of`, of all or the named partitions."""
-    return _slices(state, as_of, partitions, None).slices
-
-
-@dataclass(frozen=True, slots=True)
-class _Slices:
-    slices: list[FileSlice]
-    partitions: Sequence[str] | None  # that were looked at; None: all
-    left_out: int = 0  # folders that the choice ruled out
-
-
-def _slices(state: TableState, as_of: str | None, partitions: Sequence[str] | None, choice: Choice | None) -> _Slices:
-    listed: Sequence[PartitionFiles]
-    left_out = 0
-    if choice is not None:
-        chosen = list_chosen_files(state.storage, choice, partitions)
-        listed, left_out = chosen.files, len(chosen.left_out)
-        # Of named ones all that are wanted were listed, be they there or not.
-        named = partitions is not None
-        partitions = [each.partition for each in listed] if named else chosen_partitions(state, chosen, choice)
-    elif partitions is not None:
-        listed = list_partition_files(state.storage, partitions)
-    else:
-        listed = list_all_files(state.storage)
-    groups = file_groups(listed, state)
-    if as_of is not None:
-        check_not_cleaned(state, as_of, groups, choice)
-    return _Slices(latest_slices(groups, replaced_groups(state, as_of), as_of), partitions, left_out)
+def current_slices(state: TableState, as_of: str | None = None) -> list[FileSlice]:
+    """The slices that make up the table, now or at the instant `as_of`."""
+    view = TableView(state, as_of=as_of)
+    check_not_cleaned(view)
+    return list(view.slices)

@@ -2,7 +2,7 @@
 
 1. Partition values, told by paths: other partitions are neither listed nor opened (`PartitionFilter`).
 2. Column statistics: those of row groups, from the footer of the file that is being read (`Pruning.row_groups`). Statistics of
-   whole files need an index that holds them; they are asked between `check_files` and the plan's slices.
+   whole files need an index that holds them; they are asked between `TableView.latest` and the plan's slices.
 3. Keys, which need an index of them, of the slices that are left.
 """
 

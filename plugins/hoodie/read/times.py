@@ -8,13 +8,11 @@ from datetime import UTC, datetime
 
 from hoodie.errors import TimeTravelError
 from hoodie.model.clean import CleanResult
-from hoodie.model.files import FileGroup, GroupId
+from hoodie.model.files import GroupId
 from hoodie.model.names import BaseFileName, LogFileName
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, format_time, pad
 from hoodie.timeline.codecs.clean import decode_clean_result
-from hoodie.view.partitions import Choice
-from hoodie.view.replaced import replaced_groups
-from hoodie.view.state import TableState
+from hoodie.view import TableState, TableView
 
 
 def moment_as_time(state: TableState, moment: str | datetime) -> str:
@@ -66,12 +64,15 @@ class _Gap:
     clean: str
 
 
-def check_not_cleaned(state: TableState, as_of: str, groups: list[FileGroup], choice: Choice | None = None) -> None:
+def check_not_cleaned(view: TableView) -> None:
     """Raises TimeTravelError when a clean, archived or not, removed a slice that was current at `as_of`.
 
     With a `choice` only partitions that it wants count.
     """
-    gaps = sorted(_gaps(state, as_of, groups, choice), key=lambda gap: gap.begin)
+    as_of = view.as_of
+    if as_of is None:
+        return
+    gaps = sorted(_gaps(view, as_of), key=lambda gap: gap.begin)
     lost = next((gap for gap in gaps if gap.begin <= as_of < gap.end), None)
     if lost is None:
         return
@@ -80,15 +81,16 @@ def check_not_cleaned(state: TableState, as_of: str, groups: list[FileGroup], ch
         if gap.begin <= readable < gap.end:
             readable = gap.end
     raise TimeTravelError(
-        f"Table {state.storage.base_path} cannot be read as of {as_of}",
+        f"Table {view.state.storage.base_path} cannot be read as of {as_of}",
         found=f"clean {lost.clean} removed {lost.name} of partition {lost.partition!r}, which was current then",
         fix=f"ask for {readable}, the first instant after it that can be read, or a later one; "
         "or retain more commits (hoodie.clean.commits.retained)",
     )
 
 
-def _gaps(state: TableState, as_of: str, groups: list[FileGroup], choice: Choice | None) -> Iterator[_Gap]:
-    oldest = {g.group: pad(g.slices[-1].base_instant) for g in groups}
+def _gaps(view: TableView, as_of: str) -> Iterator[_Gap]:
+    state, choice = view.state, view.choice
+    oldest = {g.group: pad(g.slices[-1].base_instant) for g in view.groups}
     replaced: dict[GroupId, str] | None = None
     for clean, result in _cleans(state, as_of):
         wanted = result.deleted if choice is None else choice.partitions(sorted(result.deleted))
@@ -135,5 +137,5 @@ def _replaced(state: TableState, as_of: str) -> dict[GroupId, str]:
             if instant.action is Action.REPLACE_COMMIT:
                 groups = state.commit_metadata(instant).replaced_groups
                 result.update(dict.fromkeys(groups, pad(instant.time)))
-    result.update({group: pad(instant.time) for group, instant in replaced_groups(state).items()})
+    result.update({group: pad(instant.time) for group, instant in TableView(state).replaced.items()})
     return result

@@ -44,7 +44,7 @@ from hoodie.transaction.create import create_table
 from hoodie.transaction.guard import delete_data_files
 from hoodie.transaction.leftovers import after_completion, delete_markers
 from hoodie.transaction.transaction import Change, Transaction, transaction
-from hoodie.view import TableState, list_all_files, load_state
+from hoodie.view import StorageFiles, TableState, load_state
 from hoodie.write.execute import new_file_id
 from hoodie.write.plan import base_file_options, commit_action, plan_write, write_context
 from hoodie.write.worker.bulk import BulkInsert
@@ -223,7 +223,7 @@ def _delete_strays(state: TableState, changes: Sequence[Change]) -> None:
     """Files of an earlier attempt whose tasks went on after its rollback: it had the same instants, before all others."""
     times = {change.instant.time for change in changes}
     kept = {path for change in changes for path in change.files}
-    listed = list_all_files(state.storage)
+    listed = StorageFiles(state.storage).all()
     strays = {base.path for found in listed for base in found.base_files if base.instant in times} - kept
     delete_data_files(state.storage, strays)
 

@@ -30,7 +30,7 @@ from hoodie.transaction.guard import (
 )
 from hoodie.transaction.lock_owner import user_name
 from hoodie.transaction.transaction import transaction
-from hoodie.view import TableState, file_groups, latest_slices, list_partition_files, replaced_groups
+from hoodie.view import TableState, TableView
 from hoodie.view.access import TableAccess
 
 _BATCH = 256  # files that one task deletes
@@ -195,8 +195,7 @@ def _check_not_current(state: TableState, plan: CleanPlan, path: str) -> None:
     planned = {file.path for file in plan.files}
     check_data_files(state.storage, planned)
     partitions = sorted({path.rpartition("/")[0] for path in planned})
-    groups = file_groups(list_partition_files(state.storage, partitions), state)
-    current = {path for file_slice in latest_slices(groups, replaced_groups(state)) for path in file_slice.paths}
+    current = {path for file_slice in TableView(state, partitions).slices for path in file_slice.paths}
     named = sorted(planned & current)
     if named:
         raise UnsafeDeleteError(

@@ -23,17 +23,8 @@ from hoodie.services.clean_retention import (
 from hoodie.timeline import Action, Instant, pad
 from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.timeline.codecs.savepoint import decode_savepoint
-from hoodie.view import (
-    TableState,
-    file_groups,
-    latest_slices,
-    list_partition_files,
-    list_partitions,
-    pending_clustering_groups,
-    pending_compaction_groups,
-    replaced_groups,
-)
-from hoodie.view.missing import check_files, looked_at_again
+from hoodie.view import TableState, TableView
+from hoodie.view.missing import looked_at_again
 
 SAVEPOINTS = "savepointed_timestamps"  # Hudi's own key of a clean's extra metadata
 
@@ -54,7 +45,7 @@ def decide_clean(state: TableState, given: Mapping[str, object], clock: Clock) -
     """Plan a clean with the options of `hoodie.config.clean_keys`. Lists partitions, changes nothing.
 
     Raises ConfigError for options, and for a plan that is past the limits of a run (requirement R3); CorruptTableError when
-    a commit that is to be retained cannot be read; MissingFileError (see `check_files`).
+    a commit that is to be retained cannot be read; MissingFileError (see `TableView.check`).
     """
     options = resolve(given, keys.CLEAN_KEYS)
     last_commit = state.timeline.last_commit
@@ -70,9 +61,10 @@ def decide_clean(state: TableState, given: Mapping[str, object], clock: Clock) -
     last = last_clean(state)
     savepoints = _savepoints(state)
     partitions, reason = _partitions(state, options, retention, last, savepoints)
-    if not partitions:
+    view = TableView(state, partitions)
+    if not view.files:
         return CleanDecision(None, reason)
-    return _plan(state, options, retention, partitions, reason, last_commit, savepoints)
+    return _plan(view, options, retention, reason, last_commit, savepoints)
 
 
 def _due(state: TableState, options: Options) -> tuple[bool, str]:
@@ -111,20 +103,21 @@ def _partitions(
     retention: Retention,
     last: CleanResult | None,
     savepoints: Mapping[str, Instant],
-) -> tuple[list[str], str]:
-    """The partitions to look at, and why: all, or those in which something may have become removable since the last clean."""
+) -> tuple[list[str] | None, str]:
+    """The partitions to look at, and why: all (None), or those in which something may have become removable since the last
+    clean."""
     if not options[keys.INCREMENTAL]:
-        return list_partitions(state.storage), "incremental planning is off: every partition is looked at"
+        return None, "incremental planning is off: every partition is looked at"
     if last is None:
-        return list_partitions(state.storage), "first clean on this timeline: every partition is looked at"
+        return None, "first clean on this timeline: every partition is looked at"
     start = state.timeline.start or ""
     versions = options[keys.POLICY] == KEEP_VERSIONS
     watermark = last.last_completed if versions else last.earliest_to_retain
     if not watermark or pad(watermark) < start:
-        return list_partitions(state.storage), "the last clean's watermark was archived: every partition is looked at"
+        return None, "the last clean's watermark was archived: every partition is looked at"
     gone = set(filter(None, last.extra.get(SAVEPOINTS, "").split(","))) - set(savepoints)
     if gone:
-        return list_partitions(state.storage), f"savepoint {min(gone)} was deleted: every partition is looked at"
+        return None, f"savepoint {min(gone)} was deleted: every partition is looked at"
     changed: list[Instant] = []
     for instant in state.timeline.commits:
         time = pad(instant.time)
@@ -148,43 +141,38 @@ def _partitions(
 
 
 def _plan(
-    state: TableState,
+    view: TableView,
     options: Options,
     retention: Retention,
-    partitions: list[str],
     reason: str,
     last_commit: Instant,
     savepoints: Mapping[str, Instant],
 ) -> CleanDecision:
-    listed = list_partition_files(state.storage, partitions)
-    groups = file_groups(listed, state)
-    replaced = replaced_groups(state)
-    check_files(state, latest_slices(groups, replaced), partitions)  # what is to be removed may be all that is left
-    planned = {*pending_clustering_groups(state), *pending_compaction_groups(state)}
-    planned |= set(pending_compaction_groups(state, Action.LOG_COMPACTION))
+    state = view.state
+    view.check([each.partition for each in view.files])  # what is to be removed may be all that is left
+    busy = view.busy.groups
     kept = _savepointed_files(state, savepoints)
-    kept |= {path for g in groups if g.group in planned for s in g.slices for path in s.paths}
+    kept |= {path for g in view.groups if g.group in busy for s in g.slices for path in s.paths}
     earliest = retention.earliest
     policy = options[keys.POLICY]
     removable = list(
         superseded(
-            groups,
-            replaced,
+            view.groups,
+            view.replaced,
             policy,
             earliest.time if earliest else None,
             options[keys.FILE_VERSIONS_RETAINED],
             earliest.time if earliest else None,
         )
     )
-    files = planned_files(removable, (log for p in listed for log in p.log_files), kept)
+    files = planned_files(removable, (log for p in view.files for log in p.log_files), kept)
     sources = planned_sources(removable, kept) if options[keys.DELETE_SOURCES] else []
     if files:  # what takes their place must be whole: a torn commit may yet be undone, and then they are needed
         for instant in state.timeline.commits:
             if earliest is None or pad(instant.time) >= pad(earliest.time):
                 state.commit_metadata(instant)
-    sizes = [file.size for p in listed for file in p.base_files] + [
-        log.info.size for p in listed for log in p.log_files
-    ]
+    sizes = [file.size for p in view.files for file in p.base_files]
+    sizes += [log.info.size for p in view.files for log in p.log_files]
     if policy == KEEP_VERSIONS:
         earliest = None  # Hudi records none for this policy
     plan = CleanPlan(
@@ -197,7 +185,7 @@ def _plan(
         tuple(sources),
     )
     _check_limits(plan, len(sizes), options)
-    return CleanDecision(plan, f"{reason}; {retention.reason}", len(partitions), len(sizes), sum(sizes))
+    return CleanDecision(plan, f"{reason}; {retention.reason}", len(view.files), len(sizes), sum(sizes))
 
 
 def _check_limits(plan: CleanPlan, seen: int, options: Options) -> None:

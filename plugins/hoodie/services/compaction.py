@@ -26,7 +26,7 @@ from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.compaction import encode_compaction_plan
 from hoodie.transaction.transaction import transaction
 from hoodie.transaction.writing import Writing
-from hoodie.view import TableState, list_partition_files
+from hoodie.view import StorageFiles, TableState, TableView
 from hoodie.view.access import TableAccess
 
 
@@ -51,8 +51,8 @@ def execute_compaction(access: TableAccess, time: str, options: Mapping[str, obj
     Raises what `run_compaction` raises, and CorruptTableError for a plan that contradicts another one or the table.
     """
 
-    def check(state: TableState, plan: CompactionPlan, instant: Instant) -> CompactionPlan:
-        check_current(state, plan, instant)
+    def check(view: TableView, plan: CompactionPlan, instant: Instant) -> CompactionPlan:
+        check_current(view, plan, instant)
         return plan
 
     def merge(
@@ -71,5 +71,5 @@ def _leftovers(state: TableState, instant: Instant, plan: CompactionPlan) -> Ite
     for path in read_markers(state.storage, instant.time):
         if BaseFileName.parse(path.rpartition("/")[2]) is not None:
             yield path
-    for found in list_partition_files(state.storage, sorted({operation.partition for operation in plan.operations})):
+    for found in StorageFiles(state.storage).of(plan.partitions):
         yield from (base.path for base in found.base_files if base.instant == instant.time)

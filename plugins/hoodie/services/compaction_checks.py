@@ -10,25 +10,17 @@ from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import BaseFile, FileSlice, GroupId, LogFile
 from hoodie.storage.base import join
 from hoodie.timeline import Instant, pad
-from hoodie.view import (
-    TableState,
-    file_groups,
-    latest_slices,
-    list_partition_files,
-    pending_compaction_groups,
-    replaced_groups,
-)
-from hoodie.view.missing import check_files
-from hoodie.view.sources import with_sources
+from hoodie.view import Busy, TableView
 
 
-def check_current(state: TableState, plan: CompactionPlan, instant: Instant) -> None:
+def check_current(view: TableView, plan: CompactionPlan, instant: Instant) -> None:
     """Raises CorruptTableError when another pending plan names a group of this one, or a newer base file of a group exists.
 
     No writer makes such plans: one that would be carried out twice hides what came between the two.
     """
+    state = view.state
     groups = [operation.group for operation in plan.operations]
-    other = pending_compaction_groups(state, without=instant)
+    other = Busy(state, but=instant).compacting
     twice = next((group for number, group in enumerate(groups) if group in other or group in groups[:number]), None)
     if twice is not None:
         raise CorruptTableError(
@@ -36,7 +28,7 @@ def check_current(state: TableState, plan: CompactionPlan, instant: Instant) -> 
             found=f"group {twice.file_id} of partition {twice.partition!r}, also in {other.get(twice, instant).time}",
             fix=f"nothing was changed; give one of the two plans up: {HUDI_UNSCHEDULE}",
         )
-    newer = _compacted_since(state, plan.operations)
+    newer = _compacted_since(view, plan.operations)
     if newer:
         raise CorruptTableError(
             f"Compaction {instant.time} of table {state.storage.base_path} is out of date",
@@ -45,19 +37,17 @@ def check_current(state: TableState, plan: CompactionPlan, instant: Instant) -> 
         )
 
 
-def without_superseded(state: TableState, plan: CompactionPlan) -> CompactionPlan:
+def without_superseded(view: TableView, plan: CompactionPlan) -> CompactionPlan:
     """The plan of a log compaction without groups that were compacted, planned for it, or replaced since."""
-    gone = {*_compacted_since(state, plan.operations), *pending_compaction_groups(state), *replaced_groups(state)}
+    gone = {*_compacted_since(view, plan.operations), *view.busy.compacting, *view.replaced}
     return replace(plan, operations=tuple(op for op in plan.operations if op.group not in gone))
 
 
-def planned_slices(state: TableState, plan: CompactionPlan) -> list[FileSlice]:
-    """The slices that the plan names, with exactly its files. Raises MissingFileError."""
-    partitions = sorted({operation.partition for operation in plan.operations})
+def planned_slices(view: TableView, plan: CompactionPlan) -> list[FileSlice]:
+    """The slices that the plan names, with exactly its files, from a view of its partitions. Raises MissingFileError."""
     bases: dict[str, BaseFile] = {}
     logs: dict[str, LogFile] = {}
-    listed = with_sources(list_partition_files(state.storage, partitions), state)
-    for found in listed:
+    for found in view.files:
         bases.update({base.path: base for base in found.base_files})
         logs.update({log.path: log for log in found.log_files})
 
@@ -67,7 +57,7 @@ def planned_slices(state: TableState, plan: CompactionPlan) -> list[FileSlice]:
             path = join(operation.partition, name)
             if path not in bases and path not in logs:
                 raise MissingFileError(
-                    f"A file of a compaction plan of table {state.storage.base_path} is missing",
+                    f"A file of a compaction plan of table {view.state.storage.base_path} is missing",
                     found=path,
                     fix=f"nothing was changed; restore it, or give the plan up: {HUDI_UNSCHEDULE}",
                 )
@@ -76,16 +66,16 @@ def planned_slices(state: TableState, plan: CompactionPlan) -> list[FileSlice]:
         return FileSlice(operation.partition, operation.file_id, operation.base_instant, base, files)
 
     slices = [planned(operation) for operation in plan.operations]
-    check_files(state, latest_slices(file_groups(listed, state), replaced_groups(state)), partitions)
+    view.check(plan.partitions)
     return slices
 
 
-def _compacted_since(state: TableState, operations: Iterable[CompactionOperation]) -> dict[GroupId, BaseFile]:
+def _compacted_since(view: TableView, operations: Iterable[CompactionOperation]) -> dict[GroupId, BaseFile]:
     planned = {operation.group: pad(operation.base_instant) for operation in operations}
     found: dict[GroupId, BaseFile] = {}
-    for partition in list_partition_files(state.storage, sorted({group.partition for group in planned})):
+    for partition in view.files:
         for base in partition.base_files:
             newer = base.group in planned and pad(base.instant) > planned[base.group]
-            if newer and state.timeline.is_committed(base.instant):
+            if newer and view.state.timeline.is_committed(base.instant):
                 found[base.group] = base
     return found

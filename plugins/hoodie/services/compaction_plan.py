@@ -14,16 +14,8 @@ from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import FileSlice
 from hoodie.model.names import FULL_BOOTSTRAP
 from hoodie.timeline import Action, Instant, Timeline, pad, parse_time
-from hoodie.view import (
-    TableState,
-    file_groups,
-    latest_slices,
-    list_all_files,
-    pending_clustering_groups,
-    pending_compaction_groups,
-    replaced_groups,
-)
-from hoodie.view.missing import check_files, looked_at_again
+from hoodie.view import TableState, TableView
+from hoodie.view.missing import looked_at_again
 
 _MB = 1024 * 1024
 
@@ -70,7 +62,7 @@ def decide_compaction(
     options = resolve(given, keys.COMPACTION_KEYS)
     check_merge_on_read(state)
     since = _delta_commits_since_compaction(state.timeline)
-    waiting = waiting_slices(state)
+    waiting = waiting_slices(TableView(state))
     backlog = backlog_of(state, waiting)
     due, reason = (True, "asked for") if force else _due(since, options, clock.now(), state)
     if not due:
@@ -126,13 +118,13 @@ def _due(since: Sequence[Instant], options: Options, now: datetime, state: Table
     return due, said
 
 
-def waiting_slices(state: TableState) -> list[FileSlice]:
-    """Latest slices with logs that no pending compaction or clustering has taken. Raises MissingFileError: see `check_files`."""
-    taken = {*pending_compaction_groups(state), *pending_clustering_groups(state)}
-    groups = file_groups(list_all_files(state.storage), state)
-    slices = latest_slices(groups, replaced_groups(state))
-    check_files(state, slices)
-    return [s for s in slices if s.log_files and s.group not in taken]
+def waiting_slices(view: TableView) -> list[FileSlice]:
+    """Latest slices with logs that no pending compaction or clustering has taken.
+
+    Raises MissingFileError (see `TableView.check`).
+    """
+    taken = {*view.busy.compacting, *view.busy.clustering}
+    return [s for s in view.latest() if s.log_files and s.group not in taken]
 
 
 def _chosen(waiting: Sequence[FileSlice], options: Options) -> Iterator[CompactionOperation]:

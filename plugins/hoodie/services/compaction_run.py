@@ -22,7 +22,7 @@ from hoodie.timeline import Action, Instant
 from hoodie.transaction.concurrency import pending_plan
 from hoodie.transaction.transaction import Change, execution
 from hoodie.transaction.writing import Writing
-from hoodie.view import TableState, compaction_plan
+from hoodie.view import TableState, TableView, compaction_plan
 from hoodie.view.access import TableAccess
 from hoodie.view.table_schema import table_schema
 
@@ -45,9 +45,7 @@ class CompactionWork:
 
     action: Action
     operation: str  # of the commit
-    check: Callable[
-        [TableState, CompactionPlan, Instant], CompactionPlan
-    ]  # what of the plan is to be done, or an error
+    check: Callable[[TableView, CompactionPlan, Instant], CompactionPlan]  # what of the plan is to be done, or an error
     leftovers: Callable[
         [TableState, Instant, CompactionPlan], Iterable[str]
     ]  # data files of attempts that did not complete
@@ -86,8 +84,7 @@ def run_compaction(
     with execution(access.storage, access.clock, time, work.action, options[LOCK_WAIT_MS]) as tx:
         instant = pending_plan(tx.state, time, work.action)
         planned = compaction_plan(tx.state, instant)
-        plan = work.check(tx.state, planned, instant)
-        slices = planned_slices(tx.state, plan)
+        slices = _slices(tx.state, planned, instant, work)
         tx.resume(instant, lambda state: work.leftovers(state, instant, planned))
         schema = table_schema(tx.state)
         assert schema is not None, "a table with logs has commits"
@@ -96,3 +93,8 @@ def run_compaction(
         metadata = CommitMetadata(work.operation, tuple(stats), extra, compacted=True)
         (done,) = tx.commit(Change(instant, metadata))
         return CompactionResult(done.instant, done.metadata)
+
+
+def _slices(state: TableState, planned: CompactionPlan, instant: Instant, work: CompactionWork) -> list[FileSlice]:
+    view = TableView(state, planned.partitions)
+    return planned_slices(view, work.check(view, planned, instant))

@@ -16,7 +16,7 @@ from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.markers import read_markers
 from hoodie.model.commit import WriteStat
 from hoodie.model.compaction import CompactionPlan
-from hoodie.model.files import FileSlice
+from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.names import LogFileName
 from hoodie.services.compaction_checks import without_superseded
 from hoodie.services.compaction_plan import CompactionDecision
@@ -29,7 +29,7 @@ from hoodie.timeline.codecs.compaction import encode_compaction_plan
 from hoodie.transaction.rollback import check_own_log
 from hoodie.transaction.transaction import transaction
 from hoodie.transaction.writing import Writing
-from hoodie.view import TableState, file_groups, latest_slices, list_partition_files
+from hoodie.view import StorageFiles, TableState, TableView
 from hoodie.view.access import TableAccess
 from hoodie.write.log_names import next_log_name
 
@@ -56,8 +56,8 @@ def execute_log_compaction(access: TableAccess, time: str, options: Mapping[str,
     Groups that were compacted or replaced since, or are about to be, are passed over. Raises what `run_compaction` raises.
     """
 
-    def check(state: TableState, plan: CompactionPlan, _instant: Instant) -> CompactionPlan:
-        return without_superseded(state, plan)
+    def check(view: TableView, plan: CompactionPlan, _instant: Instant) -> CompactionPlan:
+        return without_superseded(view, plan)
 
     def merge(
         state: TableState, schema: pa.Schema, writing: Writing, slices: Sequence[FileSlice], chosen: Options
@@ -74,8 +74,9 @@ def execute_log_compaction(access: TableAccess, time: str, options: Mapping[str,
 
 def _log_names(state: TableState, time: str, slices: Sequence[FileSlice]) -> list[LogFileName]:
     """In version 6 a log's number comes after those of all logs that the slice has by now."""
-    listed = list_partition_files(state.storage, sorted({file_slice.partition for file_slice in slices}))
-    now = {s.group: s for s in latest_slices(file_groups(listed, state))}
+    now: dict[GroupId, FileSlice] = {}
+    if state.layout.version == 1:
+        now = {s.group: s for s in TableView(state, sorted({s.partition for s in slices})).slices}
     return [next_log_name(state, time, now.get(s.group, s), {}) for s in slices]
 
 
@@ -86,5 +87,5 @@ def _leftovers(state: TableState, instant: Instant, plan: CompactionPlan) -> Ite
             check_own_log(state, path, instant)
             yield path
     if state.layout.version != 1:
-        for found in list_partition_files(state.storage, sorted({op.partition for op in plan.operations})):
+        for found in StorageFiles(state.storage).of(plan.partitions):
             yield from (log.path for log in found.log_files if log.time == instant.time)

@@ -19,8 +19,7 @@ from hoodie.services.compaction_plan import (
     planned_operation,
     waiting_slices,
 )
-from hoodie.timeline import Action
-from hoodie.view import TableState, pending_compaction_groups
+from hoodie.view import TableState, TableView
 from hoodie.view.log_blocks import blocks_of, counting
 from hoodie.view.missing import looked_at_again
 
@@ -41,9 +40,9 @@ def decide_log_compaction(
     """
     options = resolve(given, keys.COMPACTION_KEYS)
     check_supported(state)
-    waiting = waiting_slices(state)
-    taken = pending_compaction_groups(state, Action.LOG_COMPACTION)
-    several = [s for s in waiting if s.group not in taken]
+    view = TableView(state)
+    waiting = waiting_slices(view)
+    several = [s for s in waiting if s.group not in view.busy.log_compacting]
     wanted = options[keys.LOG_BLOCKS_THRESHOLD]
     blocks = _valid_blocks(state, several, {} if scanned is None else scanned)
     chosen = [s for s, found in zip(several, blocks, strict=True) if len(found) >= wanted and mergeable(found)]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from hoodie.timeline import Action, Instant, pad
 from hoodie.view import TableState
-from hoodie.view.partitions import list_all_files
 
 # Operations that remove whole partitions: those in which they replace files and write none.
 _REMOVING = frozenset({"DELETE_PARTITION", "INSERT_OVERWRITE_TABLE"})
@@ -34,7 +33,7 @@ def partition_changes(
     reason = _why_full(state, last, incremental)
     if reason is not None or last is None:
         gone = _removed(state, state.timeline.commits)[1]
-        listed = list_all_files(state.storage)
+        listed = state.files.all()
         # A folder without data files is what a cleaner left of a removed partition, or a write that failed.
         present = [
             each.partition for each in listed if (each.base_files or each.log_files) and each.partition not in gone

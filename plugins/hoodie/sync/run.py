@@ -27,7 +27,6 @@ from hoodie.sync.model import (
 from hoodie.sync.plan import TableDifference, check_ours, table_actions
 from hoodie.timeline import pad
 from hoodie.view import TableState
-from hoodie.view.partitions import list_partitions
 from hoodie.view.table_schema import table_schema
 
 Connect = Callable[[Options], Catalog]
@@ -179,4 +178,4 @@ def _extractor(state: TableState, options: Options, tables: list[_Seen]) -> tupl
         return extractor_of(remembered), any(name != remembered for name in found) or len(found) < len(tables)
     # What hoodie.properties declares was chosen before there were paths: days in three steps would be one value with slashes.
     # Every path is looked at: the few that are new may fit an extractor that the others do not.
-    return infer_extractor(list_partitions(state.storage), [column.name for column in columns]), True
+    return infer_extractor(state.files.partitions(), [column.name for column in columns]), True

@@ -7,7 +7,7 @@ from hoodie.config.table import METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGH
 from hoodie.errors import UnsupportedTableError
 from hoodie.storage.base import Storage
 from hoodie.transaction.guard import METADATA_TABLE, delete_metadata_folder
-from hoodie.view import TableState, list_partitions, partitions_above
+from hoodie.view import TableState, partitions_above
 
 
 def switch_off_metadata_table(state: TableState) -> bool:
@@ -38,7 +38,7 @@ def _exists(storage: Storage) -> bool:
 def _refuse_nested(state: TableState) -> None:
     if not state.properties.partition_fields or state.properties.url_encode_partitioning:
         return
-    partitions = frozenset(list_partitions(state.storage))
+    partitions = frozenset(state.files.partitions())
     for lower in sorted(partitions):
         for upper in partitions.intersection(partitions_above(lower)):
             raise UnsupportedTableError(

@@ -23,7 +23,7 @@ from hoodie.transaction.guard import check_data_files, check_of_instant, delete_
 from hoodie.transaction.heartbeat import delete_heartbeat
 from hoodie.transaction.leftovers import delete_markers
 from hoodie.transaction.times import new_time
-from hoodie.view.partitions import list_all_files
+from hoodie.view.files import StorageFiles
 from hoodie.view.state import TableState, load_state
 
 _log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ def plan_rollback(state: TableState, failed: Instant) -> RollbackPlan:
         if state.layout.version == 1 and LogFileName.parse(path.rpartition("/")[2]) is not None:
             check_own_log(state, path, failed)
         files.setdefault(path.rpartition("/")[0], set()).add(path)
-    for partition in list_all_files(state.storage):
+    for partition in StorageFiles(state.storage).all():
         paths = {file.path for file in partition.base_files if file.instant == failed.time}
         if state.layout.version != 1:
             paths |= {log.path for log in partition.log_files if log.time == failed.time}

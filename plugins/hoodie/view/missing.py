@@ -17,7 +17,7 @@ from hoodie.model.names import PARTITION_METAFILE, LogFileName
 from hoodie.storage.base import join
 from hoodie.timeline import Action, Instant, pad
 from hoodie.timeline.codecs.clean import decode_clean_plan, decode_clean_result
-from hoodie.view.partitions import Choice, ChosenFiles
+from hoodie.view.files import Choice, ChosenFiles
 from hoodie.view.replaced import replaced_groups
 from hoodie.view.state import TableState
 from hoodie.view.written import written_files, written_partitions

@@ -1,6 +1,6 @@
 """From files and the timeline to file groups and slices (format notes, section 4.2).
 
-Pure, but for tables that were bootstrapped without their rows: of these the bootstrap index is read.
+Pure, but for old logs: when these were complete may have to be read in the archived timeline.
 """
 
 from __future__ import annotations
@@ -11,19 +11,16 @@ from functools import partial
 
 from hoodie.model.files import BaseFile, FileGroup, FileSlice, GroupId, LogFile
 from hoodie.timeline import Action, Timeline, pad
-from hoodie.view.partitions import PartitionFiles
-from hoodie.view.sources import with_sources
+from hoodie.view.files import PartitionFiles
 from hoodie.view.state import TableState
 
 
-def file_groups(files: Iterable[PartitionFiles], state: TableState) -> list[FileGroup]:
+def file_groups(files: Collection[PartitionFiles], state: TableState) -> list[FileGroup]:
     """The file groups, each with its committed slices, newest first. Groups without one are left out.
 
     Base files of pending or failed instants are ignored, and so are logs of such instants where their name tells (layout 2);
-    elsewhere their blocks do. Change-data logs are not part of a slice. Raises CorruptTableError for a skeleton
-    without a source.
+    elsewhere their blocks do. Change-data logs are not part of a slice.
     """
-    files = with_sources(list(files), state)
     if state.layout.version == 1:
         place_logs = partial(_by_base_instant, timeline=state.timeline)
     else:

@@ -11,7 +11,7 @@ from hoodie.formats.bootstrap_index import BootstrapFile, read_bootstrap_index
 from hoodie.keygen import DEFAULT_PARTITION
 from hoodie.model.files import BaseFile, GroupId, SourceRows
 from hoodie.model.names import METADATA_BOOTSTRAP
-from hoodie.view.partitions import PartitionFiles
+from hoodie.view.files import PartitionFiles
 from hoodie.view.state import TableState
 
 

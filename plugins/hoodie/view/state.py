@@ -15,6 +15,7 @@ from hoodie.model.commit import CommitMetadata
 from hoodie.storage.base import Storage
 from hoodie.timeline import Instant, Layout, LayoutV1, LayoutV2, Timeline, load_timeline, pad
 from hoodie.timeline.archive import ArchivedTimeline, LogArchive, LsmArchive
+from hoodie.view.files import StorageFiles
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,11 @@ class TableState:
     @property
     def zone(self) -> tzinfo:
         return self.properties.timezone
+
+    @property
+    def files(self) -> StorageFiles:
+        """What answers which partitions and files the table has."""
+        return StorageFiles(self.storage)
 
     @cached_property
     def archive(self) -> ArchivedTimeline:

@@ -7,9 +7,8 @@ import pyarrow as pa
 from hoodie.formats.stitched import open_base_file
 from hoodie.schema import avro_to_arrow, data_columns
 from hoodie.timeline import WRITE_ACTIONS, pad
-from hoodie.view.partitions import list_partition_files, list_partitions
-from hoodie.view.slices import file_groups, latest_slices
 from hoodie.view.state import TableState
+from hoodie.view.table_view import TableView
 
 CREATE_SCHEMA = "hoodie.table.create.schema"
 
@@ -35,9 +34,9 @@ def table_schema(state: TableState, as_of: str | None = None) -> pa.Schema | Non
     created = state.properties.raw.get(CREATE_SCHEMA)
     if created:
         return data_columns(avro_to_arrow(created))
-    for partition in list_partitions(state.storage):
-        for file_slice in latest_slices(file_groups(list_partition_files(state.storage, [partition]), state)):
-            if file_slice.base_file is not None:
-                with open_base_file(state.storage, file_slice.base_file) as reader:
-                    return data_columns(reader.schema)
+    for group in TableView(state).groups:
+        base = group.slices[0].base_file
+        if base is not None:
+            with open_base_file(state.storage, base) as reader:
+                return data_columns(reader.schema)
     return None

@@ -23,17 +23,8 @@ from hoodie.schema import top_level
 from hoodie.timeline import Instant
 from hoodie.transaction.transaction import Change, transaction
 from hoodie.transaction.virtual_keys import switch_on_virtual_keys
-from hoodie.view import (
-    TableState,
-    file_groups,
-    latest_slices,
-    list_partition_files,
-    pending_clustering_groups,
-    pending_compaction_groups,
-    replaced_groups,
-)
+from hoodie.view import Busy, TableState, TableView
 from hoodie.view.access import TableAccess
-from hoodie.view.missing import check_files
 from hoodie.write.assign import assign, average_record_bytes
 from hoodie.write.log_names import next_log_name
 from hoodie.write.nesting import refuse_nested
@@ -146,7 +137,8 @@ def _write_files(
     if touched is None:
         keyed = engine.exchange_inputs([(KeyRows(context, buckets), rows)], buckets)
         touched = keyed.map(Survey(power))
-    slices = _latest(state, sorted(frozenset().union(*(part.partitions for part in touched))))
+    partitions = sorted(frozenset().union(*(part.partitions for part in touched)))
+    slices = TableView(state, partitions).latest()  # or older rows would be taken for those of today
     inputs: list[tuple[Any, Any]] = [] if keyed is not None else [(KeyRows(context, buckets), rows)]
     stored = (
         key_splits(state, slices, context.stored_keys, engine.parallelism, positions=context.record_positions)
@@ -162,8 +154,8 @@ def _write_files(
     assert keyed is not None
     located = Locate(context, tuple(file_slice.partition for file_slice in slices), plan.combines)
     updates, inserts = merge_profiles(keyed.map(located))
-    clustering = pending_clustering_groups(state)
-    compacting = pending_compaction_groups(state)
+    busy = Busy(state)
+    clustering, compacting = busy.clustering, busy.compacting
     _refuse_clustered(state, [slices[number] for number in updates], clustering)
 
     def log_name(file_slice: FileSlice) -> LogFileName:
@@ -210,13 +202,6 @@ def _survey(context: WriteContext, engine: Engine, rows: Any, power: int) -> Seq
     if None in narrow:
         return None
     return engine.map_input(SurveyInput(Survey(power), context), narrow)
-
-
-def _latest(state: TableState, partitions: Sequence[str]) -> list[FileSlice]:
-    groups = file_groups(list_partition_files(state.storage, partitions), state)
-    slices = latest_slices(groups, replaced_groups(state))
-    check_files(state, slices, partitions)  # older rows would be taken for those of today
-    return slices
 
 
 def _refuse_clustered(state: TableState, touched: Sequence[FileSlice], clustering: Mapping[GroupId, Instant]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from hoodie.errors import RecordKeyError
 from hoodie.model.names import PARTITION_METAFILE
 from hoodie.storage.base import Storage, join
-from hoodie.view import list_partitions_below, partitions_above
+from hoodie.view import StorageFiles, partitions_above
 
 
 def refuse_nested(storage: Storage, instant: str, partitions: Collection[str]) -> None:
@@ -30,7 +30,7 @@ def refuse_new_nested(storage: Storage, instant: str, partition: str) -> None:
     for upper in partitions_above(partition):
         if storage.info(join(upper, PARTITION_METAFILE)) is not None:
             _refuse(storage, instant, upper, partition)
-    for lower in list_partitions_below(storage, partition):
+    for lower in StorageFiles(storage).partitions_below(partition):
         _refuse(storage, instant, partition, lower)
 
 

@@ -16,7 +16,7 @@ from hoodie import HoodieTable
 from hoodie.config.table import TableProperties
 from hoodie.engine import LocalEngine
 from hoodie.keygen import folder_values
-from hoodie.view import list_partitions
+from hoodie.view import StorageFiles
 from tests.support.clock import FakeClock
 from tests.support.counting import CountingStorage
 from tests.support.tables import SMALL_BLOOM, batch, create
@@ -175,7 +175,7 @@ def test_folders_of_times(tmp_path, kind, type_of_numbers, unit, pattern):
         seen = counted(table)
         found = seen.read(filter=condition)
         assert found.sort_by("id").equals(rows.filter(condition).sort_by("id").cast(found.schema))
-        assert len(seen.storage.data()[1]) < len(list_partitions(table.storage))
+        assert len(seen.storage.data()[1]) < len(StorageFiles(table.storage).partitions())
 
 
 def test_texts_of_times_are_not_ordered_by_time(tmp_path):

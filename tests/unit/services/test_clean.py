@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hoodie import HoodieTable
 from hoodie.errors import ConfigError, HoodieError, UnsafeDeleteError
 from hoodie.formats import avro_file
 from hoodie.model.commit import CommitMetadata
@@ -20,6 +21,7 @@ from hoodie.transaction.guard import delete_data_file, relative_path
 from hoodie.transaction.times import new_time
 from hoodie.write.execute import WriteHooks
 from tests.support.clock import FakeClock
+from tests.support.counting import CountingStorage
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 
@@ -361,3 +363,17 @@ def test_the_audit_of_a_clean(table):
     assert int(stored.extra["bytes_deleted"]) > 0
     assert "@" in stored.extra["cleaned_by"]
     assert not [file for file in walk_files(table.storage, "") if file.name in result.deleted["part=p"]]
+
+
+@pytest.mark.parametrize("incremental", [True, False])
+def test_planning_lists_each_partition_once(table, incremental):
+    for step in range(4):
+        upsert(table, ("a", "p", step, step), ("b", "q", step, step))
+    seen = HoodieTable(CountingStorage(table.base_path), table.engine, table.clock)
+    options = {"hoodie.clean.commits.retained": 1, "hoodie.cleaner.incremental.mode": incremental}
+    assert seen.plan_clean(options).files
+    assert sorted(folder for folder in seen.storage.listed if not folder.startswith(".hoodie")) == [
+        "",
+        "part=p",
+        "part=q",
+    ]

@@ -16,6 +16,7 @@ from hoodie.services.compaction import execute_compaction
 from hoodie.transaction.lock import service_lock
 from hoodie.view.access import TableAccess
 from tests.support.clock import FakeClock
+from tests.support.counting import CountingStorage
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 NO_SMALL_FILES = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
@@ -232,3 +233,15 @@ def test_what_a_killed_attempt_had_not_finished_is_deleted(table):
     assert list(Path(table.base_path).rglob(".tmp-*"))
     table.compact(time, SMALL_BLOOM)
     assert not list(Path(table.base_path).rglob(".tmp-*"))
+
+
+def test_carrying_out_a_plan_lists_its_partitions_three_times(table):
+    """Once for what the plan says is there, and before and after its work for what other attempts have left."""
+    update(table, "a", "c")
+    table.schedule_compaction(force=True)
+    seen = HoodieTable(CountingStorage(table.base_path), table.engine, table.clock)
+    seen.compact(options=SMALL_BLOOM)
+    assert sorted(folder for folder in seen.storage.listed if not folder.startswith(".hoodie")) == [
+        *["part=p"] * 3,
+        *["part=q"] * 3,
+    ]

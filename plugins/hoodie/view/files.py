@@ -49,18 +49,47 @@ class ChosenFiles:
     left_out: tuple[str, ...]
 
 
-def list_partitions(storage: Storage) -> list[str]:
-    """Relative paths of all partitions, sorted: the folders with a partition metafile. `""` is a table without partitions.
+@dataclass(frozen=True, slots=True)
+class StorageFiles:
+    """What lies in a table's storage, told by listing it. Another listing of a table answers the same questions."""
 
-    They may lie below each other: Hudi writes `a` and `a/b` where values hold slashes and are not url-encoded, and finds both by
-    its metadata table (by listing alone it leaves out `a/b`). A table inside the table's folder is none of its partitions.
-    """
-    return sorted(folder for folder, _ in _walk(storage))
+    storage: Storage
 
+    def partitions(self) -> list[str]:
+        """Relative paths of all partitions, sorted: the folders with a partition metafile. `""` is a table without partitions.
 
-def list_partitions_below(storage: Storage, partition: str) -> list[str]:
-    """The partitions inside the folder of another, sorted. One listing where that has no folders in it."""
-    return sorted(folder for folder, _ in _walk(storage, partition) if folder != partition)
+        They may lie below each other: Hudi writes `a` and `a/b` where values hold slashes and are not url-encoded, and finds
+        both by its metadata table (by listing alone it leaves out `a/b`). A table inside the table's folder is none of its
+        partitions.
+        """
+        return sorted(folder for folder, _ in _walk(self.storage))
+
+    def partitions_below(self, partition: str) -> list[str]:
+        """The partitions inside the folder of another, sorted. One listing where that has no folders in it."""
+        return sorted(folder for folder, _ in _walk(self.storage, partition) if folder != partition)
+
+    def all(self) -> list[PartitionFiles]:
+        """The data files of all partitions, sorted by path, with no listing more than `partitions` needs."""
+        found = [parse_partition(folder, files) for folder, files in _walk(self.storage)]
+        return sorted(found, key=lambda each: each.partition)
+
+    def of(self, partitions: Sequence[str]) -> list[PartitionFiles]:
+        """The data files of each partition, one listing a partition."""
+        listings = _parallel(self.storage.list, partitions)
+        return [parse_partition(path, listing.files) for path, listing in zip(partitions, listings, strict=True)]
+
+    def chosen(self, choice: Choice, partitions: Sequence[str] | None = None) -> ChosenFiles:
+        """The data files of the wanted partitions, of all or of the named ones. Folders that hold no wanted one are not
+        listed."""
+        if partitions is not None:
+            wanted = choice.partitions(partitions)
+            left = tuple(sorted(set(partitions).difference(wanted)))
+            return ChosenFiles(tuple(self.of(wanted)), left)
+        left_out: list[str] = []
+        found = dict(_walk(self.storage, kept=partial(_kept, choice, left_out)))
+        wanted = choice.partitions(sorted(found))
+        left_out.extend(set(found).difference(wanted))
+        return ChosenFiles(tuple(parse_partition(path, found[path]) for path in wanted), tuple(sorted(left_out)))
 
 
 def partitions_above(partition: str) -> list[str]:
@@ -68,35 +97,10 @@ def partitions_above(partition: str) -> list[str]:
     return list(accumulate(partition.split("/")[:-1], join))
 
 
-def list_all_files(storage: Storage) -> list[PartitionFiles]:
-    """The data files of all partitions, sorted by path, with no listing more than `list_partitions` needs."""
-    found = [parse_partition(folder, files) for folder, files in _walk(storage)]
-    return sorted(found, key=lambda each: each.partition)
-
-
-def list_chosen_files(storage: Storage, choice: Choice, partitions: Sequence[str] | None = None) -> ChosenFiles:
-    """The data files of the wanted partitions, of all or of the named ones. Folders that hold no wanted one are not listed."""
-    if partitions is not None:
-        wanted = choice.partitions(partitions)
-        left = tuple(sorted(set(partitions).difference(wanted)))
-        return ChosenFiles(tuple(list_partition_files(storage, wanted)), left)
-    left_out: list[str] = []
-    found = dict(_walk(storage, kept=partial(_kept, choice, left_out)))
-    wanted = choice.partitions(sorted(found))
-    left_out.extend(set(found).difference(wanted))
-    return ChosenFiles(tuple(parse_partition(path, found[path]) for path in wanted), tuple(sorted(left_out)))
-
-
 def _kept(choice: Choice, left_out: list[str], folders: Sequence[str]) -> list[str]:
     kept = choice.folders(folders)
     left_out.extend(set(folders).difference(kept))
     return kept
-
-
-def list_partition_files(storage: Storage, partitions: Sequence[str]) -> list[PartitionFiles]:
-    """The data files of each partition, one listing a partition."""
-    listings = _parallel(storage.list, partitions)
-    return [parse_partition(partition, listing.files) for partition, listing in zip(partitions, listings, strict=True)]
 
 
 def parse_partition(partition: str, files: Iterable[FileInfo]) -> PartitionFiles:

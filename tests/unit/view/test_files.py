@@ -6,7 +6,7 @@ import pytest
 
 from hoodie.model.names import PARTITION_METAFILE
 from hoodie.storage import LocalStorage
-from hoodie.view import list_partitions, list_partitions_below
+from hoodie.view import StorageFiles
 
 
 class Counting(LocalStorage):
@@ -31,23 +31,23 @@ def mark(storage, *partitions):
 
 def test_a_partition_in_a_partition_is_found(storage):
     mark(storage, "a", "a/b", "a/c/d", "e")
-    assert list_partitions(storage) == ["a", "a/b", "a/c/d", "e"]
-    assert list_partitions_below(storage, "a") == ["a/b", "a/c/d"]
-    assert list_partitions_below(storage, "e") == []
+    assert StorageFiles(storage).partitions() == ["a", "a/b", "a/c/d", "e"]
+    assert StorageFiles(storage).partitions_below("a") == ["a/b", "a/c/d"]
+    assert StorageFiles(storage).partitions_below("e") == []
 
 
 def test_partitions_without_folders_in_them_cost_one_listing_each(storage):
     mark(storage, "a", "b")
-    list_partitions(storage)
+    StorageFiles(storage).partitions()
     assert sorted(storage.listed) == ["", "a", "b"]
 
 
 def test_a_table_without_partitions_has_no_others(storage):
     mark(storage, "", "copy")
-    assert list_partitions(storage) == [""]
+    assert StorageFiles(storage).partitions() == [""]
 
 
 def test_the_partitions_of_a_table_in_the_folder_are_not_ours(storage):
     mark(storage, "a", "other/x")
     storage.create("other/.hoodie/hoodie.properties", b"")
-    assert list_partitions(storage) == ["a"]
+    assert StorageFiles(storage).partitions() == ["a"]

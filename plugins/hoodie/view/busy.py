@@ -1,0 +1,67 @@
+"""File groups that a pending clustering or compaction is about to change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from hoodie.model.compaction import CompactionPlan
+from hoodie.model.files import GroupId
+from hoodie.timeline import Action, Instant
+from hoodie.timeline.codecs.clustering import decode_clustering_plan
+from hoodie.timeline.codecs.compaction import decode_compaction_plan
+from hoodie.view.state import TableState
+
+
+@dataclass(frozen=True)
+class Busy:
+    """The groups that the plans of pending services name -> the pending instant.
+
+    Plans of a kind are read when first asked for, and then no more. Each raises CorruptTableError for a torn plan.
+    """
+
+    state: TableState
+    but: Instant | None = None  # whose plan does not count
+
+    @cached_property
+    def compacting(self) -> Mapping[GroupId, Instant]:
+        return self._compacting(Action.COMPACTION)
+
+    @cached_property
+    def log_compacting(self) -> Mapping[GroupId, Instant]:
+        return self._compacting(Action.LOG_COMPACTION)
+
+    @cached_property
+    def clustering(self) -> Mapping[GroupId, Instant]:
+        """In version 6 a clustering is a replacecommit."""
+        result: dict[GroupId, Instant] = {}
+        for instant in self._pending(Action.CLUSTERING, Action.REPLACE_COMMIT):
+            path = f"{self.state.layout.folder}/{instant.time}.{instant.action}.requested"
+            try:
+                plan = decode_clustering_plan(self.state.storage.read(path), path)
+            except FileNotFoundError:
+                continue
+            if plan is not None:
+                result.update(dict.fromkeys(plan.groups, instant))
+        return result
+
+    @property
+    def groups(self) -> frozenset[GroupId]:
+        """Of all kinds."""
+        return frozenset().union(self.compacting, self.log_compacting, self.clustering)
+
+    def _compacting(self, action: Action) -> Mapping[GroupId, Instant]:
+        result: dict[GroupId, Instant] = {}
+        for instant in self._pending(action):
+            result.update((operation.group, instant) for operation in compaction_plan(self.state, instant).operations)
+        return result
+
+    def _pending(self, *actions: Action) -> Iterable[Instant]:
+        return (i for i in self.state.timeline.pending if i.action in actions and i != self.but)
+
+
+def compaction_plan(state: TableState, instant: Instant) -> CompactionPlan:
+    """The plan of a pending compaction or log compaction. Raises CorruptTableError."""
+    path = f"{state.layout.folder}/{instant.time}.{instant.action}.requested"
+    return decode_compaction_plan(state.storage.read(path), f"{state.storage.base_path}/{path}")

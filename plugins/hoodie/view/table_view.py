@@ -1,0 +1,87 @@
+"""What a table is made of: file groups and slices, told by its timeline and one listing (format notes, section 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from hoodie.model.files import FileGroup, FileSlice, GroupId
+from hoodie.timeline import Instant
+from hoodie.view.busy import Busy
+from hoodie.view.files import Choice, ChosenFiles, PartitionFiles
+from hoodie.view.missing import check_files, chosen_partitions
+from hoodie.view.replaced import replaced_groups
+from hoodie.view.slices import file_groups, latest_slices
+from hoodie.view.sources import with_sources
+from hoodie.view.state import TableState
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A table, or some of its partitions, now or in the past.
+
+    Files are listed when they are first asked for, and then no more: whoever changed them makes a new view.
+    """
+
+    state: TableState
+    partitions: Sequence[str] | None = None  # that are looked at; None: all that are found
+    choice: Choice | None = None  # those of them that are wanted; None: each
+    as_of: str | None = None  # instant; None: now
+
+    @cached_property
+    def files(self) -> Sequence[PartitionFiles]:
+        """The data files, committed or not, by partition; skeletons with their sources. Raises CorruptTableError."""
+        return with_sources(self._listed.files, self.state)
+
+    @property
+    def left_out(self) -> Sequence[str]:
+        """The folders that the choice ruled out, each of a partition or of several."""
+        return self._listed.left_out
+
+    @cached_property
+    def groups(self) -> Sequence[FileGroup]:
+        """The file groups with all their committed slices, replaced groups too."""
+        return file_groups(self.files, self.state)
+
+    @cached_property
+    def replaced(self) -> Mapping[GroupId, Instant]:
+        """Groups of the whole table that were replaced by then -> the replacecommit that did it."""
+        return replaced_groups(self.state, self.as_of)
+
+    @cached_property
+    def busy(self) -> Busy:
+        """Groups of the whole table that pending services are about to change."""
+        return Busy(self.state)
+
+    @cached_property
+    def slices(self) -> Sequence[FileSlice]:
+        """The newest slice of each group that is not replaced, as it is found: see `latest`."""
+        return latest_slices(self.groups, self.replaced, self.as_of)
+
+    def latest(self) -> Sequence[FileSlice]:
+        """`slices`, none of which lacks a file. Raises what `check` raises."""
+        self.check()
+        return self.slices
+
+    def check(self, partitions: Collection[str] | None = None) -> None:
+        """Raises MissingFileError, or TimeTravelError, when a file that should be in a slice is not (see `check_files`).
+
+        Only of the named `partitions`, which were looked at; None: of all of them, and of those that are not found.
+        """
+        check_files(self.state, self.slices, self._expected() if partitions is None else partitions, self.as_of)
+
+    def _expected(self) -> Sequence[str] | None:
+        """The partitions in which files should be; None: in all."""
+        if self.choice is None:
+            return self.partitions
+        if self.partitions is None:
+            return chosen_partitions(self.state, self._listed, self.choice)
+        return [each.partition for each in self._listed.files]  # all that are wanted were listed, be they there or not
+
+    @cached_property
+    def _listed(self) -> ChosenFiles:
+        files = self.state.files
+        if self.choice is not None:
+            return files.chosen(self.choice, self.partitions)
+        return ChosenFiles(tuple(files.all() if self.partitions is None else files.of(self.partitions)), ())
