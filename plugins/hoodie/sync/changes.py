@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from hoodie.timeline import Action, Instant, pad
-from hoodie.view import TableState
+from hoodie.view import PartitionFiles, TableState
 
 # Operations that remove whole partitions: those in which they replace files and write none.
 _REMOVING = frozenset({"DELETE_PARTITION", "INSERT_OVERWRITE_TABLE"})
+
+
+ListFiles = Callable[[], Sequence[PartitionFiles]]
+"""Gives the files of all partitions."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,7 @@ class PartitionChanges:
 
 
 def partition_changes(
-    state: TableState, last: str | None, last_completion: str | None, *, incremental: bool
+    state: TableState, list_files: ListFiles, last: str | None, last_completion: str | None, *, incremental: bool
 ) -> PartitionChanges:
     """Changes since the commit `last`, completed at `last_completion` (what a catalog remembers; None: nothing).
 
@@ -33,10 +37,11 @@ def partition_changes(
     reason = _why_full(state, last, incremental)
     if reason is not None or last is None:
         gone = _removed(state, state.timeline.commits)[1]
-        listed = state.files.all()
         # A folder without data files is what a cleaner left of a removed partition, or a write that failed.
         present = [
-            each.partition for each in listed if (each.base_files or each.log_files) and each.partition not in gone
+            each.partition
+            for each in list_files()
+            if (each.base_files or each.log_files) and each.partition not in gone
         ]
         return PartitionChanges(True, tuple(present), tuple(sorted(gone)), reason or "")
     news = [instant for instant in state.timeline.commits if _is_new(instant, last, last_completion)]

@@ -10,7 +10,7 @@ from hoodie.config import sync_keys as keys
 from hoodie.config.key import Options, resolve
 from hoodie.errors import CatalogError, ConfigError
 from hoodie.sync.catalog import Catalog
-from hoodie.sync.changes import PartitionChanges, partition_changes
+from hoodie.sync.changes import ListFiles, PartitionChanges, partition_changes
 from hoodie.sync.connect import open_catalog
 from hoodie.sync.desired import Entry, database_of, desired_table, entries
 from hoodie.sync.extractors import NON_PARTITIONED, Extractor, extract, extractor_of, infer_extractor
@@ -78,8 +78,9 @@ def plan_sync(state: TableState, options: Options, catalog: Catalog) -> SyncPlan
     base_path = (options.get(keys.BASE_PATH) or state.storage.base_path).rstrip("/")
     as_datasource = _as_datasource(options, catalog)
 
-    # The entries of a table usually remember the same commit: what changed since is found out once.
-    changes_since = cache(partial(partition_changes, state, incremental=options[keys.INCREMENTAL]))
+    # The entries of a table usually remember the same commit: what changed since is found out once, and all is listed once.
+    list_files = cache(state.files.all)
+    changes_since = cache(partial(partition_changes, state, list_files, incremental=options[keys.INCREMENTAL]))
 
     def seen(entry: Entry) -> _Seen:
         wanted = desired_table(entry, properties, schema, options, base_path, as_datasource=as_datasource)
@@ -91,7 +92,7 @@ def plan_sync(state: TableState, options: Options, catalog: Catalog) -> SyncPlan
         return _Seen(wanted, found, changes)
 
     tables = [seen(entry) for entry in entries(properties, options)]
-    extractor, inferred = _extractor(state, options, tables)
+    extractor, inferred = _extractor(list_files, options, tables)
     actions: list[Action] = []
     for table in tables:
         actions += _table_plan(state, options, catalog, table, extractor, inferred)
@@ -157,7 +158,7 @@ def _as_datasource(options: Options, catalog: Catalog) -> bool:
     return False
 
 
-def _extractor(state: TableState, options: Options, tables: list[_Seen]) -> tuple[Extractor, bool]:
+def _extractor(list_files: ListFiles, options: Options, tables: list[_Seen]) -> tuple[Extractor, bool]:
     """The extractor, and whether it was inferred now: then the catalog is to remember it, so that later syncs, which see only
     new paths, do not choose another."""
     columns = tables[0].wanted.partition_columns
@@ -178,4 +179,5 @@ def _extractor(state: TableState, options: Options, tables: list[_Seen]) -> tupl
         return extractor_of(remembered), any(name != remembered for name in found) or len(found) < len(tables)
     # What hoodie.properties declares was chosen before there were paths: days in three steps would be one value with slashes.
     # Every path is looked at: the few that are new may fit an extractor that the others do not.
-    return infer_extractor(state.files.partitions(), [column.name for column in columns]), True
+    partitions = [each.partition for each in list_files()]
+    return infer_extractor(partitions, [column.name for column in columns]), True

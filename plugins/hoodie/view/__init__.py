@@ -1,12 +1,13 @@
 """Which files make up the table."""
 
 from hoodie.view.busy import Busy, compaction_plan
-from hoodie.view.files import StorageFiles, partitions_above
+from hoodie.view.files import PartitionFiles, StorageFiles, partitions_above
 from hoodie.view.state import TableState, layout_of, load_state
 from hoodie.view.table_view import TableView
 
 __all__ = [
     "Busy",
+    "PartitionFiles",
     "StorageFiles",
     "TableState",
     "TableView",

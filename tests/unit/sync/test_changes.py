@@ -9,8 +9,10 @@ import pytest
 from hoodie.errors import ConfigError
 from hoodie.sync.run import explain_sync, run_sync
 from hoodie.timeline import Action
+from hoodie.view import load_state
 from hudi_services.sync.task import explanation
 from tests.support.catalog import MemoryCatalog
+from tests.support.counting import CountingStorage
 from tests.support.tables import batch, create
 
 FULL = {"hoodie.meta.sync.incremental": "false"}
@@ -64,6 +66,17 @@ def test_partitions_that_an_operation_removes(table, operation, written, replace
     write(table, ("d", "x", 3, 3))  # what was removed comes back
     run_sync(table.state(), {}, follows)
     assert follows.values("default.trips") == sorted({("x",), *((value,) for value in left)})
+
+
+def test_a_first_sync_lists_each_partition_once(table):
+    """For what the catalog has not heard of, and for the extractor that fits all paths."""
+    state = load_state(CountingStorage(table.base_path), table.clock)
+    run_sync(state, {}, MemoryCatalog())
+    assert sorted(folder for folder in state.storage.listed if not folder.startswith(".hoodie")) == [
+        "",
+        "part=x",
+        "part=y",
+    ]
 
 
 def test_the_emptied_folder_of_a_removed_partition_is_not_listed_again(table):
