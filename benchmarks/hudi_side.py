@@ -1,6 +1,7 @@
-"""Apache Hudi's bundle on the benchmark's steps, in one warm JVM, configured as its documentation advises.
+"""Apache Hudi's bundle on the benchmark's steps, in one warm JVM, configured as its documentation advises. METADATA is `false`
+for a table without its metadata table.
 
-Runs in the peer's environment: python -m benchmarks.hudi_side JAR PHASE INPUT TABLE CORES MEMORY KIND
+Runs in the peer's environment: python -m benchmarks.hudi_side PHASE INPUT TABLE CORES MEMORY KIND JAR METADATA
 """
 
 from __future__ import annotations
@@ -11,18 +12,20 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
+from benchmarks.shapes import shape_of
 from benchmarks.steps import (
     BOOTSTRAP_MODES,
     PLAIN,
     READ_WARM_UPS,
-    UPSERTS,
-    by_city,
+    by_partition,
     measured,
     second_newest_completion,
+    writes,
 )
 
 
-def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str, kind: str) -> None:
+def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str, jar: str, metadata: str) -> None:
+    shape = shape_of(source)
     builder = SparkSession.builder.master(f"local[{cores}]").appName("hudi")
     settings = {
         "spark.jars": jar,
@@ -41,11 +44,14 @@ def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str,
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
+    seen = {"hoodie.metadata.enable": metadata}
+    spark.conf.set(*next(iter(seen.items())))  # the procedures take it from the session
     options = {
-        "hoodie.table.name": "trips",
-        "hoodie.datasource.write.recordkey.field": "uuid",
-        "hoodie.datasource.write.partitionpath.field": "city",
-        "hoodie.datasource.write.precombine.field": "ts",
+        "hoodie.table.name": shape.name,
+        "hoodie.datasource.write.recordkey.field": ",".join(shape.key),
+        "hoodie.datasource.write.partitionpath.field": shape.partition,
+        "hoodie.datasource.write.precombine.field": shape.ordering,
+        **seen,
         "hoodie.parquet.compression.codec": "zstd",
         "hoodie.datasource.write.table.type": kind,
         "hoodie.compact.inline": "false",
@@ -60,22 +66,22 @@ def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str,
         frame.write.format("hudi").options(**chosen).mode(mode).save(target)
 
     def aggregate() -> list[list[object]]:
-        return by_city(spark.read.format("hudi").load(table))
+        return by_partition(spark.read.format("hudi").options(**seen).load(table), shape)
 
     def changes(since: str) -> list[list[object]]:
         query = {"hoodie.datasource.query.type": "incremental", "hoodie.datasource.read.begin.instanttime": since}
-        return by_city(spark.read.format("hudi").options(**query).load(table))
+        return by_partition(spark.read.format("hudi").options(**seen, **query).load(table), shape)
 
     def clean() -> None:
-        spark.sql(f"create table trips using hudi location '{table}'")
+        spark.sql(f"create table if not exists measured using hudi location '{table}'")
         spark.sql(
-            "call run_clean(table => 'trips', clean_policy => 'KEEP_LATEST_COMMITS', retain_commits => 1)"
+            "call run_clean(table => 'measured', clean_policy => 'KEEP_LATEST_COMMITS', retain_commits => 1)"
         ).collect()
 
     def compact() -> None:
-        spark.sql(f"create table if not exists trips using hudi location '{table}'")
+        spark.sql(f"create table if not exists measured using hudi location '{table}'")
         due = "hoodie.compact.inline.max.delta.commits=1,hoodie.parquet.compression.codec=zstd"
-        spark.sql(f"call run_compaction(op => 'scheduleAndExecute', table => 'trips', options => '{due}')").collect()
+        spark.sql(f"call run_compaction(op => 'scheduleAndExecute', table => 'measured', options => '{due}')").collect()
 
     def bootstrap(mode: str, plain: str, target: str) -> None:
         selector = "MetadataOnly" if mode == "METADATA_ONLY" else "FullRecord"
@@ -92,7 +98,7 @@ def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str,
         }
         spark.createDataFrame([], StructType([])).write.format("hudi").options(**chosen).mode("overwrite").save(target)
 
-    base = sorted(str(path) for path in Path(source).glob("base-*.parquet"))
+    (base, _), *upserts = writes(source, shape)
     # A first use pays for loading classes and compiling (here) or for starting Python workers (there): no step should.
     if phase == "write":
         small, other = f"{source}/warm-up.parquet", f"{table}-warm-up"
@@ -100,9 +106,8 @@ def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str,
         write([small], "upsert", "append", other)
         with measured(Path(table)) as steps:
             steps.run("bulk_insert", lambda: write(base, "bulk_insert", "overwrite"))
-            for batch in range(UPSERTS):
-                path = f"{source}/upsert-{batch}.parquet"
-                steps.run(f"upsert {batch + 1}", lambda path=path: write([path], "upsert", "append"))
+            for number, (paths, operation) in enumerate(upserts):
+                steps.run(f"upsert {number + 1}", lambda p=paths, o=operation: write(p, o, "append"))
             if kind == "COPY_ON_WRITE":
                 steps.run("clean", clean)
     elif phase == "compact":
@@ -116,13 +121,15 @@ def main(jar: str, phase: str, source: str, table: str, cores: str, memory: str,
                 steps.run(f"bootstrap {mode}", lambda m=mode, s=suffix: bootstrap(m, f"{source}/plain", table + s))
     else:
         for _ in range(READ_WARM_UPS):
-            by_city(spark.read.parquet(*base))
+            by_partition(spark.read.parquet(*base), shape)
         with measured(Path(table)) as steps:
             steps.query("snapshot aggregate", aggregate)
             if phase == "read":
                 since = second_newest_completion(Path(table))
                 steps.repeat("incremental aggregate", lambda: changes(since))
-            steps.repeat(PLAIN, lambda: by_city(spark.read.parquet(*base)))
+            steps.repeat(PLAIN, lambda: by_partition(spark.read.parquet(*base), shape))
+    if (Path(table) / ".hoodie" / "metadata").exists() != (metadata == "true"):
+        raise SystemExit(f"{table}: hoodie.metadata.enable={metadata} was not heeded")
     spark.stop()
 
 

@@ -1,6 +1,6 @@
 """Tables of many small files: what opening, planning and changing a little of them costs.
 
-python -m benchmarks.bench --many-files prints what it takes with 20,000 files in 1,000 partitions and 200,000 in 10,000; each
+python -m benchmarks.bench many-files prints what it takes with 20,000 files in 1,000 partitions and 200,000 in 10,000; each
 step runs in a process of its own. The files are real ones with one row each, made from one that the library wrote by putting
 other values of the same length in its place, and they come from one commit for each file of a partition.
 """
@@ -61,14 +61,14 @@ def main() -> int:
     return 0
 
 
-def report(folder: Path) -> str:
-    """The measurements as a table; the tables of files are made first."""
+def report(options: argparse.Namespace) -> int:
+    """Print the measurements as a table; the tables of files are made first in `options.folder`."""
     lines = [
         "| files | partitions | step | s | processor seconds | memory, MB |",
         "|---:|---:|---|---:|---:|---:|",
     ]
     for partitions, files in SIZES:
-        source = folder / f"many-{partitions}-{files}"
+        source = options.folder / f"many-{partitions}-{files}"
         shutil.rmtree(source, ignore_errors=True)
         make(source, partitions, files)
         for name in STEPS:
@@ -79,7 +79,8 @@ def report(folder: Path) -> str:
                 f"| {partitions * files:,} | {partitions:,} | {name} | {found['seconds']:.2f} | "
                 f"{found['processor']:.2f} | {found['memory'] / 1e6:,.0f} |"
             )
-    return "\n".join(lines)
+    print("\n".join(lines))
+    return 0
 
 
 def make(folder: Path, partitions: int, files: int) -> None:

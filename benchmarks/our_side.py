@@ -9,46 +9,28 @@ import os
 import sys
 from pathlib import Path
 
-import pyarrow as pa
 from pyspark.sql import SparkSession
 
 import hoodie.spark
+from benchmarks.arrow_query import by_partition_of
+from benchmarks.parquet_splits import parquet_splits
+from benchmarks.shapes import shape_of
 from benchmarks.steps import (
     AS_ARROW,
     BOOTSTRAP_MODES,
     PLAIN,
     READ_WARM_UPS,
-    UPSERTS,
-    by_city,
+    by_partition,
     measured,
     second_newest_completion,
+    writes,
 )
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
-from hoodie.engine.parquet import parquet_splits
 from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
 from hudi_services.java import JVM_OPTIONS
 
-OPTIONS = {
-    "hoodie.table.name": "trips",
-    "hoodie.table.recordkey.fields": "uuid",
-    "hoodie.table.partition.fields": "city",
-    "hoodie.table.ordering.fields": "ts",
-}
-
 HIVE_STYLE = {"hoodie.datasource.write.hive_style_partitioning": "true"}
-
-# Spark leaves columns out by itself where its own reader scans; the workers that merge logs have to be told.
-QUERIED = ["city", "fare", "tip", "uuid"]
-
-
-def by_city_of(rows: pa.Table) -> list[list[object]]:
-    """`by_city` of an Arrow table."""
-    sums = rows.group_by("city").aggregate([("fare", "sum"), ("tip", "sum"), ("uuid", "count")]).sort_by("city")
-    return [
-        [row["city"], round(row["fare_sum"], 2), round(row["tip_sum"], 2), row["uuid_count"]]
-        for row in sums.to_pylist()
-    ]
 
 
 def session(cores: str, memory: str, *, queries: bool) -> SparkSession:
@@ -73,6 +55,9 @@ def session(cores: str, memory: str, *, queries: bool) -> SparkSession:
 
 
 def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str) -> None:
+    shape = shape_of(source)
+    # Spark leaves columns out by itself where its own reader scans; the workers that merge logs have to be told.
+    queried = shape.queried
     spark = session(cores, memory, queries=phase not in ("write", "compact", "bootstrap"))
     engine = hoodie.spark.SparkEngine(spark)
 
@@ -81,20 +66,20 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
         HoodieTable.open(target, engine=engine).write(rows, operation, schema=schema)
 
     def load(paths: list[str], target: str = table) -> None:
-        HoodieTable.create(target, {**OPTIONS, "hoodie.table.type": kind})
+        HoodieTable.create(target, shape.options(kind))
         write(paths, "bulk_insert", target)
 
     def aggregate() -> list[list[object]]:
-        return by_city(hoodie.spark.read(spark, table, columns=QUERIED))
+        return by_partition(hoodie.spark.read(spark, table, columns=queried), shape)
 
     def changes(since: str) -> list[list[object]]:
-        return by_city(hoodie.spark.read_incremental(spark, table, since, columns=QUERIED))
+        return by_partition(hoodie.spark.read_incremental(spark, table, since, columns=queried), shape)
 
     def aggregate_arrow() -> list[list[object]]:
-        return by_city_of(HoodieTable.open(table).read(columns=QUERIED))
+        return by_partition_of(HoodieTable.open(table).read(columns=queried), shape)
 
     def changes_arrow(since: str) -> list[list[object]]:
-        return by_city_of(HoodieTable.open(table).read_incremental(since, columns=QUERIED))
+        return by_partition_of(HoodieTable.open(table).read_incremental(since, columns=queried), shape)
 
     def clean() -> None:
         HoodieTable.open(table, engine=engine).clean({"hoodie.clean.commits.retained": 1})
@@ -106,9 +91,9 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
 
     def bootstrap(mode: str, plain: str, target: str) -> None:
         chosen = {"hoodie.bootstrap.base.path": plain, "hoodie.bootstrap.mode.selector.regex.mode": mode}
-        run_bootstrap(BootstrapRequest(target, {**OPTIONS, **HIVE_STYLE}, chosen), SystemClock(), engine)
+        run_bootstrap(BootstrapRequest(target, {**shape.options(kind), **HIVE_STYLE}, chosen), SystemClock(), engine)
 
-    base = sorted(str(path) for path in Path(source).glob("base-*.parquet"))
+    (base, _), *upserts = writes(source, shape)
     # As on Hudi's side: a first use pays for what no step should.
     if phase == "write":
         small, other = f"{source}/warm-up.parquet", f"{table}-warm-up"
@@ -116,9 +101,8 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
         write([small], "upsert", other)
         with measured(Path(table)) as steps:
             steps.run("bulk_insert", lambda: load(base))
-            for batch in range(UPSERTS):
-                path = f"{source}/upsert-{batch}.parquet"
-                steps.run(f"upsert {batch + 1}", lambda path=path: write([path], "upsert"))
+            for number, (paths, operation) in enumerate(upserts):
+                steps.run(f"upsert {number + 1}", lambda p=paths, o=operation: write(p, o))
             if kind == "COPY_ON_WRITE":
                 steps.run("clean", clean)
     elif phase == "compact":
@@ -132,7 +116,7 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
                 steps.run(f"bootstrap {mode}", lambda m=mode, s=suffix: bootstrap(m, f"{source}/plain", table + s))
     else:
         for _ in range(READ_WARM_UPS):
-            by_city(spark.read.parquet(*base))
+            by_partition(spark.read.parquet(*base), shape)
         with measured(Path(table)) as steps:
             steps.query("snapshot aggregate", aggregate)
             steps.repeat("snapshot aggregate" + AS_ARROW, aggregate_arrow)
@@ -140,7 +124,7 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
                 since = second_newest_completion(Path(table))
                 steps.repeat("incremental aggregate", lambda: changes(since))
                 steps.repeat("incremental aggregate" + AS_ARROW, lambda: changes_arrow(since))
-            steps.repeat(PLAIN, lambda: by_city(spark.read.parquet(*base)))
+            steps.repeat(PLAIN, lambda: by_partition(spark.read.parquet(*base), shape))
     spark.stop()
 
 

@@ -10,10 +10,11 @@ from typing import Any
 
 from pyspark import RDD
 
-from benchmarks.our_side import OPTIONS, session
+from benchmarks.our_side import session
+from benchmarks.parquet_splits import parquet_splits
+from benchmarks.shapes import shape_of
 from benchmarks.steps import writes
 from hoodie import HoodieTable
-from hoodie.engine.parquet import parquet_splits
 from hoodie.spark import SparkEngine
 
 JOBS = ("survey the keys", "read, shuffle and locate", "route, merge and write")
@@ -33,13 +34,14 @@ class TimedEngine(SparkEngine):
 
 
 def main(source: str) -> None:
+    shape = shape_of(source)
     engine = TimedEngine(session("2", "4g", queries=False))
     engine.seconds = []
     upserts: list[list[float]] = []
     for number in range(_ROUNDS):
         with tempfile.TemporaryDirectory() as table:
-            HoodieTable.create(table + "/t", OPTIONS)
-            for paths, operation in writes(source):
+            HoodieTable.create(table + "/t", shape.options("COPY_ON_WRITE"))
+            for paths, operation in writes(source, shape):
                 engine.seconds.clear()
                 begun = time.perf_counter()
                 rows, schema = parquet_splits(paths, engine.parallelism)

@@ -7,33 +7,37 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import hoodie.spark
 from benchmarks.memory import processor_seconds
-from benchmarks.our_side import OPTIONS, QUERIED, session
-from benchmarks.steps import AGAIN, by_city, second_newest_completion, writes
+from benchmarks.our_side import session
+from benchmarks.parquet_splits import parquet_splits
+from benchmarks.shapes import shape_of
+from benchmarks.steps import AGAIN, by_partition, second_newest_completion, writes
 from hoodie import HoodieTable
-from hoodie.engine.parquet import parquet_splits
 
 
 def main(source: str) -> None:
-    batches = writes(source)
+    shape = shape_of(source)
+    batches = writes(source, shape)
     base, _ = batches[0]
     spark = session("2", "4g", queries=True)
     engine = hoodie.spark.SparkEngine(spark)
     with tempfile.TemporaryDirectory() as folder:
         table = folder + "/trips"
-        HoodieTable.create(table, {**OPTIONS, "hoodie.table.type": "MERGE_ON_READ"})
+        HoodieTable.create(table, shape.options("MERGE_ON_READ"))
         for paths, operation in batches:
             rows, schema = parquet_splits(paths, engine.parallelism)
             HoodieTable.open(table, engine=engine).write(rows, operation, schema=schema)
         since = second_newest_completion(Path(table))
         print(f"{'':<36} {'clock':>7} {'JVM':>7} {'Python':>7}")
-        _print("snapshot", lambda: by_city(hoodie.spark.read(spark, table, columns=QUERIED)))
-        _print("incremental", lambda: by_city(hoodie.spark.read_incremental(spark, table, since, columns=QUERIED)))
-        _print("plain input", lambda: by_city(spark.read.parquet(*base)))
-        _print("plain file of 1,000 rows", lambda: by_city(spark.read.parquet(f"{source}/warm-up.parquet")))
+        _print("snapshot", lambda: by_partition(hoodie.spark.read(spark, table, columns=shape.queried), shape))
+        changes = partial(hoodie.spark.read_incremental, spark, table, since, columns=shape.queried)
+        _print("incremental", lambda: by_partition(changes(), shape))
+        _print("plain input", lambda: by_partition(spark.read.parquet(*base), shape))
+        _print("plain file of 1,000 rows", lambda: by_partition(spark.read.parquet(f"{source}/warm-up.parquet"), shape))
     spark.stop()
 
 

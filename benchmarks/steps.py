@@ -13,24 +13,29 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.memory import PeakMemory, processor_seconds
+from benchmarks.shapes import Shape
 
-UPSERTS = 3
 BOOTSTRAP_MODES = {"METADATA_ONLY": "", "FULL_RECORD": "-full"}  # each makes a table of its own
 READ_WARM_UPS = 5  # queries of the plain input before a read is timed: both JVMs have compiled the scan then
 AGAIN = 5  # times that a query is repeated
 PLAIN = "the same query on the plain input"  # Spark alone: no table format, no updates
-AS_ARROW = ", as Arrow"  # ends the name of a query that is answered without Spark, on our side only
+AS_ARROW = ", as Arrow"  # ends the name of a query that is answered without Spark
+ROWS = "-rows.parquet"  # ends the name of a file with all rows of delta-rs' table, which are compared with ours
 
 
-def by_city(frame: Any) -> list[list[object]]:
-    """The query that is timed: sums and a count over all rows of a DataFrame of trips."""
-    rows = frame.groupBy("city").agg({"fare": "sum", "tip": "sum", "uuid": "count"}).orderBy("city").collect()
-    return [[row["city"], round(row["sum(fare)"], 2), round(row["sum(tip)"], 2), row["count(uuid)"]] for row in rows]
+def by_partition(frame: Any, shape: Shape) -> list[list[object]]:
+    """The query that is timed: sums and a count by partition over all rows of a DataFrame."""
+    aggregates = {**dict.fromkeys(shape.sums, "sum"), shape.key[0]: "count"}
+    rows = frame.groupBy(shape.partition).agg(aggregates).orderBy(shape.partition).collect()
+    return [
+        [row[shape.partition], *(round(row[f"sum({name})"], 2) for name in shape.sums), row[f"count({shape.key[0]})"]]
+        for row in rows
+    ]
 
 
-def writes(source: str) -> list[tuple[list[str], str]]:
+def writes(source: str, shape: Shape) -> list[tuple[list[str], str]]:
     """The files of each write of the input, and its operation: the first load, then the upserts."""
-    upserts = [([f"{source}/upsert-{batch}.parquet"], "upsert") for batch in range(UPSERTS)]
+    upserts = [([f"{source}/upsert-{batch}.parquet"], "upsert") for batch in range(shape.upserts)]
     return [(sorted(map(str, Path(source).glob("base-*.parquet"))), "bulk_insert"), *upserts]
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from benchmarks.steps import UPSERTS
+from benchmarks.shapes import TRIPS
 
 CITIES = ("chennai", "san_francisco", "sao_paulo", "stockholm")
 _FILES = 4  # of the first load
@@ -30,7 +30,7 @@ def make_trips(folder: Path, rows: int, seed: int = 42) -> None:
     cities = base["city"].combine_chunks().dictionary_encode().indices.to_numpy()
     names = base["city"].combine_chunks().dictionary_encode().dictionary.to_pylist()
     place = np.array([CITIES.index(name) for name in names])
-    for batch in range(UPSERTS):
+    for batch in range(TRIPS.upserts):
         chosen = random.choice(rows, rows // 10, replace=False)
         moment = 1_700_000_000_000 + batch * 1_000_000_000  # later than all before: every update wins
         updates = _trips(random, base["uuid"].take(pa.array(chosen)), place[cities[chosen]], moment)

@@ -8,10 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import hoodie.spark
+from benchmarks.parquet_splits import parquet_splits
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.engine.local import machine_memory
-from hoodie.engine.parquet import parquet_splits
 from hoodie.errors import RecordKeyError
 from hoodie.model.meta_columns import COMMIT_SEQNO, COMMIT_TIME, FILE_NAME, PARTITION_PATH, RECORD_KEY
 from tests.support.clock import FakeClock

@@ -1,0 +1,47 @@
+"""This project without Spark, its local engine in one process, on the benchmark's steps.
+
+Runs as: python -m benchmarks.local_side PHASE INPUT TABLE CORES KIND
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+
+from benchmarks.arrow_query import by_partition_of
+from benchmarks.parquet_splits import parquet_splits
+from benchmarks.shapes import shape_of
+from benchmarks.steps import AS_ARROW, measured, writes
+from hoodie import HoodieTable
+from hoodie.engine import LocalEngine
+
+
+def main(phase: str, source: str, table: str, cores: str, kind: str) -> None:
+    shape = shape_of(source)
+    pa.set_cpu_count(int(cores))
+    engine = LocalEngine(int(cores))
+
+    def write(paths: list[str], operation: str, target: str = table) -> None:
+        if operation == "bulk_insert":
+            HoodieTable.create(target, shape.options(kind))
+        rows, schema = parquet_splits(paths, engine.parallelism)
+        HoodieTable.open(target, engine=engine).write(rows, operation, schema=schema)
+
+    def query() -> list[list[object]]:
+        return by_partition_of(HoodieTable.open(table, engine=engine).read(columns=shape.queried), shape)
+
+    if phase == "write":
+        for operation in ("bulk_insert", "upsert"):
+            write([f"{source}/warm-up.parquet"], operation, f"{table}-warm-up")
+        with measured(Path(table)) as steps:
+            for number, (paths, operation) in enumerate(writes(source, shape)):
+                steps.run(f"upsert {number}" if number else operation, lambda p=paths, o=operation: write(p, o))
+    else:
+        with measured(Path(table)) as steps:
+            steps.query("snapshot aggregate" + AS_ARROW, query)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,63 @@
+"""The sides of a comparison: each phase runs in a process of its own and tells seconds, memory and results as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.interop import peer_env
+
+ROOT = Path(__file__).resolve().parents[1]
+HUDI = "1.2.0"
+
+
+@dataclass(frozen=True)
+class Side:
+    """One engine on one table. A phase is run as `command phase source table *rest`."""
+
+    name: str
+    command: tuple[str, ...]
+    table: Path
+    rest: tuple[str, ...]
+    phases: tuple[str, ...]
+
+
+def peer_command(module: str) -> tuple[str, ...]:
+    """A module of the peer's environment."""
+    return (str(peer_env.PYTHON), "-m", module)
+
+
+def our_command(module: str) -> tuple[str, ...]:
+    """A module of this environment."""
+    return (sys.executable, "-m", module)
+
+
+def run(side: Side, source: Path) -> dict[str, Any]:
+    """All phases: what a process learned in the writes must not help its reads. Their steps come together in one report."""
+    for left in (side.table, *side.table.parent.glob(f"{side.table.name}-*")):
+        shutil.rmtree(left, ignore_errors=True)
+    # Whoever forbids Python to keep bytecode lets every worker compile the library again.
+    unwanted = ("SPARK_HOME", "SPARK_CONF_DIR", "PYTHONDONTWRITEBYTECODE")
+    environment = {key: value for key, value in os.environ.items() if key not in unwanted}
+    found_in = f"{ROOT / 'plugins'}:{ROOT}"
+    environment |= {"PYTHONPATH": found_in, "PYSPARK_PYTHON": side.command[0], "SPARK_LOCAL_IP": "127.0.0.1"}
+    reports = []
+    for phase in side.phases:
+        print(f"-- {side.name}: {phase}", file=sys.stderr)
+        begun = time.perf_counter()
+        command = [*side.command, phase, str(source), str(side.table), *side.rest]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment, cwd=ROOT)
+        reports.append(json.loads(done.stdout.splitlines()[-1]))
+        reports[-1]["seconds"][f"whole {phase} process, with start and warm-up"] = time.perf_counter() - begun
+    steps = {
+        measure: {step: value for report in reports for step, value in report[measure].items()}
+        for measure in ("seconds", "processor", "results")
+    }
+    return {**reports[0], **steps}

@@ -1,0 +1,95 @@
+"""What was measured, as a table; and whether the sides agree."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from benchmarks.shapes import Shape
+from benchmarks.steps import AS_ARROW
+from hoodie import HoodieTable
+
+Reports = Mapping[str, Sequence[Mapping[str, Any]]]
+"""By side the reports of its runs."""
+
+
+def table(sides: Reports, others: Sequence[str], head: str, files: str = "data") -> str:
+    """Medians of all sides, and how many times as fast as each of the others each of ours is. `files` is what data files are
+    called."""
+    ours = [side for side in sides if side not in others]
+    pairs = [(mine, other) for mine in ours for other in others]
+    names = [f"{side}, s" for side in sides] + [f"{mine}: times as fast as {other}" for mine, other in pairs]
+    names += [f"{side}, processor seconds" for side in sides]
+    lines = [head, "", _line("step", names), "|---" + "|---:" * len(names) + "|"]
+    for step in dict.fromkeys(step for side in ours for step in sides[side][0]["seconds"]):
+        seconds = {side: _median(runs, "seconds", step) for side, runs in sides.items()}
+        cells = [_figure(seconds[side]) for side in sides]
+        cells += [_ratio(seconds[other], seconds[mine]) for mine, other in pairs]
+        cells += [_figure(_median(runs, "processor", step)) for runs in sides.values()]
+        lines.append(_line(step, cells))
+    for label, key, unit in (
+        ("peak memory of the writes, MB", "peak_memory", 1e6),
+        (f"{files} files, MB", "data_bytes", 1e6),
+        ("table with its timeline, indexes and metadata, MB", "table_bytes", 1e6),
+        (f"{files} files", "data_files", 1),
+    ):
+        values = [f"{statistics.median(run[key] for run in runs) / unit:,.0f}" for runs in sides.values()]
+        lines.append(_line(label, values + [""] * (len(names) - len(values))))
+    return "\n".join(lines)
+
+
+def _median(runs: Sequence[Mapping[str, Any]], measure: str, step: str) -> float | None:
+    """None for what the side does not do, or does not tell, as the processor time of a whole process."""
+    name = step if step in runs[0][measure] else _with_frames(step)
+    return statistics.median(run[measure][name] for run in runs) if name in runs[0][measure] else None
+
+
+def _figure(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds:.1f}" if seconds >= 10 else f"{seconds:.2f}"
+
+
+def _ratio(theirs: float | None, ours: float | None) -> str:
+    return f"{theirs / ours:.1f}" if theirs and ours else ""
+
+
+def _line(label: str, cells: Sequence[str]) -> str:
+    return f"| {label} | " + " | ".join(cells) + " |"
+
+
+def _with_frames(step: str) -> str:
+    """What a side that has only DataFrames calls a step."""
+    return step.replace(AS_ARROW, "")
+
+
+def same_results(reports: Reports) -> bool:
+    """Whether the queries of all sides and runs gave the same."""
+    found: dict[str, list[Any]] = {}
+    for run in (run for runs in reports.values() for run in runs):
+        for query, result in run["results"].items():
+            found.setdefault(_with_frames(query), []).append(result)
+    different = [query for query, results in found.items() if any(result != results[0] for result in results)]
+    for query in different:
+        print(f"the results of the {query} differ: {found[query]}", file=sys.stderr)
+    return not different
+
+
+def same_rows(shape: Shape, tables: Sequence[tuple[str, pa.Table]]) -> bool:
+    """Whether all tables hold the same rows; says so. Their columns are compared by name."""
+    order = [(name, "ascending") for name in shape.key]
+    first, *others = ((name, rows.sort_by(order)) for name, rows in tables)
+    for name, rows in others:
+        if not rows.select(first[1].schema.names).cast(first[1].schema).equals(first[1]):
+            print(f"{first[0]} and {name} hold different rows", file=sys.stderr)
+            return False
+    print(f"\nall tables hold the same {first[1].num_rows:,} rows")
+    return True
+
+
+def rows_of(path: Path) -> tuple[str, pa.Table]:
+    """A table of Hudi's and its rows."""
+    return str(path), HoodieTable.open(str(path)).read()
