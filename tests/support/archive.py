@@ -37,7 +37,7 @@ def archive(table, instants):
     state = table.state()
     bodies = [(instant, state.body(instant)) for instant in instants]
     folder = state.layout.archive_folder
-    if state.layout.version == 1:
+    if table.version == 6:
         number = len(table.storage.list(folder).files)
         table.storage.create(f"{folder}/.commits_.archive.{number}_1-0-1", log_archive(bodies))
     else:

@@ -10,7 +10,6 @@ from hoodie.config.write_keys import WRITE_KEYS
 METADATA_ONLY, FULL_RECORD = "METADATA_ONLY", "FULL_RECORD"
 
 SOURCE = ConfigKey[str]("hoodie.bootstrap.base.path", text, None, "path or URL of the table that is taken over")
-INDEX_CLASS = "org.apache.hudi.common.bootstrap.index.hfile.HFileBootstrapIndex"
 MODE_REGEX = ConfigKey[str](
     "hoodie.bootstrap.mode.selector.regex", regex, ".*", "partitions whose whole path matches get the selector's mode"
 )

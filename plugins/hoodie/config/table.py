@@ -9,10 +9,10 @@ from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from types import MappingProxyType
 
+from hoodie.config.features import FEATURES, Features
 from hoodie.config.merging import EVENT, Merging, merging_of
 from hoodie.errors import CorruptTableError, UnsupportedTableError
 
-SUPPORTED_VERSIONS = (6, 8, 9)
 METADATA_PARTITIONS = "hoodie.table.metadata.partitions"
 METADATA_PARTITIONS_INFLIGHT = "hoodie.table.metadata.partitions.inflight"
 CHECKSUM = "hoodie.table.checksum"
@@ -70,19 +70,24 @@ class TableProperties:
     @property
     def has_logs_of_1_x(self) -> bool:
         """Whether rows may come into logs that only Hudi 1.x reads."""
-        return self.is_merge_on_read and self.version >= 8
+        return self.is_merge_on_read and self.features.logs_of_1_x
 
     @cached_property
     def version(self) -> int:
         """The table version. Raises UnsupportedTableError for one that this library does not know."""
         text = self._require("hoodie.table.version")
-        if not text.isdigit() or int(text) not in SUPPORTED_VERSIONS:
+        if not text.isdigit() or int(text) not in FEATURES:
             raise UnsupportedTableError(
                 f"Table {self.name!r} has a version that is not supported",
                 found=f"hoodie.table.version={text}",
-                fix=f"supported are {', '.join(map(str, SUPPORTED_VERSIONS))}; upgrade or downgrade the table with Hudi's CLI",
+                fix=f"supported are {', '.join(map(str, FEATURES))}; upgrade or downgrade the table with Hudi's CLI",
             )
         return int(text)
+
+    @property
+    def features(self) -> Features:
+        """What the table version knows. Raises as `version`."""
+        return FEATURES[self.version]
 
     @property
     def timeline_folder(self) -> str:

@@ -81,7 +81,7 @@ def incremental_range(state: TableState, asked: Incremental) -> IncrementalRange
 
 
 def _key(state: TableState, instant: Instant) -> str:
-    by_completion = state.layout.version != 1 and instant.completion_time is not None
+    by_completion = state.layout.names_tell_completion and instant.completion_time is not None
     return pad(instant.completion_time if by_completion and instant.completion_time else instant.time)
 
 
@@ -93,7 +93,7 @@ def _share(commits: Iterable[CommitMetadata]) -> float:
 
 def _earliest_begin(state: TableState, after: str) -> str:
     """Commits that count as after `after` did not begin before this."""
-    if not after or state.layout.version == 1:
+    if not after or not state.layout.names_tell_completion:
         return after
     try:
         return format_time(parse_time(after, state.zone) - _LONGEST_WRITE, state.zone)

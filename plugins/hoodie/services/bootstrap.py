@@ -246,10 +246,7 @@ def _index(source: str, tasks: Sequence[SkeletonTask], now_ms: int) -> Bootstrap
 
 
 def _own_properties(request: BootstrapRequest) -> dict[str, str]:
-    values = {keys.SOURCE.name: request.source.base_path}
-    if request.properties.version == 6:
-        return {**values, "hoodie.bootstrap.index.class": keys.INDEX_CLASS}
-    return {**values, "hoodie.bootstrap.index.type": "HFILE"}
+    return {keys.SOURCE.name: request.source.base_path, **request.properties.features.bootstrap_index}
 
 
 def _already_done(request: BootstrapRequest, clock: Clock) -> dict[str, CommitMetadata] | None:

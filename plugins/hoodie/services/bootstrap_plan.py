@@ -87,7 +87,7 @@ def plan_bootstrap(
     good = [footer for footer in footers if footer.problem is None and footer.rows]
     fields = key_generator(properties)[1].fields
     files = tuple(_planned(footer, fields, options) for footer in good)
-    typed = properties.version != 6  # Hudi 0.15 takes what a folder tells for text when it merges
+    typed = properties.features.typed_folders
     schema, clashes = _schema(good, files, fields, as_text=options[keys.BINARY_AS_STRING], typed=typed)
     problems += clashes
     if options[keys.SOURCE_FORMAT] == "ORC" and any(file.mode == keys.METADATA_ONLY for file in files):

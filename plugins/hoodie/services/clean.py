@@ -171,8 +171,7 @@ def _pending(state: TableState) -> list[Instant]:
 
 def _finish(state: TableState, pending: Instant, clock: Clock, engine: Engine) -> CleanResult | None:
     """Carry out the plan of an interrupted clean; one whose plan cannot be read never acted and is dropped."""
-    name = state.layout.pending_name(Instant(pending.time, Action.CLEAN, State.REQUESTED))
-    path = f"{state.layout.folder}/{name}"
+    path = state.layout.requested_path(pending.time, pending.action)
     try:
         plan = decode_clean_plan(
             state.storage.read(path), path, lambda file: relative_path(state.storage.base_path, file)

@@ -31,7 +31,6 @@ from hoodie.transaction.transaction import transaction
 from hoodie.transaction.writing import Writing
 from hoodie.view import StorageFiles, TableState, TableView
 from hoodie.view.access import TableAccess
-from hoodie.write.log_names import next_log_name
 
 
 def schedule_log_compaction(
@@ -73,19 +72,19 @@ def execute_log_compaction(access: TableAccess, time: str, options: Mapping[str,
 
 
 def _log_names(state: TableState, time: str, slices: Sequence[FileSlice]) -> list[LogFileName]:
-    """In version 6 a log's number comes after those of all logs that the slice has by now."""
+    """Where logs are numbered in their slice, after all that the slice has by now."""
     now: dict[GroupId, FileSlice] = {}
-    if state.layout.version == 1:
+    if not state.layout.logs_tell_writer:
         now = {s.group: s for s in TableView(state, sorted({s.partition for s in slices})).slices}
-    return [next_log_name(state, time, now.get(s.group, s), {}) for s in slices]
+    return [state.layout.next_log(now.get(s.group, s), time, None) for s in slices]
 
 
 def _leftovers(state: TableState, instant: Instant, plan: CompactionPlan) -> Iterator[str]:
-    """Logs that an attempt has left. Those of version 6 do not carry its instant in their names: there the markers tell."""
+    """Logs that an attempt has left. Where their names do not carry its instant the markers tell."""
     for path in read_markers(state.storage, instant.time):
         if LogFileName.parse(path.rpartition("/")[2]) is not None:
             check_own_log(state, path, instant)
             yield path
-    if state.layout.version != 1:
+    if state.layout.logs_tell_writer:
         for found in StorageFiles(state.storage).of(plan.partitions):
             yield from (log.path for log in found.log_files if log.time == instant.time)

@@ -57,9 +57,9 @@ def decide_log_compaction(
 def check_supported(state: TableState) -> None:
     """Raises UnsupportedTableError where log compaction would change what readers see."""
     check_merge_on_read(state)
-    if state.properties.version == 6:
+    if not state.properties.features.log_compaction:
         raise UnsupportedTableError(
-            f"Logs of table {state.storage.base_path} cannot be compacted: it is of version 6",
+            f"Logs of table {state.storage.base_path} cannot be compacted: it is of version {state.properties.version}",
             found="readers of Hudi 0.x apply a merged block a second time, after what was written since it was planned",
             fix="compact the table fully",
         )

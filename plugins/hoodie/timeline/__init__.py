@@ -1,7 +1,8 @@
 """The timeline: what happened to a table, and when."""
 
 from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, State, format_time, pad, parse_time
-from hoodie.timeline.layout import Layout, LayoutV1, LayoutV2, parse_name
+from hoodie.timeline.layouts import Layout, LayoutV1, LayoutV2, layout_of
+from hoodie.timeline.layouts.names import parse_name
 from hoodie.timeline.timeline import Timeline, load_timeline
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "State",
     "Timeline",
     "format_time",
+    "layout_of",
     "load_timeline",
     "pad",
     "parse_name",

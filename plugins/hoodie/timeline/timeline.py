@@ -9,7 +9,7 @@ from functools import cached_property
 from hoodie.errors import CorruptTableError
 from hoodie.storage.base import Storage
 from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, State, pad
-from hoodie.timeline.layout import Layout
+from hoodie.timeline.layouts import Layout
 
 
 @dataclass(frozen=True)

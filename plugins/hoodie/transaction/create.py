@@ -19,9 +19,9 @@ from hoodie.model.names import PARTITION_METAFILE
 from hoodie.schema import arrow_to_avro, check_ordering, find_field, normalise
 from hoodie.storage.base import Storage, walk_files
 from hoodie.storage.once import create_own
-from hoodie.timeline import Action
+from hoodie.timeline import Action, layout_of
 from hoodie.transaction.transaction import transaction
-from hoodie.view import TableState, layout_of
+from hoodie.view import TableState
 from hoodie.view.table_schema import CREATE_SCHEMA
 
 

@@ -35,20 +35,21 @@ def complete(state: TableState, instant: Instant, body: bytes, clock: Clock) -> 
     """
     completion = new_time(state, clock, after=instant.time)
     name = state.layout.completed_name(instant, completion)
-    path = f"{state.layout.folder}/{name}"
+    done = Instant(instant.time, instant.action.completed_as, State.COMPLETED, completion, name)
+    path = state.layout.path(done)
     try:
         state.storage.create(path, body)
     except Exception as error:
         outcome = look_once(state.storage, path, body, error)
         if outcome is not Outcome.DONE:
             raise _not_done(state, instant, path, outcome, error) from error
-    return Instant(instant.time, instant.action.completed_as, State.COMPLETED, completion, name)
+    return done
 
 
 def _create(state: TableState, instant: Instant, body: bytes) -> Instant:
-    name = state.layout.pending_name(instant)
-    create_own(state.storage, f"{state.layout.folder}/{name}", body)
-    return replace(instant, file_name=name)
+    named = replace(instant, file_name=state.layout.pending_name(instant))
+    create_own(state.storage, state.layout.path(named), body)
+    return named
 
 
 def _not_done(

@@ -15,7 +15,7 @@ from hoodie.markers import read_markers
 from hoodie.model.names import METADATA_BOOTSTRAP, LogFileName
 from hoodie.model.rollback import RollbackPlan, RollbackResult
 from hoodie.storage.base import Storage
-from hoodie.timeline import Action, Instant, State
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.timeline.codecs.clustering import decode_clustering_plan
 from hoodie.timeline.codecs.rollback import decode_rollback_plan, encode_rollback_plan, encode_rollback_result
 from hoodie.transaction import instants
@@ -37,12 +37,12 @@ def plan_rollback(state: TableState, failed: Instant) -> RollbackPlan:
     """
     files: dict[str, set[str]] = {}
     for path in read_markers(state.storage, failed.time):
-        if state.layout.version == 1 and LogFileName.parse(path.rpartition("/")[2]) is not None:
+        if not state.layout.logs_tell_writer and LogFileName.parse(path.rpartition("/")[2]) is not None:
             check_own_log(state, path, failed)
         files.setdefault(path.rpartition("/")[0], set()).add(path)
     for partition in StorageFiles(state.storage).all():
         paths = {file.path for file in partition.base_files if file.instant == failed.time}
-        if state.layout.version != 1:
+        if state.layout.logs_tell_writer:
             paths |= {log.path for log in partition.log_files if log.time == failed.time}
         if paths:
             files.setdefault(partition.partition, set()).update(paths)
@@ -76,7 +76,7 @@ def execute_rollback(state: TableState, rollback: Instant, plan: RollbackPlan, c
     instants.start(state, rollback)
     for done in state.timeline.completed(Action(plan.action).completed_as):
         if done.time == plan.instant:  # first invisible, then gone
-            state.storage.delete(f"{state.layout.folder}/{done.file_name}")
+            state.storage.delete(state.layout.path(done))
     delete_data_files(state.storage, allowed)
     millis = int((clock.now() - begun).total_seconds() * 1000)
     result = RollbackResult(rollback.time, millis, plan.instant, plan.action, plan.files)
@@ -123,19 +123,17 @@ def roll_back_now(storage: Storage, clock: Clock) -> None:
 
 
 def _is_failed_write(state: TableState, instant: Instant) -> bool:
-    if instant.action in (Action.COMMIT, Action.DELTA_COMMIT):
+    return instant.action in WRITE_ACTIONS and not _is_plan(state, instant.time, instant.action)
+
+
+def _is_plan(state: TableState, time: str, action: Action) -> bool:
+    """Whether a pending instant waits to be carried out: a compaction or clustering. What requests a clustering in older
+    layouts may be of another operation too, which leaves the request empty, or without a plan."""
+    if action in (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING):
         return True
-    if instant.action is not Action.REPLACE_COMMIT:
+    if action is not state.layout.clustering:
         return False
-    if state.properties.version != 6:
-        return True
-    return not _is_clustering(state, instant.time)
-
-
-def _is_clustering(state: TableState, time: str) -> bool:
-    """Of a replacecommit of version 6: whether its request carries the plan of a clustering. Other operations leave it empty, or
-    with a record that names none."""
-    path = f"{state.layout.folder}/{time}.replacecommit.requested"
+    path = state.layout.requested_path(time, action)
     try:
         data = state.storage.read(path)
     except FileNotFoundError:
@@ -147,7 +145,7 @@ def _is_clustering(state: TableState, time: str) -> bool:
 
 
 def _requested_plan(state: TableState, rollback: Instant) -> RollbackPlan | None:
-    path = f"{state.layout.folder}/{rollback.time}.rollback.requested"
+    path = state.layout.requested_path(rollback.time, rollback.action)
     try:
         data = state.storage.read(path)
         plan = decode_rollback_plan(data, path, lambda file: relative_path(state.storage.base_path, file))
@@ -168,13 +166,10 @@ def _forget(state: TableState, time: str, action: Action) -> None:
     if time == METADATA_BOOTSTRAP:
         delete_bootstrap_index(state.storage)
     delete_heartbeat(state, time)
-    planned = action in (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING) or (
-        action is Action.REPLACE_COMMIT and state.properties.version == 6 and _is_clustering(state, time)
-    )
-    _drop(state, time, action, requested=not planned)  # a plan is to be carried out once more
+    _drop(state, time, action, requested=not _is_plan(state, time, action))  # a plan is to be carried out once more
 
 
 def _drop(state: TableState, time: str, action: Action, *, requested: bool = True) -> None:
-    for pending in (State.INFLIGHT, State.REQUESTED) if requested else (State.INFLIGHT,):
-        name = state.layout.pending_name(Instant(time, action, pending))
-        state.storage.delete(f"{state.layout.folder}/{name}")
+    state.storage.delete(state.layout.inflight_path(time, action))
+    if requested:
+        state.storage.delete(state.layout.requested_path(time, action))

@@ -13,7 +13,7 @@ from hoodie.clock import Clock
 from hoodie.markers import DirectMarkers
 from hoodie.model.commit import CommitMetadata
 from hoodie.storage.base import Storage
-from hoodie.timeline import Action, Instant, State
+from hoodie.timeline import Action, Instant
 from hoodie.transaction import instants
 from hoodie.transaction.concurrency import Concurrency, PlanExecution, SingleWriter
 from hoodie.transaction.guard import delete_data_files
@@ -70,8 +70,7 @@ class Transaction:
 
     def writing(self, instant: Instant, write_token: Callable[[int], str]) -> Writing:
         """What the tasks that write files of a begun instant have to know; `write_token` is the engine's."""
-        inflight = Instant(instant.time, instant.action, State.INFLIGHT)
-        path = f"{self.state.layout.folder}/{self.state.layout.pending_name(inflight)}"
+        path = self.state.layout.inflight_path(instant.time, instant.action)
         return Writing(DirectMarkers(self.state.storage, instant.time), path, write_token)
 
     def refresh(self) -> None:

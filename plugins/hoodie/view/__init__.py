@@ -2,7 +2,7 @@
 
 from hoodie.view.busy import Busy, compaction_plan
 from hoodie.view.files import PartitionFiles, StorageFiles, partitions_above
-from hoodie.view.state import TableState, layout_of, load_state
+from hoodie.view.state import TableState, load_state
 from hoodie.view.table_view import TableView
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "TableState",
     "TableView",
     "compaction_plan",
-    "layout_of",
     "load_state",
     "partitions_above",
 ]

@@ -37,7 +37,7 @@ class Busy:
         """In version 6 a clustering is a replacecommit."""
         result: dict[GroupId, Instant] = {}
         for instant in self._pending(Action.CLUSTERING, Action.REPLACE_COMMIT):
-            path = f"{self.state.layout.folder}/{instant.time}.{instant.action}.requested"
+            path = self.state.layout.requested_path(instant.time, instant.action)
             try:
                 plan = decode_clustering_plan(self.state.storage.read(path), path)
             except FileNotFoundError:
@@ -63,5 +63,5 @@ class Busy:
 
 def compaction_plan(state: TableState, instant: Instant) -> CompactionPlan:
     """The plan of a pending compaction or log compaction. Raises CorruptTableError."""
-    path = f"{state.layout.folder}/{instant.time}.{instant.action}.requested"
+    path = state.layout.requested_path(instant.time, instant.action)
     return decode_compaction_plan(state.storage.read(path), f"{state.storage.base_path}/{path}")

@@ -167,7 +167,7 @@ def _file_id(name: str) -> str:
 
 def _place(state: TableState, log: _Expected) -> str:
     """A log belongs to the newest slice that did not begin after this."""
-    if state.layout.version != 1:
+    if state.layout.logs_tell_writer:
         return pad(log.instant.completion_time or log.instant.time)
     parsed = LogFileName.parse(log.name)
     return pad(parsed.time if parsed is not None else log.instant.time)
@@ -198,7 +198,7 @@ def _cleaned_by(state: TableState, file: _Expected) -> Instant | None:
         if instant.is_completed:
             names = decode_clean_result(state.body(instant), state.where(instant)).deleted.get(file.partition, ())
         else:
-            path = f"{state.layout.folder}/{instant.time}.clean.requested"
+            path = state.layout.requested_path(instant.time, instant.action)
             plan = decode_clean_plan(state.storage.read(path), path, lambda path: path)
             names = tuple(each.path.rpartition("/")[2] for each in plan.files)
         if file.name in names:

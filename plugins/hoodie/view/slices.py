@@ -18,13 +18,13 @@ from hoodie.view.state import TableState
 def file_groups(files: Collection[PartitionFiles], state: TableState) -> list[FileGroup]:
     """The file groups, each with its committed slices, newest first. Groups without one are left out.
 
-    Base files of pending or failed instants are ignored, and so are logs of such instants where their name tells (layout 2);
+    Base files of pending or failed instants are ignored, and so are logs of such instants where their name tells;
     elsewhere their blocks do. Change-data logs are not part of a slice.
     """
-    if state.layout.version == 1:
-        place_logs = partial(_by_base_instant, timeline=state.timeline)
-    else:
+    if state.layout.logs_tell_writer:
         place_logs = partial(_by_completion_time, timeline=state.timeline, archived=_archived_completions(files, state))
+    else:
+        place_logs = partial(_by_base_instant, timeline=state.timeline)
     groups: list[FileGroup] = []
     for partition in files:
         bases: dict[str, list[BaseFile]] = {}
@@ -84,7 +84,7 @@ def _archived_completions(files: Iterable[PartitionFiles], state: TableState) ->
 def _by_completion_time(
     slices: Sequence[FileSlice], logs: Iterable[LogFile], timeline: Timeline, archived: Mapping[str, str]
 ) -> list[FileSlice]:
-    """Layout 2: a log, named by the instant that wrote it, goes to the newest slice that began before the log was complete.
+    """A log, named by the instant that wrote it, goes to the newest slice that began before the log was complete.
 
     An instant that no timeline knows any more counts as complete when it began, as in Hudi.
     """
@@ -103,7 +103,7 @@ def _by_completion_time(
 
 
 def _by_base_instant(slices: Sequence[FileSlice], logs: Iterable[LogFile], timeline: Timeline) -> list[FileSlice]:
-    """Layout 1: a log carries the instant of its slice. While a compaction is pending, that slice has no base file yet, and
+    """A log carries the instant of its slice. While a compaction is pending, that slice has no base file yet, and
     its logs are read on top of the slice before it."""
     by_instant = {file_slice.base_instant: file_slice for file_slice in slices}
     pending = {i.time for i in timeline.pending if i.action is Action.COMPACTION}

@@ -13,8 +13,8 @@ from hoodie.config.table import TableProperties
 from hoodie.errors import MissingFileError
 from hoodie.model.commit import CommitMetadata
 from hoodie.storage.base import Storage
-from hoodie.timeline import Instant, Layout, LayoutV1, LayoutV2, Timeline, load_timeline, pad
-from hoodie.timeline.archive import ArchivedTimeline, LogArchive, LsmArchive
+from hoodie.timeline import Instant, Layout, Timeline, layout_of, load_timeline, pad
+from hoodie.timeline.archive import ArchivedTimeline
 from hoodie.view.files import StorageFiles
 
 
@@ -40,7 +40,7 @@ class TableState:
     @cached_property
     def archive(self) -> ArchivedTimeline:
         """The archived timeline, of which nothing is read before it is asked for something."""
-        return self._open_archive()
+        return self.layout.open_archive(self.storage)
 
     def commit_metadata(self, instant: Instant) -> CommitMetadata:
         """The body of a completed write instant, archived or not.
@@ -73,7 +73,7 @@ class TableState:
 
     def _archived_meanwhile(self, instant: Instant) -> CommitMetadata:
         """The body of an instant that an archiver moved since the timeline was listed."""
-        archive = self._open_archive()
+        archive = self.layout.open_archive(self.storage)
         for moved in archive.instants(until=pad(instant.time)):
             if moved.key == instant.key:
                 return archive.commit_metadata(moved)
@@ -83,24 +83,13 @@ class TableState:
             fix="restore it from a backup, or try again if a rollback was running",
         )
 
-    def _open_archive(self) -> ArchivedTimeline:
-        kind = LogArchive if self.layout.version == 1 else LsmArchive
-        return kind(self.storage, self.layout.archive_folder)
-
     def body(self, instant: Instant) -> bytes:
         """The bytes of the file that shows the instant's state."""
-        return self.storage.read(f"{self.layout.folder}/{instant.file_name}")
+        return self.storage.read(self.layout.path(instant))
 
     def where(self, instant: Instant) -> str:
         """How messages name an instant and its file."""
-        return f"instant {instant} of table {self.storage.base_path} ({self.layout.folder}/{instant.file_name})"
-
-
-def layout_of(properties: TableProperties) -> Layout:
-    """The timeline layout of a table version: chosen here and nowhere else."""
-    if properties.version == 6:
-        return LayoutV1(properties.timezone, properties.archive_folder)
-    return LayoutV2(properties.timezone, properties.timeline_folder, properties.history_folder)
+        return f"instant {instant} of table {self.storage.base_path} ({self.layout.path(instant)})"
 
 
 def load_state(storage: Storage, clock: Clock) -> TableState:

@@ -127,4 +127,4 @@ def _read(state: TableState, instant: Instant, partitions: Collection[str] | Non
 
 
 def _key(state: TableState, instant: Instant) -> _Key:
-    return state.storage.base_path, f"{state.layout.folder}/{instant.file_name}", *instant.stamp
+    return state.storage.base_path, state.layout.path(instant), *instant.stamp

@@ -26,7 +26,6 @@ from hoodie.transaction.virtual_keys import switch_on_virtual_keys
 from hoodie.view import Busy, TableState, TableView
 from hoodie.view.access import TableAccess
 from hoodie.write.assign import assign, average_record_bytes
-from hoodie.write.log_names import next_log_name
 from hoodie.write.nesting import refuse_nested
 from hoodie.write.plan import WritePlan, commit_action, plan_write, write_context
 from hoodie.write.sizing import memory_advice, shuffle_tasks, too_many_tasks
@@ -159,7 +158,8 @@ def _write_files(
     _refuse_clustered(state, [slices[number] for number in updates], clustering)
 
     def log_name(file_slice: FileSlice) -> LogFileName:
-        return next_log_name(state, context.writing.instant, file_slice, compacting)
+        waiting = compacting.get(file_slice.group)
+        return state.layout.next_log(file_slice, context.writing.instant, waiting.time if waiting is not None else None)
 
     def must_not_grow(file_slice: FileSlice) -> bool:
         """To grow a slice is to write its base file anew: its logs would be lost, a planned compaction misled, and of a

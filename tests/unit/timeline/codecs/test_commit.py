@@ -45,6 +45,7 @@ COMMITS = st.builds(
     compacted=st.booleans(),
 )
 WHOLE = CommitMetadata("UPSERT", (WriteStat("f", "p/f.parquet", "p", file_size=7),), {"schema": '{"a": "ü"}'})
+STARTED = Instant("1", Action.COMMIT, State.INFLIGHT)
 
 
 @given(COMMITS)
@@ -62,7 +63,7 @@ def test_a_commit_in_json_which_does_not_know_the_file_before(metadata):
 
 @pytest.mark.parametrize("layout", [LayoutV1(UTC), LayoutV2(UTC)], ids=["1", "2"])
 def test_only_a_replacecommit_names_replaced_groups(layout):
-    instant = Instant("1", Action.COMMIT, State.COMPLETED, None, "1_2.commit" if layout.version == 2 else "1.commit")
+    instant = Instant("1", Action.COMMIT, State.COMPLETED, None, layout.completed_name(STARTED, "2"))
     metadata = replace(WHOLE, replaced={"p": ("a", "b")})
     for is_replace in (True, False):
         found = layout.decode_commit(layout.encode_commit(metadata, replace=is_replace), instant)
@@ -99,7 +100,7 @@ def test_avro_of_an_older_writer_is_read_by_the_schema_it_carries():
 
 @pytest.mark.parametrize("layout", [LayoutV1(UTC), LayoutV2(UTC)], ids=["1", "2"])
 def test_a_commit_torn_at_any_byte_is_refused_and_named(layout):
-    name = "1_2.commit" if layout.version == 2 else "1.commit"
+    name = layout.completed_name(STARTED, "2")
     instant = Instant("1", Action.COMMIT, State.COMPLETED, None, name)
     data = layout.encode_commit(WHOLE, replace=False)
     for end in range(len(data)):

@@ -1,0 +1,66 @@
+"""Layout 2, of table versions 8 and 9."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import tzinfo
+
+from hoodie.model.commit import CommitMetadata
+from hoodie.model.files import FileSlice
+from hoodie.model.names import LogFileName
+from hoodie.storage.base import FileInfo, Storage
+from hoodie.timeline.archive.base import ArchivedTimeline
+from hoodie.timeline.archive.lsm import LsmArchive
+from hoodie.timeline.codecs.commit import decode_commit_avro, decode_commit_json, encode_commit_avro
+from hoodie.timeline.codecs.written import Written, written_avro, written_json
+from hoodie.timeline.instant import Action, Instant, State
+from hoodie.timeline.layouts.base import Layout
+from hoodie.timeline.layouts.names import parse_name
+
+
+class LayoutV2(Layout):
+    """`.hoodie/timeline/<time>[_<completion time>].<action>[.<state>]`, Avro commits."""
+
+    names_tell_completion = True
+    logs_tell_writer = True
+    clustering = Action.CLUSTERING
+
+    def __init__(self, zone: tzinfo, folder: str = "timeline", history: str = "history") -> None:
+        super().__init__(zone, f".hoodie/{folder}", f".hoodie/{folder}/{history}")
+
+    def parse(self, file: FileInfo) -> Instant | None:
+        parsed = parse_name(file.name)
+        if parsed is None:
+            return None
+        time, completion, action, state = parsed
+        if state is State.COMPLETED and completion is None:  # left by an upgrade from layout 1
+            completion = self._changed(file)
+        return Instant(time, action, state, completion, file.name, (file.size, file.modified_ms))
+
+    def completed_name(self, instant: Instant, completion_time: str) -> str:
+        return f"{instant.time}_{completion_time}.{instant.action.completed_as}"
+
+    def encode_commit(self, metadata: CommitMetadata, *, replace: bool) -> bytes:
+        return encode_commit_avro(metadata, replace=replace)
+
+    def decode_commit(self, data: bytes, instant: Instant) -> CommitMetadata:
+        decode = decode_commit_avro if _of_layout_2(instant) else decode_commit_json
+        return decode(data, self._where(instant))
+
+    def decode_written(self, data: bytes, instant: Instant, partitions: Collection[str] | None) -> Written:
+        decode = written_avro if _of_layout_2(instant) else written_json
+        return decode(data, self._where(instant), partitions)
+
+    def clean_inflight_body(self, plan: bytes) -> bytes:
+        return b""
+
+    def next_log(self, file_slice: FileSlice, instant: str, compaction: str | None) -> LogFileName:
+        return LogFileName(file_slice.file_id, instant, 1, "")
+
+    def open_archive(self, storage: Storage) -> ArchivedTimeline:
+        return LsmArchive(storage, self.archive_folder)
+
+
+def _of_layout_2(instant: Instant) -> bool:
+    """Else an upgrade from layout 1 left its file as it was."""
+    return "_" in instant.file_name
