@@ -110,7 +110,7 @@ class LocalStorage:
         target = self._at(path)
         try:
             os.unlink(target)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):  # the latter: what should be its folder is a file
             for left in target.parent.glob(f"{_unfinished(target.name)}*"):
                 left.unlink(missing_ok=True)
             return False

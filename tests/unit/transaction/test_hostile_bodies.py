@@ -230,6 +230,7 @@ def test_the_body_of_a_commit(origin, tmp_path, partition, path, file_id, replac
 @given(LISTS)
 @example(["../keep/" + BASE.format(LATER)])
 @example(["<stored>"])
+@example(["part=p/.hoodie_partition_metadata/" + BASE.format(LATER)])
 def test_the_markers_of_a_timeline_server(origin, tmp_path, paths):
     attacked = Attacked(origin, tmp_path)
     attacked.put(Action.DELTA_COMMIT, b"")
