@@ -10,6 +10,7 @@ from hoodie.model.rollback import RollbackPlan
 from hoodie.timeline import Action, State
 from hoodie.timeline.codecs.rollback import encode_rollback_plan
 from hoodie.transaction import instants
+from hoodie.transaction.rollback import rollback_failed_writes
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
@@ -79,3 +80,16 @@ def test_a_living_overwrite_is_not_rolled_back_and_a_dead_one_is(table):
     table.write(batch([("b", "p", 4, 4)]), "insert", SMALL_BLOOM)
     assert pending(table) == set()
     assert set(content(table)) == {"a", "b"}
+
+
+@pytest.mark.parametrize("name", ["a-0", "a/0"], ids=["a plan", "a plan that no service may carry out"])
+@pytest.mark.parametrize("torn", [False, True], ids=["whole", "torn"])
+def test_what_may_be_the_plan_of_a_clustering_is_not_rolled_back(tmp_path, name, torn):
+    """Of version 6 it stands in a replacecommit, which other operations request too."""
+    made = create(tmp_path / "t", FakeClock(), **{"hoodie.write.table.version": "6"})
+    groups = [{"slices": [{"partitionPath": "part=q", "fileId": name}]}]
+    plan = avro_file.encode("HoodieRequestedReplaceMetadata", {"clusteringPlan": {"inputGroups": groups}})
+    state = made.state()
+    requested = instants.request(state, LATER, Action.REPLACE_COMMIT, plan[: len(plan) // 2] if torn else plan)
+    rollback_failed_writes(state.reloaded(), made.clock)
+    assert pending(made) == {(requested.time, Action.REPLACE_COMMIT, State.REQUESTED)}
