@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import inspect
 import json
-import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import click
 
 from hoodie.engine import Engine, LocalEngine
 from hoodie.errors import ConfigError
-from hudi_services.entry.call import Call
+from hudi_services.entry.call import Call, carried_out
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.properties import merged_options
 from hudi_services.result import DONE, check_result_path, finish
@@ -51,9 +49,7 @@ def service_command(entry: ServiceEntry[Any]) -> click.Command:
             click.echo(json.dumps(plan.as_dict(), indent=2) if as_json else plan.as_text())
             return DONE
         where = _open_engine(engine, spark_master, f"hudi {entry.name}")
-        begun = time.monotonic()
-        result = task.run(where)
-        return finish(replace(result, seconds=time.monotonic() - begun), as_json, result_path)
+        return finish(carried_out(task, where), as_json, result_path)
 
     return click.Command(
         entry.name,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pyarrow as pa
 
 from hoodie.config import KEYGEN_KEYS, WRITE_KEYS, select_keys
@@ -39,7 +37,6 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
 
     Raises HoodieError; the table then stands as before.
     """
-    begun = time.monotonic()
     prepared = prepare(request, engine)
     options = prepared.after.options
     if not prepared.plan.files:
@@ -49,7 +46,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
             else ()
         )
         message = with_services(f"nothing to do: {prepared.plan.reason}", ran)
-        return ServiceResult("ingest", message=message, services=ran, seconds=time.monotonic() - begun)
+        return ServiceResult("ingest", message=message, services=ran)
     known = table_schema(prepared.table.state()) if prepared.table is not None else None
     storage = open_storage(request.source_path)
     look = FileSchemas(storage, request.source_format, known)
@@ -80,10 +77,10 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
         load.failed()
         raise
     quarantine.finish(keep_rows=True)
-    return _service_result(result, prepared.plan, load, time.monotonic() - begun)
+    return _service_result(result, prepared.plan, load)
 
 
-def _service_result(result: WriteResult, plan: IngestPlan, load: Load, seconds: float) -> ServiceResult:
+def _service_result(result: WriteResult, plan: IngestPlan, load: Load) -> ServiceResult:
     read, bad = load.rows_read, load.rows_bad
     written = result.rows_inserted + result.rows_updated + result.rows_deleted
     dropped = read - bad - written
@@ -107,7 +104,6 @@ def _service_result(result: WriteResult, plan: IngestPlan, load: Load, seconds: 
         bytes_read=plan.bytes,
         files_written=result.files_written,
         bytes_written=result.bytes_written,
-        seconds=seconds,
         message=with_services(message, result.services),
     )
 

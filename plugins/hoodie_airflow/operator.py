@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import Any
 
 from airflow.exceptions import AirflowException
@@ -15,8 +14,9 @@ from airflow.sdk import BaseHook
 from airflow.sdk.exceptions import AirflowFailException, AirflowNotFoundException
 
 from hoodie.errors import HoodieError
-from hoodie_airflow.assets import outlet, table_asset
+from hoodie_airflow.assets import outlet
 from hoodie_airflow.forms import asked, wants_explanation
+from hoodie_airflow.outcome import told
 from hoodie_airflow.places import PLUGINS, PROJECT, SPARK_APPS
 from hoodie_airflow.results import local_result, shared_result
 from hudi_services.entry.service import ServiceEntry
@@ -75,8 +75,7 @@ class HudiServiceOperator(SparkSubmitOperator):
             if explain:
                 return None
             result = _read(path)
-        self._tell(result, context)
-        return asdict(result)
+        return told(result, self.table, self.entry, context)
 
     def _arguments(self, context: Any) -> list[str]:
         arguments = self.entry.called_with(self.table, asked(context, self.mode))
@@ -118,15 +117,6 @@ class HudiServiceOperator(SparkSubmitOperator):
                     f"{error}\nThe service was told something impossible: not tried again."
                 ) from error
             raise
-
-    def _tell(self, result: ServiceResult, context: Any) -> None:
-        self.log.info("%s of table %s: %s (%.1f s)", result.service, self.table.name, result.message, result.seconds)
-        for each in result.services:
-            if each.failed:
-                self.log.error("The commit stays; %s after it failed: %s", each.service, each.message)
-        if result.instant is not None:
-            events = context["outlet_events"][outlet(self.table, self.entry)]
-            events.add(table_asset(self.table, self.entry), extra={"table": self.table.name, **asdict(result)})
 
 
 def service_environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import asdict, replace
 from typing import Any
 
 from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowFailException
 
 from hoodie.errors import ConfigError, HoodieError, SchemaConflictError, TableExistsError, UnsupportedTableError
-from hoodie_airflow.assets import outlet, table_asset
+from hoodie_airflow.assets import outlet
 from hoodie_airflow.forms import asked, wants_explanation
-from hudi_services.entry.call import Call
+from hoodie_airflow.outcome import told
+from hudi_services.entry.call import Call, carried_out
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
 
@@ -39,7 +38,6 @@ class HudiWorkerOperator(BaseOperator):
         # Imported here: DAG files are parsed often, and Arrow takes a while to load.
         from hoodie.engine import LocalEngine
 
-        begun = time.monotonic()
         try:
             arguments = self.entry.called_with(self.table, asked(context, self.mode))
         except (HoodieError, ValueError) as error:
@@ -50,12 +48,7 @@ class HudiWorkerOperator(BaseOperator):
             if wants_explanation(context):
                 self.log.info("%s", task.explain(LocalEngine()).as_text())
                 return None
-            done = task.run(LocalEngine())
+            result = carried_out(task, LocalEngine())
         except _FINAL as error:
             raise AirflowFailException(str(error)) from error
-        result = replace(done, seconds=time.monotonic() - begun)
-        self.log.info("%s of table %s: %s (%.1f s)", result.service, self.table.name, result.message, result.seconds)
-        if result.instant is not None:
-            events = context["outlet_events"][outlet(self.table, self.entry)]
-            events.add(table_asset(self.table, self.entry), extra={"table": self.table.name, **asdict(result)})
-        return asdict(result)
+        return told(result, self.table, self.entry, context)

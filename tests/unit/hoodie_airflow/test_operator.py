@@ -104,7 +104,7 @@ def test_a_backfill_run_loads_its_day(tables: dict[str, Table], monkeypatch: pyt
 
 
 def test_a_failed_service_after_the_commit_leaves_the_task_done(
-    tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     done = replace(RESULT, services=(ServiceOutcome("sync", "HiveServer2 does not answer", failed=True),))
     submit(monkeypatch, done, "Cannot execute: spark-submit. Error code is: 3.")
@@ -114,7 +114,7 @@ def test_a_failed_service_after_the_commit_leaves_the_task_done(
     assert answer is not None
     assert answer["services"][0]["failed"]
     assert len(told["outlet_events"].added) == 1, "the rows are in"
-    assert "The commit stays; sync after it failed: HiveServer2 does not answer" in capsys.readouterr().out
+    assert "The commit stays; sync after it failed: HiveServer2 does not answer" in caplog.text
 
 
 def test_spark_gets_this_interpreter_and_this_code(tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch) -> None:

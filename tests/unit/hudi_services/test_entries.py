@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -165,6 +166,27 @@ def test_names_are_what_people_know() -> None:
     }
 
 
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_each_service_has_its_files(entry: ServiceEntry[Any]) -> None:
+    """Airflow and spark-submit take files, which name a service and have no logic."""
+    dags = (PROJECT / "dags" / f"hudi_{entry.name}.py").read_text()
+    assert f'service_dags("{entry.name}"' in dags
+    if entry.command.application is not None:
+        application = (PROJECT / "spark_apps" / entry.command.application).read_text()
+        assert f'spark_application("{entry.name}")' in application
+        assert f"spark-submit spark_apps/{entry.command.application} " in application
+
+
+def test_no_file_is_of_another_service() -> None:
+    assert {file.name for file in (PROJECT / "dags").glob("*.py")} == {f"hudi_{entry.name}.py" for entry in ENTRIES}
+    applications = {entry.command.application for entry in ENTRIES} - {None}
+    files = list((PROJECT / "spark_apps").glob("*.py"))
+    assert {file.name for file in files} == applications
+    bodies = {re.sub(r'spark_application\("\w+"\)', "", file.read_text().partition("\n")[2]) for file in files}
+    assert len(bodies) == 1, "applications differ in their service only"
+
+
+@pytest.mark.process
 def test_entries_load_neither_arrow_nor_spark_nor_airflow() -> None:
     """Airflow parses DAG files all the time."""
     code = "import sys, hudi_services.registry.load\n"

@@ -1,0 +1,90 @@
+"""A service that nobody has heard of: what its one entry says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import click
+from pydantic import Field as Limit
+
+from hoodie.config import Service, own_options
+from hoodie.config.clean_keys import CLEAN_KEYS, POLICY
+from hoodie.engine import Engine
+from hudi_services.entries import ENTRIES
+from hudi_services.entry.call import Call
+from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
+from hudi_services.entry.explanation import Explanation, Item, Items
+from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
+from hudi_services.entry.table import Cron, SparkSection, Table
+from hudi_services.result import ServiceResult
+
+
+class Expire(SparkSection):
+    schedule: Cron | None = None
+    days: Annotated[int, Limit(ge=1)] = 30
+    archive: str | None = None
+
+
+@dataclass(frozen=True)
+class ExpireTask:
+    call: Call
+    days: int
+
+    def explain(self, engine: Engine) -> Explanation:
+        items = Items("expire", (Item("day=1", 10, f"older than {self.days} days"),), 10, noun="partitions")
+        return Explanation("expire", "1 partition is old", items, facts={"days": self.days})
+
+    def run(self, engine: Engine) -> ServiceResult:
+        self.call.tell("looking")
+        chosen = own_options(self.call.options, Service.CLEAN)
+        return ServiceResult("expire", f"{self.days} days, {sorted(chosen)}", instant="1", files_deleted=1)
+
+
+def _contradictions(table: Table, _section: Expire) -> Iterator[tuple[KeyPath, str]]:
+    if table.keys is not None and not table.keys.partition_by:
+        yield ("expire",), "has no effect on a table without partitions"
+
+
+def _steps(_table: Table, section: Expire) -> tuple[Step, ...]:
+    return WhenDue("due", lambda run_type: Outlook(section.days > 7, run_type)), Run("expire", "expire")
+
+
+def _arguments(_table: Table, section: Expire, asked: Asked) -> Arguments:
+    return Arguments(("--days", str(asked.params.get("days") or section.days)), section.hoodie)
+
+
+def _trigger(_table: Table, section: Expire) -> Trigger:
+    return Trigger(section.schedule, after=("ingest",))
+
+
+def _form(_table: Table) -> tuple[Field, ...]:
+    return OPERATION, Field("days", "Days", "Of what is kept.", None, {"type": ["null", "integer"]})
+
+
+def entry(application: str | None) -> ServiceEntry[Any]:
+    """The whole declaration; with `application` None it runs in Airflow's worker."""
+    return ServiceEntry(
+        "expire",
+        Command(
+            "Drop old partitions.",
+            ExpireTask,
+            (click.Option(["--days"], type=click.IntRange(min=1), default=30, show_default=True, help="Kept."),),
+            application,
+        ),
+        Section(
+            Expire,
+            CLEAN_KEYS,
+            (Service.CLEAN,),
+            always=False,
+            replaced={POLICY: "expire.days"},
+            places=(("archive",),),
+            contradictions=_contradictions,
+        ),
+        Dag(_steps, _arguments, _trigger, _form, applies=lambda table: table.name != "exempt"),
+    )
+
+
+EXPIRE = entry("expirer.py")
+WITH_EXPIRE = (*ENTRIES, EXPIRE)

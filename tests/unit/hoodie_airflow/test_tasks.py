@@ -1,0 +1,70 @@
+"""Gates and switches of a DAG: what goes on, what ends, and what is kept."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from airflow.sdk import DAG
+from airflow.sdk.api.datamodels._generated import DagRunType
+
+from hoodie_airflow import tasks
+from hudi_services.entries import ENTRIES
+from hudi_services.entry.dag import Approval, Outlook, Step, SwitchOn, WhenDue, WhenOn
+from hudi_services.entry.table import Table
+
+TABLE = Table(name="t", base_path="/t")
+
+
+def made(*steps: Step) -> DAG:
+    with DAG(dag_id="d") as dag:
+        tasks.chain(TABLE, steps, ENTRIES)
+    return dag
+
+
+def called(dag: DAG, task_id: str) -> Any:
+    task: Any = dag.get_task(task_id)
+    return task.python_callable()
+
+
+@pytest.mark.parametrize("due", [True, False])
+def test_a_run_goes_on_when_something_is_due_and_keeps_the_facts(due: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    pushed = {}
+    instance = SimpleNamespace(xcom_push=lambda name, value: pushed.update({name: value}))
+    run = SimpleNamespace(run_type=DagRunType.ASSET_TRIGGERED)
+    monkeypatch.setattr(tasks, "get_current_context", lambda: {"ti": instance, "dag_run": run})
+    asked = []
+
+    def look(run_type: str) -> Outlook:
+        asked.append(run_type)
+        return Outlook(due, "because", {"backlog": {"log_files": 3}})
+
+    assert called(made(WhenDue("due", look)), "due") is due
+    assert asked == ["asset_triggered"]
+    assert pushed == {"backlog": {"log_files": 3}}
+
+
+def test_a_switch_stays_on(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    kept: dict[str, str] = {}
+    stand_in = SimpleNamespace(
+        get=lambda name, default: kept.get(name, default),
+        set=lambda name, value, description: kept.update({name: value}),
+    )
+    monkeypatch.setattr(tasks, "Variable", stand_in)
+    dag = made(WhenOn("is_on", "hudi_x_on", "do this first"), SwitchOn("switch_on", "hudi_x_on", "delete it to stop"))
+    assert called(dag, "is_on") is False
+    assert "do this first" in caplog.text
+    assert called(dag, "switch_on") == kept["hudi_x_on__t"]
+    assert called(dag, "is_on") is True
+
+
+def test_steps_follow_each_other() -> None:
+    look = Approval("look", "Go on?", shows="before", text="Nothing was written.")
+    dag = made(WhenOn("before", "s", ""), look, SwitchOn("after", "s", ""))
+    assert dag.get_task("look").upstream_task_ids == {"before"}
+    assert dag.get_task("after").upstream_task_ids == {"look"}
+    task: Any = dag.get_task("look")
+    assert task.subject == "Go on?"
+    assert "xcom_pull(task_ids='before')" in task.body
+    assert task.body.endswith("\n\nNothing was written.")

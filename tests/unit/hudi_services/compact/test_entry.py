@@ -1,0 +1,30 @@
+"""When a compaction is due."""
+
+from __future__ import annotations
+
+import json
+
+from hudi_services.compact.entry import COMPACT, Compact
+from hudi_services.entry.table import Table
+from tests.support.tables import SMALL_BLOOM, batch, create
+
+
+def due(table, **options):
+    entry = Table(name="t", base_path=table.base_path, type="MERGE_ON_READ")
+    gate, *_ = COMPACT.dag.steps(entry, Compact(hoodie=options))
+    return gate.look("scheduled")
+
+
+def test_a_compaction_is_due_by_its_trigger_or_when_a_plan_waits(tmp_path):
+    table = create(tmp_path / "t", **{"hoodie.table.type": "MERGE_ON_READ"})
+    for step in range(3):
+        table.write(batch([("a", "p", step, step)]), "upsert", SMALL_BLOOM)
+    found = due(table)
+    assert not found.due
+    backlog = json.loads(json.dumps(found.facts))["backlog"]
+    assert (backlog["log_files"], backlog["pending_plans"]) == (2, 0)
+    assert backlog["reason"] in found.reason
+    assert due(table, **{"hoodie.compact.inline.max.delta.commits": "2"}).due
+    table.schedule_compaction(force=True)
+    assert due(table).due
+    assert due(table).facts["backlog"]["pending_plans"] == 1

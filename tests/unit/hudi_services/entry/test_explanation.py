@@ -1,0 +1,36 @@
+"""A plan as text and as JSON."""
+
+from __future__ import annotations
+
+from hudi_services.entry.explanation import Explanation, Item, Items
+
+
+def test_a_long_plan_does_not_flood_the_terminal():
+    many = tuple(Item(f"f{n}", 1) for n in range(1000))
+    plan = Explanation("clean", "why", Items("remove", many, 1000), before=("first",), after=("last",))
+    lines = plan.as_text().splitlines()
+    assert lines[:3] == ["clean: why", "first", "               1 bytes  f0"]
+    assert lines[-3:] == [
+        "  … and 800 more (--json shows all)",
+        "last",
+        "would remove 1000 files, 1,000 bytes; nothing was changed",
+    ]
+    assert len(plan.as_dict()["files"]) == 1000
+
+
+def test_facts_are_for_programs():
+    item = Item("a", 5, "old", {"file_group": "g"})
+    plan = Explanation("clean", "why", Items("remove", (item,), 5), facts={"policy": "P"})
+    assert plan.as_dict() == {
+        "service": "clean",
+        "reason": "why",
+        "policy": "P",
+        "bytes": 5,
+        "files": [{"path": "a", "bytes": 5, "file_group": "g", "reason": "old"}],
+    }
+
+
+def test_a_plan_without_files_says_what_it_does_instead():
+    plan = Explanation("sync", "why", facts={"actions": []}, sum="would make 0 changes to the catalog")
+    assert plan.as_text() == "sync: why\nwould make 0 changes to the catalog; nothing was changed"
+    assert plan.as_dict() == {"service": "sync", "reason": "why", "actions": []}
