@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from hoodie.config import KEYGEN_KEYS, WRITE_KEYS, select_keys
 from hoodie.config.key import resolve
+from hoodie.config.operations import operation_named
 from hoodie.config.same_keygen import with_keygen_options
 from hoodie.config.table import TableProperties
 from hoodie.engine import Engine
@@ -61,7 +62,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     run = f"run-{table.clock.now():%Y%m%d%H%M%S}-{table.clock.uuid().hex[:8]}"
     quarantine = QuarantineWriter(request.quarantine_folder, request.base_path, run)
     chosen = resolve(select_keys(options, WRITE_KEYS), WRITE_KEYS)
-    tasks = input_tasks(request.operation, chosen, prepared.plan.bytes, engine.parallelism)
+    tasks = input_tasks(operation_named(request.operation), chosen, prepared.plan.bytes, engine.parallelism)
     splits = file_splits(storage, request.source_format, prepared.plan.files, schema, checks, quarantine, tasks)
     untyped = [name for name in prepared.properties.precombine_fields if _is_untyped(found, known, name)]
     load = Load(request, prepared, quarantine, tuple(untyped))

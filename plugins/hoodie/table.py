@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from hoodie.clock import Clock, SystemClock
 from hoodie.config import CREATE_KEYS, WRITE_KEYS, Service, own_options, select_keys
 from hoodie.config.key import resolve
+from hoodie.config.operations import operation_named
 from hoodie.config.table import TableProperties
 from hoodie.engine import Engine, LocalEngine, arrow_splits
 from hoodie.errors import SchemaConflictError
@@ -140,9 +141,8 @@ class HoodieTable:
         operation = chosen_operation(operation, after.options)
         own = select_keys(after.options, (*CREATE_KEYS, *WRITE_KEYS))
         if isinstance(rows, pa.Table):
-            tasks = input_tasks(
-                operation, resolve(select_keys(own, WRITE_KEYS), WRITE_KEYS), rows.nbytes, self.engine.parallelism
-            )
+            chosen = resolve(select_keys(own, WRITE_KEYS), WRITE_KEYS)
+            tasks = input_tasks(operation_named(operation), chosen, rows.nbytes, self.engine.parallelism)
             schema, rows = rows.schema, arrow_splits(rows, tasks)
         if schema is None:
             raise TypeError("rows that are not an Arrow table need their schema")

@@ -45,7 +45,7 @@ from hoodie.transaction.guard import delete_data_files
 from hoodie.transaction.leftovers import after_completion, delete_markers
 from hoodie.transaction.transaction import Change, Transaction, transaction
 from hoodie.view import StorageFiles, TableState, load_state
-from hoodie.write.execute import new_file_id
+from hoodie.write.placement import new_file_id
 from hoodie.write.plan import base_file_options, commit_action, plan_write, write_context
 from hoodie.write.worker.bulk import BulkInsert
 from hoodie.write.worker.context import WriteContext

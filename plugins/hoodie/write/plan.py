@@ -10,12 +10,13 @@ import pyarrow as pa
 from hoodie.config import write_keys as keys
 from hoodie.config.key import Options, resolve
 from hoodie.config.memory_keys import SPILL_FOLDER
+from hoodie.config.operations import Operation, operation_named
 from hoodie.config.own import select_keys
 from hoodie.config.same_keygen import with_keygen_options
 from hoodie.config.same_table import check_same_table
 from hoodie.config.table import TableProperties
 from hoodie.config.table_keys import CREATE_KEYS
-from hoodie.config.write_keys import OPERATION, OPERATIONS
+from hoodie.config.write_keys import OPERATION
 from hoodie.errors import ConfigError, RecordKeyError, SchemaConflictError
 from hoodie.formats.base_file import BaseFileOptions
 from hoodie.formats.file_format import FileFormat
@@ -34,7 +35,7 @@ from hoodie.write.worker.context import WriteContext
 class WritePlan:
     """A checked write that has not begun."""
 
-    operation: str
+    operation: Operation
     options: Options
     properties: TableProperties  # of the table, with what the options add
     schema: pa.Schema  # data columns of the table after the write
@@ -45,7 +46,7 @@ class WritePlan:
     @property
     def combines(self) -> bool:
         """Whether duplicates within the batch are reduced to one row."""
-        return self.operation in ("upsert", "delete") or self.options[keys.COMBINE_BEFORE_INSERT]
+        return self.operation.finds_keys or self.options[keys.COMBINE_BEFORE_INSERT]
 
     @property
     def sizing(self) -> SizingOptions:
@@ -72,14 +73,13 @@ def chosen_operation(asked: str | None, options: Mapping[str, object]) -> str:
     return asked
 
 
-def plan_write(state: TableState, incoming: pa.Schema, operation: str, given: Mapping[str, object]) -> WritePlan:
-    """Check a write of rows with the schema `incoming` before anything is touched.
+def plan_write(state: TableState, incoming: pa.Schema, name: str, given: Mapping[str, object]) -> WritePlan:
+    """Check a write of rows with the schema `incoming`, by the operation of that name, before anything is touched.
 
     Raises ConfigError (operation or option), UnsupportedTableError (a table that we cannot write), RecordKeyError (a key,
     partition or ordering column is missing), SchemaConflictError.
     """
-    if operation not in OPERATIONS:
-        raise ConfigError(f"Operation {operation!r} is not known", fix=f"use one of {', '.join(OPERATIONS)}")
+    operation = operation_named(name)
     options = resolve(given, (*CREATE_KEYS, *keys.WRITE_KEYS))
     check_same_table(state.properties, options)
     properties = with_keygen_options(state.properties, options)
@@ -95,7 +95,7 @@ def plan_write(state: TableState, incoming: pa.Schema, operation: str, given: Ma
                 fix=f"add the column to the rows written to {state.storage.base_path}",
             )
     existing = table_schema(state)
-    deletes = operation == "delete"
+    deletes = operation.deletes
     if deletes and existing is not None:
         schema = existing
     else:
@@ -127,10 +127,11 @@ def plan_write(state: TableState, incoming: pa.Schema, operation: str, given: Ma
     )
 
 
-def _check_generated_keys(properties: TableProperties, operation: str) -> None:
-    if not properties.record_key_fields and operation in ("upsert", "delete"):
+def _check_generated_keys(properties: TableProperties, operation: Operation) -> None:
+    if not properties.record_key_fields and operation.finds_keys:
         raise ConfigError(
-            f"Operation {operation!r} finds no row in table {properties.name!r}: its keys are generated, new ones every time",
+            f"Operation {operation.name!r} finds no row in table {properties.name!r}: its keys are generated, new ones every "
+            "time",
             fix="use insert or bulk_insert, or create the table with hoodie.table.recordkey.fields",
         )
 

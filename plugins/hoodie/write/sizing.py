@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hoodie.config import write_keys as keys
 from hoodie.config.key import Options
+from hoodie.config.operations import Operation
 
 _INPUT_BYTES = 128 * 1024 * 1024  # of input that a task locates and sorts in memory
 _LEAST_BYTES = 64 * 1024  # of input for which another task is worth its start
@@ -12,30 +13,23 @@ _BLIND_TASKS = 10_000  # of an input of unknown size
 _COPIES = 3  # of what a task holds: rows as they came, sorted, and being written
 _GIB = 1 << 30
 
-_PARALLELISM = {
-    "insert": keys.INSERT_PARALLELISM,
-    "bulk_insert": keys.BULK_INSERT_PARALLELISM,
-    "upsert": keys.UPSERT_PARALLELISM,
-    "delete": keys.DELETE_PARALLELISM,
-}
 
-
-def shuffle_tasks(operation: str, options: Options, input_bytes: int, parallelism: int) -> int:
+def shuffle_tasks(operation: Operation, options: Options, input_bytes: int, parallelism: int) -> int:
     """Tasks of a stage: as many as the operation's `hoodie.*.shuffle.parallelism` says, but not more than the input can use,
     else one for each 128 MiB of input, and not fewer than run at once."""
-    given = min(options[_PARALLELISM[operation]], _most_tasks(input_bytes, parallelism))
+    given = min(options[operation.parallelism], _most_tasks(input_bytes, parallelism))
     return given or max(parallelism, -(-input_bytes // _INPUT_BYTES))
 
 
-def input_tasks(operation: str, options: Options, input_bytes: int, parallelism: int) -> int:
+def input_tasks(operation: Operation, options: Options, input_bytes: int, parallelism: int) -> int:
     """Splits of an input that can be cut at will: of a bulk insert they make the files."""
-    given = options[_PARALLELISM[operation]] if operation == "bulk_insert" else 0
+    given = options[operation.parallelism] if not operation.packs else 0
     return min(given, _most_tasks(input_bytes, parallelism)) or parallelism
 
 
-def too_many_tasks(operation: str, options: Options, tasks: int) -> str | None:
+def too_many_tasks(operation: Operation, options: Options, tasks: int) -> str | None:
     """What to tell when the input has use for `tasks` only, fewer than asked for; None when it gets what is asked for."""
-    key = _PARALLELISM[operation]
+    key = operation.parallelism
     if options[key] <= tasks:
         return None
     return f"{key.name}={options[key]} is more than the input has use for: {tasks} tasks"
@@ -48,21 +42,21 @@ def _most_tasks(input_bytes: int, parallelism: int) -> int:
 
 
 def memory_advice(
-    operation: str, options: Options, input_bytes: int, tasks: int, at_once: int, given_bytes: int
+    operation: Operation, options: Options, input_bytes: int, tasks: int, at_once: int, given_bytes: int
 ) -> str | None:
     """What to tell before a write begins whose tasks may run out of memory; None when all is well.
 
     `given_bytes` is what one task has. A task holds a row group and, but for bulk inserts, its share of the input, and copies of
     both.
     """
-    share = 0 if operation == "bulk_insert" else -(-input_bytes // max(1, tasks))
+    share = 0 if not operation.packs else -(-input_bytes // max(1, tasks))
     wanted = _COPIES * (share + options[keys.ROW_GROUP_SIZE])
     if wanted <= given_bytes:
         return None
     more = -(-tasks * wanted // max(1, given_bytes))
     return (
-        f"This {operation} would like about {wanted / _GIB:.1f} GiB for each of the {at_once} tasks that run at once; each has "
-        f"{given_bytes / _GIB:.1f} GiB. On Spark give Python workers more (spark.executor.memoryOverhead of "
+        f"This {operation.name} would like about {wanted / _GIB:.1f} GiB for each of the {at_once} tasks that run at once; each "
+        f"has {given_bytes / _GIB:.1f} GiB. On Spark give Python workers more (spark.executor.memoryOverhead of "
         f"{at_once * wanted / _GIB:.1f} GiB for {at_once} cores an executor; spark.memory.storageFraction can be 0, nothing is "
-        f"cached), run fewer tasks at once, or make them smaller: {_PARALLELISM[operation].name}={more}"
+        f"cached), run fewer tasks at once, or make them smaller: {operation.parallelism.name}={more}"
     )

@@ -7,6 +7,7 @@ import logging
 import pytest
 
 from hoodie.config.key import resolve
+from hoodie.config.operations import operation_named
 from hoodie.config.write_keys import WRITE_KEYS
 from hoodie.engine import LocalEngine
 from hoodie.write.sizing import input_tasks, memory_advice, shuffle_tasks, too_many_tasks
@@ -19,22 +20,22 @@ KEYS = {"insert": "insert", "bulk_insert": "bulkinsert", "upsert": "upsert", "de
 @pytest.mark.parametrize("operation", KEYS)
 def test_tasks_by_option_else_by_size_and_cores(operation):
     unset, given = resolve({}, WRITE_KEYS), resolve({f"hoodie.{KEYS[operation]}.shuffle.parallelism": 7}, WRITE_KEYS)
-    assert shuffle_tasks(operation, unset, 0, 4) == 4
-    assert shuffle_tasks(operation, unset, 10 * GIB, 4) == 80
-    assert shuffle_tasks(operation, given, 10 * GIB, 4) == 7
+    assert shuffle_tasks(operation_named(operation), unset, 0, 4) == 4
+    assert shuffle_tasks(operation_named(operation), unset, 10 * GIB, 4) == 80
+    assert shuffle_tasks(operation_named(operation), given, 10 * GIB, 4) == 7
 
 
 @pytest.mark.parametrize("operation", KEYS)
 def test_not_more_tasks_than_the_input_has_use_for(operation):
     options = resolve({f"hoodie.{KEYS[operation]}.shuffle.parallelism": 1_000_000}, WRITE_KEYS)
-    assert shuffle_tasks(operation, options, 100, 4) == 64
-    assert shuffle_tasks(operation, options, 1 * GIB, 4) == 16_384, "64 KiB a task"
-    assert shuffle_tasks(operation, options, 100, 1000) == 4000
-    assert shuffle_tasks(operation, options, 0, 4) == 10_000, "of a size that Spark does not know"
-    assert input_tasks(operation, options, 100, 4) == (64 if operation == "bulk_insert" else 4)
-    told = too_many_tasks(operation, options, 64)
+    assert shuffle_tasks(operation_named(operation), options, 100, 4) == 64
+    assert shuffle_tasks(operation_named(operation), options, 1 * GIB, 4) == 16_384, "64 KiB a task"
+    assert shuffle_tasks(operation_named(operation), options, 100, 1000) == 4000
+    assert shuffle_tasks(operation_named(operation), options, 0, 4) == 10_000, "of a size that Spark does not know"
+    assert input_tasks(operation_named(operation), options, 100, 4) == (64 if operation == "bulk_insert" else 4)
+    told = too_many_tasks(operation_named(operation), options, 64)
     assert told == f"hoodie.{KEYS[operation]}.shuffle.parallelism=1000000 is more than the input has use for: 64 tasks"
-    assert too_many_tasks(operation, resolve({}, WRITE_KEYS), 64) is None
+    assert too_many_tasks(operation_named(operation), resolve({}, WRITE_KEYS), 64) is None
 
 
 @pytest.mark.parametrize("operation", KEYS)
@@ -48,13 +49,13 @@ def test_a_million_tasks_on_one_row_end(tmp_path, caplog, operation):
 
 def test_advice_names_what_to_give_and_what_to_set():
     options = resolve({"hoodie.parquet.block.size": 100 * MIB}, WRITE_KEYS)
-    assert memory_advice("upsert", options, 8 * GIB, 64, 2, 1 * GIB) is None  # 3 x (128 + 100) MiB
-    text = memory_advice("upsert", options, 8 * GIB, 8, 2, 1 * GIB)
+    assert memory_advice(operation_named("upsert"), options, 8 * GIB, 64, 2, 1 * GIB) is None  # 3 x (128 + 100) MiB
+    text = memory_advice(operation_named("upsert"), options, 8 * GIB, 8, 2, 1 * GIB)
     assert text is not None
     assert "3.3 GiB for each of the 2 tasks" in text
     assert "spark.executor.memoryOverhead of 6.6 GiB" in text
     assert "hoodie.upsert.shuffle.parallelism=27" in text
-    assert memory_advice("bulk_insert", options, 800 * GIB, 8, 2, 1 * GIB) is None, "it streams"
+    assert memory_advice(operation_named("bulk_insert"), options, 800 * GIB, 8, 2, 1 * GIB) is None, "it streams"
 
 
 class Cramped(LocalEngine):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from hoodie.config.operations import Operation
 from hoodie.formats.file_format import FileFormat
 from hoodie.keygen import PartitionPaths, RecordKeys, StoredKeys
 from hoodie.merge import MergeRules
@@ -23,7 +24,7 @@ class WriteContext:
     paths: PartitionPaths
     stored_keys: StoredKeys
     rules: MergeRules  # of the table; for a delete by key those under which the later write always wins
-    operation: str
+    operation: Operation
     allow_duplicates: bool  # rows of an insert leave stored rows of their key alone
     record_positions: bool  # logs tell where their rows stand in the base file
     max_file_bytes: int
@@ -32,14 +33,19 @@ class WriteContext:
     @property
     def deletes_by_key(self) -> bool:
         """The operation is a delete: every incoming row removes its key."""
-        return self.operation == "delete"
+        return self.operation.deletes
 
     @property
     def adds_only(self) -> bool:
         """Rows that go to a base file are added to it, whatever keys it has (`hoodie.merge.allow.duplicate.on.inserts`)."""
-        return self.operation == "insert" and self.allow_duplicates
+        return self._packs_new_rows and self.allow_duplicates
 
     @property
     def merges_inserts(self) -> bool:
         """An insert does as an upsert in the base files that its rows go to."""
-        return self.operation == "insert" and not self.allow_duplicates
+        return self._packs_new_rows and not self.allow_duplicates
+
+    @property
+    def _packs_new_rows(self) -> bool:
+        """Rows go to files that hold others, whose keys nobody has looked for."""
+        return self.operation.packs and not self.operation.finds_keys

@@ -1,14 +1,14 @@
 """The stages of insert, upsert and delete: functions that run in the workers, each a frozen value that can be pickled.
 
-    input -> keyed rows, by hash of the key -> located -> by file -> files
+    input -> keyed rows, by hash of the key -> tagged -> by file -> files
 
-Locating runs twice, once to count and once to route: joining is cheap next to keeping the joined rows.
+Tagging runs twice, once to count and once to route: joining is cheap next to keeping the joined rows.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 
 from hoodie.engine.base import Block
 from hoodie.formats.murmur import murmur2
-from hoodie.index.simple import NOWHERE, Located, locate
+from hoodie.index.base import Index
 from hoodie.index.sketch import KeySketch
+from hoodie.index.tagging import NOWHERE, Tagged
 from hoodie.merge import MergeRules, combined_batch
 from hoodie.model.commit import WriteStat
 from hoodie.model.internal_columns import DELETE, GROUP, POSITION
@@ -95,30 +96,40 @@ class SurveyInput:
 
 
 @dataclass(frozen=True)
-class Profile:
-    """What one bucket holds: rows that touch each file group, rows to insert into each partition."""
+class WorkloadProfile:
+    """Rows that touch each file group (by its number), rows to insert into each partition."""
 
     updates: Counter[int]
     inserts: Counter[str]
 
+    @staticmethod
+    def of(parts: Iterable[WorkloadProfile]) -> WorkloadProfile:
+        """That of all buckets together."""
+        whole = WorkloadProfile(Counter(), Counter())
+        for part in parts:
+            whole.updates.update(part.updates)
+            whole.inserts.update(part.inserts)
+        return whole
+
 
 @dataclass(frozen=True)
-class Locate:
-    """Bucket of incoming rows and stored keys -> its profile."""
+class Tag:
+    """Bucket of incoming rows and stored keys -> its workload profile."""
 
     context: WriteContext
+    index: Index
     partition_of_group: tuple[str, ...]
     combine: bool
 
-    def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> Profile:
-        rows, located = self.rows(tables)
-        groups, counts = np.unique(located.groups, return_counts=True)
+    def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> WorkloadProfile:
+        rows, tagged = self.rows(tables)
+        groups, counts = np.unique(tagged.groups, return_counts=True)
         updates = Counter(dict(zip(groups.tolist(), counts.tolist(), strict=True)))
-        fresh = rows[PARTITION_PATH].take(pa.array(located.new))
+        fresh = rows[PARTITION_PATH].take(pa.array(tagged.new))
         inserts = {entry["values"]: entry["counts"] for entry in pc.value_counts(fresh).to_pylist()}
-        return Profile(updates, Counter(inserts))
+        return WorkloadProfile(updates, Counter(inserts))
 
-    def rows(self, tables: Iterator[pa.Table]) -> tuple[pa.Table, Located]:
+    def rows(self, tables: Iterator[pa.Table]) -> tuple[pa.Table, Tagged]:
         """The incoming rows of the bucket, one a key when they are combined, and where they live.
 
         New deletes are dropped, unless what they delete may be in the small file that they go to.
@@ -128,43 +139,43 @@ class Locate:
         for table in tables:
             (stored if GROUP in table.schema.names else incoming).append(table)
         if not incoming:
-            return _no_rows(self.context), Located.nowhere(0)
+            return _no_rows(self.context), Tagged.nowhere(0)
         rows = pa.concat_tables(incoming)
         if self.combine:
             rows = combined_batch(rows, self.context.rules)
-        located = locate(rows, pa.concat_tables(stored) if stored else None, self.partition_of_group)
+        tagged = self.index.tag(rows, pa.concat_tables(stored) if stored else None, self.partition_of_group)
         if self.context.merges_inserts:
-            return rows, located
+            return rows, tagged
         lives = ~rows[DELETE].combine_chunks().to_numpy(zero_copy_only=False)
-        return rows, replace(located, new=located.new[lives[located.new]])
+        return rows, replace(tagged, new=tagged.new[lives[tagged.new]])
 
 
 @dataclass(frozen=True)
 class Route:
     """Bucket of incoming rows and stored keys -> rows by the task that writes their file."""
 
-    locate: Locate
+    tag: Tag
     assignment: Assignment
 
     def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> Iterator[Block]:
-        rows, located = self.locate.rows(tables)
+        rows, tagged = self.tag.rows(tables)
         task_of_group = self.assignment.task_of_group
-        update_tasks = np.array([task_of_group[group] for group in np.unique(located.groups).tolist()], dtype=np.int64)
-        places = np.searchsorted(np.unique(located.groups), located.groups)
-        tasks = [update_tasks[places]] if len(located.groups) else []
-        order = [located.rows]
-        fresh = rows.select([PARTITION_PATH, RECORD_KEY]).take(pa.array(located.new))
+        update_tasks = np.array([task_of_group[group] for group in np.unique(tagged.groups).tolist()], dtype=np.int64)
+        places = np.searchsorted(np.unique(tagged.groups), tagged.groups)
+        tasks = [update_tasks[places]] if len(tagged.groups) else []
+        order = [tagged.rows]
+        fresh = rows.select([PARTITION_PATH, RECORD_KEY]).take(pa.array(tagged.new))
         partitions = fresh[PARTITION_PATH].combine_chunks()
         hashes = murmur2(fresh[RECORD_KEY], 0)
         for partition in pc.unique(partitions).to_pylist():
             here = np.flatnonzero(pc.equal(partitions, partition).to_numpy(zero_copy_only=False))
-            order.append(located.new[here])
+            order.append(tagged.new[here])
             tasks.append(self.assignment.insert_tasks(partition, hashes[here]))
         if tasks:
             routed = rows.take(pa.array(np.concatenate(order)))
-            if self.locate.context.record_positions:
+            if self.tag.context.record_positions:
                 positions = np.full(routed.num_rows, NOWHERE)
-                positions[: len(located.positions)] = located.positions
+                positions[: len(tagged.positions)] = tagged.positions
                 routed = routed.append_column(POSITION, pa.array(positions))
             yield from split_by(routed, np.concatenate(tasks), len(self.assignment.tasks))
 
@@ -178,16 +189,6 @@ class WriteFiles:
 
     def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> WriteStat | None:
         return write_file(self.context, self.tasks[bucket], bucket, tables)
-
-
-def merge_profiles(profiles: Iterable[Profile]) -> tuple[Mapping[int, int], Mapping[str, int]]:
-    """Rows that touch each file group, and rows to insert into each partition, over all buckets."""
-    updates: Counter[int] = Counter()
-    inserts: Counter[str] = Counter()
-    for profile in profiles:
-        updates.update(profile.updates)
-        inserts.update(profile.inserts)
-    return updates, inserts
 
 
 def _no_rows(context: WriteContext) -> pa.Table:

@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hoodie.index.simple import locate
+from hoodie.index.tagging import tag
 from hoodie.model.internal_columns import GROUP, POSITION
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 
@@ -41,11 +41,11 @@ def test_as_searched_one_by_one(stored, incoming):
             expected[number, group] = known[0] if len(known) == 1 else -1
         if not found:
             fresh.append(number)
-    located = locate(rows, keys, PARTITIONS)
+    located = tag(rows, keys, PARTITIONS)
     pairs = list(zip(located.rows.tolist(), located.groups.tolist(), strict=True))
     assert dict(zip(pairs, located.positions.tolist(), strict=True)) == expected
     assert len(pairs) == len(expected)
     assert located.new.tolist() == fresh
-    nobody_asked = locate(rows, keys.drop_columns([POSITION]), PARTITIONS)
+    nobody_asked = tag(rows, keys.drop_columns([POSITION]), PARTITIONS)
     assert set(nobody_asked.positions.tolist()) <= {-1}
     assert nobody_asked.rows.tolist() == located.rows.tolist()

@@ -1,0 +1,42 @@
+"""What a write may do with its rows (`hoodie.datasource.write.operation`): every operation declared once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hoodie.config import write_keys as keys
+from hoodie.config.key import ConfigKey
+from hoodie.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation. `parallelism` is the option with the number of its tasks."""
+
+    name: str
+    parallelism: ConfigKey[int]
+    finds_keys: bool = False
+    """Rows of stored keys take the place of these, and one row of each key is written; else rows are added beside them."""
+    deletes: bool = False
+    """Of a row only the key counts: what is stored under it is deleted."""
+    packs: bool = True
+    """New rows fill small files before they get files of their own."""
+
+
+_OPERATIONS = {
+    operation.name: operation
+    for operation in (
+        Operation("insert", keys.INSERT_PARALLELISM),
+        Operation("bulk_insert", keys.BULK_INSERT_PARALLELISM, packs=False),
+        Operation("upsert", keys.UPSERT_PARALLELISM, finds_keys=True),
+        Operation("delete", keys.DELETE_PARALLELISM, finds_keys=True, deletes=True),
+    )
+}
+assert tuple(_OPERATIONS) == keys.OPERATIONS, "the option takes the operations that there are"
+
+
+def operation_named(name: str) -> Operation:
+    """The operation that goes by `name`. Raises ConfigError for any other name."""
+    if name not in _OPERATIONS:
+        raise ConfigError(f"Operation {name!r} is not known", fix=f"use one of {', '.join(_OPERATIONS)}")
+    return _OPERATIONS[name]

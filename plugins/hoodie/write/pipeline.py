@@ -1,0 +1,117 @@
+"""The stages of a write in their order, as the driver runs them: from the input to the stats of the files."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hoodie.engine.base import Buckets, Engine
+from hoodie.index.base import Index
+from hoodie.index.none import NoIndex
+from hoodie.index.simple import SimpleIndex
+from hoodie.index.sketch import KeySketch, sketch_power
+from hoodie.model.commit import WriteStat
+from hoodie.model.files import FileSlice
+from hoodie.schema import top_level
+from hoodie.view import Busy, TableState, TableView
+from hoodie.write.placement import Placement, new_file_id
+from hoodie.write.plan import WritePlan
+from hoodie.write.sizing import memory_advice, shuffle_tasks, too_many_tasks
+from hoodie.write.worker.bulk import BulkInsert
+from hoodie.write.worker.context import WriteContext
+from hoodie.write.worker.stages import (
+    KeyRows,
+    KeyStored,
+    Route,
+    Survey,
+    SurveyInput,
+    Tag,
+    Touched,
+    WorkloadProfile,
+    WriteFiles,
+)
+
+_log = logging.getLogger(__name__)
+
+_ROW_BYTES = 64  # bytes per row of the input, a guess: only the size of a sketch depends on it
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """One write whose instant has begun: survey -> candidates -> tag -> workload profile -> assignment -> route -> files."""
+
+    state: TableState
+    plan: WritePlan
+    context: WriteContext
+    engine: Engine
+
+    def run(self, rows: Any) -> list[WriteStat]:
+        """Write `rows`, anything that the engine takes as input. Raises what the tasks raise, MissingFileError (see
+        `TableView.check`), PendingInstantError for rows of a group that waits for clustering."""
+        size = self.engine.input_size(rows)
+        buckets = shuffle_tasks(self.plan.operation, self.plan.options, size, self.engine.parallelism)
+        self._advise(size, buckets)
+        if not self.plan.operation.packs and not self.plan.combines:
+            written = self.engine.map_input(BulkInsert(self.context, new_file_id), rows)
+            return [stat for stats in written for stat in stats]
+        power = sketch_power(size // _ROW_BYTES)
+        touched, keyed = self._survey(rows, buckets, power)
+        partitions = sorted(frozenset().union(*(part.partitions for part in touched)))
+        slices = TableView(self.state, partitions).latest()  # or older rows would be taken for those of today
+        sketch = KeySketch.union((part.keys for part in touched), power)
+        keyed = self._with_stored(rows, keyed, slices, sketch, buckets)
+        tag = Tag(self.context, self._index, tuple(file_slice.partition for file_slice in slices), self.plan.combines)
+        profile = WorkloadProfile.of(keyed.map(tag))
+        placement = Placement(self.state, self.plan, self.context.writing.instant, Busy(self.state))
+        assignment = placement.assign(profile, slices)
+        if not assignment.tasks:
+            return []
+        routed = keyed.exchange(Route(tag, assignment), len(assignment.tasks))
+        return [stat for stat in routed.map(WriteFiles(self.context, assignment.tasks)) if stat is not None]
+
+    @property
+    def _index(self) -> Index:
+        if not self.plan.operation.finds_keys:
+            return NoIndex()
+        return SimpleIndex(self.context.stored_keys, self.context.record_positions)
+
+    def _advise(self, size: int, tasks: int) -> None:
+        """Say what the options ask too much of before the tasks run out of memory, not after."""
+        plan, engine = self.plan, self.engine
+        for told in (
+            too_many_tasks(plan.operation, plan.options, tasks),
+            memory_advice(plan.operation, plan.options, size, tasks, engine.parallelism, engine.task_memory),
+        ):
+            if told is not None:
+                _log.warning(told)
+
+    def _survey(self, rows: Any, buckets: int, power: int) -> tuple[Sequence[Touched], Buckets | None]:
+        """What the rows touch: from a first reading of only their keys, or, where that would cost more than to hold the rows,
+        from the keyed rows, which are given too."""
+        narrow = self._narrowed(rows)
+        if narrow is not None:
+            return self.engine.map_input(SurveyInput(Survey(power), self.context), narrow), None
+        keyed = self.engine.exchange_inputs([(KeyRows(self.context, buckets), rows)], buckets)
+        return keyed.map(Survey(power)), keyed
+
+    def _narrowed(self, rows: Any) -> list[Any] | None:
+        """The input with only the columns of keys and partitions; None where it cannot be read twice."""
+        if not isinstance(rows, Sequence) or not self.context.keys.fields:  # generated keys are in no column
+            return None
+        columns = top_level((*self.context.keys.fields, *self.context.paths.fields))
+        narrow = [split.narrowed(columns) for split in rows]
+        return None if None in narrow else narrow
+
+    def _with_stored(
+        self, rows: Any, keyed: Buckets | None, slices: Sequence[FileSlice], sketch: KeySketch, buckets: int
+    ) -> Buckets:
+        """Keyed rows and the stored keys that may be among theirs, by the hash of the key."""
+        inputs: list[tuple[Any, Any]] = [] if keyed is not None else [(KeyRows(self.context, buckets), rows)]
+        stored = self._index.stored_keys(self.state, slices, self.engine.parallelism)
+        if stored:
+            inputs.append((KeyStored(buckets, sketch), stored))
+        if keyed is None:
+            return self.engine.exchange_inputs(inputs, buckets)
+        return keyed.union(self.engine.exchange_inputs(inputs, buckets)) if inputs else keyed

@@ -1,0 +1,75 @@
+"""Where the rows of a write go in a table as it is: what `assign` has to know of it (format notes, sections 4.1 and 6)."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from hoodie.errors import PendingInstantError
+from hoodie.model.commit import CommitMetadata
+from hoodie.model.files import FileSlice
+from hoodie.model.names import METADATA_BOOTSTRAP, LogFileName
+from hoodie.view import Busy, TableState
+from hoodie.write.assign import assign, average_record_bytes
+from hoodie.write.plan import WritePlan
+from hoodie.write.worker.assignment import Assignment
+from hoodie.write.worker.stages import WorkloadProfile
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The files of one write: `instant` is its time."""
+
+    state: TableState
+    plan: WritePlan
+    instant: str
+    busy: Busy
+
+    def assign(self, profile: WorkloadProfile, slices: Sequence[FileSlice]) -> Assignment:
+        """The file of every row. Raises PendingInstantError for an update of a group that waits for clustering."""
+        self._refuse_clustered(slices[number] for number in profile.updates)
+        sizing = self.plan.sizing
+        return assign(
+            profile.updates,
+            profile.inserts,
+            slices if self.plan.operation.packs else (),
+            self._must_not_grow,
+            average_record_bytes(self._sized_commits() if profile.inserts else (), sizing),
+            sizing,
+            new_file_id,
+            self._log_name if self.state.properties.is_merge_on_read else None,
+        )
+
+    def _must_not_grow(self, file_slice: FileSlice) -> bool:
+        """To grow a slice is to write its base file anew: its logs would be lost, a planned compaction misled, and of a skeleton
+        all rows of its source copied."""
+        base = file_slice.base_file
+        only_base = base is not None and base.source is None and not file_slice.log_files
+        return not only_base or file_slice.group in self.busy.clustering or file_slice.group in self.busy.compacting
+
+    def _sized_commits(self) -> Iterator[CommitMetadata]:
+        """What commits wrote, the newest first. Their bodies are large in tables of many files: few are read."""
+        for instant in reversed(self.state.timeline.commits):
+            if instant.time != METADATA_BOOTSTRAP:
+                yield self.state.commit_metadata(instant)
+
+    def _log_name(self, file_slice: FileSlice) -> LogFileName:
+        waiting = self.busy.compacting.get(file_slice.group)
+        return self.state.layout.next_log(file_slice, self.instant, waiting.time if waiting is not None else None)
+
+    def _refuse_clustered(self, touched: Iterable[FileSlice]) -> None:
+        for file_slice in touched:
+            instant = self.busy.clustering.get(file_slice.group)
+            if instant is not None:
+                raise PendingInstantError(
+                    f"File group {file_slice.file_id} of partition {file_slice.partition!r} waits for clustering",
+                    found=f"pending {self.state.where(instant)}",
+                    fix="nothing was written; let Hudi run that clustering (`call run_clustering` in Spark SQL), "
+                    "then write again",
+                )
+
+
+def new_file_id() -> str:
+    """A fresh file id, `<uuid>-0`."""
+    return f"{uuid.uuid4()}-0"
