@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hoodie.errors import CorruptTableError, MissingFileError, PendingInstantError, SourceError
 from hoodie.view import TableState
-from hudi_services.ingest.checkpoint import KEY, find_checkpoint, newest_load
+from hudi_services.ingest.positions import find_position, newest_entry
 from hudi_services.ingest.prepare import Prepared
 from hudi_services.ingest.quarantine import EXTRA, QuarantineWriter
 from hudi_services.ingest.request import IngestRequest
@@ -17,7 +17,7 @@ from hudi_services.ingest.target import check_still_new
 
 @dataclass
 class Load:
-    """One run. `untyped` are ordering columns of a new table that have no value in any file."""
+    """One run. `untyped` are ordering columns of a new table that have no value in any row."""
 
     request: IngestRequest
     prepared: Prepared
@@ -32,7 +32,8 @@ class Load:
         """Under the table's lock. Raises PendingInstantError when another run was faster; removes what killed runs left."""
         if self.prepared.table is None:
             check_still_new(state, self.prepared.properties)
-        if find_checkpoint(state, forget=self.request.forgotten_source) != self.prepared.checkpoint:
+        key, start_fresh = self.request.source.position_key, self.request.start_fresh
+        if find_position(state, key, start_fresh=start_fresh) != self.prepared.position:
             raise PendingInstantError(
                 f"Another ingestion committed to {self.request.base_path} meanwhile",
                 fix="run again: what is still new is then loaded",
@@ -40,28 +41,28 @@ class Load:
         with suppress(
             CorruptTableError, MissingFileError
         ):  # --start-fresh has decided to go on without the commits before
-            self.quarantine.finish_killed(newest_load(state))
+            self.quarantine.finish_killed(lambda: newest_entry(state, EXTRA))
 
     def before_commit(self) -> Mapping[str, str]:
-        """The extra metadata of the commit: checkpoint and quarantine. Raises SourceError when too many rows are bad."""
+        """The extra metadata of the commit: position and quarantine. Raises SourceError when too many rows are bad."""
         self.rows_read, self.rows_bad = read, bad = self.quarantine.totals()
         share = self.request.max_bad_share
         if bad > share * read:
             self._refused = True
             raise SourceError(
-                f"{bad} of {read} rows from {self.request.source_path} cannot be loaded",
+                f"{bad} of {read} rows from {self.request.source.name} cannot be loaded",
                 found=f"more than the allowed share of {share:.2%}; rows and reasons are in {self.quarantine.path}",
                 fix="repair the source, or allow more with --max-bad-share; nothing was loaded",
             )
         if self.untyped:
             raise SourceError(
-                f"Ordering column {self.untyped[0]!r} has no value in any of the source files",
+                f"Ordering column {self.untyped[0]!r} has no value in any row of {self.request.source.name}",
                 found="so its type is not known; a table that orders by text would keep 9 rather than 10",
                 fix="run again when there are rows with values; nothing was loaded",
             )
         self._commits = True
-        after = self.prepared.checkpoint.with_files(self.request.source_path, self.prepared.plan.files)
-        return {KEY: after.encode(), **({EXTRA: self.quarantine.path} if bad else {})}
+        position = {self.request.source.position_key: self.prepared.batch.position}
+        return position | ({EXTRA: self.quarantine.path} if bad else {})
 
     def failed(self) -> None:
         """Keep the bad rows if it is because of them; after the commit was tried, leave it to the next run to find out."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+from dataclasses import dataclass
 
 from hoodie.errors import ConfigError
 from hoodie.storage import open_storage
@@ -31,28 +32,40 @@ def lies_in(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder.rstrip('/')}/")
 
 
-def check_places(table: str, source: str, quarantine: str) -> None:
-    """Raises ConfigError for a path that is none, and when files of one would be taken for files of another.
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The folders that a run writes into. Their files are no deliveries."""
 
-    A table or quarantine inside the source folder is no error: their files are not loaded.
-    """
-    for path in (table, source, quarantine):
-        open_storage(path)
-    at, landing, bad = canonical(table), canonical(source), canonical(quarantine)
-    if lies_in(landing, at):
-        raise ConfigError(
-            f"Source folder {source} lies in the table {table}",
-            found="files of a table are no deliveries",
-            fix="deliver into a folder of its own; nothing was created",
-        )
-    if lies_in(landing, bad):
-        raise ConfigError(
-            f"Source folder {source} lies in the quarantine {quarantine}",
-            found="rows that could not be loaded would be loaded",
-            fix="deliver repaired rows into a folder of their own",
-        )
-    if lies_in(bad, at) or lies_in(at, bad):
-        raise ConfigError(
-            f"Quarantine {quarantine} and table {table} lie in one another",
-            fix="choose another folder with --quarantine-path",
-        )
+    table: str
+    quarantine: str
+
+    def check(self) -> None:
+        """Raises ConfigError for a path that is none, and when files of one would be taken for files of the other."""
+        for path in (self.table, self.quarantine):
+            open_storage(path)
+        at, bad = canonical(self.table), canonical(self.quarantine)
+        if lies_in(bad, at) or lies_in(at, bad):
+            raise ConfigError(
+                f"Quarantine {self.quarantine} and table {self.table} lie in one another",
+                fix="choose another folder with --quarantine-path",
+            )
+
+    def check_source(self, folder: str) -> None:
+        """Raises ConfigError for a source folder that is none, or whose files are not deliveries.
+
+        A table or quarantine inside the source folder is no error: their files are not loaded.
+        """
+        open_storage(folder)
+        landing = canonical(folder)
+        if lies_in(landing, canonical(self.table)):
+            raise ConfigError(
+                f"Source folder {folder} lies in the table {self.table}",
+                found="files of a table are no deliveries",
+                fix="deliver into a folder of its own; nothing was created",
+            )
+        if lies_in(landing, canonical(self.quarantine)):
+            raise ConfigError(
+                f"Source folder {folder} lies in the quarantine {self.quarantine}",
+                found="rows that could not be loaded would be loaded",
+                fix="deliver repaired rows into a folder of their own",
+            )

@@ -10,11 +10,9 @@ from hoodie.engine import Engine
 from hoodie.errors import ConfigError, TableNotFoundError
 from hoodie.services.after_write import AfterWrite
 from hoodie.table import HoodieTable
-from hudi_services.ingest.checkpoint import Checkpoint, find_checkpoint
-from hudi_services.ingest.places import canonical, check_places
-from hudi_services.ingest.plan import IngestPlan, plan_ingest
+from hudi_services.ingest.positions import find_position
 from hudi_services.ingest.request import IngestRequest
-from hudi_services.ingest.source import list_source
+from hudi_services.ingest.source import Batch, Position
 from hudi_services.ingest.target import check_same, is_left_by_first_load, properties_of_new
 
 
@@ -25,29 +23,23 @@ class Prepared:
     table: HoodieTable | None
     left: HoodieTable | None  # by a first load that failed: the new table takes its place
     properties: TableProperties
-    checkpoint: Checkpoint
-    plan: IngestPlan
+    position: Position | None
+    batch: Batch
     after: AfterWrite  # with the options that are meant for the ingestion and the services after its commit
 
 
 def prepare(request: IngestRequest, engine: Engine) -> Prepared:
     """Look at the table and the source; changes nothing. Raises HoodieError for whatever does not fit."""
     after = AfterWrite.of(request.options, Service.INGEST)
-    if not request.window.is_open and request.date_pattern is None:
-        raise ConfigError(
-            "A date range needs a date pattern", fix="pass --source-date-pattern, for instance dt=%Y-%m-%d"
-        )
     if not 0 <= request.max_bad_share <= 1:  # nan is neither
         raise ConfigError(
             f"The share of bad rows cannot be {request.max_bad_share}", fix="give --max-bad-share a number from 0 to 1"
         )
-    quarantine = request.quarantine_folder
-    check_places(request.base_path, request.source_path, quarantine)
-    own = [canonical(request.base_path), canonical(quarantine)]
-    files = list_source(request.source_path, request.source_format, request.date_pattern, own)
+    places = request.places
+    places.check()
     created = select_keys(after.options, CREATE_KEYS)
     table = left = None
-    checkpoint = Checkpoint()
+    position = None
     try:
         opened = HoodieTable.open(request.base_path, engine=engine)
     except TableNotFoundError as error:
@@ -66,10 +58,9 @@ def prepare(request: IngestRequest, engine: Engine) -> Prepared:
             table = opened
             properties = state.properties
             check_same(state, created)
-            checkpoint = find_checkpoint(state, forget=request.forgotten_source)
-    loaded = checkpoint.loaded(request.source_path)
-    plan = plan_ingest(files, loaded, request.window, reload=request.reload)
-    return Prepared(table, left, properties, checkpoint, plan, after)
+            position = find_position(state, request.source.position_key, start_fresh=request.start_fresh)
+    batch = request.source.discover(position, places, start_fresh=request.start_fresh)
+    return Prepared(table, left, properties, position, batch, after)
 
 
 def _nothing_to_delete(what: str) -> TableNotFoundError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from hoodie.storage import Storage, open_storage
 from hudi_services.ingest.places import canonical
+from hudi_services.ingest.source import Position
 
 _log = logging.getLogger(__name__)
 
@@ -26,7 +27,7 @@ EXTRA = "hudi_services.quarantine"
 
 @dataclass(frozen=True)
 class QuarantineWriter:
-    """Where one run puts its bad rows: JSON lines of source file, reason and row, one file a task that met some."""
+    """Where one run puts its bad rows: JSON lines of where it is from (`file`), reason and row, one file a task that met some."""
 
     folder: str  # of all runs
     table: str  # base path
@@ -69,18 +70,21 @@ class QuarantineWriter:
         except OSError as error:
             _log.warning("What is left of %s could not be removed: %s", self.path, error)
 
-    def finish_killed(self, newest_load: Mapping[str, str]) -> None:
+    def finish_killed(self, newest: Callable[[], Position | None]) -> None:
         """Remove what killed runs of the table left. Call it under the table's lock, where no other run is at work.
 
-        `newest_load` is the extra metadata of the newest commit of an ingestion: only its rows are those of a commit, when it was
-        killed after that, for each run does this for the ones before.
+        `newest` tells the newest entry `EXTRA` of the table's commits, and is asked only when there is such a run: its rows are
+        those of a commit only if that names it, as each run does this for the ones before.
         """
         storage = open_storage(self.folder)
-        for folder in storage.list("").folders:
-            run = folder.removeprefix(self._prefix)
-            if run not in (folder, self.run):
-                committed = newest_load.get(EXTRA, "").rpartition("/")[2] == run
-                _finish(storage, self._prefix, run, keep_rows=committed)
+        left = [name.removeprefix(self._prefix) for name in storage.list("").folders if name.startswith(self._prefix)]
+        killed = [run for run in left if run != self.run]
+        if not killed:
+            return
+        found = newest()
+        committed = found.text.rpartition("/")[2] if found is not None else None
+        for run in killed:
+            _finish(storage, self._prefix, run, keep_rows=run == committed)
 
 
 @dataclass
@@ -90,13 +94,13 @@ class QuarantinedRows:
     lines: list[str] = field(default_factory=list)
     read: int = 0
 
-    def add(self, rows: pa.Table, path: str, reasons: Sequence[str]) -> None:
+    def add(self, rows: pa.Table, origin: str, reasons: Sequence[str]) -> None:
         for row, reason in zip(rows.to_pylist(), reasons, strict=True):
-            self.lines.append(json.dumps({"file": path, "reason": reason, "row": row}, default=str))
+            self.lines.append(json.dumps({"file": origin, "reason": reason, "row": row}, default=str))
             self.read -= 1
 
-    def add_text(self, path: str, text: str, reason: str) -> None:
-        self.lines.append(json.dumps({"file": path, "reason": reason, "text": text}))
+    def add_text(self, origin: str, text: str, reason: str) -> None:
+        self.lines.append(json.dumps({"file": origin, "reason": reason, "text": text}))
 
 
 def _replace(storage: Storage, path: str, text: str) -> None:

@@ -1,118 +1,109 @@
-"""The files of a source folder."""
+"""What an ingestion asks of a source.
+
+Files of a folder are one (`hudi_services.ingest.files`); a topic, the log of a database and the changes of a table are others.
+The pipeline does not look into a position: it finds the newest one of the table, hands it over, and puts the one after the batch
+into the commit of the batch's rows. So rows and position become visible in one step.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
-from datetime import date, datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
 
-from hoodie.errors import ConfigError, SourceError
-from hoodie.storage import FileInfo, Storage, open_storage
-from hudi_services.ingest.places import canonical
+import pyarrow as pa
 
-FORMATS = {
-    "parquet": (".parquet",),
-    "csv": (".csv", ".csv.gz"),
-    "json": (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz"),
-}
-_HIDDEN = (".", "_")
-_FIELDS = {
-    "%Y": ("Y", r"\d{4}"),
-    "%m": ("m", r"\d{2}"),
-    "%d": ("d", r"\d{2}"),
-    "%j": ("j", r"\d{3}"),
-    "%y": ("y", r"\d{2}"),
-}
+from hoodie.engine import Engine
+from hudi_services.entry.explanation import Items
+from hudi_services.ingest.places import Places
+
+Reject = Callable[[str, str, str], None]
+"""Takes what is no row to the quarantine: where it is from, its text, the reason."""
 
 
 @dataclass(frozen=True, slots=True)
-class SourceFile:
-    """A file that arrived: its path inside the source folder, bytes, time of its last change, date that its path carries."""
+class Position:
+    """How far a table has taken in a source: text that only the source reads, and the instant of the commit that holds it."""
 
-    path: str
-    size: int
-    modified_ms: int
-    day: date | None
-
-
-def list_source(
-    folder: str, file_format: str, date_pattern: str | None, left_out: Collection[str] = ()
-) -> list[SourceFile]:
-    """The data files below `folder`, in the order of their paths. Hidden and temporary files are passed over, and so are the
-    folders `left_out` (canonical paths).
-
-    Raises ConfigError for an unknown format or pattern, SourceError when the folder is missing or cannot be listed.
-    """
-    if file_format not in FORMATS:
-        raise ConfigError(f"Source format {file_format!r} is not known", fix=f"use one of {', '.join(FORMATS)}")
-    dates = DatePattern(date_pattern) if date_pattern else None
-    storage = open_storage(folder)
-    try:
-        files = [
-            SourceFile(file.path, file.size, file.modified_ms, dates.find(file.path) if dates else None)
-            for file in _walk(storage, "", frozenset(left_out))
-            if file.name.lower().endswith(FORMATS[file_format]) and not _hidden(file.name)
-        ]
-    except OSError as error:
-        raise SourceError(
-            f"Source folder {folder} cannot be listed", found=str(error), fix="check its permissions and the storage"
-        ) from error
-    if not files and not _exists(storage):
-        raise SourceError(f"Source folder {folder} is missing", fix="check the path, or wait for the first delivery")
-    return sorted(files, key=lambda file: file.path)
+    text: str
+    instant: str
+    where: str = field(compare=False)  # the commit, for messages
 
 
-class DatePattern:
-    """Finds the date in a path, such as `dt=%Y-%m-%d`. A field that stands twice has one value."""
+class SourceSplit(Protocol):
+    """What one task reads of a batch. Picklable."""
 
-    def __init__(self, pattern: str) -> None:
-        """Raises ConfigError when the pattern names no full date or a field that is not supported."""
-        self._pattern = pattern
-        text = re.escape(pattern)
-        for field, (name, digits) in _FIELDS.items():
-            text = text.replace(re.escape(field), f"(?P<{name}>{digits})", 1)
-            text = text.replace(re.escape(field), f"(?P={name})")
-        fields = set(re.findall(r"%([A-Za-z])", pattern))
-        if not ({"Y", "m", "d"} <= fields or {"y", "m", "d"} <= fields or {"Y", "j"} <= fields) or fields - set(
-            "Ymdjy"
-        ):
-            raise ConfigError(
-                f"Date pattern {pattern!r} names no day", fix="use %Y, %m and %d, for instance dt=%Y-%m-%d"
-            )
-        self._regex = re.compile(text)
-        self._format = " ".join(f"%{field}" for field in sorted(fields))
-        self._fields = sorted(fields)
+    @property
+    def size(self) -> int:
+        """About how many bytes."""
+        ...
 
-    def find(self, path: str) -> date | None:
-        """The date in `path`, None when there is none."""
-        match = self._regex.search(path)
-        if match is None:
-            return None
-        try:
-            return datetime.strptime(" ".join(match[field] for field in self._fields), self._format).date()
-        except ValueError:  # looks like a date and is none, such as 2013-02-30
-            return None
+    def tables(self, reject: Reject) -> Iterator[tuple[str, pa.Table]]:
+        """All rows, some at a time, each time with where they are from; any types that cast to those of the table.
+
+        Raises SourceError when they are not those that were discovered any more, or cannot be read: nothing is then loaded.
+        """
+        ...
 
 
-def _walk(storage: Storage, folder: str, left_out: frozenset[str]) -> Iterator[FileInfo]:
-    """Every file below `folder`, links followed."""
-    if canonical(f"{storage.base_path}/{folder}") in left_out:
-        return
-    listing = storage.list(folder)
-    yield from listing.files
-    for sub in listing.folders:
-        if not sub.rpartition("/")[2].startswith(_HIDDEN):
-            yield from _walk(storage, sub, left_out)
+class Batch(Protocol):
+    """What a source has that is new."""
+
+    @property
+    def items(self) -> Items:
+        """What it is made of, such as files or ranges of offsets, in the order in which they are read. None: nothing is new."""
+        ...
+
+    @property
+    def reason(self) -> str:
+        """Why these, or why none, in a line for people."""
+        ...
+
+    @property
+    def facts(self) -> Mapping[str, object]:
+        """What else the plan says to programs."""
+        ...
+
+    @property
+    def files(self) -> int:
+        """How many files the result counts as read."""
+        ...
+
+    @property
+    def position(self) -> str:
+        """The source's position after it, for the extra metadata of the commit."""
+        ...
+
+    def schema(self, known: pa.Schema | None, engine: Engine) -> pa.Schema:
+        """The columns; null where no value told the type. `known` are the table's, whose types guesses give way to.
+
+        Raises SourceError, or SchemaConflictError naming the column.
+        """
+        ...
+
+    def splits(self, schema: pa.Schema, tasks: int) -> Sequence[SourceSplit]:
+        """About so many, in order; the table's columns will be `schema`."""
+        ...
 
 
-def _hidden(name: str) -> bool:
-    return name.startswith(_HIDDEN) or name.endswith((".tmp", ".crc", ".partial"))
+class Source(Protocol):
+    """Where rows come from."""
 
+    @property
+    def name(self) -> str:
+        """How messages call it, such as its path."""
+        ...
 
-def _exists(storage: Storage) -> bool:
-    listing = storage.list("")
-    if listing.files or listing.folders:
-        return True
-    parent, _, name = storage.base_path.rpartition("/")
-    return name in [path.rpartition("/")[2] for path in open_storage(parent or "/").list("").folders]
+    @property
+    def position_key(self) -> str:
+        """Under which its positions are in the extra metadata of commits: one for all sources of a kind."""
+        ...
+
+    def discover(self, position: Position | None, places: Places, *, start_fresh: bool) -> Batch:
+        """What is new since `position`; None: since ever. Changes nothing.
+
+        With `start_fresh` everything of this source is new, also where the position cannot be read; what other sources of the
+        kind delivered stays known. Raises ConfigError for what it is told and cannot do, SourceError when it is not there, and
+        CorruptTableError for a position that it cannot read.
+        """
+        ...

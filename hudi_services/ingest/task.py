@@ -1,4 +1,4 @@
-"""Loads new files of a folder into a table: what the flags ask for, explained or done."""
+"""Loads what a source has that is new into a table: what the flags ask for, explained or done."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from hoodie.engine import Engine
 from hoodie.errors import ConfigError
 from hoodie.write.plan import chosen_operation
 from hudi_services.entry.call import Call
-from hudi_services.entry.explanation import Explanation, Item, Items
-from hudi_services.ingest.plan import Window
+from hudi_services.entry.explanation import Explanation
+from hudi_services.ingest.files.plan import Window
+from hudi_services.ingest.files.source import FilesSource
 from hudi_services.ingest.prepare import prepare
 from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.run import run_ingest
@@ -29,19 +30,19 @@ class IngestTask:
     request: IngestRequest
 
     def explain(self, engine: Engine) -> Explanation:
-        """The files of the plan, in order."""
+        """What the source has that is new, in order."""
         prepared = prepare(self.request, engine)
-        plan, after = prepared.plan, [step.name for step in prepared.after.steps]
+        batch, after = prepared.batch, [step.name for step in prepared.after.steps]
         creates = (f"would create table {prepared.properties.name}",) if prepared.table is None else ()
         return Explanation(
             "ingest",
-            plan.reason,
-            Items("load", tuple(Item(file.path, file.size) for file in plan.files), plan.bytes),
+            batch.reason,
+            batch.items,
             facts={
                 "table": prepared.properties.name,
                 "creates_table": prepared.table is None,
                 "services_after": after,
-                "changed_after_load": [file.path for file in plan.changed],
+                **batch.facts,
             },
             before=(*creates, *([f"after the commit: {', '.join(after)}"] if after else [])),
         )
@@ -81,12 +82,14 @@ def ingest_task(
     return IngestTask(
         IngestRequest(
             base_path=call.base_path,
-            source_path=_source_folder(source_path, options),
-            source_format=source_format,
+            source=FilesSource(
+                _source_folder(source_path, options),
+                source_format,
+                source_date_pattern,
+                Window(start.date() if start else None, end.date() if end else None),
+                reload,
+            ),
             operation=chosen_operation(operation, options),
-            date_pattern=source_date_pattern,
-            window=Window(start.date() if start else None, end.date() if end else None),
-            reload=reload,
             start_fresh=start_fresh,
             quarantine_path=quarantine_path,
             max_bad_share=max_bad_share,

@@ -13,6 +13,7 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
+from hudi_services.ingest.files.source import FilesSource
 from hudi_services.ingest.prepare import prepare
 from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.run import run_ingest
@@ -40,7 +41,9 @@ class Feed:
 
     def request(self, file_format="parquet", options=(), **more):
         merged = {**OPTIONS, **SMALL_BLOOM, **dict(options)}
-        return IngestRequest(str(self.table), str(more.pop("source", self.source)), file_format, options=merged, **more)
+        named = {name: more.pop(name) for name in ("date_pattern", "window", "reload") if name in more}
+        source = FilesSource(str(more.pop("source", self.source)), file_format, **named)
+        return IngestRequest(str(self.table), source, options=merged, **more)
 
     def run(self, *args, **more):
         return run_ingest(self.request(*args, **more), LocalEngine(2))

@@ -7,9 +7,9 @@ import os
 import pytest
 
 from hoodie.errors import ConfigError, HoodieError
-from hudi_services.ingest.checkpoint import Checkpoint
+from hudi_services.ingest.files.checkpoint import Checkpoint
+from hudi_services.ingest.files.listing import SourceFile
 from hudi_services.ingest.places import canonical, lies_in
-from hudi_services.ingest.source import SourceFile
 from tests.support.tables import batch
 
 ROWS = batch([("a", "p", 1, 1), ("b", "q", 1, 1)])

@@ -6,15 +6,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import hudi_services.ingest.text
+import hudi_services.ingest.files.text
 from hoodie import HoodieTable
 from hoodie.errors import RecordKeyError, SchemaConflictError, SourceError, TableNotFoundError
 from hoodie.keygen import PartitionPaths, RecordKeys
 from hoodie.storage import open_storage
 from hudi_services.ingest.checks import RowChecks
+from hudi_services.ingest.files.listing import list_source
+from hudi_services.ingest.files.readers import file_splits
 from hudi_services.ingest.quarantine import QuarantineWriter
-from hudi_services.ingest.readers import file_splits
-from hudi_services.ingest.source import list_source
+from hudi_services.ingest.rows import CheckedSplit
 from tests.support.tables import OPTIONS, batch
 
 ROWS = batch([("a", "p", 1, 1), ("b", "q", 2, 2)])
@@ -75,7 +76,7 @@ def test_a_line_that_is_no_json_object_is_quarantined_as_text(feed, known, line)
 @pytest.mark.parametrize("block", [40, 64, 1000])
 @pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "x.json", "x.json.gz"])
 def test_rows_that_lie_across_blocks_are_read_once(feed, monkeypatch, name, block):
-    monkeypatch.setattr(hudi_services.ingest.text, "BLOCK", block)
+    monkeypatch.setattr(hudi_services.ingest.files.text, "BLOCK", block)
     expected = {f"k{n}": ("p,\n" if n % 3 else 'q"', n, n) for n in range(40)}
     rows = [{"id": key, "part": part, "ts": ts, "value": value} for key, (part, ts, value) in expected.items()]
     quoted = [f'{row["id"]},"{row["part"].replace(chr(34), chr(34) * 2)}",{row["ts"]},{row["value"]}\n' for row in rows]
@@ -86,7 +87,7 @@ def test_rows_that_lie_across_blocks_are_read_once(feed, monkeypatch, name, bloc
 
 
 def test_row_groups_of_a_great_file_are_read_once_by_any_number_of_tasks(feed, monkeypatch):
-    monkeypatch.setattr(hudi_services.ingest.text, "BLOCK", 1)
+    monkeypatch.setattr(hudi_services.ingest.files.text, "BLOCK", 1)
     rows = batch([(f"k{n}", "p", n, n) for n in range(100)])
     feed.land("1.parquet", rows.slice(0, 70))
     pq.write_table(rows.slice(0, 70), feed.source / "1.parquet", row_group_size=9)
@@ -98,7 +99,8 @@ def test_row_groups_of_a_great_file_are_read_once_by_any_number_of_tasks(feed, m
     )
     for parallelism in (1, 2, 5, 50):
         writer = QuarantineWriter(str(feed.quarantine), str(feed.table), "run")
-        splits = file_splits(storage, "parquet", files, rows.schema, checks, writer, parallelism)
+        found = file_splits(storage, "parquet", files, rows.schema, parallelism)
+        splits = [CheckedSplit(each, "land", rows.schema, checks, writer, place) for place, each in enumerate(found)]
         assert min(parallelism, 9) - 1 <= len(splits) <= 9
         read = pa.Table.from_batches([each for split in splits for each in split.batches()])
         assert read.equals(rows), "in the order of arrival"

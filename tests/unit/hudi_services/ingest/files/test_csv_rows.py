@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from hoodie import HoodieTable
 from hoodie.errors import SourceError
-from hudi_services.ingest import text
-from hudi_services.ingest.csv_rows import csv_table, read_header, row_blocks
+from hudi_services.ingest.files import text
+from hudi_services.ingest.files.csv_rows import csv_table, read_header, row_blocks
 from tests.support.tables import OPTIONS
 
 HEADER = "id,part,ts,value\n"
@@ -64,8 +64,8 @@ def test_quotes_inside_of_a_value_are_quotes(feed):
 
 
 def test_a_value_of_more_than_64_mib_is_named(feed, monkeypatch):
-    monkeypatch.setattr("hudi_services.ingest.csv_rows._LONGEST_ROW", 5000)
-    monkeypatch.setattr("hudi_services.ingest.csv_rows._HEADER", 100)
+    monkeypatch.setattr("hudi_services.ingest.files.csv_rows._LONGEST_ROW", 5000)
+    monkeypatch.setattr("hudi_services.ingest.files.csv_rows._HEADER", 100)
     monkeypatch.setattr(text, "BLOCK", 1000)
     feed.land("x.csv", HEADER + 'a,p,1,x\nb,p,2,"y\n' + "k,p,1,v\n" * 1000)
     with pytest.raises(SourceError, match=r"x.csv cannot be read.*row that begins in line 3 .* quote not closed"):

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.json as pa_json
 
 from hoodie.storage import File
-from hudi_services.ingest import text
 from hudi_services.ingest.exact import is_changed_json, may_hold
-from hudi_services.ingest.text import RejectText, without_mark
+from hudi_services.ingest.files import text
+from hudi_services.ingest.files.text import RejectText, without_mark
 
 _START = 4096  # bytes
 

@@ -1,8 +1,8 @@
-"""Source files as inputs of the engine: the workers read them; bad rows go to the quarantine."""
+"""Source files shared out among tasks, and their rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,17 +11,13 @@ import pyarrow.parquet as pq
 
 from hoodie.errors import SourceError
 from hoodie.storage import File, Storage, closing_input
-from hudi_services.ingest import text
-from hudi_services.ingest.casting import typed, unknown_field
-from hudi_services.ingest.checks import RowChecks
-from hudi_services.ingest.csv_rows import csv_table, read_header, row_blocks, without_null_texts
-from hudi_services.ingest.json_rows import exact_json_tables, line_blocks, readable
-from hudi_services.ingest.quarantine import QuarantineWriter
-from hudi_services.ingest.source import SourceFile
-from hudi_services.ingest.text import READ_ERRORS, RejectText, text_input, unreadable
-
-RejectFileText = Callable[[str, str, str], None]  # path, text, reason
-RejectRows = Callable[[pa.Table, str, Sequence[str]], None]  # rows, path, reason of each
+from hudi_services.ingest.casting import unknown_field
+from hudi_services.ingest.files import text
+from hudi_services.ingest.files.csv_rows import csv_table, read_header, row_blocks, without_null_texts
+from hudi_services.ingest.files.json_rows import exact_json_tables, line_blocks, readable
+from hudi_services.ingest.files.listing import SourceFile
+from hudi_services.ingest.files.text import READ_ERRORS, RejectText, text_input, unreadable
+from hudi_services.ingest.source import Reject
 
 _SPLIT = 128 * 1024 * 1024  # bytes of files that one task reads
 
@@ -41,40 +37,29 @@ class Piece:
 
 @dataclass(frozen=True)
 class FileSplit:
-    """Pieces that one task reads, in order. `checks` say which rows are bad."""
+    """Pieces that one task reads, in order, into columns that cast to `schema`."""
 
     storage: Storage
     file_format: str
     pieces: tuple[Piece, ...]
     schema: pa.Schema
-    checks: RowChecks
-    quarantine: QuarantineWriter
-    number: int
 
     @property
     def size(self) -> int:
         return sum(piece.size for piece in self.pieces)
 
-    def narrowed(self, columns: Sequence[str]) -> None:
-        """Which rows are good shows only when all columns are parsed."""
-        return
+    def tables(self, reject: Reject) -> Iterator[tuple[str, pa.Table]]:
+        """The rows with the path of their file. Raises SourceError for a file that cannot be read or has changed."""
+        for piece in self.pieces:
+            try:
+                for rows in self._tables(piece, partial(reject, piece.path)):
+                    self._check_columns(piece, rows)
+                    yield piece.path, rows
+            except READ_ERRORS as error:
+                raise unreadable(self.storage, piece.path, error) from error
+            self._check_unchanged(piece)
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Good rows in `schema`; bad ones are written to the quarantine when the last batch was taken."""
-        with self.quarantine.open(self.number) as quarantine:
-            for piece in self.pieces:
-                try:
-                    for rows in self._tables(piece, quarantine.add_text):
-                        self._check_columns(piece, rows)
-                        good = self._good(rows, piece.path, quarantine.add)
-                        quarantine.read += rows.num_rows
-                        yield from good.to_batches()
-                except READ_ERRORS as error:
-                    raise unreadable(self.storage, piece.path, error) from error
-                self._check_unchanged(piece)
-
-    def _tables(self, piece: Piece, reject: RejectFileText) -> Iterator[pa.Table]:
-        refuse = partial(reject, piece.path)
+    def _tables(self, piece: Piece, reject: RejectText) -> Iterator[pa.Table]:
         if self.file_format == "parquet":
             with closing_input(self.storage, piece.path) as source:
                 file = pq.ParquetFile(source)
@@ -84,11 +69,11 @@ class FileSplit:
             return
         with text_input(self.storage, piece.path) as source:
             if self.file_format == "csv":
-                yield from self._csv_tables(source, refuse)
+                yield from self._csv_tables(source, reject)
             else:
                 schema = readable(self.schema)
                 for lines in line_blocks(source):
-                    yield from exact_json_tables(lines, schema, refuse)
+                    yield from exact_json_tables(lines, schema, reject)
 
     def _csv_tables(self, source: File, reject: RejectText) -> Iterator[pa.Table]:
         """Every column as text."""
@@ -122,17 +107,6 @@ class FileSplit:
             fix="run again when it is complete; deliver files under another name and rename them; nothing was loaded",
         )
 
-    def _good(self, rows: pa.Table, path: str, reject: RejectRows) -> pa.Table:
-        cast, bad, reasons = typed(rows, self.schema)
-        if bad.any():
-            reject(rows.filter(pa.array(bad)), path, reasons)
-        for flags, reason in self.checks.failed(cast):
-            more = flags & ~bad
-            if more.any():
-                reject(rows.filter(pa.array(more)), path, [reason] * int(more.sum()))
-                bad |= more
-        return cast.filter(pa.array(~bad)) if bad.any() else cast
-
 
 def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_binary(kind))
@@ -143,13 +117,11 @@ def file_splits(
     file_format: str,
     files: Sequence[SourceFile],
     schema: pa.Schema,
-    checks: RowChecks,
-    quarantine: QuarantineWriter,
-    parallelism: int,
+    tasks: int,
 ) -> list[FileSplit]:
-    """Pack `files`, in order, into splits of about equal size: at least one a worker when the bytes allow it."""
+    """Pack `files`, in order, into splits of about equal size: at least one a task when the bytes allow it."""
     pieces = [piece for file in files for piece in _pieces(storage, file_format, file)]
-    target = min(_SPLIT, max(1, -(-sum(piece.size for piece in pieces) // parallelism)))
+    target = min(_SPLIT, max(1, -(-sum(piece.size for piece in pieces) // tasks)))
     groups: list[list[Piece]] = []
     filled = target
     for piece in pieces:
@@ -158,10 +130,7 @@ def file_splits(
             filled = 0
         groups[-1].append(piece)
         filled += piece.size
-    return [
-        FileSplit(storage, file_format, tuple(group), schema, checks, quarantine, number)
-        for number, group in enumerate(groups)
-    ]
+    return [FileSplit(storage, file_format, tuple(group), schema) for group in groups]
 
 
 def _pieces(storage: Storage, file_format: str, file: SourceFile) -> list[Piece]:

@@ -14,12 +14,12 @@ import pyarrow.parquet as pq
 
 from hoodie.errors import SchemaConflictError
 from hoodie.storage import Storage, closing_input
-from hudi_services.ingest.csv_rows import csv_table, read_header, row_blocks, without_null_texts
-from hudi_services.ingest.json_rows import json_tables, line_blocks
-from hudi_services.ingest.text import READ_ERRORS, text_input, unreadable
-from hudi_services.ingest.unite import CODES, are_apart, common_type, unite, with_known
-from hudi_services.ingest.vast import csv_number_type, vast_json
-from hudi_services.ingest.zones import with_zones
+from hudi_services.ingest.files.csv_rows import csv_table, read_header, row_blocks, without_null_texts
+from hudi_services.ingest.files.json_rows import json_tables, line_blocks
+from hudi_services.ingest.files.text import READ_ERRORS, text_input, unreadable
+from hudi_services.ingest.files.unite import CODES, are_apart, common_type, unite, with_known
+from hudi_services.ingest.files.vast import csv_number_type, vast_json
+from hudi_services.ingest.files.zones import with_zones
 
 _CODE = r"^\s*[+-]?0[0-9xX]"
 """Texts that Arrow takes for numbers, which would not give them back: 007 and 7, 0x10 and 16 are different codes."""

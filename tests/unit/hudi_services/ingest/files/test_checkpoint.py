@@ -13,9 +13,11 @@ from hoodie.clock import SystemClock
 from hoodie.errors import CorruptTableError, MissingFileError, NotCommittedError, PendingInstantError
 from hoodie.storage import LocalStorage, walk_files
 from hoodie.view import load_state
-from hudi_services.ingest.checkpoint import KEY, Checkpoint, find_checkpoint
+from hudi_services.ingest.files.checkpoint import KEY, Checkpoint
+from hudi_services.ingest.files.listing import SourceFile
+from hudi_services.ingest.positions import find_position
 from hudi_services.ingest.prepare import prepare
-from hudi_services.ingest.source import SourceFile
+from hudi_services.ingest.source import Position
 from tests.support.archive import archive_before
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.tables import OPTIONS, SMALL_BLOOM, batch
@@ -46,18 +48,23 @@ def state(feed):
     return load_state(LocalStorage(str(feed.table)), SystemClock())
 
 
+def checkpoint(state):
+    position = find_position(state, KEY, start_fresh=False)
+    return Checkpoint() if position is None else Checkpoint.decode(position)
+
+
 def test_a_checkpoint_survives_its_text():
     files = [SourceFile("ü/ä b.csv", 10, 0, None), SourceFile("a.csv", 0, 0, None)]
-    checkpoint = Checkpoint().with_files("/land", files).with_files("s3://other", files[:1])
-    assert Checkpoint.decode(checkpoint.encode(), "here") == checkpoint
-    assert checkpoint.loaded("/land") == {"ü/ä b.csv": 10, "a.csv": 0}
-    assert checkpoint.loaded("/elsewhere") == {}
+    made = Checkpoint().with_files("/land", files).with_files("s3://other", files[:1])
+    assert Checkpoint.decode(Position(made.encode(), "1", "here")) == made
+    assert made.loaded("/land") == {"ü/ä b.csv": 10, "a.csv": 0}
+    assert made.loaded("/elsewhere") == {}
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "no json", '{"version": 2}', '{"version": 1, "sources": "AAAA"}'])
 def test_a_checkpoint_that_cannot_be_read_names_the_instant_and_the_way_out(text):
     with pytest.raises(CorruptTableError, match=r"in commit 7 .* --start-fresh"):
-        Checkpoint.decode(text, "commit 7")
+        Checkpoint.decode(Position(text, "7", "commit 7"))
 
 
 def test_a_later_run_loads_only_what_is_new(feed):
@@ -98,7 +105,7 @@ def test_a_run_that_is_killed_neither_loses_nor_doubles_a_file(feed, monkeypatch
     feed.run(operation="bulk_insert")
     assert keys_with_repeats(feed) == ["a", "b", "c", "d"]
     sizes = {landed.name: landed.stat().st_size for landed in feed.source.iterdir()}
-    assert find_checkpoint(state(feed)) == Checkpoint({str(feed.source): sizes})
+    assert checkpoint(state(feed)) == Checkpoint({str(feed.source): sizes})
 
 
 def test_a_first_load_without_disk_space_leaves_no_files_and_is_repeated_whole(feed, monkeypatch):
@@ -123,7 +130,7 @@ def test_two_sources_feed_one_table(feed):
         feed.run(operation="bulk_insert")
         feed.run(operation="bulk_insert", source=other)
     assert keys_with_repeats(feed) == ["a", "b", "c", "d"]
-    assert set(find_checkpoint(state(feed)).sources) == {str(feed.source), str(other)}
+    assert set(checkpoint(state(feed)).sources) == {str(feed.source), str(other)}
 
 
 def test_a_start_from_fresh_forgets_this_source_and_no_other(feed):
@@ -179,7 +186,7 @@ def test_an_archived_checkpoint_is_found(feed):
     for number in range(3):
         feed.open().write(batch([(f"x{number}", "p", 1, 1)]), "insert", SMALL_BLOOM)
     archive_before(feed.open(), feed.open().timeline.commits[3].time)
-    assert len(next(iter(find_checkpoint(state(feed)).sources.values()))) == 2
+    assert len(next(iter(checkpoint(state(feed)).sources.values()))) == 2
     assert feed.run().instant is None
     assert feed.run(start_fresh=True).files_read == 2
 
@@ -191,7 +198,7 @@ def test_an_archive_without_a_checkpoint_is_a_table_that_was_never_loaded(feed):
     for number in range(3):
         table.write(batch([(f"x{number}", "p", 1, 1)]), "insert", SMALL_BLOOM)
     archive_before(table, table.timeline.commits[2].time)
-    assert find_checkpoint(table.state()) == Checkpoint()
+    assert checkpoint(table.state()) == Checkpoint()
 
 
 def test_a_damaged_archive_that_might_hold_a_checkpoint_needs_a_decision(feed):

@@ -11,7 +11,7 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.errors import SchemaConflictError, SourceError
-from hudi_services.ingest import text
+from hudi_services.ingest.files import text
 from tests.support.tables import OPTIONS, batch
 
 ROWS = batch([("a", "p", 1, 1), ("b", "q", 2, 2)])
@@ -278,7 +278,7 @@ def test_times_with_a_zone_are_moments(feed, file_format):
 @pytest.mark.parametrize("block", [40, 10_000])
 def test_times_of_which_some_have_a_zone_stay_text(feed, monkeypatch, file_format, block):
     monkeypatch.setattr(text, "BLOCK", block)
-    monkeypatch.setattr("hudi_services.ingest.json_rows._START", 1)
+    monkeypatch.setattr("hudi_services.ingest.files.json_rows._START", 1)
     land_values(feed, file_format, [ZONED, PLAIN])
     feed.run(file_format)
     assert column(feed, "value") == {"k0": ZONED, "k1": PLAIN}

@@ -9,7 +9,7 @@ import pyarrow as pa
 from hoodie.errors import SchemaConflictError
 
 CODES = pa.large_string()
-"""The guess for values such as 01234, which are codes and no numbers. It becomes text, also beside numbers of other files."""
+"""The guess for values such as 01234, which are codes and no numbers. The table gets text, also beside numbers of other files."""
 
 
 def unite(schemas: Iterable[pa.Schema], *, guessed: bool) -> pa.Schema:
@@ -37,17 +37,6 @@ def with_known(known: pa.DataType, guessed: pa.DataType) -> pa.DataType:
     if pa.types.is_list(known) and pa.types.is_list(guessed):
         return pa.list_(known.value_field.with_type(with_known(known.value_type, guessed.value_type)))
     return known
-
-
-def settled(kind: pa.DataType) -> pa.DataType:
-    """Text for codes, and where a type is not known yet, for all values were null: text holds whatever comes."""
-    if pa.types.is_null(kind) or kind == CODES:
-        return pa.string()
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(settled(field.type)) for field in kind.fields])
-    if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(settled(kind.value_type)))
-    return kind
 
 
 def _fields(one: list[pa.Field], other: list[pa.Field], prefix: str, *, guessed: bool) -> list[pa.Field]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from hudi_services.ingest.source import SourceFile
+from hudi_services.ingest.files.listing import SourceFile
 
 
 @dataclass(frozen=True)
@@ -29,17 +29,13 @@ class Window:
 
 
 @dataclass(frozen=True)
-class IngestPlan:
+class FilesPlan:
     """Files to load in order, and those left out with the reason."""
 
     files: tuple[SourceFile, ...]
     loaded_before: int
     outside_window: int
     changed: tuple[SourceFile, ...]  # loaded before, with another size since
-
-    @property
-    def bytes(self) -> int:
-        return sum(file.size for file in self.files)
 
     @property
     def reason(self) -> str:
@@ -53,7 +49,7 @@ class IngestPlan:
         return f"{len(self.files)} files to load" + (f"; {', '.join(parts)}" if parts else "")
 
 
-def plan_ingest(files: Sequence[SourceFile], loaded: Mapping[str, int], window: Window, *, reload: bool) -> IngestPlan:
+def plan_files(files: Sequence[SourceFile], loaded: Mapping[str, int], window: Window, *, reload: bool) -> FilesPlan:
     """Choose the files of the window that were not loaded before; with `reload` all of the window."""
     chosen, changed = [], []
     before = outside = 0
@@ -66,4 +62,4 @@ def plan_ingest(files: Sequence[SourceFile], loaded: Mapping[str, int], window: 
             changed.append(file)
         else:
             before += 1
-    return IngestPlan(tuple(chosen), before, outside, tuple(changed))
+    return FilesPlan(tuple(chosen), before, outside, tuple(changed))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_services.ingest.json_rows import json_tables, readable
+from hudi_services.ingest.files.json_rows import json_tables, readable
 
 _ZONED = r"[T ].*(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from hoodie.errors import CorruptTableError, MissingFileError
-from hoodie.timeline import WRITE_ACTIONS, Instant
-from hoodie.view import TableState
+from hoodie.errors import CorruptTableError
+from hudi_services.ingest.files.listing import SourceFile
 from hudi_services.ingest.places import canonical
-from hudi_services.ingest.source import SourceFile
+from hudi_services.ingest.source import Position
 
 KEY = "hudi_services.checkpoint"
+"""Where a commit has it, in its extra metadata."""
 _VERSION = 1
 
 
@@ -45,56 +45,16 @@ class Checkpoint:
         return json.dumps({"version": _VERSION, "sources": base64.b64encode(zlib.compress(lines.encode(), 9)).decode()})
 
     @staticmethod
-    def decode(text: str, where: str) -> Checkpoint:
-        """Raises CorruptTableError naming `where`."""
+    def decode(position: Position) -> Checkpoint:
+        """Raises CorruptTableError naming the commit."""
         try:
-            entry = json.loads(text)
+            entry = json.loads(position.text)
             if entry["version"] != _VERSION:
                 raise ValueError(f"version {entry['version']}")
             return Checkpoint(json.loads(zlib.decompress(base64.b64decode(entry["sources"]))))
         except (ValueError, KeyError, TypeError, zlib.error) as error:
             raise CorruptTableError(
-                f"The checkpoint in {where} cannot be read",
+                f"The checkpoint in {position.where} cannot be read",
                 found=str(error),
                 fix="pass --start-fresh to load every file again",
             ) from error
-
-
-def find_checkpoint(state: TableState, *, forget: str | None = None) -> Checkpoint:
-    """The newest checkpoint, on the active timeline or else on the archived one; an empty one for a table that never had any.
-
-    Raises CorruptTableError or MissingFileError when it, or an archived timeline that might hold it, cannot be read: loading
-    everything again must be somebody's decision. Naming the source to `forget` is that decision.
-    """
-    if forget is None:
-        return _newest(state)
-    try:
-        return _newest(state).without(forget)
-    except (CorruptTableError, MissingFileError):
-        return Checkpoint()
-
-
-def newest_load(state: TableState) -> Mapping[str, str]:
-    """The extra metadata of the newest commit with a checkpoint; empty where there is none. Raises as `find_checkpoint`."""
-    return next((extra for _, extra in _loads(state)), {})
-
-
-def _newest(state: TableState) -> Checkpoint:
-    for instant, extra in _loads(state):
-        return Checkpoint.decode(extra[KEY], state.where(instant))
-    return Checkpoint()
-
-
-def _loads(state: TableState) -> Iterator[tuple[Instant, Mapping[str, str]]]:
-    for instant in _commits(state):
-        extra = state.commit_metadata(instant).extra
-        if extra.get(KEY):
-            yield instant, extra
-
-
-def _commits(state: TableState) -> Iterator[Instant]:
-    """Newest first; the archived timeline is opened only when the active one is through."""
-    yield from reversed(state.timeline.commits)
-    for instant in state.archive.newest():
-        if instant.action in WRITE_ACTIONS:
-            yield instant

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from hoodie.storage import File
-from hudi_services.ingest import text
-from hudi_services.ingest.text import RejectText, without_mark
+from hudi_services.ingest.files import text
+from hudi_services.ingest.files.text import RejectText, without_mark
 
 NULL_TEXTS = pa.array(["", "NA", "NULL", "null"])
 """What stands for null where no text is meant. In a text column only the empty one does: NA is also a country."""

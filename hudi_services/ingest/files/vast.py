@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_services.ingest.exact import may_hold
-from hudi_services.ingest.unite import common_type, unite
+from hudi_services.ingest.files.unite import common_type, unite
 
 WHOLE = pa.decimal128(38, 0)
 _LIMIT = 2**63

@@ -1,0 +1,118 @@
+"""The files of a source folder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from hoodie.errors import ConfigError, SourceError
+from hoodie.storage import FileInfo, Storage, open_storage
+from hudi_services.ingest.places import canonical
+
+FORMATS = {
+    "parquet": (".parquet",),
+    "csv": (".csv", ".csv.gz"),
+    "json": (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz"),
+}
+_HIDDEN = (".", "_")
+_FIELDS = {
+    "%Y": ("Y", r"\d{4}"),
+    "%m": ("m", r"\d{2}"),
+    "%d": ("d", r"\d{2}"),
+    "%j": ("j", r"\d{3}"),
+    "%y": ("y", r"\d{2}"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file that arrived: its path inside the source folder, bytes, time of its last change, date that its path carries."""
+
+    path: str
+    size: int
+    modified_ms: int
+    day: date | None
+
+
+def list_source(
+    folder: str, file_format: str, date_pattern: str | None, left_out: Collection[str] = ()
+) -> list[SourceFile]:
+    """The data files below `folder`, in the order of their paths. Hidden and temporary files are passed over, and so are the
+    folders `left_out` (canonical paths).
+
+    Raises ConfigError for an unknown format or pattern, SourceError when the folder is missing or cannot be listed.
+    """
+    if file_format not in FORMATS:
+        raise ConfigError(f"Source format {file_format!r} is not known", fix=f"use one of {', '.join(FORMATS)}")
+    dates = DatePattern(date_pattern) if date_pattern else None
+    storage = open_storage(folder)
+    try:
+        files = [
+            SourceFile(file.path, file.size, file.modified_ms, dates.find(file.path) if dates else None)
+            for file in _walk(storage, "", frozenset(left_out))
+            if file.name.lower().endswith(FORMATS[file_format]) and not _hidden(file.name)
+        ]
+    except OSError as error:
+        raise SourceError(
+            f"Source folder {folder} cannot be listed", found=str(error), fix="check its permissions and the storage"
+        ) from error
+    if not files and not _exists(storage):
+        raise SourceError(f"Source folder {folder} is missing", fix="check the path, or wait for the first delivery")
+    return sorted(files, key=lambda file: file.path)
+
+
+class DatePattern:
+    """Finds the date in a path, such as `dt=%Y-%m-%d`. A field that stands twice has one value."""
+
+    def __init__(self, pattern: str) -> None:
+        """Raises ConfigError when the pattern names no full date or a field that is not supported."""
+        self._pattern = pattern
+        text = re.escape(pattern)
+        for field, (name, digits) in _FIELDS.items():
+            text = text.replace(re.escape(field), f"(?P<{name}>{digits})", 1)
+            text = text.replace(re.escape(field), f"(?P={name})")
+        fields = set(re.findall(r"%([A-Za-z])", pattern))
+        if not ({"Y", "m", "d"} <= fields or {"y", "m", "d"} <= fields or {"Y", "j"} <= fields) or fields - set(
+            "Ymdjy"
+        ):
+            raise ConfigError(
+                f"Date pattern {pattern!r} names no day", fix="use %Y, %m and %d, for instance dt=%Y-%m-%d"
+            )
+        self._regex = re.compile(text)
+        self._format = " ".join(f"%{field}" for field in sorted(fields))
+        self._fields = sorted(fields)
+
+    def find(self, path: str) -> date | None:
+        """The date in `path`, None when there is none."""
+        match = self._regex.search(path)
+        if match is None:
+            return None
+        try:
+            return datetime.strptime(" ".join(match[field] for field in self._fields), self._format).date()
+        except ValueError:  # looks like a date and is none, such as 2013-02-30
+            return None
+
+
+def _walk(storage: Storage, folder: str, left_out: frozenset[str]) -> Iterator[FileInfo]:
+    """Every file below `folder`, links followed."""
+    if canonical(f"{storage.base_path}/{folder}") in left_out:
+        return
+    listing = storage.list(folder)
+    yield from listing.files
+    for sub in listing.folders:
+        if not sub.rpartition("/")[2].startswith(_HIDDEN):
+            yield from _walk(storage, sub, left_out)
+
+
+def _hidden(name: str) -> bool:
+    return name.startswith(_HIDDEN) or name.endswith((".tmp", ".crc", ".partial"))
+
+
+def _exists(storage: Storage) -> bool:
+    listing = storage.list("")
+    if listing.files or listing.folders:
+        return True
+    parent, _, name = storage.base_path.rpartition("/")
+    return name in [path.rpartition("/")[2] for path in open_storage(parent or "/").list("").folders]

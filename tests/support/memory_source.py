@@ -1,0 +1,86 @@
+"""A source without files: Arrow tables, and messages that are no rows, in a log whose offsets are positions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from hoodie.errors import CorruptTableError
+from hudi_services.entry.explanation import Item, Items
+
+KEY = "tests.memory.offset"
+
+
+@dataclass(frozen=True)
+class MemorySource:
+    """`log` is what was sent so far, a table or a text each."""
+
+    log: tuple[pa.Table | str, ...]
+    name: str = "memory:trips"
+    position_key: str = KEY
+
+    def discover(self, position, places, *, start_fresh):
+        begin = 0
+        if position is not None and not start_fresh:
+            if not position.text.startswith("offset:"):
+                raise CorruptTableError(f"The offset in {position.where} cannot be read", found=position.text)
+            begin = int(position.text.removeprefix("offset:"))
+        return MemoryBatch(self.log, begin)
+
+
+@dataclass(frozen=True)
+class MemoryBatch:
+    """The entries from `begin` to the end of the log as it was."""
+
+    log: tuple[pa.Table | str, ...]
+    begin: int
+    files: int = 0
+
+    @property
+    def items(self):
+        listed = [Item(f"offset {place}", _size(each)) for place, each in enumerate(self.log) if place >= self.begin]
+        return Items("load", tuple(listed), sum(item.bytes for item in listed), "messages")
+
+    @property
+    def reason(self):
+        return f"{len(self.log) - self.begin} messages from offset {self.begin} on"
+
+    @property
+    def facts(self):
+        return {"from_offset": self.begin}
+
+    @property
+    def position(self):
+        return f"offset:{len(self.log)}"
+
+    def schema(self, known, engine):
+        tables = [each for each in self.log[self.begin :] if isinstance(each, pa.Table)]
+        return pa.unify_schemas([each.schema for each in tables]) if tables else known
+
+    def splits(self, schema, tasks):
+        """One a message."""
+        return [MemorySplit(self.log[place], place) for place in range(self.begin, len(self.log))]
+
+
+@dataclass(frozen=True)
+class MemorySplit:
+    """One message."""
+
+    message: pa.Table | str
+    offset: int
+
+    @property
+    def size(self):
+        return _size(self.message)
+
+    def tables(self, reject):
+        origin = f"offset {self.offset}"
+        if isinstance(self.message, str):
+            reject(origin, self.message, "no rows")
+        else:
+            yield origin, self.message
+
+
+def _size(message):
+    return len(message) if isinstance(message, str) else message.nbytes
