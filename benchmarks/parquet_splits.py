@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from hoodie.storage import Storage, closing_input, open_storage
 
 _BATCH_ROWS = 1 << 16  # large enough for kernels, small enough to stay in memory that was used before
-_MAX_BYTES = 1 << 30  # of Arrow data that one split holds at most: a lost task is then not too dear
+_MAX_BYTES = 1 << 30  # bytes of Arrow data per split at most: a lost task is then not too dear
 
 
 @dataclass(frozen=True)

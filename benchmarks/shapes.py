@@ -11,7 +11,7 @@ class Shape:
     """A table, the writes that make it, and the query that is timed: `sums` and a count by partition."""
 
     name: str
-    rows: int  # of the first load, unless asked otherwise
+    rows: int  # rows in the first load, unless asked otherwise
     upserts: int
     key: tuple[str, ...]
     partition: str

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from benchmarks.shapes import TRIPS
 
 CITIES = ("chennai", "san_francisco", "sao_paulo", "stockholm")
-_FILES = 4  # of the first load
+_FILES = 4  # files of the first load
 
 
 def make_trips(folder: Path, rows: int, seed: int = 42) -> None:

@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 
 from benchmarks.shapes import WIDE
 
-_FILES = 4  # of the first load
+_FILES = 4  # files of the first load
 _DAYS = [f"2026-{1 + number // 28:02}-{1 + number % 28:02}" for number in range(60)]
-_UPDATED, _NEW = 0.072, 0.008  # of the rows of the first load, in each upsert
+_UPDATED, _NEW = 0.072, 0.008  # shares of the rows of the first load, per upsert
 _WORDS = 2_000
 
 

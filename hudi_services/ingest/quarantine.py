@@ -29,7 +29,7 @@ EXTRA = "hudi_services.quarantine"
 class QuarantineWriter:
     """Where one run puts its bad rows: JSON lines of where it is from (`file`), reason and row, one file a task that met some."""
 
-    folder: str  # of all runs
+    folder: str  # shared by all runs
     table: str  # base path
     run: str
 

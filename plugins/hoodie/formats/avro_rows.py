@@ -18,7 +18,7 @@ from hoodie.errors import SchemaConflictError
 from hoodie.schema.avro import decimal_bytes
 
 _RECORD_VERSION = 3
-_SLICE_BYTES = 4 * 1024 * 1024  # of columns that are encoded at once: places need eight bytes for each byte
+_SLICE_BYTES = 4 * 1024 * 1024  # bytes of columns that are encoded at once: places need eight bytes for each byte
 _VARINT_BYTES = 10
 
 _Bytes = npt.NDArray[np.uint8]

@@ -24,8 +24,10 @@ from hoodie.storage.base import File, Storage
 _BLOOM, _BLOOM_TYPE = "org.apache.hudi.bloomfilter", "hoodie_bloom_filter_type_code"
 _MIN_KEY, _MAX_KEY = "hoodie_min_record_key", "hoodie_max_record_key"
 _SAMPLE_ROWS = 4096
-_BATCH_BYTES = 64 * 1024 * 1024  # of decoded rows: merging copies a batch, and a text column of Arrow ends at 2 GiB
-_DICTIONARY_SHARE = 0.5  # of distinct values in the sample: above it a dictionary costs more than it saves
+_BATCH_BYTES = (
+    64 * 1024 * 1024
+)  # bytes of decoded rows per batch: merging copies a batch, and a text column of Arrow ends at 2 GiB
+_DICTIONARY_SHARE = 0.5  # distinct values per row of the sample: above it a dictionary costs more than it saves
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ class BaseFileWriter:
         self._options = options
         self._writer: pq.ParquetWriter | None = None
         self._pending: list[pa.Table] = []
-        self.pending_bytes = 0  # of rows that wait to fill a row group
+        self.pending_bytes = 0  # bytes of rows that wait to fill a row group
         self.rows = 0
 
     @property

@@ -95,7 +95,7 @@ class BloomFilter:
         state: np.ndarray | int = 0
         for _ in range(self.hashes):
             state = group.hash(state)
-            size = np.abs(state.view(np.int32)).view(np.uint32)  # of the least integer too: 2**31
+            size = np.abs(state.view(np.int32)).view(np.uint32)  # the least integer becomes 2**31
             # NumPy divides by a constant many times as fast as it takes a remainder.
             size -= size // np.uint32(self.bits) * np.uint32(self.bits)
             yield size.astype(np.intp)

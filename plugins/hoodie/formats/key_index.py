@@ -29,7 +29,7 @@ class KeyIndexBuilder:
         )
         self._kept: list[pa.ChunkedArray] = []
         self._new: list[pa.ChunkedArray] = []
-        self._rows = 0  # of `_new`
+        self._rows = 0  # keys in `_new`
 
     def keep(self, keys: pa.ChunkedArray) -> None:
         """Keys of rows that the version before has, too."""

@@ -26,7 +26,7 @@ from hoodie.view import TableState
 from hoodie.view.log_blocks import valid_blocks
 
 _SPLITS_A_WORKER = 2
-_SPLIT_BYTES = 512 * 1024 * 1024  # of base files: the keys are a small part of them
+_SPLIT_BYTES = 512 * 1024 * 1024  # bytes of base files per split: the keys are a small part of them
 
 
 @dataclass(frozen=True)

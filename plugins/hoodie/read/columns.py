@@ -20,9 +20,9 @@ from hoodie.schema import top_level, with_meta_columns
 class ReadColumns:
     """The columns of one read, each with the table's type."""
 
-    known: pa.Schema  # of the table, meta columns first
+    known: pa.Schema  # all columns of the table, meta columns first
     result: pa.Schema
-    asked: pa.Schema  # of the filter
+    asked: pa.Schema  # columns of the filter
     scanned: pa.Schema  # the result's and the filter's, without meta columns where keys are virtual
     keys: StoredKeys
 

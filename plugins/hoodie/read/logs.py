@@ -32,7 +32,7 @@ from hoodie.storage.base import Storage
 from hoodie.timeline import Timeline
 from hoodie.view.log_blocks import valid_blocks
 
-_FOLD_BYTES = 256 * 1024 * 1024  # of rows that are held before they are reduced to one a key
+_FOLD_BYTES = 256 * 1024 * 1024  # bytes of rows that are held before they are reduced to one a key
 
 
 @dataclass(frozen=True)

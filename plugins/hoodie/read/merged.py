@@ -30,7 +30,7 @@ from hoodie.read.logs import LogReader, SliceLogs
 from hoodie.schema import conform
 
 _PART = 4  # a part of the logs takes a quarter of the memory: reducing and merging it takes copies
-_NARROW_ROWS = 1 << 14  # of the base file at a time, where memory is short
+_NARROW_ROWS = 1 << 14  # rows of the base file at a time, where memory is short
 _MAX_PILES = 512
 _NEW = -1  # the pile of rows whose key is not in the base file
 

@@ -32,7 +32,7 @@ class ReadPlan:
     """A query, ready to run."""
 
     slices: tuple[FileSlice, ...]
-    schema: pa.Schema  # of the result
+    schema: pa.Schema  # columns of the result
     scanned: pa.Schema  # what is read of slices without logs (see `ReadColumns`)
     merging: pa.Schema  # what is read of slices with logs: besides, what merging has to see
     keys: StoredKeys

@@ -42,7 +42,7 @@ from hoodie.storage import open_storage
 from hoodie.storage.base import Storage
 from hoodie.transaction.create import create_table
 from hoodie.transaction.guard import delete_data_files
-from hoodie.transaction.leftovers import after_completion, delete_markers
+from hoodie.transaction.reconcile import after_completion, delete_markers
 from hoodie.transaction.transaction import Change, Transaction, transaction
 from hoodie.view import StorageFiles, TableState, load_state
 from hoodie.write.placement import new_file_id

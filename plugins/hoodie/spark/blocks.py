@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-_MAX_BYTES = 64 * 1024 * 1024  # of one block: far from the 2 GiB that a byte array of the JVM can hold
+_MAX_BYTES = 64 * 1024 * 1024  # bytes per block: far from the 2 GiB that a byte array of the JVM can hold
 
 
 def to_bytes(table: pa.Table) -> Iterator[bytes]:

@@ -18,7 +18,7 @@ Build = Callable[[DataFrame], DataFrame]
 class Required:
     """What a query reads and gives."""
 
-    columns: list[str]  # of the table, in its order, that Spark reads for it
+    columns: list[str]  # columns of the table, in its order, that Spark reads for it
     result: list[str]  # names of its own columns
 
 

@@ -114,7 +114,7 @@ class Timeline:
 def load_timeline(storage: Storage, layout: Layout) -> Timeline:
     """One listing of the timeline folder.
 
-    Raises CorruptTableError for a completed instant without content: what it did is unknown, and that is not nothing (R20).
+    Raises CorruptTableError for a completed instant without content: what it did is unknown, and that is not nothing.
     """
     found: list[Instant] = []
     for file in storage.list(layout.folder).files:

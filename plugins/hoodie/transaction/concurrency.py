@@ -13,9 +13,9 @@ from hoodie.errors import PendingInstantError
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.guard import delete_data_files
-from hoodie.transaction.leftovers import delete_leftovers
 from hoodie.transaction.lock import service_lock, table_lock
 from hoodie.transaction.metadata_table import switch_off_metadata_table
+from hoodie.transaction.reconcile import reconcile_markers
 from hoodie.transaction.repair import repaired
 from hoodie.transaction.rollback import roll_back_now
 from hoodie.view.state import TableState, load_state
@@ -106,7 +106,7 @@ class PlanExecution:
         """Delete the files of an attempt whose plan waits no more, but none that another process has committed."""
         committed = next((instant for instant in state.timeline.commits if instant.time == self.time), None)
         if committed is None:
-            delete_leftovers(self.storage, self.time, ())
+            reconcile_markers(self.storage, self.time, ())
             return
         kept = {stat.path for stat in state.commit_metadata(committed).stats}
         delete_data_files(self.storage, set(files) - kept)

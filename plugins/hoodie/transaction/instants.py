@@ -1,4 +1,5 @@
-"""Moving an instant from state to state: each step is one file, created exclusively (design rule 3)."""
+"""Moving an instant from state to state: each step is one file, created exclusively, so of two writers one
+wins, and readers see it whole or not at all."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from hoodie.model.names import BaseFileName
 from hoodie.storage.base import Storage
 from hoodie.timeline import Instant, parse_name
 from hoodie.transaction.guard import delete_data_files
-from hoodie.transaction.leftovers import after_completion, delete_markers
+from hoodie.transaction.reconcile import after_completion, delete_markers
 from hoodie.view.state import TableState
 
 _MARKERS = ".hoodie/.temp"

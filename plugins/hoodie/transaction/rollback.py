@@ -21,7 +21,7 @@ from hoodie.timeline.codecs.rollback import decode_rollback_plan, encode_rollbac
 from hoodie.transaction import instants
 from hoodie.transaction.guard import check_data_files, check_of_instant, delete_data_files, relative_path
 from hoodie.transaction.heartbeat import delete_heartbeat
-from hoodie.transaction.leftovers import delete_markers
+from hoodie.transaction.reconcile import delete_markers
 from hoodie.transaction.times import new_time
 from hoodie.view.files import StorageFiles
 from hoodie.view.state import TableState, load_state
@@ -30,7 +30,8 @@ _log = logging.getLogger(__name__)
 
 
 def plan_rollback(state: TableState, failed: Instant) -> RollbackPlan:
-    """Every data file of the failed instant: those that its markers name and those that a listing finds (requirement R19).
+    """Every data file of the failed instant: those that its markers name and those that a listing finds, as neither is
+    sure: a marker may be missing, a listing may be old.
 
     Log files of table version 6 do not carry the instant in their names: there the markers tell. Raises UnsupportedTableError
     when such a log also holds blocks of other instants.

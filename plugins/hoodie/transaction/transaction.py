@@ -1,6 +1,6 @@
 """The one commit point: how a change to a table begins, becomes visible, or is taken back (format notes, section 11).
 
-lock -> requested -> inflight -> files -> leftovers -> lock -> completed -> leftovers -> markers
+lock -> requested -> inflight -> files -> reconcile markers -> lock -> completed -> reconcile again -> delete markers
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hoodie.timeline import Action, Instant
 from hoodie.transaction import instants
 from hoodie.transaction.concurrency import Concurrency, PlanExecution, SingleWriter
 from hoodie.transaction.guard import delete_data_files
-from hoodie.transaction.leftovers import after_completion, delete_leftovers, delete_markers
+from hoodie.transaction.reconcile import after_completion, delete_markers, reconcile_markers
 from hoodie.transaction.times import new_time
 from hoodie.transaction.writing import Writing
 from hoodie.view.state import TableState, load_state
@@ -86,7 +86,7 @@ class Transaction:
         """
         storage = self.state.storage
         for change in changes:
-            delete_leftovers(storage, change.instant.time, change.files)
+            reconcile_markers(storage, change.instant.time, change.files)
         whole = [_with_more(change) for change in changes]
         bodies = [_encoded(self.state, change) for change in whole]
         files = [path for change in changes for path in change.files]
@@ -98,16 +98,16 @@ class Transaction:
             ]
         for change in changes:
             with after_completion(storage, change.instant.time):
-                self._delete_leftovers(state, change)
+                self._reconcile(state, change)
                 delete_markers(storage, change.instant.time)
         return done
 
-    def _delete_leftovers(self, state: TableState, change: Change) -> None:
+    def _reconcile(self, state: TableState, change: Change) -> None:
         time = change.instant.time
         if time in self._attempts:
             delete_data_files(state.storage, set(self._attempts[time](state)).difference(change.files))
         else:
-            delete_leftovers(state.storage, time, change.files)
+            reconcile_markers(state.storage, time, change.files)
 
     def failed(self) -> None:
         """Take back what was begun, unless something of it may be complete."""

@@ -37,7 +37,7 @@ class Writing:
 
     markers: DirectMarkers
     inflight: str  # path of the file that is there as long as the instant may still be completed
-    write_token: Callable[[int], str]  # of a task, by its number
+    write_token: Callable[[int], str]  # a task's, by its number
 
     @property
     def storage(self) -> Storage:

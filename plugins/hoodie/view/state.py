@@ -1,4 +1,5 @@
-"""The state of a table at one moment: properties, timeline and what instants say. Loaded once per operation (design rule 2)."""
+"""The state of a table at one moment: properties, timeline and what instants say. Loaded once per operation, so
+that all of it is of one moment."""
 
 from __future__ import annotations
 

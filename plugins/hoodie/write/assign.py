@@ -37,7 +37,7 @@ class SizingOptions:
 def average_record_bytes(commits: Iterable[CommitMetadata], options: SizingOptions) -> int:
     """Bytes of a record in base files: from the newest commit that wrote more than a small file, else the configured guess.
 
-    `commits` come newest first. The result is clamped (requirement R17).
+    `commits` come newest first. The result is clamped: one odd commit must not make files of a few rows, or giants.
     """
     for commit in commits:
         written, rows = commit.bytes_written, commit.rows_written

@@ -37,7 +37,7 @@ class WritePlan:
 
     operation: Operation
     options: Options
-    properties: TableProperties  # of the table, with what the options add
+    properties: TableProperties  # those of the table, with what the options add
     schema: pa.Schema  # data columns of the table after the write
     commit_schema: str  # their Avro JSON, for the commit
     row_schema: pa.Schema  # columns that the rows are brought to: for a delete, only what finds them

@@ -6,11 +6,11 @@ from hoodie.config import write_keys as keys
 from hoodie.config.key import Options
 from hoodie.config.operations import Operation
 
-_INPUT_BYTES = 128 * 1024 * 1024  # of input that a task locates and sorts in memory
-_LEAST_BYTES = 64 * 1024  # of input for which another task is worth its start
-_FREE_TASKS = 64  # that are never too many
-_BLIND_TASKS = 10_000  # of an input of unknown size
-_COPIES = 3  # of what a task holds: rows as they came, sorted, and being written
+_INPUT_BYTES = 128 * 1024 * 1024  # bytes of input that a task tags and sorts in memory
+_LEAST_BYTES = 64 * 1024  # bytes of input for which another task is worth its start
+_FREE_TASKS = 64  # tasks that are never too many
+_BLIND_TASKS = 10_000  # tasks for an input of unknown size
+_COPIES = 3  # copies of what a task holds: rows as they came, sorted, and being written
 _GIB = 1 << 30
 
 

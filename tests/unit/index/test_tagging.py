@@ -10,7 +10,7 @@ from hoodie.index.tagging import tag
 from hoodie.model.internal_columns import GROUP, POSITION
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 
-PARTITIONS = ("p", "p", "q")  # of the groups
+PARTITIONS = ("p", "p", "q")  # by number of the group
 STORED = st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 2), st.integers(-1, 9)), max_size=12)
 INCOMING = st.sets(st.tuples(st.sampled_from("abcd"), st.sampled_from("pq")), max_size=6)
 

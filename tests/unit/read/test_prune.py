@@ -65,7 +65,7 @@ NULLS = "part=__HIVE_DEFAULT_PARTITION__"
         ((part > "p1") & ~(part == "p4") & (part < "p5"), ["part=p2", "part=p3"]),
         ((part == "p1") | (part == "p2") & (pc.field("ts") > 10), ["part=p1", "part=p2"]),
         (part.is_null(), [NULLS]),
-        (~part.is_null() & (part != "p0") & (part <= "p1"), [NULLS, "part=p1"]),  # of empty texts too
+        (~part.is_null() & (part != "p0") & (part <= "p1"), [NULLS, "part=p1"]),  # empty texts pass, too
         (part == "nowhere", []),
         (pc.utf8_upper(part) == "P5", ["part=p5"]),
     ],

@@ -204,7 +204,7 @@ def test_work_that_is_complete_does_not_fail_for_its_markers(table, monkeypatch,
     assert content(table)["a"] == ("p", 2, 2)
     table.schedule_compaction(force=True)
     monkeypatch.undo()
-    monkeypatch.setattr("hoodie.transaction.leftovers.delete_markers", lambda *_: throttled(None, ""))
+    monkeypatch.setattr("hoodie.transaction.reconcile.delete_markers", lambda *_: throttled(None, ""))
     table.compact()
     assert "could not be deleted: slow down" in caplog.text
 

@@ -124,7 +124,7 @@ def test_what_was_there_before_can_still_be_read(history):
     path = newest(table)[0]
     before = content(table, as_of=table.timeline.commits[2].time)
     assert set(before) == {"a", "b"}
-    if table.properties.is_merge_on_read:  # of a slice all logs are there but the last
+    if table.properties.is_merge_on_read:  # the slice lacks its last log
         assert path.rpartition("/")[2].startswith(".")
     table.storage.delete(path)
     assert content(table, as_of=table.timeline.commits[2].time) == before

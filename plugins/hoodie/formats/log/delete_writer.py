@@ -17,7 +17,7 @@ from hoodie.formats.varint import encode_zigzag
 
 _EPOCH = date(1970, 1, 1)
 _NO_ORDERING = b"\x04\x00"  # an IntWrapper of 0
-_ARRAY = 12  # of the union of wrappers
+_ARRAY = 12  # place in the union of wrappers
 
 
 def encode_deletes(keys: pa.ChunkedArray, partition: str, ordering: Sequence[pa.ChunkedArray] = ()) -> bytes:

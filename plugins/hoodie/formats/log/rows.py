@@ -19,8 +19,10 @@ from hoodie.schema import avro_to_arrow
 from hoodie.storage.base import Storage
 
 _RECORD_VERSION = 3
-_BATCH_BYTES, _BATCH_ROWS = 8 * 1024 * 1024, 1 << 16  # of a Parquet block that are decoded at once
-_SLICE_BYTES = 16 * 1024 * 1024  # of Avro that is decoded at once: positions need eight bytes for each byte of text
+_BATCH_BYTES, _BATCH_ROWS = 8 * 1024 * 1024, 1 << 16  # bytes, rows of a Parquet block that are decoded at once
+_SLICE_BYTES = (
+    16 * 1024 * 1024
+)  # bytes of Avro that are decoded at once: positions need eight bytes for each byte of text
 
 
 def read_rows(storage: Storage, block: LogBlock, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:

@@ -48,7 +48,7 @@ class LogArchive:
     def __init__(self, storage: Storage, folder: str) -> None:
         self._storage = storage
         self._folder = folder
-        self._content: tuple[LogBlock | None, bytes] = (None, b"")  # of the block read last
+        self._content: tuple[LogBlock | None, bytes] = (None, b"")  # content of the block read last
 
     def instants(self, after: str = "", until: str | None = None) -> tuple[Instant, ...]:
         return tuple(

@@ -46,7 +46,7 @@ class LsmArchive:
         self._storage = storage
         self._folder = folder
         self._read: dict[str, tuple[Instant, ...]] = {}
-        self._bodies: tuple[str, Mapping[_Key, bytes]] = ("", {})  # of the file read last
+        self._bodies: tuple[str, Mapping[_Key, bytes]] = ("", {})  # bodies in the file read last
 
     def instants(self, after: str = "", until: str | None = None) -> tuple[Instant, ...]:
         files = [f for f in self._files if f.greatest > after and (until is None or f.least <= until)]

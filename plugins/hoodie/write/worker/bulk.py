@@ -27,10 +27,10 @@ from hoodie.write.worker.rows import chunks, keyed_rows
 
 # Fresh memory is dear, so a task works on little at a time and takes up the memory of what was written again.
 _CHUNK_BYTES = 8 * 1024 * 1024
-_PENDING_BYTES = 64 * 1024 * 1024  # of rows that a task holds for its open files
-_SMALLEST_BYTES = 4 * 1024 * 1024  # of a row group
+_PENDING_BYTES = 64 * 1024 * 1024  # bytes of rows that a task holds for its open files
+_SMALLEST_BYTES = 4 * 1024 * 1024  # bytes per row group at least
 _MOST = 4  # times as much may be pending while all row groups are smaller than that
-_OPEN_FILES = 128  # of a task: rows of further partitions wait in local files until these are closed
+_OPEN_FILES = 128  # files open per task: rows of further partitions wait in local files until these are closed
 _PILES = 64  # local files that they are spread over by their partition
 
 

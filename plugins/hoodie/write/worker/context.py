@@ -23,7 +23,7 @@ class WriteContext:
     keys: RecordKeys
     paths: PartitionPaths
     stored_keys: StoredKeys
-    rules: MergeRules  # of the table; for a delete by key those under which the later write always wins
+    rules: MergeRules  # those of the table; for a delete by key those under which the later write always wins
     operation: Operation
     allow_duplicates: bool  # rows of an insert leave stored rows of their key alone
     record_positions: bool  # logs tell where their rows stand in the base file

@@ -27,7 +27,7 @@ from hoodie.model.names import LogFileName
 from hoodie.storage.base import join
 from hoodie.transaction.writing import DataFile, Writing
 
-BLOCK_BYTES = 256 * 1024 * 1024  # of Arrow data in one block: a reader holds a block at a time
+BLOCK_BYTES = 256 * 1024 * 1024  # bytes of Arrow data per block: a reader holds a block at a time
 
 
 class LogFileHandle:

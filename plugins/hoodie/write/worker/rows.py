@@ -17,7 +17,7 @@ from hoodie.schema import conform
 from hoodie.write.worker.context import WriteContext
 
 _CHUNK_BYTES = 64 * 1024 * 1024  # enough rows for the kernels to be worth their call
-_SPLIT_BITS = 40  # of a sequence number: rows of one split; the split's number is above them
+_SPLIT_BITS = 40  # bits of a sequence number for the rows of one split; the split's number is above them
 
 
 def chunks(batches: Iterable[pa.RecordBatch], max_bytes: int = _CHUNK_BYTES) -> Iterator[pa.Table]:

@@ -70,7 +70,7 @@ class Touched:
 class Survey:
     """Bucket of keyed rows -> what they touch."""
 
-    power: int  # of the sketch
+    power: int  # size of the sketch
 
     def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> Touched:
         partitions: set[str] = set()

@@ -199,7 +199,7 @@ def test_a_run_that_fails_for_another_reason_leaves_no_rows(mixed, monkeypatch):
     def fail(*_):
         raise OSError("No space left")
 
-    monkeypatch.setattr("hoodie.transaction.transaction.delete_leftovers", fail)
+    monkeypatch.setattr("hoodie.transaction.transaction.reconcile_markers", fail)
     with pytest.raises(OSError, match="No space"):
         mixed.run("csv", max_bad_share=0.5)
     assert list(mixed.quarantine.iterdir()) == []

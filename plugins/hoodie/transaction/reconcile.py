@@ -1,4 +1,4 @@
-"""Markers that have served, and files of task attempts that were lost and done again."""
+"""Reconciling markers with a result: files of task attempts that were lost and done again, and markers that have served."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hoodie.transaction.guard import check_of_instant, delete_data_files, delete
 _log = logging.getLogger(__name__)
 
 
-def delete_leftovers(storage: Storage, time: str, kept: Collection[str]) -> None:
+def reconcile_markers(storage: Storage, time: str, kept: Collection[str]) -> None:
     """Delete the files that a marker of instant `time` notes and that are not among `kept`, the paths of its result."""
     left = read_markers(storage, time) - set(kept)
     check_of_instant(storage, left, time)
