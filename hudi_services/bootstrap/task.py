@@ -9,9 +9,15 @@ from hoodie.clock import SystemClock
 from hoodie.config.bootstrap_keys import FULL_RECORD, METADATA_ONLY
 from hoodie.engine import Engine
 from hoodie.errors import SourceError
-from hoodie.services.bootstrap import BootstrapRequest, BootstrapResult, preflight, run_bootstrap
-from hoodie.services.bootstrap_plan import BootstrapPlan
-from hoodie.services.bootstrap_validate import Validation, validate_bootstrap
+from hoodie.services.bootstrap import (
+    BootstrapPlan,
+    BootstrapRequest,
+    BootstrapResult,
+    Validation,
+    preflight,
+    run_bootstrap,
+    validate_bootstrap,
+)
 from hudi_services.entry.explanation import Explanation, Item, Items
 from hudi_services.result import ServiceResult
 

@@ -10,10 +10,10 @@ from hoodie.config import COMPACTION_KEYS
 from hoodie.config.compaction_keys import LOG_COMPACTION
 from hoodie.config.key import resolve
 from hoodie.engine import Engine
-from hoodie.services.compaction import schedule_compaction
-from hoodie.services.compaction_plan import CompactionDecision
-from hoodie.services.compaction_run import CompactionResult, execute_waiting, pending_compactions
-from hoodie.services.log_compaction import schedule_log_compaction
+from hoodie.services.compaction.execute import schedule_compaction
+from hoodie.services.log_compaction.execute import schedule_log_compaction
+from hoodie.services.rewrite.plan import CompactionDecision
+from hoodie.services.rewrite.run import CompactionResult, execute_waiting, pending_compactions
 from hoodie.table import HoodieTable
 from hoodie.view import compaction_plan
 from hudi_services.entry.dag import Outlook

@@ -24,13 +24,14 @@ from hoodie.read.plan import ReadPlan, current_slices, plan_read
 from hoodie.read.query import Incremental, Query, Snapshot
 from hoodie.read.times import resolve_as_of
 from hoodie.services.after_write import AfterWrite
-from hoodie.services.clean import CleanRun, run_clean
-from hoodie.services.clean_plan import CleanDecision, decide_clean
-from hoodie.services.compaction import execute_compaction, schedule_compaction
-from hoodie.services.compaction_plan import CompactionDecision, decide_compaction
-from hoodie.services.compaction_run import CompactionResult, execute_waiting, pending_compactions
-from hoodie.services.log_compaction import execute_log_compaction, schedule_log_compaction
-from hoodie.services.log_compaction_plan import decide_log_compaction
+from hoodie.services.clean.execute import CleanRun, run_clean
+from hoodie.services.clean.plan import CleanDecision, decide_clean
+from hoodie.services.compaction.execute import execute_compaction, schedule_compaction
+from hoodie.services.compaction.plan import decide_compaction
+from hoodie.services.log_compaction.execute import execute_log_compaction, schedule_log_compaction
+from hoodie.services.log_compaction.plan import decide_log_compaction
+from hoodie.services.rewrite.plan import CompactionDecision
+from hoodie.services.rewrite.run import CompactionResult, execute_waiting, pending_compactions
 from hoodie.storage import Storage, open_storage
 from hoodie.sync.model import SyncPlan
 from hoodie.sync.run import explain_sync, run_sync

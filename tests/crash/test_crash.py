@@ -200,7 +200,7 @@ def test_a_log_compaction_that_dies_at_any_call(tmp_path, monkeypatch, version, 
     properties = {"hoodie.write.table.version": version, "hoodie.table.type": "MERGE_ON_READ"}
     wanted = {"hoodie.log.compaction.blocks.threshold": 2}
     monkeypatch.setattr(
-        "hoodie.services.log_compaction_plan.check_supported", lambda _state: None
+        "hoodie.services.log_compaction.plan.check_supported", lambda _state: None
     )  # in version 6 Hudi's
 
     def prepare(path):

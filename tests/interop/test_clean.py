@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from hoodie import HoodieTable
-from hoodie.services.clean_plan import last_clean
+from hoodie.services.clean.plan import last_clean
 from tests.interop.rows import rows
 
 pytestmark = pytest.mark.interop

@@ -99,7 +99,7 @@ def test_hudi_rs_reads_it(tmp_path, hudi_rs_read):
 
 def test_why_version_6_is_refused(tmp_path, hudi15, monkeypatch):
     """Hudi 0.15 applies the merged deletion of k6 once more, after the row that came back since."""
-    monkeypatch.setattr("hoodie.services.log_compaction_plan.check_supported", lambda _state: None)
+    monkeypatch.setattr("hoodie.services.log_compaction.plan.check_supported", lambda _state: None)
     ours, table = mor_history(tmp_path / "t", "6", True)
     time = ours.schedule_log_compaction(TWO)
     ours.write(table(["k6"], [50], [7.0]), "upsert")

@@ -11,8 +11,7 @@ from hoodie import HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.engine import LocalEngine
 from hoodie.errors import SourceError
-from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
-from hoodie.services.bootstrap_validate import validate_bootstrap
+from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap, validate_bootstrap
 from hoodie.spark import SparkEngine
 from tests.support.sources import SMALL, TABLE, contents, hive_source, put
 

@@ -17,11 +17,11 @@ from hoodie.config.own import SERVICE_KEYS
 from hoodie.config.sync_keys import ENABLE
 from hoodie.errors import ConfigError, HoodieError
 from hoodie.model.outcome import ServiceOutcome
-from hoodie.services.clean import run_clean
-from hoodie.services.compaction import execute_compaction, schedule_compaction
-from hoodie.services.compaction_plan import CompactionDecision
-from hoodie.services.compaction_run import execute_waiting, pending_compactions
-from hoodie.services.log_compaction import execute_log_compaction, schedule_log_compaction
+from hoodie.services.clean.execute import run_clean
+from hoodie.services.compaction.execute import execute_compaction, schedule_compaction
+from hoodie.services.log_compaction.execute import execute_log_compaction, schedule_log_compaction
+from hoodie.services.rewrite.plan import CompactionDecision
+from hoodie.services.rewrite.run import execute_waiting, pending_compactions
 from hoodie.sync.run import run_sync
 from hoodie.timeline import Action, Instant
 from hoodie.view.access import TableAccess

@@ -76,7 +76,7 @@ def test_a_compaction_in_parts_writes_the_same_file(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("version", ["6", "9"])
 def test_a_log_compaction_in_parts_adds_up_to_the_same(tmp_path, monkeypatch, version):
-    monkeypatch.setattr("hoodie.services.log_compaction_plan.check_supported", lambda _state: None)
+    monkeypatch.setattr("hoodie.services.log_compaction.plan.check_supported", lambda _state: None)
     table = written(tmp_path / "t", 7, version=version)
     whole = table.read().sort_by("id")
     threshold = {"hoodie.log.compaction.enable": True, "hoodie.log.compaction.blocks.threshold": 2}

@@ -114,7 +114,7 @@ def test_logs_are_not_compacted_into_one(history, monkeypatch):
     table, _, expected = history
     assert table.schedule_log_compaction(TWO) is None
     with monkeypatch.context() as patched:
-        patched.setattr("hoodie.services.log_compaction_plan.mergeable", lambda _blocks: True)
+        patched.setattr("hoodie.services.log_compaction.plan.mergeable", lambda _blocks: True)
         time = table.schedule_log_compaction(TWO)
     (result,) = table.compact(time, TWO)
     assert not result.metadata.stats

@@ -9,7 +9,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import PendingInstantError
-from hoodie.services.slice_task import SliceTask
+from hoodie.services.rewrite.slice_task import SliceTask
 from hoodie.storage import LocalStorage, walk_files
 from hoodie.write.worker.bulk import BulkInsert
 from tests.support.clock import FakeClock

@@ -16,7 +16,7 @@ from hoodie.merge import merge_rules
 from hoodie.model.files import FileSlice, LogFile
 from hoodie.read.logs import LogReader
 from hoodie.schema import with_meta_columns
-from hoodie.services.memory import in_turns, memory_of
+from hoodie.services.rewrite.memory import in_turns, memory_of
 from hoodie.storage.base import FileInfo
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create

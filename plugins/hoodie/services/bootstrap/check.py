@@ -15,7 +15,7 @@ from hoodie.errors import RecordKeyError
 from hoodie.keygen import PartitionPaths, RecordKeys
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.schema import top_level
-from hoodie.services.bootstrap_source import SourceSplit
+from hoodie.services.bootstrap.source import SourceSplit
 from hoodie.services.row_checksum import row_hashes
 from hoodie.write.worker.rows import chunks, split_by
 

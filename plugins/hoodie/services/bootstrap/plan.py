@@ -14,7 +14,7 @@ from hoodie.config.table import TableProperties
 from hoodie.errors import HoodieError
 from hoodie.keygen import key_generator
 from hoodie.schema import find_field, normalise, reconcile
-from hoodie.services.bootstrap_source import Footer, SourceSplit
+from hoodie.services.bootstrap.source import Footer, SourceSplit
 from hoodie.storage.base import FileInfo, Storage
 from hoodie.view.sources import path_values
 

@@ -3,44 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
-from hoodie.errors import HUDI_UNSCHEDULE, CorruptTableError, MissingFileError
+from hoodie.errors import HUDI_UNSCHEDULE, MissingFileError
 from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import BaseFile, FileSlice, GroupId, LogFile
 from hoodie.storage.base import join
-from hoodie.timeline import Instant, pad
-from hoodie.view import Busy, TableView
-
-
-def check_current(view: TableView, plan: CompactionPlan, instant: Instant) -> None:
-    """Raises CorruptTableError when another pending plan names a group of this one, or a newer base file of a group exists.
-
-    No writer makes such plans: one that would be carried out twice hides what came between the two.
-    """
-    state = view.state
-    groups = [operation.group for operation in plan.operations]
-    other = Busy(state, but=instant).compacting
-    twice = next((group for number, group in enumerate(groups) if group in other or group in groups[:number]), None)
-    if twice is not None:
-        raise CorruptTableError(
-            f"Compaction {instant.time} of table {state.storage.base_path} was planned twice for one file group",
-            found=f"group {twice.file_id} of partition {twice.partition!r}, also in {other.get(twice, instant).time}",
-            fix=f"nothing was changed; give one of the two plans up: {HUDI_UNSCHEDULE}",
-        )
-    newer = _compacted_since(view, plan.operations)
-    if newer:
-        raise CorruptTableError(
-            f"Compaction {instant.time} of table {state.storage.base_path} is out of date",
-            found=f"base file {min(base.path for base in newer.values())} is newer than its plan",
-            fix=f"nothing was changed; give this plan up: {HUDI_UNSCHEDULE}",
-        )
-
-
-def without_superseded(view: TableView, plan: CompactionPlan) -> CompactionPlan:
-    """The plan of a log compaction without groups that were compacted, planned for it, or replaced since."""
-    gone = {*_compacted_since(view, plan.operations), *view.busy.compacting, *view.replaced}
-    return replace(plan, operations=tuple(op for op in plan.operations if op.group not in gone))
+from hoodie.timeline import pad
+from hoodie.view import TableView
 
 
 def planned_slices(view: TableView, plan: CompactionPlan) -> list[FileSlice]:
@@ -70,7 +39,7 @@ def planned_slices(view: TableView, plan: CompactionPlan) -> list[FileSlice]:
     return slices
 
 
-def _compacted_since(view: TableView, operations: Iterable[CompactionOperation]) -> dict[GroupId, BaseFile]:
+def compacted_since(view: TableView, operations: Iterable[CompactionOperation]) -> dict[GroupId, BaseFile]:
     planned = {operation.group: pad(operation.base_instant) for operation in operations}
     found: dict[GroupId, BaseFile] = {}
     for partition in view.files:

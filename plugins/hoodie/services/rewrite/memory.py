@@ -8,7 +8,7 @@ from hoodie.engine.base import Engine
 from hoodie.model.files import FileSlice
 
 LOG_EXPANSION = 40
-"""Bytes of memory that merging takes for each byte of logs; `tests/unit/services/test_memory.py` measures it."""
+"""Bytes of memory that merging takes for each byte of logs; `tests/unit/services/rewrite/test_memory.py` measures it."""
 
 
 def memory_of(file_slice: FileSlice) -> int:

@@ -15,7 +15,7 @@ from hoodie.engine.base import Engine
 from hoodie.errors import CorruptTableError, HoodieError, MissingFileError, UnsafeDeleteError
 from hoodie.formats.bootstrap_index import read_bootstrap_index
 from hoodie.model.clean import CleanPlan, CleanResult
-from hoodie.services.clean_plan import CleanDecision, decide_clean
+from hoodie.services.clean.plan import CleanDecision, decide_clean
 from hoodie.storage import open_storage
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant, State

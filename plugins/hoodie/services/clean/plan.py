@@ -10,7 +10,7 @@ from hoodie.config import clean_keys as keys
 from hoodie.config.key import Options, resolve
 from hoodie.errors import ConfigError
 from hoodie.model.clean import CleanPlan, CleanResult
-from hoodie.services.clean_retention import (
+from hoodie.services.clean.retention import (
     KEEP_COMMITS,
     KEEP_VERSIONS,
     Retention,

@@ -7,6 +7,7 @@ blocks stay until the next compaction and clean.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -18,12 +19,12 @@ from hoodie.model.commit import WriteStat
 from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.names import LogFileName
-from hoodie.services.compaction_checks import without_superseded
-from hoodie.services.compaction_plan import CompactionDecision
-from hoodie.services.compaction_run import CompactionResult, CompactionWork, run_compaction
-from hoodie.services.log_compact_slice import LogCompactSlice
-from hoodie.services.log_compaction_plan import Scanned, decide_log_compaction
-from hoodie.services.memory import in_turns
+from hoodie.services.log_compaction.plan import Scanned, decide_log_compaction
+from hoodie.services.log_compaction.task import LogCompactSlice
+from hoodie.services.rewrite.checks import compacted_since
+from hoodie.services.rewrite.memory import in_turns
+from hoodie.services.rewrite.plan import CompactionDecision
+from hoodie.services.rewrite.run import CompactionResult, CompactionWork, run_compaction
 from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.compaction import encode_compaction_plan
 from hoodie.transaction.rollback import check_own_log
@@ -56,7 +57,7 @@ def execute_log_compaction(access: TableAccess, time: str, options: Mapping[str,
     """
 
     def check(view: TableView, plan: CompactionPlan, _instant: Instant) -> CompactionPlan:
-        return without_superseded(view, plan)
+        return _without_superseded(view, plan)
 
     def merge(
         state: TableState, schema: pa.Schema, writing: Writing, slices: Sequence[FileSlice], chosen: Options
@@ -69,6 +70,12 @@ def execute_log_compaction(access: TableAccess, time: str, options: Mapping[str,
 
     work = CompactionWork(Action.LOG_COMPACTION, "LOG_COMPACT", check, _leftovers, merge)
     return run_compaction(access, time, options, work)
+
+
+def _without_superseded(view: TableView, plan: CompactionPlan) -> CompactionPlan:
+    """The plan of a log compaction without groups that were compacted, planned for it, or replaced since."""
+    gone = {*compacted_since(view, plan.operations), *view.busy.compacting, *view.replaced}
+    return replace(plan, operations=tuple(op for op in plan.operations if op.group not in gone))
 
 
 def _log_names(state: TableState, time: str, slices: Sequence[FileSlice]) -> list[LogFileName]:

@@ -12,7 +12,7 @@ from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, LockHeldError, MissingFileError, PendingInstantError, UnsupportedTableError
 from hoodie.markers import DirectMarkers, MarkerType
-from hoodie.services.compaction import execute_compaction
+from hoodie.services.compaction.execute import execute_compaction
 from hoodie.transaction.lock import service_lock
 from hoodie.view.access import TableAccess
 from tests.support.clock import FakeClock
@@ -90,7 +90,7 @@ def test_strategies(table):
 
 def test_the_budget_bounds_a_plan_and_the_backlog_is_told(table, monkeypatch):
     update(table, "a", "b", "c")
-    monkeypatch.setattr("hoodie.services.compaction_plan._MB", 1)  # a budget in bytes
+    monkeypatch.setattr("hoodie.services.rewrite.plan._MB", 1)  # a budget in bytes
     decision = table.explain_compaction(
         {"hoodie.compact.inline.max.delta.commits": 1, "hoodie.compaction.target.io": 1}
     )

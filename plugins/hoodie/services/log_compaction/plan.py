@@ -12,7 +12,7 @@ from hoodie.formats.log import LogBlock
 from hoodie.merge import merge_rules
 from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import FileSlice, LogFile
-from hoodie.services.compaction_plan import (
+from hoodie.services.rewrite.plan import (
     CompactionDecision,
     backlog_of,
     check_merge_on_read,

@@ -10,7 +10,7 @@ from hoodie.formats.stitched import open_base_file
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import FILE_NAME, RECORD_KEY
-from hoodie.services.slice_task import SliceTask
+from hoodie.services.rewrite.slice_task import SliceTask
 from hoodie.write.worker.assignment import FileTask
 from hoodie.write.worker.base_file import BaseFileHandle
 

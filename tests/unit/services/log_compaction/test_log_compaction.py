@@ -19,7 +19,7 @@ TWO = {"hoodie.log.compaction.blocks.threshold": 2, **SMALL_BLOOM}
 @pytest.fixture(params=["9", "6"])
 def version(request, monkeypatch):
     """We plan none in version 6, but carry out what Hudi planned: as if it had."""
-    monkeypatch.setattr("hoodie.services.log_compaction_plan.check_supported", lambda _state: None)
+    monkeypatch.setattr("hoodie.services.log_compaction.plan.check_supported", lambda _state: None)
     return request.param
 
 

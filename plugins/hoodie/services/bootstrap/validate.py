@@ -20,9 +20,9 @@ from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP
 from hoodie.read.execute import ReadSlice
 from hoodie.read.plan import plan_read
 from hoodie.read.query import Query, Snapshot
-from hoodie.services.bootstrap import BootstrapRequest
-from hoodie.services.bootstrap_plan import plan_bootstrap
-from hoodie.services.bootstrap_source import SourceSplit, list_source, read_footers
+from hoodie.services.bootstrap.plan import plan_bootstrap
+from hoodie.services.bootstrap.request import BootstrapRequest
+from hoodie.services.bootstrap.source import SourceSplit, list_source, read_footers
 from hoodie.services.row_checksum import row_hashes
 from hoodie.view import load_state
 

@@ -17,11 +17,12 @@ from hoodie.model.commit import WriteStat
 from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import FileSlice
 from hoodie.model.names import BaseFileName
-from hoodie.services.compact_slice import CompactSlice
-from hoodie.services.compaction_checks import check_current
-from hoodie.services.compaction_plan import CompactionDecision, decide_compaction
-from hoodie.services.compaction_run import CompactionResult, CompactionWork, run_compaction
-from hoodie.services.memory import in_turns
+from hoodie.services.compaction.checks import check_current
+from hoodie.services.compaction.plan import decide_compaction
+from hoodie.services.compaction.task import CompactSlice
+from hoodie.services.rewrite.memory import in_turns
+from hoodie.services.rewrite.plan import CompactionDecision
+from hoodie.services.rewrite.run import CompactionResult, CompactionWork, run_compaction
 from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.compaction import encode_compaction_plan
 from hoodie.transaction.transaction import transaction

@@ -14,8 +14,8 @@ from hoodie.formats.key_index import KeyIndexBuilder
 from hoodie.model.commit import WriteStat
 from hoodie.model.meta_columns import META_COLUMNS, PARTITION_PATH, RECORD_KEY
 from hoodie.schema.meta import META_FIELDS
-from hoodie.services.bootstrap_check import check_folder
-from hoodie.services.bootstrap_source import SourceSplit
+from hoodie.services.bootstrap.check import check_folder
+from hoodie.services.bootstrap.source import SourceSplit
 from hoodie.write.worker.assignment import FileTask
 from hoodie.write.worker.base_file import RowsFile
 from hoodie.write.worker.context import WriteContext

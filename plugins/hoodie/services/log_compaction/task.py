@@ -14,8 +14,8 @@ from hoodie.model.internal_columns import DELETE, RESET
 from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.model.names import LogFileName
 from hoodie.schema import conform
-from hoodie.services.log_compaction_plan import mergeable
-from hoodie.services.slice_task import SliceTask
+from hoodie.services.log_compaction.plan import mergeable
+from hoodie.services.rewrite.slice_task import SliceTask
 from hoodie.write.worker.log_file import LogFileHandle
 
 

@@ -12,7 +12,7 @@ from hoodie import HoodieTable
 from hoodie.errors import ConfigError, HoodieError, UnsafeDeleteError
 from hoodie.formats import avro_file
 from hoodie.model.commit import CommitMetadata
-from hoodie.services.clean_plan import SAVEPOINTS
+from hoodie.services.clean.plan import SAVEPOINTS
 from hoodie.storage import walk_files
 from hoodie.timeline import Action, Instant, State
 from hoodie.timeline.codecs.clean import encode_clean_plan
@@ -356,7 +356,7 @@ def test_the_audit_of_a_clean(table):
     for step in range(3):
         upsert(table, ("a", "p", step, step))
     result = table.clean({"hoodie.clean.commits.retained": 1}).results[0]
-    from hoodie.services.clean_plan import last_clean
+    from hoodie.services.clean.plan import last_clean
 
     stored = last_clean(table.state())
     assert stored.deleted == result.deleted

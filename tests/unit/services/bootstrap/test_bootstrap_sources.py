@@ -14,8 +14,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import HoodieError, SourceError
-from hoodie.services.bootstrap import BootstrapRequest, preflight, run_bootstrap
-from hoodie.services.bootstrap_validate import validate_bootstrap
+from hoodie.services.bootstrap import BootstrapRequest, preflight, run_bootstrap, validate_bootstrap
 from hoodie.storage import LocalStorage
 from tests.support.clock import FakeClock
 from tests.support.sources import SMALL, TABLE, contents, put
@@ -194,7 +193,7 @@ def test_keys_and_partitions_inside_structs(tmp_path, mode):
 
 @pytest.mark.parametrize("gathered", [0, 1 << 20], ids=["exchanged", "gathered"])
 def test_duplicates_are_looked_for_in_all_keys_in_a_sample_or_not_at_all(tmp_path, monkeypatch, gathered):
-    monkeypatch.setattr("hoodie.services.bootstrap_check._GATHERED", gathered)
+    monkeypatch.setattr("hoodie.services.bootstrap.check._GATHERED", gathered)
     many = [f"k{number}" for number in range(1500)]
     for name in "ab":
         put(tmp_path / "source", f"part=p/{name}", many)
@@ -212,7 +211,7 @@ def test_keys_that_share_a_hash_are_compared(tmp_path, monkeypatch):
     put(tmp_path / "source", "part=p/a", ["a", "b"])
     put(tmp_path / "source", "part=q/a", ["a"])
     zeros = lambda rows: np.zeros(rows.num_rows, dtype=np.uint64)  # noqa: E731
-    monkeypatch.setattr("hoodie.services.bootstrap_check.row_hashes", zeros)
+    monkeypatch.setattr("hoodie.services.bootstrap.check.row_hashes", zeros)
     assert preflight(request(str(tmp_path)), ENGINE).problems == ()
     put(tmp_path / "source", "part=q/b", ["c", "a"])
     (problem,) = preflight(request(str(tmp_path)), ENGINE).problems
@@ -258,6 +257,6 @@ def test_bytes_of_other_columns_are_not_read(tmp_path, monkeypatch):
         {"id": [f"{n}" for n in range(1000)], "ts": [1] * 1000, "wide": [str(n) * 2000 for n in range(1000)]}
     )
     pq.write_table(rows, tmp_path / "source" / "part=p" / "x.parquet", use_dictionary=False, compression="none")
-    monkeypatch.setattr("hoodie.services.bootstrap.open_storage", _Counting)
+    monkeypatch.setattr("hoodie.services.bootstrap.request.open_storage", _Counting)
     result = run_bootstrap(request(str(tmp_path)), FakeClock(), ENGINE)
     assert 0 < result.plan.bytes_read <= _Counting.read_bytes < 250_000 < 2_000_000 < result.plan.bytes

@@ -17,7 +17,7 @@ from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import FileSlice
 from hoodie.schema import arrow_to_avro
-from hoodie.services.compaction_checks import planned_slices
+from hoodie.services.rewrite.checks import planned_slices
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.concurrency import pending_plan
 from hoodie.transaction.transaction import Change, execution

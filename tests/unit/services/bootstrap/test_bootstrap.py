@@ -16,8 +16,7 @@ from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, HoodieError, SourceError, TableExistsError, UnsafeDeleteError
 from hoodie.model.names import FULL_BOOTSTRAP
-from hoodie.services.bootstrap import BootstrapRequest, preflight, run_bootstrap
-from hoodie.services.bootstrap_validate import validate_bootstrap
+from hoodie.services.bootstrap import BootstrapRequest, preflight, run_bootstrap, validate_bootstrap
 from hoodie.storage import LocalStorage, walk_files
 from hoodie.timeline import Action
 from hoodie.timeline.codecs.clean import decode_clean_plan, encode_clean_plan
@@ -284,9 +283,9 @@ def test_options_that_do_not_fit_the_source(tmp_path, table, message):
 @pytest.mark.parametrize("what", ["a new file", "a file that goes", "a file written again"])
 def test_a_source_that_changes_meanwhile(tmp_path, monkeypatch, what):
     source = hive_source(tmp_path / "source")
-    from hoodie.services import bootstrap
+    from hoodie.services.bootstrap import execute
 
-    real = bootstrap.write_bootstrap_index
+    real = execute.write_bootstrap_index
 
     def change(*arguments):
         if what == "a file that goes":
@@ -296,7 +295,7 @@ def test_a_source_that_changes_meanwhile(tmp_path, monkeypatch, what):
             put(source, f"part=p1/{name}", ["x", "y", "late"])
         real(*arguments)
 
-    monkeypatch.setattr(bootstrap, "write_bootstrap_index", change)
+    monkeypatch.setattr(execute, "write_bootstrap_index", change)
     with pytest.raises(SourceError, match=r"came, went or changed meanwhile: part=p1/(late.parquet|000000_0)"):
         run(request(tmp_path))
     table = HoodieTable.open(str(tmp_path / "table"))

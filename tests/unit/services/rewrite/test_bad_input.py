@@ -36,7 +36,7 @@ BOTH = pytest.mark.parametrize("kind", ["full", "logs"])
 @pytest.fixture(params=["9", "6"])
 def table(request, tmp_path, monkeypatch):
     """A group with two logs in partition p, one without logs in q. In version 6 log compactions are planned by Hudi only."""
-    monkeypatch.setattr("hoodie.services.log_compaction_plan.check_supported", lambda _state: None)
+    monkeypatch.setattr("hoodie.services.log_compaction.plan.check_supported", lambda _state: None)
     options = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": request.param}
     made = create(tmp_path / "t", FakeClock(), **options)
     made.write(batch([("a", "p", 1, 1), ("b", "p", 1, 1), ("c", "q", 1, 1)]), "insert", NO_SMALL_FILES)

@@ -1,0 +1,84 @@
+"""What earlier runs of a bootstrap have left: commits that stand, and a table that is another's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hoodie.clock import Clock
+from hoodie.config import bootstrap_keys as keys
+from hoodie.config.store import PROPERTIES
+from hoodie.errors import HUDI_ROLLBACK, TableExistsError
+from hoodie.model.commit import CommitMetadata
+from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP
+from hoodie.services.bootstrap.plan import BootstrapPlan
+from hoodie.services.bootstrap.request import BootstrapRequest
+from hoodie.storage.base import Storage
+from hoodie.transaction.reconcile import after_completion, delete_markers
+from hoodie.view import TableState, load_state
+
+TIMES = {keys.METADATA_ONLY: METADATA_BOOTSTRAP, keys.FULL_RECORD: FULL_BOOTSTRAP}
+
+
+def already_done(request: BootstrapRequest, clock: Clock) -> dict[str, CommitMetadata] | None:
+    """What earlier runs of this bootstrap have committed, by instant; None when there is no table yet.
+
+    Raises TableExistsError when the table is another's.
+    """
+    storage = request.storage
+    if storage.info(PROPERTIES) is None:
+        return None
+    state = load_state(storage, clock)
+    wanted = {**request.properties.raw, **request.of_source}
+    other = sorted(
+        name
+        for name, value in wanted.items()
+        if name != "hoodie.table.checksum" and state.properties.raw.get(name) != value
+    )
+    if other:
+        raise TableExistsError(
+            f"There is another Hudi table at {storage.base_path}",
+            found=f"{other[0]}={state.properties.raw.get(other[0])}, asked for was {wanted[other[0]]}",
+            fix="choose another base path, or the options of that table",
+        )
+    done = {
+        instant.time: state.commit_metadata(instant)
+        for instant in state.timeline.commits
+        if instant.time in TIMES.values()
+    }
+    if state.timeline.commits and not done:
+        raise TableExistsError(
+            f"The table {storage.base_path} has commits that are not a bootstrap's",
+            found=f"the first is {state.timeline.commits[0]}",
+            fix="choose another base path",
+        )
+    return done
+
+
+def check_untouched(state: TableState) -> None:
+    """Rows that were written meanwhile would be there twice: of a partition that is not taken over yet they are new ones."""
+    others = [instant for instant in state.timeline.commits if instant.time not in TIMES.values()]
+    if others:
+        raise TableExistsError(
+            f"The table {state.storage.base_path} was written to before its bootstrap was done",
+            found=f"the first such commit is {others[0]}",
+            fix=f"delete the table and bootstrap again before anything is written to it, or {HUDI_ROLLBACK} first",
+        )
+
+
+def check_same(request: BootstrapRequest, plan: BootstrapPlan, done: Mapping[str, CommitMetadata]) -> None:
+    """What was committed must be what the plan says of that mode: else rows would be there twice, or not at all."""
+    for mode, time in TIMES.items():
+        rows = sum(file.rows for file in plan.of_mode(mode))
+        if time in done and done[time].rows_written != rows:
+            raise TableExistsError(
+                f"The table {request.storage.base_path} was bootstrapped from other files, or with another selector",
+                found=f"{done[time].rows_written} rows were taken over as {mode}, the plan has {rows}",
+                fix="choose another base path, or the options of that bootstrap",
+            )
+
+
+def delete_all_markers(storage: Storage) -> None:
+    """Those of an earlier run, which died when its commits were complete."""
+    for time in TIMES.values():
+        with after_completion(storage, time):
+            delete_markers(storage, time)

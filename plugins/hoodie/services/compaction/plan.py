@@ -1,0 +1,89 @@
+"""Planning a compaction: whether one is due, and which file groups it takes (format notes, section 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from hoodie.clock import Clock
+from hoodie.config import compaction_keys as keys
+from hoodie.config.key import Options, resolve
+from hoodie.model.compaction import CompactionOperation, CompactionPlan
+from hoodie.model.files import FileSlice
+from hoodie.services.rewrite.plan import (
+    CompactionDecision,
+    backlog_of,
+    check_merge_on_read,
+    delta_commits_since_compaction,
+    log_bytes,
+    planned_operation,
+    waiting_slices,
+)
+from hoodie.timeline import Instant, parse_time
+from hoodie.view import TableState, TableView
+from hoodie.view.missing import looked_at_again
+
+
+@looked_at_again
+def decide_compaction(
+    state: TableState, given: Mapping[str, object], clock: Clock, *, force: bool = False
+) -> CompactionDecision:
+    """Plan a compaction with the options of `hoodie.config.compaction_keys`; `force` does not ask whether it is due.
+
+    Lists partitions, changes nothing. Raises ConfigError, or UnsupportedTableError for a copy-on-write table.
+    """
+    options = resolve(given, keys.COMPACTION_KEYS)
+    check_merge_on_read(state)
+    since = delta_commits_since_compaction(state.timeline)
+    waiting = waiting_slices(TableView(state))
+    backlog = backlog_of(state, waiting)
+    due, reason = (True, "asked for") if force else _due(since, options, clock.now(), state)
+    if not due:
+        return CompactionDecision(None, reason, backlog)
+    operations = tuple(_chosen(waiting, options))
+    if not operations:
+        return CompactionDecision(None, f"{reason}; no file group has logs past the thresholds", backlog)
+    left = len(waiting) - len(operations)
+    more = f"; {left} file groups are left for the next" if left else ""
+    return CompactionDecision(CompactionPlan(operations), f"{reason}{more}", backlog)
+
+
+def _due(since: Sequence[Instant], options: Options, now: datetime, state: TableState) -> tuple[bool, str]:
+    if not since:
+        return False, "no delta commits since the last compaction"
+    wanted, limit = options[keys.DELTA_COMMITS], options[keys.DELTA_SECONDS]
+    age = int((now - parse_time(since[0].time, state.zone)).total_seconds())
+    enough, old = len(since) >= wanted, age >= limit
+    trigger = options[keys.TRIGGER]
+    due = {
+        "NUM_COMMITS": enough,
+        "TIME_ELAPSED": old,
+        "NUM_AND_TIME": enough and old,
+        "NUM_OR_TIME": enough or old,
+    }[trigger]
+    said = f"{len(since)} delta commits (of {wanted}) and {age} s (of {limit}) since the last compaction, {trigger}"
+    return due, said
+
+
+def _chosen(waiting: Sequence[FileSlice], options: Options) -> Iterator[CompactionOperation]:
+    strategy = options[keys.STRATEGY]
+    slices = [
+        file_slice
+        for file_slice in waiting
+        if log_bytes(file_slice) >= options[keys.LOG_SIZE_THRESHOLD]
+        and len(file_slice.log_files) >= options[keys.LOG_NUMBER_THRESHOLD]
+    ]
+    if strategy == keys.BY_SIZE:
+        slices.sort(key=log_bytes, reverse=True)
+    elif strategy == keys.BY_NUMBER:
+        slices.sort(key=lambda file_slice: len(file_slice.log_files), reverse=True)
+    elif strategy == keys.BY_DAY:
+        days = sorted({file_slice.partition for file_slice in slices}, reverse=True)[: options[keys.DAY_PARTITIONS]]
+        slices = sorted((s for s in slices if s.partition in days), key=lambda s: s.partition, reverse=True)
+    left = float("inf") if strategy in (keys.UNBOUNDED, keys.BY_DAY) else options[keys.TARGET_IO]
+    for number, file_slice in enumerate(slices):
+        operation = planned_operation(file_slice)
+        left -= operation.metrics["TOTAL_IO_MB"]
+        if left < 0 and number:  # one is always taken: else a group past the limit would never be compacted
+            return
+        yield operation
