@@ -13,7 +13,7 @@ from hoodie.errors import UnsupportedTableError
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.read.query import Incremental
-from hoodie.read.times import moment_as_time
+from hoodie.read.times import moment_as_time, resolve_as_of
 from hoodie.timeline import WRITE_ACTIONS, Instant, format_time, pad, parse_time
 from hoodie.view import TableState
 
@@ -46,7 +46,8 @@ def incremental_range(state: TableState, asked: Incremental) -> IncrementalRange
     """The commits of the range, archived ones included, and what has to be read for their rows.
 
     Raises UnsupportedTableError for a table with virtual keys, CorruptTableError or MissingFileError when the archived timeline
-    is needed and cannot be read. With a full scan nothing of it is read.
+    is needed and cannot be read. With a full scan it is only asked whether there was a commit by the end of the range, where
+    that is before those of the active timeline: TimeTravelError when there was none.
     """
     if state.properties.virtual_keys:
         raise UnsupportedTableError(
@@ -60,7 +61,7 @@ def incremental_range(state: TableState, asked: Incremental) -> IncrementalRange
     archived: tuple[Instant, ...] = ()
     if not state.timeline.covers(began_after) and (after or until):
         if asked.full_scan:
-            return IncrementalRange(None, after, until, None, until)
+            return IncrementalRange(None, after, until, None, None if until is None else resolve_as_of(state, until))
         active = state.timeline.commit_times
         known = state.archive.instants(after=began_after, until=until)
         archived = tuple(i for i in known if i.action in WRITE_ACTIONS and i.time not in active)

@@ -108,6 +108,13 @@ def test_archived_commits_are_looked_up(table):
     assert found(table, times[1]) == {"a": 4, "b": 3, "d": 3, "e": 5}
 
 
+def test_a_full_scan_that_ends_before_the_first_commit_is_refused(table):
+    history(table)
+    archive_before(table, table.timeline.commits[3].time)
+    with pytest.raises(TimeTravelError, match="its first commit is 2026"):
+        table.read_incremental("20190101", "20200101", full_scan=True)
+
+
 def test_a_full_scan_needs_no_archive(table):
     times = history(table)
     archive_before(table, table.timeline.commits[3].time)
