@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from hoodie.formats.base_file import dictionary_columns
+from hoodie.formats.dictionaries import dictionary_columns
 
 _CORES = 2
 _RUNS = 5

@@ -16,18 +16,17 @@ import pyarrow.parquet as pq
 from hoodie.errors import HUDI_ROLLBACK, CorruptFileError
 from hoodie.formats.bloom import BloomFilter
 from hoodie.formats.data_file import telling_missing
+from hoodie.formats.dictionaries import dictionary_columns
 from hoodie.formats.row_groups import matching_row_groups
 from hoodie.formats.source_file import Interval, read_intervals
-from hoodie.model.meta_columns import COMMIT_SEQNO, META_COLUMNS, RECORD_KEY
+from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.storage.base import File, Storage
 
 _BLOOM, _BLOOM_TYPE = "org.apache.hudi.bloomfilter", "hoodie_bloom_filter_type_code"
 _MIN_KEY, _MAX_KEY = "hoodie_min_record_key", "hoodie_max_record_key"
-_SAMPLE_ROWS = 4096
 _BATCH_BYTES = (
     64 * 1024 * 1024
 )  # bytes of decoded rows per batch: merging copies a batch, and a text column of Arrow ends at 2 GiB
-_DICTIONARY_SHARE = 0.5  # distinct values per row of the sample: above it a dictionary costs more than it saves
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,20 +158,6 @@ class BaseFileWriter:
 def _repeated(zeros: pa.Array, value: str | None) -> pa.DictionaryArray:
     values = pa.array([] if value is None else [value], pa.string())
     return pa.DictionaryArray.from_arrays(pa.nulls(len(zeros), pa.int32()) if value is None else zeros, values)
-
-
-def dictionary_columns(sample: pa.Table) -> list[str]:
-    """Parquet paths of the leaf columns worth a dictionary, judged by the first rows."""
-    head = sample.slice(0, _SAMPLE_ROWS)
-    chosen: list[str] = []
-    for field in sample.schema:
-        if pa.types.is_nested(field.type):
-            chosen.extend(path for path, _ in _leaves(field.name, field.type))
-        elif field.name not in (RECORD_KEY, COMMIT_SEQNO) and not pa.types.is_boolean(field.type):
-            distinct = pc.count_distinct(head[field.name]).as_py()
-            if distinct <= max(1, head.num_rows * _DICTIONARY_SHARE):
-                chosen.append(field.name)
-    return chosen
 
 
 def _leaves(path: str, kind: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:

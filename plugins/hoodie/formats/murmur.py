@@ -11,37 +11,43 @@ import pyarrow as pa
 _M = np.uint32(0x5BD1E995)
 _R = np.uint32(24)
 _CHUNK = 1 << 14  # rows: the arrays of one round stay in the processor's cache
+_JOINED_BYTES = 1 << 30  # of chunks of a column that are joined: one array holds less than 2 GiB
 
 
 @dataclass(frozen=True)
 class MixedKeys:
-    """Keys of one length, prepared: everything of the hash that does not depend on the seed is done."""
+    """Keys of about one length, prepared: everything of the hash that does not depend on the seed is done."""
 
     rows: np.ndarray  # int64, places of the keys in the column
-    length: int  # bytes
-    words: np.ndarray  # uint32 [whole words, keys], mixed
-    tail: np.ndarray | None  # uint32 [keys], the one to three last bytes, None without any
+    lengths: np.ndarray  # uint32 [keys], bytes; the keys with most words come first
+    words: np.ndarray  # uint32 [most whole words of a key, keys], mixed
+    counts: np.ndarray  # int64 [most whole words of a key], how many keys have that word
+    tails: np.ndarray | None  # uint32 [keys], the one to three last bytes, 0 without any; None when no key has any
+    factors: np.ndarray  # uint32 [keys], by which the state is multiplied after the tail: 1 without one
 
     def hash(self, seed: np.ndarray | int) -> np.ndarray:
         """uint32 hash of each key; `seed` is one for all keys or one a key."""
-        state = np.asarray(seed, dtype=np.uint32) ^ np.uint32(self.length)
-        state = np.broadcast_to(state, self.rows.shape).copy()
-        for word in self.words:
-            np.multiply(state, _M, out=state)
-            np.bitwise_xor(state, word, out=state)
-        if self.tail is not None:
-            np.bitwise_xor(state, self.tail, out=state)
-            np.multiply(state, _M, out=state)
+        state: np.ndarray = np.asarray(seed, dtype=np.uint32) ^ self.lengths
+        for word, count in zip(self.words, self.counts.tolist(), strict=True):
+            known = state[:count]
+            known *= _M
+            known ^= word[:count]
+        if self.tails is not None:
+            state ^= self.tails
+            state *= self.factors
         state ^= state >> np.uint32(13)
-        np.multiply(state, _M, out=state)
+        state *= _M
         state ^= state >> np.uint32(15)
         return state
 
 
 def mix(keys: pa.ChunkedArray | pa.Array) -> Iterator[MixedKeys]:
-    """Prepare utf8 keys without nulls, in cache-sized groups of equal length."""
+    """Prepare utf8 keys without nulls, in cache-sized groups of like length."""
+    chunks = keys.chunks if isinstance(keys, pa.ChunkedArray) else [keys]
+    if len(chunks) > 1 and len(keys) < _CHUNK * len(chunks) and keys.nbytes < _JOINED_BYTES:
+        chunks = [pa.concat_arrays(chunks)]
     start = 0
-    for chunk in keys.chunks if isinstance(keys, pa.ChunkedArray) else [keys]:
+    for chunk in chunks:
         if len(chunk):
             yield from _mix_chunk(chunk, start)
         start += len(chunk)
@@ -71,36 +77,56 @@ def _mix_chunk(chunk: pa.Array, start: int) -> Iterator[MixedKeys]:
     )
     data = np.frombuffer(data_buffer, dtype=np.uint8) if data_buffer is not None else np.zeros(0, dtype=np.uint8)
     lengths = np.diff(offsets)
-    if (lengths == lengths[0]).all():
-        groups = [(int(lengths[0]), np.arange(len(chunk), dtype=np.int64))]
-    else:
-        order = np.argsort(lengths, kind="stable")
-        cuts = np.flatnonzero(np.diff(lengths[order])) + 1
-        groups = [(int(lengths[places[0]]), places) for places in np.split(order, cuts)]
-    for length, places in groups:
-        for low in range(0, len(places), _CHUNK):
-            part = places[low : low + _CHUNK]
-            yield _mix_group(part + start, length, _gather(data, offsets[part], length))
+    for low in range(0, len(chunk), _CHUNK):
+        for places in _alike(lengths[low : low + _CHUNK]):
+            rows = low + places
+            yield _mix_group(rows + start, offsets[rows], lengths[rows], data)
 
 
-def _gather(data: np.ndarray, begins: np.ndarray, length: int) -> np.ndarray:
-    """uint8 [keys, length]: a view where the keys follow one another without gaps, as in a column of one length."""
-    if length and len(begins) > 1 and (np.diff(begins) == length).all():
-        return data[begins[0] : begins[-1] + length].reshape(-1, length)
-    return data[begins[:, None] + np.arange(length)]
+def _alike(lengths: np.ndarray) -> list[np.ndarray]:
+    """The places of keys with about as many words, up to a factor of two, those with most first: the matrix of a group holds no
+    more besides its keys than these."""
+    words = lengths // 4
+    if (words == words[0]).all():
+        return [np.arange(len(words))]
+    order = np.argsort(-words, kind="stable")
+    sizes = np.frexp(words[order].astype(np.float64))[1]
+    return np.split(order, np.flatnonzero(np.diff(sizes)) + 1)
 
 
-def _mix_group(rows: np.ndarray, length: int, text: np.ndarray) -> MixedKeys:
-    # Words are little-endian; the tail is big-endian, and its bytes are signed in Java: their signs spread over the hash.
-    whole = length // 4
-    words = np.ascontiguousarray(np.ascontiguousarray(text[:, : whole * 4]).view("<u4").T).astype(np.uint32, copy=False)
+def _mix_group(rows: np.ndarray, begins: np.ndarray, lengths: np.ndarray, data: np.ndarray) -> MixedKeys:
+    whole = lengths // 4
+    text = _gather(data, begins, 4 * int(whole[0]))  # words are little-endian
+    words = np.ascontiguousarray(text.view("<u4").T).astype(np.uint32, copy=False)
     words = words * _M
     words ^= words >> _R
     words *= _M
-    tail = None
-    if length % 4:
-        signed = text[:, whole * 4 :].astype(np.int8).astype(np.int32).astype(np.uint32)
-        tail = np.zeros(len(rows), dtype=np.uint32)
-        for place in range(length % 4):
-            tail ^= signed[:, place] << np.uint32(8 * (length % 4 - 1 - place))
-    return MixedKeys(rows, length, words, tail)
+    counts = np.searchsorted(-whole, -np.arange(len(words)), side="left")
+    left = lengths - 4 * whole
+    tails = _tails(data, begins + 4 * whole, left) if left.any() else None
+    return MixedKeys(rows, lengths.astype(np.uint32), words, counts, tails, np.where(left > 0, _M, np.uint32(1)))
+
+
+def _tails(data: np.ndarray, begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """uint32 of up to three bytes each, big-endian. Java's bytes have signs, which spread over the hash."""
+    tails = np.zeros(len(begins), dtype=np.uint32)
+    for place in range(int(lengths.max())):
+        there = lengths > place
+        signed = data[begins[there] + place].astype(np.int8).astype(np.int32).astype(np.uint32)
+        tails[there] ^= signed << (8 * (lengths[there] - 1 - place)).astype(np.uint32)
+    return tails
+
+
+def _gather(data: np.ndarray, begins: np.ndarray, length: int) -> np.ndarray:
+    """uint8 [keys, length], contiguous: the first bytes of each key, and whatever follows a shorter one."""
+    steps = np.diff(begins)
+    if (
+        length
+        and len(steps)
+        and steps[0] >= length
+        and (steps == steps[0]).all()
+        and begins[-1] + steps[0] <= len(data)
+    ):
+        return np.ascontiguousarray(data[begins[0] : begins[-1] + steps[0]].reshape(-1, steps[0])[:, :length])
+    places = begins[:, None] + np.arange(length)
+    return data[np.minimum(places, len(data) - 1)]
