@@ -22,7 +22,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie import HoodieTable
+from hoodie import CLEAN, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.formats.base_file import BaseFileOptions, BaseFileWriter
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
@@ -156,7 +156,7 @@ def _upsert(folder: Path) -> None:
 
 
 def _clean(folder: Path) -> None:
-    HoodieTable.open(str(folder)).clean({"hoodie.clean.commits.retained": 1})
+    HoodieTable.open(str(folder)).run(CLEAN, {"hoodie.clean.commits.retained": 1})
 
 
 STEPS: dict[str, Callable[[Path], None]] = {

@@ -25,7 +25,7 @@ from benchmarks.steps import (
     second_newest_completion,
     writes,
 )
-from hoodie import HoodieTable
+from hoodie import CLEAN, COMPACTION, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
 from hudi_services.java import JVM_OPTIONS
@@ -82,12 +82,12 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
         return by_partition_of(HoodieTable.open(table).read_incremental(since, columns=queried), shape)
 
     def clean() -> None:
-        HoodieTable.open(table, engine=engine).clean({"hoodie.clean.commits.retained": 1})
+        HoodieTable.open(table, engine=engine).run(CLEAN, {"hoodie.clean.commits.retained": 1})
 
     def compact() -> None:
         made = HoodieTable.open(table, engine=engine)
-        made.schedule_compaction(force=True)
-        made.compact()
+        made.schedule(COMPACTION, force=True)
+        made.run(COMPACTION)
 
     def bootstrap(mode: str, plain: str, target: str) -> None:
         chosen = {"hoodie.bootstrap.base.path": plain, "hoodie.bootstrap.mode.selector.regex.mode": mode}

@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 import click
 
 from hoodie.config.catalogue import Verdict, catalogue
+from hoodie.config.groups import GROUPS
 from hoodie.config.key import ConfigKey
 from hoodie.config.key import shown as as_text
-from hoodie.config.own import SERVICE_KEYS
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ def option_lines() -> Iterator[OptionLine]:
     known = {entry.key: entry for entry in catalogue().values()}
     lines = {}
     takers: dict[ConfigKey[object], list[str]] = {}
-    for service, keys in SERVICE_KEYS.items():
-        for key in keys:
-            takers.setdefault(key, []).append(service.value)
+    for group in GROUPS:
+        for key in group.keys:
+            takers.setdefault(key, []).append(group.name)
     for key, services in takers.items():
         same = [known[name] for name in key.names if name in known]
         default = same[0].default if same else None

@@ -46,7 +46,7 @@ def service_command(entry: ServiceEntry[Any]) -> click.Command:
         task = entry.command.task(call, **own)
         if explain:  # a plan is made in this process
             plan = task.explain(LocalEngine())
-            click.echo(json.dumps(plan.as_dict(), indent=2) if as_json else plan.as_text())
+            click.echo(json.dumps(plan.as_dict(entry.name), indent=2) if as_json else plan.as_text(entry.name))
             return DONE
         where = _open_engine(engine, spark_master, f"hudi {entry.name}")
         return finish(carried_out(task, where), as_json, result_path)

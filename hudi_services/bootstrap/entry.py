@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 import click
 from pydantic import AfterValidator
 
-from hoodie.config import Service, own_options, select_keys
 from hoodie.config import bootstrap_keys as keys
+from hoodie.config import own_options, select_keys
+from hoodie.config.groups import BOOTSTRAP_OPTIONS
 from hoodie.config.key import regex
 from hoodie.config.table_keys import CREATE_KEYS, VERSION
 from hoodie.errors import ConfigError, RegistryError
@@ -53,7 +54,7 @@ def _task(
     check_keys: str,
     step: str,
 ) -> Task:
-    own = own_options(call.options, Service.BOOTSTRAP)
+    own = own_options(call.options, BOOTSTRAP_OPTIONS)
     flags: dict[str, object] = {
         keys.SOURCE.name: source_path,
         keys.SOURCE_FORMAT.name: source_format,
@@ -152,8 +153,8 @@ BOOTSTRAP = ServiceEntry(
     ),
     Section(
         Bootstrap,
-        keys.BOOTSTRAP_KEYS,
-        (Service.BOOTSTRAP,),
+        (BOOTSTRAP_OPTIONS,),
+        only=keys.BOOTSTRAP_KEYS,
         always=False,
         replaced={
             keys.SOURCE: "bootstrap.source_path",

@@ -18,7 +18,7 @@ from hoodie.services.bootstrap import (
     run_bootstrap,
     validate_bootstrap,
 )
-from hudi_services.entry.explanation import Explanation, Item, Items
+from hoodie.services.decision import Decision, Item, Items
 from hudi_services.result import ServiceResult
 
 _SHOWN = 200  # partitions that are printed
@@ -35,8 +35,8 @@ class BootstrapTask:
     step: str
     tell: Callable[[str], None]
 
-    def explain(self, engine: Engine) -> Explanation:
-        return _explanation(preflight(self.request, engine))
+    def explain(self, engine: Engine) -> Decision[BootstrapPlan]:
+        return _decision(preflight(self.request, engine))
 
     def run(self, engine: Engine) -> ServiceResult:
         said: list[str] = []
@@ -110,20 +110,15 @@ def _done(result: BootstrapResult) -> str:
     )
 
 
-def _explanation(plan: BootstrapPlan) -> Explanation:
+def _decision(plan: BootstrapPlan) -> Decision[BootstrapPlan]:
     """What a bootstrap would do, file by file, and what stands in its way."""
     read = {METADATA_ONLY: plan.key_bytes, FULL_RECORD: plan.key_bytes + plan.bytes}
     written = {METADATA_ONLY: plan.skeleton_bytes, FULL_RECORD: plan.full_bytes}
     outside = ", ".join(plan.outside) or "none"
-    return Explanation(
-        "bootstrap",
+    return Decision(
+        None if plan.problems else plan,
         "refused" if plan.problems else "nothing stands in the way",
-        Items(
-            "take over",
-            tuple(Item(file.info.path, file.info.size, file.mode, {"rows": file.rows}) for file in plan.files),
-            plan.bytes,
-        ),
-        facts={
+        {
             "source": plan.source,
             "problems": list(plan.problems),
             "notes": list(plan.notes),
@@ -136,6 +131,11 @@ def _explanation(plan: BootstrapPlan) -> Explanation:
             "bytes_read": read,
             "bytes_written": written,
         },
+        Items(
+            "take over",
+            tuple(Item(file.info.path, file.info.size, file.mode, {"rows": file.rows}) for file in plan.files),
+            plan.bytes,
+        ),
         before=(
             *(f"problem: {problem}" for problem in plan.problems),
             *(f"note: {note}" for note in plan.notes),

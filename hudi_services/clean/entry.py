@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import Field as Limit
 
-from hoodie.config import Service, own_options, select_keys
-from hoodie.config.clean_keys import CLEAN_KEYS, COMMITS_RETAINED, FILE_VERSIONS_RETAINED, HOURS_RETAINED, POLICY
+from hoodie.config import own_options, select_keys
+from hoodie.config.clean_keys import COMMITS_RETAINED, FILE_VERSIONS_RETAINED, HOURS_RETAINED, POLICY
+from hoodie.config.groups import CLEAN_OPTIONS
 from hoodie.config.key import ConfigKey, resolve
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
@@ -33,7 +34,7 @@ class Clean(SparkSection):
 def _task(call: Call) -> Task:
     from hudi_services.clean.task import CleanTask
 
-    return CleanTask(call.base_path, own_options(call.options, Service.CLEAN))
+    return CleanTask(call.base_path, own_options(call.options, CLEAN_OPTIONS))
 
 
 def _trigger(_table: Table, section: Clean) -> Trigger:
@@ -96,6 +97,6 @@ def _replaced(options: Mapping[str, str], key: ConfigKey[Any], value: str) -> di
 CLEAN = ServiceEntry(
     "clean",
     Command("Remove file slices that no retained view of the table needs.", _task, application="cleaner.py"),
-    Section(Clean, CLEAN_KEYS, (Service.CLEAN,)),
+    Section(Clean, (CLEAN_OPTIONS,)),
     Dag(_steps, _arguments, _trigger, _form),
 )

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import click
 from pydantic import Field as Limit
 
-from hoodie.config import Service, own_options
-from hoodie.config.compaction_keys import COMPACTION_KEYS
+from hoodie.config import own_options
+from hoodie.config.groups import COMPACT_OPTIONS
 from hoodie.errors import ConfigError
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import OPERATION, Arguments, Asked, Outlook, Run, Step, Trigger, WhenDue
@@ -33,7 +33,7 @@ def _task(call: Call, mode: str, instant: str | None, **flags: Any) -> Task:
         raise ConfigError("--instant names a compaction that is scheduled already", fix="use it with --mode execute")
     from hudi_services.compact.task import CompactTask
 
-    return CompactTask(call.base_path, own_options(call.options, Service.COMPACT), mode, instant, **flags)
+    return CompactTask(call.base_path, own_options(call.options, COMPACT_OPTIONS), mode, instant, **flags)
 
 
 def _contradictions(table: Table, section: Compact) -> Iterator[tuple[KeyPath, str]]:
@@ -87,7 +87,7 @@ COMPACT = ServiceEntry(
         ),
         application="compactor.py",
     ),
-    Section(Compact, COMPACTION_KEYS, (Service.COMPACT,), contradictions=_contradictions),
+    Section(Compact, (COMPACT_OPTIONS,), contradictions=_contradictions),
     Dag(
         _steps,
         _arguments,

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from hoodie.config import COMPACTION_KEYS
-from hoodie.config.compaction_keys import LOG_COMPACTION
+from hoodie.config.compaction_keys import LOG_COMPACTION_ENABLED
 from hoodie.config.key import resolve
 from hoodie.engine import Engine
-from hoodie.services.compaction.execute import schedule_compaction
-from hoodie.services.log_compaction.execute import schedule_log_compaction
-from hoodie.services.rewrite.plan import CompactionDecision
-from hoodie.services.rewrite.run import CompactionResult, execute_waiting, pending_compactions
+from hoodie.model.compaction import CompactionPlan
+from hoodie.services.compaction.service import COMPACTION
+from hoodie.services.decision import Decision
+from hoodie.services.log_compaction.service import LOG_COMPACTION
+from hoodie.services.rewrite.run import CompactionResult
+from hoodie.services.service import execute_waiting, schedule, waiting
 from hoodie.table import HoodieTable
+from hoodie.timeline import Instant
 from hoodie.view import compaction_plan
 from hudi_services.entry.dag import Outlook
-from hudi_services.entry.explanation import Explanation, Item, Items
 from hudi_services.result import ServiceResult
 
-_MEGABYTE = 1024 * 1024  # bytes; Hudi's plans count in megabytes
+_SERVICES = (COMPACTION, LOG_COMPACTION)
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,19 @@ class CompactTask:
     max_plans: int | None
     force: bool
 
-    def explain(self, engine: Engine) -> Explanation:
+    def explain(self, engine: Engine) -> Decision[CompactionPlan]:
+        """What would be scheduled now, and in full what waits already."""
         table = HoodieTable.open(self.base_path, engine=engine)
-        return _explanation(table, _next_compaction(table, self.options))
+        decision, state = _next_compaction(table, self.options), table.state()
+        plans = [
+            {
+                "instant": pending.time,
+                "action": str(pending.action),
+                "file_groups": len(compaction_plan(state, pending).operations),
+            }
+            for pending in waiting(state, *_SERVICES)
+        ]
+        return replace(decision, facts={"backlog": {**decision.facts["backlog"], "pending_plans": plans}})
 
     def run(self, engine: Engine) -> ServiceResult:
         table = HoodieTable.open(self.base_path, engine=engine)
@@ -51,9 +62,9 @@ class CompactTask:
             said.append(f"scheduled {scheduled}" if scheduled else f"none scheduled: {reason}")
         results: list[CompactionResult] = []
         if self.mode != "schedule":
-            waiting = [pending.time for pending in pending_compactions(table.state())]
-            results = self._execute(table, waiting)
-            said.append(f"executed {len(results)} of {max(len(waiting), len(results))} waiting")
+            pending = waiting(table.state(), *_SERVICES)
+            results = self._execute(table, pending)
+            said.append(f"executed {len(results)} of {max(len(pending), len(results))} waiting")
         stats = [stat for result in results for stat in result.metadata.stats]
         return ServiceResult(
             "compact",
@@ -67,79 +78,39 @@ class CompactTask:
             bytes_written=sum(stat.file_size for stat in stats),
         )
 
-    def _execute(self, table: HoodieTable, waiting: list[str]) -> list[CompactionResult]:
-        if self.instant is not None:
-            return table.compact(self.instant, self.options)
-        done = execute_waiting(table.access, waiting[: self.max_plans], lambda each: table.compact(each, self.options))
-        return [result for each in done for result in each]
+    def _execute(self, table: HoodieTable, pending: Sequence[Instant]) -> list[CompactionResult]:
+        if self.instant is None:
+            return list(execute_waiting(table.access, pending[: self.max_plans], _SERVICES, self.options).values())
+        of_logs = any(i.time == self.instant and i.action is LOG_COMPACTION.action for i in pending)
+        return table.run(LOG_COMPACTION if of_logs else COMPACTION, self.options, time=self.instant)
 
 
 def outlook(base_path: str, options: Mapping[str, str]) -> Outlook:
     """There is something to do when a plan is due or waits. The fact `backlog`: log files and bytes, the oldest log, plans."""
     decision = _next_compaction(HoodieTable.open(base_path), options)
-    backlog = {**asdict(decision.backlog), "reason": decision.reason}
-    due = decision.plan is not None or decision.backlog.pending_plans > 0
+    backlog = {**decision.facts["backlog"], "reason": decision.reason}
+    due = decision.plan is not None or backlog["pending_plans"] > 0
     return Outlook(due, f"compaction backlog of {base_path}: {backlog}", {"backlog": backlog})
 
 
 def _schedule(table: HoodieTable, options: Mapping[str, object], *, force: bool) -> tuple[str | None, str]:
     """The instant of a compaction, or else of a log compaction where these are wanted; without one the reason."""
-    instant, decision = schedule_compaction(table.access, options, force=force)
+    instant, decision = schedule(table.access, COMPACTION, options, force=force)
     reason = decision.reason
-    if instant is None and resolve(options, COMPACTION_KEYS)[LOG_COMPACTION]:
-        instant, decision = schedule_log_compaction(table.access, options)
+    if instant is None and resolve(options, COMPACTION_KEYS)[LOG_COMPACTION_ENABLED]:
+        instant, decision = schedule(table.access, LOG_COMPACTION, options)
         reason = _both(reason, decision)
     return instant.time if instant is not None else None, reason
 
 
-def _next_compaction(table: HoodieTable, options: Mapping[str, object]) -> CompactionDecision:
+def _next_compaction(table: HoodieTable, options: Mapping[str, object]) -> Decision[CompactionPlan]:
     """What would be scheduled now: a compaction, or else a log compaction where these are wanted."""
-    full = table.explain_compaction(options)
-    if full.plan is not None or not resolve(options, COMPACTION_KEYS)[LOG_COMPACTION]:
+    full = table.explain(COMPACTION, options)
+    if full.plan is not None or not resolve(options, COMPACTION_KEYS)[LOG_COMPACTION_ENABLED]:
         return full
-    logs = table.explain_log_compaction(options)
+    logs = table.explain(LOG_COMPACTION, options)
     return replace(logs, reason=_both(full.reason, logs))
 
 
-def _both(reason: str, logs: CompactionDecision) -> str:
+def _both(reason: str, logs: Decision[CompactionPlan]) -> str:
     return f"{reason}; of logs only: {logs.reason}"
-
-
-def _explanation(table: HoodieTable, decision: CompactionDecision) -> Explanation:
-    """What would be scheduled now, per file group with the bytes read and written, and what waits already."""
-    state, backlog, plan = table.state(), decision.backlog, decision.plan
-    waiting: list[dict[str, Any]] = [
-        {
-            "instant": pending.time,
-            "action": str(pending.action),
-            "file_groups": len(compaction_plan(state, pending).operations),
-        }
-        for pending in pending_compactions(state)
-    ]
-    items = tuple(
-        Item(
-            f"{operation.partition}/{operation.file_id}".lstrip("/"),
-            int(operation.metrics["TOTAL_IO_READ_MB"] * _MEGABYTE),
-            f"{len(operation.log_files)} logs of {int(operation.metrics['TOTAL_LOG_FILES_SIZE']):,} bytes",
-            {"bytes_written": int(operation.metrics["TOTAL_IO_WRITE_MB"] * _MEGABYTE)},
-        )
-        for operation in (plan.operations if plan else ())
-    )
-    return Explanation(
-        "compact",
-        decision.reason,
-        Items("compact", items, decision.bytes_read, noun="file groups"),
-        facts={
-            "backlog": {
-                "file_groups": backlog.file_groups,
-                "log_files": backlog.log_files,
-                "log_bytes": backlog.log_bytes,
-                "oldest_log": backlog.oldest_log,
-                "pending_plans": waiting,
-            }
-        },
-        after=(
-            f"backlog: {backlog.log_files} logs of {backlog.log_bytes:,} bytes in {backlog.file_groups} file groups, "
-            f"the oldest of {backlog.oldest_log or 'none'}; {len(waiting)} plans wait to be executed",
-        ),
-    )

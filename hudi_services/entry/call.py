@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # they load Arrow
     from hoodie.engine import Engine
-    from hudi_services.entry.explanation import Explanation
+    from hoodie.services.decision import Decision
     from hudi_services.result import ServiceResult
 
 
@@ -29,7 +29,7 @@ class Call:
 class Task(Protocol):
     """What a call of a service does. Both methods raise HoodieError."""
 
-    def explain(self, engine: Engine) -> Explanation:
+    def explain(self, engine: Engine) -> Decision[Any]:
         """What `run` would do now; changes nothing."""
         ...
 

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import click
 
-from hoodie.config import Service
+from hoodie.config.groups import OptionGroup
 from hoodie.config.key import ConfigKey
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import Arguments, Asked, Field, Step, Trigger
@@ -46,21 +46,26 @@ class Command:
 class Section(Generic[S]):
     """What a table's entry in the registry may say of a service.
 
-    `keys` are the options that its part `hoodie` takes, `takers` the services that are asked about options that are refused.
-    `replaced` names options that have a key of their own in the registry, and that key: said twice, the two could contradict
-    each other. `places` are the keys that hold a path, an address or a secret, in which `${NAME}` is an environment variable;
-    `secrets` are never shown. `contradictions` yields what cannot be with the rest of the table's entry. With `always` a table
-    without the section has the defaults.
+    `options` are what its part `hoodie` takes, and say what is refused there; where it takes others than all of these, `only`
+    has them. `replaced` names options that have a key of their own in the registry, and that key: said twice, the two could
+    contradict each other. `places` are the keys that hold a path, an address or a secret, in which `${NAME}` is an
+    environment variable; `secrets` are never shown. `contradictions` yields what cannot be with the rest of the table's
+    entry. With `always` a table without the section has the defaults.
     """
 
     kind: type[S]
-    keys: tuple[ConfigKey[Any], ...]
-    takers: tuple[Service, ...]
+    options: tuple[OptionGroup, ...]
+    only: tuple[ConfigKey[Any], ...] = ()
     always: bool = True
     replaced: Mapping[ConfigKey[Any], str] = field(default_factory=dict)
     places: tuple[KeyPath, ...] = ()
     secrets: tuple[ConfigKey[Any], ...] = ()
     contradictions: Callable[[Table, S], Iterator[tuple[KeyPath, str]]] = lambda _table, _section: iter(())
+
+    @property
+    def keys(self) -> tuple[ConfigKey[Any], ...]:
+        """The options that its part `hoodie` takes."""
+        return self.only or tuple(key for group in self.options for key in group.keys)
 
 
 @dataclass(frozen=True, eq=False)

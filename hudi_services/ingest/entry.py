@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from hoodie.config import Service
 from hoodie.config.after_write_keys import AFTER_WRITE_KEYS
 from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.compaction_keys import COMPACTION_KEYS
+from hoodie.config.groups import INGEST_OPTIONS, WRITE_OPTIONS
 from hoodie.config.ingest_keys import SOURCE_ROOT
 from hoodie.config.sync_keys import SYNC_KEYS
 from hoodie.config.write_keys import OPERATION as WRITE_OPERATION
@@ -157,9 +157,9 @@ INGEST = ServiceEntry(
     ),
     Section(
         Ingest,
+        (INGEST_OPTIONS, WRITE_OPTIONS),
         # Also the options of the services that may follow its commit.
-        (*WRITE_KEYS, *AFTER_WRITE_KEYS, *CLEAN_KEYS, *COMPACTION_KEYS, *SYNC_KEYS),
-        (Service.INGEST, Service.WRITE),
+        only=(*WRITE_KEYS, *AFTER_WRITE_KEYS, *CLEAN_KEYS, *COMPACTION_KEYS, *SYNC_KEYS),
         replaced={WRITE_OPERATION: "source.operation", SOURCE_ROOT: "source.path"},
         contradictions=_contradictions,
     ),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hoodie.config import CREATE_KEYS, Service, select_keys
+from hoodie.config import CREATE_KEYS, select_keys
+from hoodie.config.groups import INGEST_OPTIONS
 from hoodie.config.table import TableProperties
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, TableNotFoundError
@@ -30,7 +31,7 @@ class Prepared:
 
 def prepare(request: IngestRequest, engine: Engine) -> Prepared:
     """Look at the table and the source; changes nothing. Raises HoodieError for whatever does not fit."""
-    after = AfterWrite.of(request.options, Service.INGEST)
+    after = AfterWrite.of(request.options, INGEST_OPTIONS)
     if not 0 <= request.max_bad_share <= 1:  # nan is neither
         raise ConfigError(
             f"The share of bad rows cannot be {request.max_bad_share}", fix="give --max-bad-share a number from 0 to 1"

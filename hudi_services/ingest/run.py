@@ -34,7 +34,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     """
     prepared = prepare(request, engine)
     options, batch = prepared.after.options, prepared.batch
-    if not batch.items.listed:
+    if not batch.items:
         table = prepared.table
         ran = prepared.after.run(TableAccess(table.storage, table.clock, engine)) if table is not None else ()
         message = with_services(f"nothing to do: {batch.reason}", ran)

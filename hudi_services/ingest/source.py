@@ -14,7 +14,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from hoodie.engine import Engine
-from hudi_services.entry.explanation import Items
+from hoodie.services.decision import Items
 from hudi_services.ingest.places import Places
 
 Reject = Callable[[str, str, str], None]

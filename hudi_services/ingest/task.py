@@ -12,14 +12,15 @@ from hoodie.config.key import resolve
 from hoodie.config.table_keys import VERSION
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError
+from hoodie.services.decision import Decision
 from hoodie.write.plan import chosen_operation
 from hudi_services.entry.call import Call
-from hudi_services.entry.explanation import Explanation
 from hudi_services.ingest.files.plan import Window
 from hudi_services.ingest.files.source import FilesSource
 from hudi_services.ingest.prepare import prepare
 from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.run import run_ingest
+from hudi_services.ingest.source import Batch
 from hudi_services.result import ServiceResult
 
 
@@ -29,21 +30,21 @@ class IngestTask:
 
     request: IngestRequest
 
-    def explain(self, engine: Engine) -> Explanation:
+    def explain(self, engine: Engine) -> Decision[Batch]:
         """What the source has that is new, in order."""
         prepared = prepare(self.request, engine)
         batch, after = prepared.batch, [step.name for step in prepared.after.steps]
         creates = (f"would create table {prepared.properties.name}",) if prepared.table is None else ()
-        return Explanation(
-            "ingest",
+        return Decision(
+            batch if batch.items.planned else None,
             batch.reason,
-            batch.items,
-            facts={
+            {
                 "table": prepared.properties.name,
                 "creates_table": prepared.table is None,
                 "services_after": after,
                 **batch.facts,
             },
+            batch.items,
             before=(*creates, *([f"after the commit: {', '.join(after)}"] if after else [])),
         )
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from hoodie.config import Service
+from hoodie.config.groups import GROUPS, WRITE_OPTIONS, OptionGroup
 from hoodie.config.key import ConfigKey, resolve
-from hoodie.config.own import SERVICE_KEYS, check_option, declared
+from hoodie.config.own import check_option, declared
 from hoodie.config.table_keys import (
     CREATE_KEYS,
     NAME,
@@ -37,18 +37,18 @@ def wrong_options(entry: Mapping[str, Any], services: Entries = ENTRIES) -> Iter
     """The path of each option of a table's entry that is unknown or has a value it cannot have, and what is wrong with it."""
     replaced = _OWN | {key: where for each in services for key, where in each.section.replaced.items()}
     instead = {name: where for key, where in replaced.items() for name in key.names}
-    taken: list[tuple[tuple[str, ...], tuple[ConfigKey[Any], ...], tuple[Service, ...]]] = [
-        (("hoodie",), CREATE_KEYS, (Service.WRITE,))
+    taken: list[tuple[tuple[str, ...], tuple[ConfigKey[Any], ...], tuple[OptionGroup, ...]]] = [
+        (("hoodie",), CREATE_KEYS, (WRITE_OPTIONS,))
     ]
-    taken += [((each.name, "hoodie"), each.section.keys, each.section.takers) for each in services]
-    for path, keys, takers in taken:
+    taken += [((each.name, "hoodie"), each.section.keys, each.section.options) for each in services]
+    for path, keys, groups in taken:
         options: Any = entry
         for step in path:
             options = options.get(step) if isinstance(options, dict) else None
         for name, value in options.items() if isinstance(options, dict) else ():
             if name in instead:
                 yield (*path, name), f"is set by the key {instead[name]!r}; remove it here"
-            elif (message := _wrong(name, value, keys, takers)) is not None:
+            elif (message := _wrong(name, value, keys, groups)) is not None:
                 yield (*path, name), message
 
 
@@ -60,15 +60,15 @@ def shown_options(options: Mapping[str, str], secrets: Iterable[ConfigKey[Any]])
             yield name, _PASSWORD_IN_ADDRESS.sub(r"\1…", value)
 
 
-def _wrong(name: str, value: object, keys: tuple[ConfigKey[Any], ...], takers: tuple[Service, ...]) -> str | None:
+def _wrong(name: str, value: object, keys: tuple[ConfigKey[Any], ...], groups: tuple[OptionGroup, ...]) -> str | None:
     try:
         key = declared(name)
         if key is None:
-            check_option(name, value, *takers)
+            check_option(name, value, *groups)
         elif key in keys:
             resolve({name: value}, keys)
         else:
-            others = [service.value for service, taken in SERVICE_KEYS.items() if key in taken]
+            others = [group.name for group in GROUPS if key in group.keys]
             return f"Option {name!r} is not known here: it is one of {', '.join(others)}"
     except ConfigError as error:
         return str(error)

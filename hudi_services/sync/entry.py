@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from hoodie.config import Service, own_options
-from hoodie.config.sync_keys import BASE_PATH, JDBC_URL, METASTORE_URIS, PASSWORD, SYNC_KEYS, USERNAME
+from hoodie.config import own_options
+from hoodie.config.groups import SYNC_OPTIONS
+from hoodie.config.sync_keys import BASE_PATH, JDBC_URL, METASTORE_URIS, PASSWORD, USERNAME
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import OPERATION, Arguments, Asked, Run, Step, Trigger
 from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
@@ -19,7 +20,7 @@ class Sync(ServiceSection):
 def _task(call: Call) -> Task:
     from hudi_services.sync.task import SyncTask
 
-    return SyncTask(call.base_path, own_options(call.options, Service.SYNC))
+    return SyncTask(call.base_path, own_options(call.options, SYNC_OPTIONS))
 
 
 def _trigger(table: Table, section: Sync) -> Trigger:
@@ -41,8 +42,7 @@ SYNC = ServiceEntry(
     Command("Make the entries of a table in a Hive metastore equal to the table. Needs no Spark.", _task),
     Section(
         Sync,
-        SYNC_KEYS,
-        (Service.SYNC,),
+        (SYNC_OPTIONS,),
         always=False,
         places=tuple(("hoodie", key.name) for key in (BASE_PATH, JDBC_URL, METASTORE_URIS, USERNAME, PASSWORD)),
         secrets=(PASSWORD,),

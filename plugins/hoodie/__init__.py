@@ -9,17 +9,27 @@ from hoodie.errors import HoodieError
 
 if TYPE_CHECKING:
     from hoodie import spark
+    from hoodie.services.clean.service import CLEAN
+    from hoodie.services.compaction.service import COMPACTION
+    from hoodie.services.log_compaction.service import LOG_COMPACTION
+    from hoodie.services.sync import SYNC
     from hoodie.table import HoodieTable
 
-__all__ = ["HoodieError", "HoodieTable", "spark"]
+__all__ = ["CLEAN", "COMPACTION", "LOG_COMPACTION", "SYNC", "HoodieError", "HoodieTable", "spark"]
+
+# Arrow takes a third of a second to load. Airflow parses DAG files all the time and wants only errors and option names.
+_LATER = {
+    "CLEAN": "hoodie.services.clean.service",
+    "COMPACTION": "hoodie.services.compaction.service",
+    "HoodieTable": "hoodie.table",
+    "LOG_COMPACTION": "hoodie.services.log_compaction.service",
+    "SYNC": "hoodie.services.sync",
+}
 
 
 def __getattr__(name: str) -> Any:
-    # Arrow takes a third of a second to load. Airflow parses DAG files all the time and wants only errors and option names.
-    if name == "HoodieTable":
-        from hoodie.table import HoodieTable
-
-        return HoodieTable
+    if name in _LATER:
+        return getattr(importlib.import_module(_LATER[name]), name)
     if name == "spark":  # `import hoodie` is enough to say `hoodie.spark.read`; PySpark loads then
         return importlib.import_module("hoodie.spark")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

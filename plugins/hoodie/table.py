@@ -5,37 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.clock import Clock, SystemClock
-from hoodie.config import CREATE_KEYS, WRITE_KEYS, Service, own_options, select_keys
+from hoodie.config import CREATE_KEYS, WRITE_KEYS, own_options, select_keys
+from hoodie.config.groups import WRITE_OPTIONS
 from hoodie.config.key import resolve
 from hoodie.config.operations import operation_named
 from hoodie.config.table import TableProperties
 from hoodie.engine import Engine, LocalEngine, arrow_splits
-from hoodie.errors import SchemaConflictError
-from hoodie.model.clean import CleanPlan
+from hoodie.errors import ConfigError, SchemaConflictError
 from hoodie.model.files import FileSlice
 from hoodie.read.execute import execute_read
 from hoodie.read.plan import ReadPlan, current_slices, plan_read
 from hoodie.read.query import Incremental, Query, Snapshot
 from hoodie.read.times import resolve_as_of
 from hoodie.services.after_write import AfterWrite
-from hoodie.services.clean.execute import CleanRun, run_clean
-from hoodie.services.clean.plan import CleanDecision, decide_clean
-from hoodie.services.compaction.execute import execute_compaction, schedule_compaction
-from hoodie.services.compaction.plan import decide_compaction
-from hoodie.services.log_compaction.execute import execute_log_compaction, schedule_log_compaction
-from hoodie.services.log_compaction.plan import decide_log_compaction
-from hoodie.services.rewrite.plan import CompactionDecision
-from hoodie.services.rewrite.run import CompactionResult, execute_waiting, pending_compactions
+from hoodie.services.decision import Decision
+from hoodie.services.service import Decides, Scheduled, Service, execute_waiting, schedule, waiting
 from hoodie.storage import Storage, open_storage
-from hoodie.sync.model import SyncPlan
-from hoodie.sync.run import explain_sync, run_sync
-from hoodie.timeline import Action, Timeline
+from hoodie.timeline import Timeline
 from hoodie.transaction.create import create_table
 from hoodie.view import TableState, load_state
 from hoodie.view.access import TableAccess
@@ -43,6 +35,9 @@ from hoodie.view.table_schema import table_schema
 from hoodie.write.execute import WriteHooks, WriteResult, execute_write
 from hoodie.write.plan import chosen_operation
 from hoodie.write.sizing import input_tasks
+
+P = TypeVar("P")
+R = TypeVar("R")
 
 
 class HoodieTable:
@@ -80,7 +75,7 @@ class HoodieTable:
         ConfigError or SchemaConflictError, and then nothing was created.
         """
         storage = _storage(base_path)
-        create_table(storage, select_keys(own_options(options, Service.WRITE), CREATE_KEYS), schema)
+        create_table(storage, select_keys(own_options(options, WRITE_OPTIONS), CREATE_KEYS), schema)
         return cls(storage, engine, clock)
 
     @property
@@ -201,57 +196,52 @@ class HoodieTable:
         state = self.state()
         return current_slices(state, resolve_as_of(state, as_of) if as_of is not None else None)
 
-    def plan_clean(self, options: Mapping[str, object] | None = None) -> CleanPlan | None:
-        """What the cleaner would remove now, and why; None when there is nothing to do. Changes nothing."""
-        return self.explain_clean(options).plan
+    def explain(self, service: Decides[P], options: Mapping[str, object] | None = None) -> Decision[P]:
+        """What a service (`hoodie.CLEAN`, `hoodie.COMPACTION` …) would do now, and why. Changes nothing.
 
-    def explain_clean(self, options: Mapping[str, object] | None = None) -> CleanDecision:
-        """The same with the reason in words, and what was looked at."""
-        return decide_clean(self.state(), own_options(options or {}, Service.CLEAN), self.clock)
-
-    def clean(self, options: Mapping[str, object] | None = None) -> CleanRun:
-        """Finish interrupted cleans, then plan and run a new one."""
-        return run_clean(self.access, own_options(options or {}, Service.CLEAN))
-
-    def explain_compaction(self, options: Mapping[str, object] | None = None) -> CompactionDecision:
-        """Whether a compaction is due, what it would take, and what waits. Changes nothing."""
-        return decide_compaction(self.state(), own_options(options or {}, Service.COMPACT), self.clock)
-
-    def schedule_compaction(self, options: Mapping[str, object] | None = None, *, force: bool = False) -> str | None:
-        """Put a compaction plan on the timeline if one is due (or at once, with `force`). Returns its instant."""
-        instant, _ = schedule_compaction(self.access, own_options(options or {}, Service.COMPACT), force=force)
-        return instant.time if instant is not None else None
-
-    def explain_log_compaction(self, options: Mapping[str, object] | None = None) -> CompactionDecision:
-        """The same for a log compaction."""
-        return decide_log_compaction(self.state(), own_options(options or {}, Service.COMPACT))
-
-    def schedule_log_compaction(self, options: Mapping[str, object] | None = None) -> str | None:
-        """Put a plan to merge log blocks on the timeline if there are many. Returns its instant."""
-        instant, _ = schedule_log_compaction(self.access, own_options(options or {}, Service.COMPACT))
-        return instant.time if instant is not None else None
-
-    def compact(self, time: str | None = None, options: Mapping[str, object] | None = None) -> list[CompactionResult]:
-        """Execute the pending compaction or log compaction of instant `time`, or all of them, the oldest first.
-
-        Writers may go on meanwhile. Raises PendingInstantError for a named one that is not pending.
+        `options` are those that the service takes; others of Hudi's are passed over or refused, as `own_options` says.
         """
-        own = own_options(options or {}, Service.COMPACT)
-        pending = {instant.time: instant.action for instant in pending_compactions(self.state())}
+        return service.decide(self.state(), own_options(options or {}, service.options), self.clock)
 
-        def execute(each: str) -> CompactionResult:
-            run = execute_log_compaction if pending.get(each) is Action.LOG_COMPACTION else execute_compaction
-            return run(self.access, each, own)
+    def schedule(
+        self, service: Scheduled[Any, Any], options: Mapping[str, object] | None = None, *, force: bool = False
+    ) -> str | None:
+        """Put a plan of the service on the timeline if one is due, or at once with `force`. Returns its instant."""
+        instant, _ = schedule(self.access, service, own_options(options or {}, service.options), force=force)
+        return instant.time if instant is not None else None
 
-        return [execute(time)] if time is not None else execute_waiting(self.access, pending, execute)
+    @overload
+    def run(self, service: Service[Any, R], options: Mapping[str, object] | None = None) -> R: ...
+    @overload
+    def run(
+        self,
+        service: Scheduled[Any, R],
+        options: Mapping[str, object] | None = None,
+        *,
+        time: str | None = None,
+    ) -> list[R]: ...
+    def run(
+        self,
+        service: Service[Any, R] | Scheduled[Any, R],
+        options: Mapping[str, object] | None = None,
+        *,
+        time: str | None = None,
+    ) -> R | list[R]:
+        """Run a service: it decides, and does it. Of one that schedules plans, carry out those that wait, the oldest first.
 
-    def explain_sync(self, options: Mapping[str, object] | None = None) -> SyncPlan:
-        """What a Hive sync would change in the catalog; `options` are the keys of `hoodie.config.sync_keys`. Changes nothing."""
-        return explain_sync(self.state(), own_options(options or {}, Service.SYNC))
-
-    def sync(self, options: Mapping[str, object] | None = None) -> SyncPlan:
-        """Make the catalog's entries of this table equal to it. Returns what was changed; the table is never touched."""
-        return run_sync(self.state(), own_options(options or {}, Service.SYNC))
+        Only the plan of instant `time`, if it is given; raises PendingInstantError when it does not wait. Writers may go on
+        meanwhile. What the service raises is raised here.
+        """
+        own = own_options(options or {}, service.options)
+        if not isinstance(service, Scheduled):
+            if time is not None:
+                raise ConfigError(
+                    f"The service {service.name} has no plans that wait, at {time} or ever", fix="leave time out"
+                )
+            return service.run(self.access, own)
+        if time is not None:
+            return [service.execute(self.access, time, own)]
+        return list(execute_waiting(self.access, waiting(self.state(), service), [service], own).values())
 
 
 def _storage(base_path: str | Storage) -> Storage:

@@ -46,7 +46,7 @@ class HudiWorkerOperator(BaseOperator):
             call = Call(self.table.base_path, arguments.options, self.log.info)
             task = self.entry.command.called(call, arguments.flags)
             if wants_explanation(context):
-                self.log.info("%s", task.explain(LocalEngine()).as_text())
+                self.log.info("%s", task.explain(LocalEngine()).as_text(self.entry.name))
                 return None
             result = carried_out(task, LocalEngine())
         except _FINAL as error:

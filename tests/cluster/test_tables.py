@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import hoodie.spark
-from hoodie import HoodieTable
+from hoodie import CLEAN, COMPACTION, HoodieTable
 from hoodie.model.names import is_data_file
 from hoodie.spark import SparkEngine
 from hoodie.storage import open_storage, walk_files
@@ -52,12 +52,12 @@ def test_a_table_lives_on_the_cluster(spark, s3, tmp_path, where, kind):
         hoodie.spark.write(spark.createDataFrame(batch(rows)), place, "upsert", SMALL_BLOOM)
         expected.update({key: tuple(rest) for key, *rest in rows})
     if kind == "MERGE_ON_READ":
-        assert table.schedule_compaction({"hoodie.compact.inline.max.delta.commits": 1})
-        assert table.compact()
+        assert table.schedule(COMPACTION, {"hoodie.compact.inline.max.delta.commits": 1})
+        assert table.run(COMPACTION)
     table.write(batch([("k5", "p2", 9, 0)]), "delete", SMALL_BLOOM)
     del expected["k5"]
     assert content(HoodieTable.open(place)) == expected
-    assert table.clean({"hoodie.clean.commits.retained": 1}).files_deleted > 0
+    assert table.run(CLEAN, {"hoodie.clean.commits.retained": 1}).files_deleted > 0
     assert content(HoodieTable.open(place)) == expected
     frame = hoodie.spark.read(spark, place, columns=["id", "part", "ts", "value"])
     assert {row.id: (row.part, row.ts, row.value) for row in frame.collect()} == expected

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import CLEAN, COMPACTION, LOG_COMPACTION, HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import HoodieError
 from hoodie.formats.bootstrap_index import PARTITIONS_PATH
@@ -136,16 +136,18 @@ def test_a_clean_that_dies_at_any_call(tmp_path, version, kind, half):
     prepare(tmp_path / "done")
     done = reopen(LocalStorage(str(tmp_path / "done")), FakeClock(FakeClock().time.replace(month=2)))
     expected = content(done)
-    done.clean(RETAIN_ONE)
+    done.run(CLEAN, RETAIN_ONE)
     left = sorted(
         file.name.rpartition("_")[2] for file in walk_files(done.storage, "") if file.name.endswith(".parquet")
     )
     assert len(left) == 4
 
-    for storage, clock, call in run_to_failure(tmp_path, prepare, lambda table: table.clean(RETAIN_ONE), kind, half):
+    for storage, clock, call in run_to_failure(
+        tmp_path, prepare, lambda table: table.run(CLEAN, RETAIN_ONE), kind, half
+    ):
         table = reopen(storage, clock)
         assert content(table) == expected, call
-        table.clean(RETAIN_ONE)
+        table.run(CLEAN, RETAIN_ONE)
         assert content(table) == expected, call
         names = sorted(
             file.name.rpartition("_")[2] for file in walk_files(storage, "") if file.name.endswith(".parquet")
@@ -170,8 +172,8 @@ def test_a_compaction_that_dies_at_any_call(tmp_path, version, kind, half):
 
     def compact(table):
         if not [instant for instant in table.timeline.pending if instant.action == "compaction"]:
-            table.schedule_compaction(force=True)
-        table.compact(options=SMALL_BLOOM)
+            table.schedule(COMPACTION, force=True)
+        table.run(COMPACTION, SMALL_BLOOM)
 
     prepare(tmp_path / "done")
     done = reopen(LocalStorage(str(tmp_path / "done")), FakeClock(FakeClock().time.replace(month=2)))
@@ -211,8 +213,8 @@ def test_a_log_compaction_that_dies_at_any_call(tmp_path, monkeypatch, version, 
 
     def compact(table):
         if not any(instant.action == "logcompaction" for instant in table.timeline.pending):
-            table.schedule_log_compaction(wanted)
-        table.compact(options=SMALL_BLOOM)
+            table.schedule(LOG_COMPACTION, wanted)
+        table.run(LOG_COMPACTION, SMALL_BLOOM)
 
     def logs(storage):
         return sorted(file.name.partition(".log.")[0] for file in walk_files(storage, "part=p") if ".log." in file.name)

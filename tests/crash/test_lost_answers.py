@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from hoodie import CLEAN, COMPACTION
 from hoodie.errors import HoodieError, UnclearCommitError
 from hoodie.model.rollback import RollbackPlan
 from hoodie.storage import LocalStorage
@@ -112,12 +113,12 @@ def test_a_clean(tmp_path, version, kind):
         for step in range(4):
             table.write(batch([("a", "p", step, step), ("c", "q", step, step)]), "upsert", SMALL_BLOOM)
 
-    for storage, clock, error, call in attempts(tmp_path, prepare, lambda table: table.clean(RETAIN_ONE), kind):
+    for storage, clock, error, call in attempts(tmp_path, prepare, lambda table: table.run(CLEAN, RETAIN_ONE), kind):
         table = reopen(storage, clock)
         assert content(table) == {"a": ("p", 3, 3), "c": ("q", 3, 3)}, call
         cleans = [instant for instant in table.timeline if instant.action == Action.CLEAN]
         assert error is not None or [clean.is_completed for clean in cleans] == [True], call
-        table.clean(RETAIN_ONE)
+        table.run(CLEAN, RETAIN_ONE)
         assert len(table.file_slices()) == 2
         settled(table, call)
         assert content(table) == {"a": ("p", 3, 3), "c": ("q", 3, 3), "z": ("p", 9, 9)}, call
@@ -133,8 +134,8 @@ def test_a_compaction(tmp_path, version, kind):
 
     def compact(table):
         if not [instant for instant in table.timeline.pending if instant.action == "compaction"]:
-            table.schedule_compaction(force=True)
-        table.compact(options=SMALL_BLOOM)
+            table.schedule(COMPACTION, force=True)
+        table.run(COMPACTION, SMALL_BLOOM)
 
     for storage, clock, error, call in attempts(tmp_path, prepare, compact, kind):
         table = reopen(storage, clock)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import COMPACTION, HoodieTable
 from hoodie.errors import CorruptFileError, CorruptTableError, MissingFileError
 from hoodie.formats.bootstrap_index import FILE_IDS_PATH, PARTITIONS_PATH, read_bootstrap_index, write_bootstrap_index
 from hoodie.storage import LocalStorage
@@ -74,8 +74,8 @@ def test_write_on(moved, expected):
     old = wanted["a"]
     wanted |= {"a": [old[0], old[1] + 100.0, old[2]], "zz": old}
     assert snapshot(table) == wanted
-    time = table.schedule_compaction(force=True)
-    table.compact(time)
+    time = table.schedule(COMPACTION, force=True)
+    table.run(COMPACTION, time=time)
     assert snapshot(table) == wanted
     assert any(s.base_instant == time and not s.log_files for s in table.file_slices())
     table.write(rows.filter(pc.equal(rows["id"], "b")), "delete")

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import COMPACTION, HoodieTable
 
 MAP = pa.map_(pa.string(), pa.list_(pa.int64()))
 ROWS = {
@@ -50,6 +50,6 @@ def test_lists_of_two_levels(golden, tmp_path, name, kind):
     expected = pa.concat_tables([wanted, more.slice(1)]).to_pylist()
     assert rows(table.read(), wanted.column_names) == expected
     if kind == "merge_on_read":
-        table.schedule_compaction(force=True)
-        table.compact()
+        table.schedule(COMPACTION, force=True)
+        table.run(COMPACTION)
         assert rows(table.read(), wanted.column_names) == expected

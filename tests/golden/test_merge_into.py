@@ -7,7 +7,7 @@ import shutil
 import pyarrow as pa
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import COMPACTION, HoodieTable
 from hoodie.formats.log import BlockType, Header, columns_of, read_rows, scan_blocks
 from hoodie.model.meta_columns import META_COLUMNS
 from tests.support.tables import SMALL_BLOOM
@@ -46,7 +46,7 @@ def test_read_written_on_and_compacted(golden, expected, tmp_path, name):
     table.write(row.set_column(row.schema.get_field_index("price"), "price", pa.array([99.0])), "upsert", SMALL_BLOOM)
     rows[row["id"][0].as_py()][1] = 99.0
     assert snapshot(table) == rows
-    table.schedule_compaction(force=True)
-    table.compact(options=SMALL_BLOOM)
+    table.schedule(COMPACTION, force=True)
+    table.run(COMPACTION, SMALL_BLOOM)
     assert not any(file_slice.log_files for file_slice in table.file_slices())
     assert snapshot(table) == rows

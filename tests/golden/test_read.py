@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import CLEAN, HoodieTable
 from hoodie.errors import MissingFileError, TimeTravelError, UnsupportedTableError
 from hoodie.schema import arrow_to_avro, avro_to_arrow, data_columns, normalise, with_meta_columns
 
@@ -51,7 +51,7 @@ def test_write_on(golden, expected, archive, name, tmp_path):
     assert not table.properties.has_metadata_table
     assert not table.storage.list(".hoodie/metadata").folders
     assert table.timeline.pending == ()
-    run = table.clean({"hoodie.clean.commits.retained": 1})
+    run = table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
     assert run.files_deleted
     assert snapshot(table) == wanted
 

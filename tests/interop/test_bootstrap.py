@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import COMPACTION, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.engine import LocalEngine
 from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
@@ -66,8 +66,8 @@ def read_and_write_on(ours, source, peer):
     assert sum(row[-1] == 60 for row in seen) == 4
     assert seen == rows(peer.read(ours.base_path))
     if ours.properties.is_merge_on_read:
-        ours.schedule_compaction(force=True)
-        ours.compact()
+        ours.schedule(COMPACTION, force=True)
+        ours.run(COMPACTION)
         assert seen == rows(ours.read()) == rows(peer.read(ours.base_path))
     ours.write(change(ours, ["k02"], 7, 70), "delete")
     assert len(rows(ours.read())) == 61
@@ -146,7 +146,7 @@ def test_our_compaction_plan_of_skeletons_is_executed_by_hudi(tmp_path, hudi12):
     ours, source = bootstrapped(tmp_path, ".*", **{"hoodie.table.type": "MERGE_ON_READ"})
     before = contents(source)
     ours.write(change(ours, ["k01", "k11"], 5, 50), "upsert")
-    time = ours.schedule_compaction(force=True)
+    time = ours.schedule(COMPACTION, force=True)
     waiting = rows(ours.read())
     call(hudi12, ours, "run", time)
     assert [i.time for i in ours.timeline.commits if i.action == "commit"] == [time]

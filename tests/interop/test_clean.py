@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import CLEAN, HoodieTable
 from hoodie.services.clean.plan import last_clean
 from tests.interop.rows import rows
 
@@ -68,7 +68,7 @@ def hudi_cleans(hudi, table, **options):
 
 
 def planned(table, **options):
-    plan = table.plan_clean(options)
+    plan = table.explain(CLEAN, options).plan
     return {file.path for file in plan.files} if plan else set()
 
 
@@ -103,9 +103,9 @@ def test_both_clean_a_table_that_we_write(tmp_path, hudi12, version, policy):
         table.write(batch(step, "a"), "upsert")
     expected = rows(table.read())
     wanted = planned(table, **options, **FULL)
-    run = table.clean(options)
+    run = table.run(CLEAN, options)
     assert f"since the last clean ({theirs})" in run.decision.reason
-    assert run.decision.partitions_listed == (1 if policy == "versions" else 3)
+    assert run.decision.facts["partitions_listed"] == (1 if policy == "versions" else 3)
     assert {file.path for file in run.decision.plan.files} == wanted != set()
     check_rows(hudi12, table, expected)
 
@@ -142,7 +142,7 @@ def test_both_clean_a_table_that_hudi_writes(tmp_path, hudi12, version, policy):
         hudi12.write(tmp_path / "t", batch(step, "a", "b") if step < 3 else batch(step, "a"), write, mode)
     table = HoodieTable.open(str(tmp_path / "t"))
     expected = rows(hudi12.read(table.base_path))
-    run = table.clean(POLICIES[policy])
+    run = table.run(CLEAN, POLICIES[policy])
     assert run.files_deleted > 0
     check_rows(hudi12, table, expected)
     assert hudi_cleans(hudi12, table, **options) == set()
@@ -172,7 +172,7 @@ def test_savepoints_of_hudi_are_kept(tmp_path, hudi12, version):
 
     for step in range(2, 5):
         table.write(batch(step, "a"), "upsert")
-    assert table.clean(options).files_deleted > 0
+    assert table.run(CLEAN, options).files_deleted > 0
     assert kept <= files(table)
     assert hudi_cleans(hudi12, table, **without_metadata) == set()
     assert rows(table.read(as_of=saved)) == expected  # Hudi reads no instant before the last clean's earliest commit
@@ -182,6 +182,6 @@ def test_savepoints_of_hudi_are_kept(tmp_path, hudi12, version):
     table.write(batch(7, "a"), "upsert")
     wanted = planned(table, **options)
     assert wanted & kept == {file for file in kept if file.startswith("a/")}
-    table.clean(options)
+    table.run(CLEAN, options)
     assert hudi_cleans(hudi12, table, **without_metadata) == set()
     check_rows(hudi12, table, rows(table.read()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import COMPACTION, HoodieTable
 from tests.interop.rows import META, rows
 from tests.interop.test_cow import hudi_options
 from tests.interop.test_mor import mor_history
@@ -30,12 +30,12 @@ def test_ours_is_read_and_written_on(tmp_path, hudi12, hudi_rs_read, version):
     ours, table = mor_history(tmp_path / "t", version, True)
     before = rows(ours.read())
     commit_times = rows(ours.read(columns=["id", META[0]]), ["id", META[0]])
-    time = ours.schedule_compaction(force=True)
+    time = ours.schedule(COMPACTION, force=True)
     # Writers go on between plan and execution; their logs are merged on top of what the compaction makes.
     ours.write(table(["k1", "k12", "k80"], [50, 50, 50], [7.0, 7.0, 7.0]), "upsert")
     waiting = rows(ours.read())
     assert rows(hudi12.read(ours.base_path)) == waiting
-    (result,) = ours.compact(time)
+    (result,) = ours.run(COMPACTION, time=time)
     assert {stat.log for stat in result.metadata.stats} == {None}
     assert rows(ours.read()) == waiting != before
     assert rows(hudi12.read(ours.base_path)) == waiting
@@ -55,7 +55,7 @@ def test_ours_is_read_and_written_on(tmp_path, hudi12, hudi_rs_read, version):
 @pytest.mark.parametrize("version", ["9", "6"])
 def test_our_plan_is_executed_by_hudi(tmp_path, hudi12, version):
     ours, table = mor_history(tmp_path / "t", version, True)
-    time = ours.schedule_compaction(force=True)
+    time = ours.schedule(COMPACTION, force=True)
     ours.write(table(["k1", "k12", "k80"], [50, 50, 50], [7.0, 7.0, 7.0]), "upsert")
     waiting = rows(ours.read())
     call(hudi12, ours, "run", time)
@@ -72,7 +72,7 @@ def test_a_plan_of_hudi_is_executed_by_us(tmp_path, hudi12, version):
     (time,) = [i.time for i in ours.timeline.pending if i.action == "compaction"]
     ours.write(table(["k1", "k12", "k80"], [50, 50, 50], [7.0, 7.0, 7.0]), "upsert")
     waiting = rows(ours.read())
-    (result,) = ours.compact()
+    (result,) = ours.run(COMPACTION)
     assert result.instant.time == time
     assert rows(ours.read()) == waiting == rows(hudi12.read(ours.base_path))
     assert ours.timeline.pending == ()
@@ -94,7 +94,7 @@ def test_a_metadata_table_that_hudi_keeps_does_not_hide_our_compaction(tmp_path,
     hudi12.write(ours.base_path, table(["k12", "k84"], [65, 65], [8.5, 8.5]), options)
     assert HoodieTable.open(ours.base_path).properties.has_metadata_table
     waiting = rows(ours.read())
-    ours.compact(time)
+    ours.run(COMPACTION, time=time)
     assert rows(hudi12.read(ours.base_path, **{"hoodie.metadata.enable": "true"})) == waiting == rows(ours.read())
     hudi12.write(ours.base_path, table(["k2", "k83"], [70, 70], [9.0, 9.0]), options)
     assert rows(ours.read()) == rows(hudi12.read(ours.base_path, **{"hoodie.metadata.enable": "true"}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import COMPACTION, HoodieTable
 from tests.interop.test_cow import hudi_options
 from tests.support.history import CASES, MERGE_LOGS, PARTS, History, random_steps
 from tests.support.tables import batch, content
@@ -75,8 +75,8 @@ def test_hudi_reads_the_end_and_the_past_and_writes_on(tmp_path, request, hudi_r
     assert "k1" not in content(ours)
     ours.write(batch([("k0", "p", 9, 5), ("k3", "p", 9, 6), ("k9", "q", 9, 7)]), "upsert")
     if history.model.logged:
-        ours.schedule_compaction(force=True)
-        ours.compact()
+        ours.schedule(COMPACTION, force=True)
+        ours.run(COMPACTION)
     expected = content(ours)
     assert (expected["k0"], expected["k9"]) == (("p", 9, 5), ("q", 9, 7))
     assert seen(hudi.read(path)) == seen(hudi_rs_read(path)) == expected

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
+from hoodie import SYNC
 from hoodie.errors import CatalogError
 from hudi_services.cli import main
 from tests.interop import peer_env
@@ -58,12 +59,12 @@ def test_spark_with_hudi(tmp_path, metastore, server):
     ways = {"q_jdbc": jdbc(server, database="q_jdbc"), "q_hms": hms(metastore, database="q_hms")}
     for options in ways.values():
         for table in made.values():
-            assert table.sync(options).actions
-            assert table.sync(options).actions == ()
+            assert table.run(SYNC, options).actions
+            assert table.run(SYNC, options).actions == ()
     for name, table in made.items():
         update(name, table)
         for options in ways.values():
-            table.sync(options)
+            table.run(SYNC, options)
     for database in ways:
         for name, (kind, _, _, parts) in TABLES.items():
             if database == "q_hms" and name == "days":
@@ -81,18 +82,18 @@ def test_spark_with_hudi(tmp_path, metastore, server):
     for name in ("cow", "mor_hive"):
         made[name].write(added, "upsert")
         for database, options in ways.items():
-            made[name].sync(options)
+            made[name].run(SYNC, options)
             assert query(server, f"select id, more from {database}.{name} where part = 'p3'") == [("d", 7)]
             assert len(query(server, f"show partitions {database}.{name}")) == 3
 
 
 def test_a_bootstrapped_table(tmp_path, metastore, server):
     table = make_of_plain_files(tmp_path, "taken")
-    table.sync(hms(metastore, database="q_boot"))
+    table.run(SYNC, hms(metastore, database="q_boot"))
     read = "select id, price, part from q_boot.taken"
     assert query(server, read) == [("a", 1.5, "p1"), ("b", 1.5, "p 2")]
     table.write(rows(["a"], Price=pa.array([9.5]), part=pa.array(["p1"])), "upsert")
-    table.sync(hms(metastore, database="q_boot"))
+    table.run(SYNC, hms(metastore, database="q_boot"))
     assert query(server, read) == [("a", 9.5, "p1"), ("b", 1.5, "p 2")]
     assert query(server, read + " where part = 'p 2'") == [("b", 1.5, "p 2")]
 
@@ -123,7 +124,7 @@ def test_spark_without_hudi(tmp_path, metastore):
     the entry says where the table is."""
     made = tables(tmp_path)
     for table in made.values():
-        table.sync(hms(metastore, database="plain", sync_as_datasource=False))
+        table.run(SYNC, hms(metastore, database="plain", sync_as_datasource=False))
     update("cow_plain", made["cow_plain"])
     names = {name: name + "_ro" * (kind == "MERGE_ON_READ") for name, (kind, *_) in TABLES.items()}
     arguments = [f"thrift://127.0.0.1:{metastore.port}", str(tmp_path / "warehouse"), json.dumps(names)]
@@ -152,7 +153,7 @@ def test_a_server_that_is_down_costs_nothing(tmp_path, server, capsys):
     assert "CatalogError: HiveServer2 does not answer at localhost" in said
     assert "next sync catches up" in said
     with pytest.raises(CatalogError, match="No Hive metastore answers"):
-        table.sync({PREFIX + "mode": "hms", PREFIX + "metastore.uris": f"thrift://127.0.0.1:{free_port()}"})
+        table.run(SYNC, {PREFIX + "mode": "hms", PREFIX + "metastore.uris": f"thrift://127.0.0.1:{free_port()}"})
     assert table.timeline.commits == commits
     there = f"{PREFIX}jdbcurl=jdbc:hive2://localhost:{server.port}"
     assert main([*flags, there, "--explain", "--json"]) == 0

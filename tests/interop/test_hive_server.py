@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from impala.error import Error
 
+from hoodie import SYNC
 from hoodie.config.key import resolve
 from hoodie.config.sync_keys import SYNC_KEYS
 from hoodie.errors import ConfigError
@@ -54,8 +55,8 @@ def test_both_ways_agree(tmp_path, metastore, server, name):
     ways = {"by_sql": jdbc(server, database="by_sql"), "by_hms": hms(metastore, database="by_hms")}
     found = {}
     for database, options in ways.items():
-        assert table.sync(options).actions
-        assert table.sync(options | FULL).actions == ()
+        assert table.run(SYNC, options).actions
+        assert table.run(SYNC, options | FULL).actions == ()
         found[database] = [entry(way, database, name) for way in ways.values()]
     (sql, _), (by_hms, _) = found["by_sql"][0], found["by_hms"][1]
     assert sql.columns == by_hms.columns
@@ -66,28 +67,28 @@ def test_both_ways_agree(tmp_path, metastore, server, name):
             assert getattr(as_sql, field) == getattr(as_hms, field), (database, field)
     for database, options in zip(reversed(ways), ways.values(), strict=True):
         theirs = {key: value.replace(*reversed(ways)) for key, value in options.items()} | FULL
-        assert table.sync(theirs).actions == (), f"{database} was made by the other way"
+        assert table.run(SYNC, theirs).actions == (), f"{database} was made by the other way"
 
 
 def test_a_partition_of_nulls(tmp_path, metastore, server):
     table = make(tmp_path, "nulls", "COPY_ON_WRITE", "part", "true", part=pa.array(["p", None]))
     with pytest.raises(ConfigError, match="mode=hms"):
-        table.sync(jdbc(server, database="nulls"))
+        table.run(SYNC, jdbc(server, database="nulls"))
     with open_catalog(resolve(jdbc(server), SYNC_KEYS)) as catalog:
         assert not catalog.has_database("nulls"), "refused before anything was written"
-        assert table.sync(hms(metastore, database="nulls")).actions
+        assert table.run(SYNC, hms(metastore, database="nulls")).actions
         with pytest.raises(Error, match="10111"):
             catalog._cursor.execute("ALTER TABLE nulls.nulls ADD PARTITION (part='__HIVE_DEFAULT_PARTITION__')")
     assert set(entry(jdbc(server), "nulls", "nulls")[1]) == {("p",), ("__HIVE_DEFAULT_PARTITION__",)}
-    assert table.sync(jdbc(server, database="nulls") | FULL).actions == ()
+    assert table.run(SYNC, jdbc(server, database="nulls") | FULL).actions == ()
 
 
 def test_partitions_and_columns_follow_the_table(tmp_path, metastore, server):
     table = make(tmp_path, "life", "COPY_ON_WRITE", "part", "true")
     options = jdbc(server, database="life", batch_num=1)
-    table.sync(options)
+    table.run(SYNC, options)
     table.write(rows(["d"], part=pa.array(["p3"])).append_column("more", pa.array([7], pa.int32())), "upsert")
-    table.sync(options)
+    table.run(SYNC, options)
     made, parts = entry(options, "life", "life")
     assert made.columns[-1].name == "more"
     assert set(parts) == {("p1",), ("p 2",), ("p3",)}
@@ -100,7 +101,7 @@ def test_partitions_and_columns_follow_the_table(tmp_path, metastore, server):
     changed, left = entry(hms(metastore), "life", "life")
     assert left == {("p1",): elsewhere.location}
     assert changed.columns == made.columns[:-1]
-    kinds = [type(action).__name__ for action in table.sync(options | FULL).actions]
+    kinds = [type(action).__name__ for action in table.run(SYNC, options | FULL).actions]
     assert kinds == ["AddColumns", "AddPartitions", "MovePartitions"]
     again, parts_again = entry(options, "life", "life")
     assert again.columns == made.columns

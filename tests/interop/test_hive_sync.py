@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import SYNC, HoodieTable
 from hoodie.config.key import resolve
 from hoodie.config.sync_keys import SYNC_KEYS
 from hoodie.errors import SchemaConflictError
@@ -41,7 +41,7 @@ def test_entries_are_those_of_hudis_own_tool(tmp_path, metastore, name):
     flags += ["--partition-value-extractor", "org.apache.hudi.hive." + extractor, "--support-timestamp"]
     hudi_sync_tool(metastore.port, table.base_path, "--database", "theirs", "--table", name, *flags)
     options = hms(metastore, database="ours", support_timestamp=True)
-    assert table.sync(options).extractor.endswith(extractor)
+    assert table.run(SYNC, options).extractor.endswith(extractor)
     for each in names:
         (theirs, their_parts), (ours, our_parts) = entry(options, "theirs", each), entry(options, "ours", each)
         assert ours.columns == theirs.columns
@@ -64,20 +64,20 @@ def test_entries_are_those_of_hudis_own_tool(tmp_path, metastore, name):
         assert {key: now.properties[key] for key in was.properties if key not in THEIRS} == {
             key: value for key, value in was.properties.items() if key not in THEIRS
         }
-    adopted = table.sync(hms(metastore, database="theirs", support_timestamp=True)).actions
+    adopted = table.run(SYNC, hms(metastore, database="theirs", support_timestamp=True)).actions
     assert {key for action in adopted for key in action.properties} <= OURS
 
 
 def test_partitions_and_columns_follow_the_table(tmp_path, metastore, hudi12):
     table = make(tmp_path, "life", "COPY_ON_WRITE", "part", "true")
     options = hms(metastore, database="life", batch_num=1)
-    table.sync(options)
+    table.run(SYNC, options)
     _, parts = entry(options, "life", "life")
     assert set(parts) == {("p1",), ("p 2",)}
 
     added = rows(["c"], part=pa.array(["p3"])).append_column("more", pa.array([7], pa.int32()))
     table.write(added, "upsert")
-    plan = table.sync(options)
+    plan = table.run(SYNC, options)
     assert "1 commits since" in plan.reason
     made, parts = entry(options, "life", "life")
     assert made.columns[-1].name == "more"
@@ -97,24 +97,24 @@ def test_partitions_and_columns_follow_the_table(tmp_path, metastore, hudi12):
     }
     hudi12.write(table.base_path, rows(["a"]), write | delete)
     table = HoodieTable.open(table.base_path)
-    assert [type(action).__name__ for action in table.sync(options).actions] == ["DropPartitions", "SetProperties"]
+    assert [type(action).__name__ for action in table.run(SYNC, options).actions] == ["DropPartitions", "SetProperties"]
     _, parts = entry(options, "life", "life")
     assert set(parts) == {("p 2",), ("p3",)}
     full = options | {"hoodie.meta.sync.incremental": "false"}
-    assert table.sync(full).actions == (), "what was deleted and not yet cleaned is not taken up again"
+    assert table.run(SYNC, full).actions == (), "what was deleted and not yet cleaned is not taken up again"
 
     overwrite = {**write, "hoodie.datasource.write.operation": "insert_overwrite_table"}
     hudi12.write(table.base_path, rows(["z"]).append_column("more", pa.array([8], pa.int32())), overwrite)
     table = HoodieTable.open(table.base_path)
-    assert "AddPartitions" in [type(action).__name__ for action in table.sync(options).actions]
+    assert "AddPartitions" in [type(action).__name__ for action in table.run(SYNC, options).actions]
     assert set(entry(options, "life", "life")[1]) == {("p1",)}
-    assert table.sync(full).actions == ()
+    assert table.run(SYNC, full).actions == ()
 
 
 def test_columns_that_hive_compares_by_position(tmp_path, metastore):
     table = make(tmp_path, "cols", "COPY_ON_WRITE", "part", "true")
     options = hms(metastore, database="cols", username="ada")
-    table.sync(options)
+    table.run(SYNC, options)
     # An older entry with a column that the table does not have any more, and a narrower one.
     with open_catalog(resolve(options, SYNC_KEYS)) as catalog:
         made = catalog.table("cols", "cols")
@@ -126,7 +126,7 @@ def test_columns_that_hive_compares_by_position(tmp_path, metastore):
         old.sd.cols.insert(6, hive("gone", "binary", ""))
         client.drop_table("cols", "cols", False)
         client.create_table(old)
-    table.sync(options)
+    table.run(SYNC, options)
     assert entry(options, "cols", "cols")[0].columns == made.columns
     with open_catalog(resolve(options, SYNC_KEYS)) as catalog:
         old = catalog._client.get_table("cols", "cols")
@@ -134,4 +134,4 @@ def test_columns_that_hive_compares_by_position(tmp_path, metastore):
         catalog._client.drop_table("cols", "cols", False)
         catalog._client.create_table(old)
     with pytest.raises(SchemaConflictError, match=r"'price'.*string in the catalog, double"):
-        table.sync(options)
+        table.run(SYNC, options)

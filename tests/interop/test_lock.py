@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import CLEAN, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.errors import LockHeldError, PendingInstantError
 from hoodie.transaction.lock import LOCK, break_lock, held_locks, table_lock
@@ -130,7 +130,7 @@ def test_we_do_not_write_while_hudi_holds_the_lock(table, hudi12):
     path.write_text(caught[-1])  # as a writer leaves it that died, or is still at work
     shown = re.escape(" ".join(caught[-1].split()) or "(empty)")
     before = files(table)
-    for refused in (lambda: table.write(batch("ours"), "upsert", NO_WAIT), lambda: table.clean(NO_WAIT)):
+    for refused in (lambda: table.write(batch("ours"), "upsert", NO_WAIT), lambda: table.run(CLEAN, NO_WAIT)):
         with pytest.raises(LockHeldError, match=f"lock {LOCK}, .* s old: {shown}"):
             refused()
     assert files(table) == before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hoodie import COMPACTION, LOG_COMPACTION
 from hoodie.formats.log import Header, scan_blocks
 from tests.interop.rows import rows
 from tests.interop.test_cow import hudi_options
@@ -36,17 +37,17 @@ def hand_to_hand(hudi, ours, table, ordering):
         return found
 
     if ours.version != 6:
-        time = ours.schedule_log_compaction(TWO)
+        time = ours.schedule(LOG_COMPACTION, TWO)
         ours.write(table(["k1", "k6", "k80", "k3"], [50, 50, 50, 50], [7.0] * 4), "upsert")
         waiting = both()
-        ours.compact(time)
+        ours.run(LOG_COMPACTION, time=time)
         assert both() == waiting
 
     hudi.write(ours.base_path, table(["k1", "k9", "k70"], [90, 1, 30], [5.0] * 3), options)
     waiting = both()
     time = hudi.log_compaction(ours.base_path, **options)
     assert [(i.time, i.action) for i in ours.timeline.pending] == [(time, "logcompaction")]
-    (result,) = ours.compact(options=TWO)
+    (result,) = ours.run(LOG_COMPACTION, TWO)
     assert result.instant.time == time
     assert result.metadata.stats
     assert both() == waiting
@@ -55,7 +56,7 @@ def hand_to_hand(hudi, ours, table, ordering):
     ours.write(table(["k2", "k12"], [95, 95], [9.0, 9.0]), "delete")
     waiting = both()
     if ours.version != 6:
-        time = ours.schedule_log_compaction(TWO)
+        time = ours.schedule(LOG_COMPACTION, TWO)
         assert hudi.log_compaction(ours.base_path, time, **options) == time
     assert ours.timeline.pending == ()
     assert both() == waiting
@@ -69,8 +70,8 @@ def hand_to_hand(hudi, ours, table, ordering):
     blocks = [block for log in logs for block in scan_blocks(ours.storage, log.path)]
     assert any(Header.COMPACTED_BLOCK_TIMES in block.headers for block in blocks if block.instant == merged[-1])
     waiting = both()
-    ours.schedule_compaction(force=True)
-    ours.compact()
+    ours.schedule(COMPACTION, force=True)
+    ours.run(COMPACTION)
     assert both() == waiting
 
 
@@ -91,9 +92,9 @@ def test_with_hudi_15(tmp_path, hudi15):
 @pytest.mark.format("6.5e")
 def test_hudi_rs_reads_it(tmp_path, hudi_rs_read):
     ours, table = mor_history(tmp_path / "t", "9", True)
-    time = ours.schedule_log_compaction(TWO)
+    time = ours.schedule(LOG_COMPACTION, TWO)
     ours.write(table(["k1", "k80"], [50, 50], [7.0, 7.0]), "upsert")
-    ours.compact(time)
+    ours.run(LOG_COMPACTION, time=time)
     assert rows(hudi_rs_read(ours.base_path)) == rows(ours.read())
 
 
@@ -101,9 +102,9 @@ def test_why_version_6_is_refused(tmp_path, hudi15, monkeypatch):
     """Hudi 0.15 applies the merged deletion of k6 once more, after the row that came back since."""
     monkeypatch.setattr("hoodie.services.log_compaction.plan.check_supported", lambda _state: None)
     ours, table = mor_history(tmp_path / "t", "6", True)
-    time = ours.schedule_log_compaction(TWO)
+    time = ours.schedule(LOG_COMPACTION, TWO)
     ours.write(table(["k6"], [50], [7.0]), "upsert")
     assert rows(hudi15.read(ours.base_path)) == rows(ours.read())
-    ours.compact(time)
+    ours.run(LOG_COMPACTION, time=time)
     lost = set(rows(ours.read())) - set(rows(hudi15.read(ours.base_path)))
     assert [row[1] for row in lost] == ["k6"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import COMPACTION, HoodieTable
 from hoodie.errors import UnsupportedTableError
 from tests.interop.rows import rows
 from tests.interop.test_compaction import call as hudi_compaction
@@ -201,8 +201,8 @@ def both_ways(hudi, tmp_path, rule: Rule, version: str, kind: str, *, create_our
         if number == 0 and create_ours and "," not in rule.ordering:  # its SQL takes one ordering field
             hudi_compaction(hudi, table, "scheduleAndExecute")
         else:
-            table.schedule_compaction(force=True)
-            table.compact()
+            table.schedule(COMPACTION, force=True)
+            table.run(COMPACTION)
         who = table.base_path.rpartition("/")[2]
         assert not any(file_slice.log_files for file_slice in table.file_slices()), who
         assert seen(rule, hudi.read(table.base_path)) == expected, f"Hudi reads {who}, compacted"

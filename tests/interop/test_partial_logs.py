@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import COMPACTION, HoodieTable
 from hoodie.formats.log import scan_blocks
 from tests.interop.merge_into import COMMIT, EVENT, MergeTable
 from tests.interop.peer import PeerError
@@ -47,8 +47,8 @@ def test_hand_to_hand(tmp_path, hudi12, version, mode, kind):
 
     shutil.copytree(path, copy)
     ours = HoodieTable.open(str(copy))
-    ours.schedule_compaction(force=True)
-    ours.compact()
+    ours.schedule(COMPACTION, force=True)
+    ours.run(COMPACTION)
     assert not any(file_slice.log_files for file_slice in ours.file_slices())
     assert rows(ours.read()) == expected == rows(hudi12.read(copy, **NO_METADATA)), "compacted by us"
 
@@ -78,6 +78,6 @@ def test_a_row_behind_a_deletion(tmp_path, hudi12):
     found = {row["id"]: (row["name"], row["price"], row["ts"]) for row in ours.read().to_pylist()}
     assert found["k1"] == ("back", 2.0, 30)
     assert "k2" not in found
-    ours.schedule_compaction(force=True)
-    ours.compact()
+    ours.schedule(COMPACTION, force=True)
+    ours.run(COMPACTION)
     assert rows(hudi12.read(path, **NO_METADATA)) == rows(ours.read())

@@ -7,7 +7,7 @@ import random
 import pyarrow as pa
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import COMPACTION, HoodieTable
 from tests.interop.rows import rows
 from tests.interop.test_compaction import call as hudi_compaction
 
@@ -100,6 +100,6 @@ def test_why_not_parquet(tmp_path, hudi12):
     hudi12.write(path, history.batch(), options("9", "parquet"))
     ours = HoodieTable.open(str(path))
     assert rows(ours.read()) == history.rows != rows(hudi12.read(path))
-    ours.schedule_compaction(force=True)
-    ours.compact()
+    ours.schedule(COMPACTION, force=True)
+    ours.run(COMPACTION)
     assert rows(hudi12.read(path)) == history.rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import COMPACTION, HoodieTable
 from tests.interop.rows import rows
 from tests.interop.test_compaction import call
 from tests.interop.test_cow import hudi_options, make_table
@@ -77,8 +77,8 @@ def theirs_writes_on(hudi, ours, step, **more):
 
 def compacted(ours):
     if ours.properties.is_merge_on_read:
-        assert ours.schedule_compaction(force=True)
-        ours.compact(options=SMALL_BLOOM)
+        assert ours.schedule(COMPACTION, force=True)
+        ours.run(COMPACTION, SMALL_BLOOM)
         assert not any(file_slice.log_files for file_slice in ours.file_slices())
 
 

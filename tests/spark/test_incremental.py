@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 import hoodie.spark
-from hoodie import HoodieTable
+from hoodie import CLEAN, HoodieTable
 from hoodie.errors import ConfigError, TimeTravelError
 from hoodie.model.meta_columns import COMMIT_TIME
 from tests.interop.rows import rows
@@ -91,7 +91,7 @@ def test_the_range_reaches_the_parquet_files(spark, tmp_path):
 def test_a_cleaned_end_is_refused(spark, tmp_path):
     table = create(tmp_path / "t", FakeClock())
     done = [table.write(batch([("a", "p", n, n)]), "upsert", SMALL_BLOOM).instant for n in range(4)]
-    table.clean({"hoodie.clean.commits.retained": 1})
+    table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
     with pytest.raises(TimeTravelError, match="removed"):
         hoodie.spark.read_incremental(spark, table.base_path, None, done[0].completion_time)
     assert HoodieTable.open(table.base_path).read_incremental(done[0].completion_time).num_rows == 1

@@ -6,10 +6,11 @@ import random
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from hoodie import HoodieTable
+from hoodie import CLEAN, COMPACTION, LOG_COMPACTION, HoodieTable
 from hoodie.config.store import update_properties
 from hoodie.engine import LocalEngine
 from hoodie.formats.stitched import open_base_file
+from hoodie.services.service import execute_waiting, waiting
 from hoodie.table import WriteHooks
 from hoodie.timeline import Action
 from tests.support.clock import FakeClock
@@ -20,6 +21,7 @@ KEYS = tuple(f"k{i}" for i in range(8))
 PARTS = {key: "pqr"[number % 3] for number, key in enumerate(KEYS)}
 ACTIONS = ("upsert", "upsert", "delete", "clean", "schedule", "compact")
 MERGE_LOGS = "schedule logs"  # a log compaction, which changes nothing that can be read, now or of the past
+MERGES = (COMPACTION, LOG_COMPACTION)
 CASES = [
     (kind, version, f"{mode}_TIME_ORDERING")
     for kind in ("COPY_ON_WRITE", "MERGE_ON_READ")
@@ -179,13 +181,14 @@ class History:
 
     def _act(self, table, step, hooks=None):
         if step.action == "schedule":
-            table.schedule_compaction(force=True)
+            table.schedule(COMPACTION, force=True)
         elif step.action == MERGE_LOGS:
-            table.schedule_log_compaction({"hoodie.log.compaction.blocks.threshold": 2})
+            table.schedule(LOG_COMPACTION, {"hoodie.log.compaction.blocks.threshold": 2})
         elif step.action == "compact":
-            table.compact(options=SMALL_BLOOM)
+            plans = waiting(table.state(), *MERGES)
+            execute_waiting(table.access, plans, MERGES, SMALL_BLOOM)
         elif step.action == "clean":
-            table.clean({"hoodie.clean.commits.retained": 2})
+            table.run(CLEAN, {"hoodie.clean.commits.retained": 2})
         else:
             data = batch([(key, PARTS[key], ts, value) for key, ts, value in step.rows])
             table.write(data, step.action, self.options | ({} if step is FIRST else self.switch), hooks=hooks)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from hoodie.errors import CorruptTableError
-from hudi_services.entry.explanation import Item, Items
+from hoodie.services.decision import Item, Items
 
 KEY = "tests.memory.offset"
 

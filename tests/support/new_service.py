@@ -9,13 +9,14 @@ from typing import Annotated, Any
 import click
 from pydantic import Field as Limit
 
-from hoodie.config import Service, own_options
-from hoodie.config.clean_keys import CLEAN_KEYS, POLICY
+from hoodie.config import own_options
+from hoodie.config.clean_keys import POLICY
+from hoodie.config.groups import CLEAN_OPTIONS
 from hoodie.engine import Engine
+from hoodie.services.decision import Decision, Item, Items
 from hudi_services.entries import ENTRIES
 from hudi_services.entry.call import Call
 from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
-from hudi_services.entry.explanation import Explanation, Item, Items
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
 from hudi_services.entry.table import Cron, SparkSection, Table
 from hudi_services.result import ServiceResult
@@ -32,13 +33,13 @@ class ExpireTask:
     call: Call
     days: int
 
-    def explain(self, engine: Engine) -> Explanation:
+    def explain(self, engine: Engine) -> Decision[str]:
         items = Items("expire", (Item("day=1", 10, f"older than {self.days} days"),), 10, noun="partitions")
-        return Explanation("expire", "1 partition is old", items, facts={"days": self.days})
+        return Decision("day=1", "1 partition is old", {"days": self.days}, items, before=())
 
     def run(self, engine: Engine) -> ServiceResult:
         self.call.tell("looking")
-        chosen = own_options(self.call.options, Service.CLEAN)
+        chosen = own_options(self.call.options, CLEAN_OPTIONS)
         return ServiceResult("expire", f"{self.days} days, {sorted(chosen)}", instant="1", files_deleted=1)
 
 
@@ -75,8 +76,7 @@ def entry(application: str | None) -> ServiceEntry[Any]:
         ),
         Section(
             Expire,
-            CLEAN_KEYS,
-            (Service.CLEAN,),
+            (CLEAN_OPTIONS,),
             always=False,
             replaced={POLICY: "expire.days"},
             places=(("archive",),),

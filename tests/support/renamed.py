@@ -8,7 +8,7 @@ from itertools import count
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie import HoodieTable
+from hoodie import COMPACTION, LOG_COMPACTION, HoodieTable
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM
 
@@ -107,11 +107,11 @@ class Twins:
     def run(self, action: str, rows) -> None:
         for table, names in self._pairs():
             if action == "compact":
-                table.schedule_compaction(force=True)
-                table.compact(options=SMALL_BLOOM)
+                table.schedule(COMPACTION, force=True)
+                table.run(COMPACTION, SMALL_BLOOM)
             elif action == "merge logs":
-                table.schedule_log_compaction({"hoodie.log.compaction.blocks.threshold": 2})
-                table.compact()
+                table.schedule(LOG_COMPACTION, {"hoodie.log.compaction.blocks.threshold": 2})
+                table.run(LOG_COMPACTION)
             else:
                 table.write(names.table(batch(rows)), action, SMALL_BLOOM)
 

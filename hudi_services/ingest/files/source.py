@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, CorruptTableError
+from hoodie.services.decision import Item, Items
 from hoodie.storage import open_storage
-from hudi_services.entry.explanation import Item, Items
 from hudi_services.ingest.files.checkpoint import KEY, Checkpoint
 from hudi_services.ingest.files.listing import list_source
 from hudi_services.ingest.files.plan import FilesPlan, Window, plan_files

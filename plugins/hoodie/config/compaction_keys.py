@@ -67,7 +67,7 @@ MEMORY = ConfigKey[int](
     1024 * 1024 * 1024,
     "bytes of memory that the compactions of file groups at work in one process may take together",
 )
-LOG_COMPACTION = ConfigKey[bool](
+LOG_COMPACTION_ENABLED = ConfigKey[bool](
     "hoodie.log.compaction.enable", boolean, False, "merge many small log blocks into one when no compaction is due"
 )
 LOG_BLOCKS_THRESHOLD = ConfigKey[int](
@@ -84,7 +84,7 @@ COMPACTION_KEYS: tuple[ConfigKey[Any], ...] = (
     LOG_NUMBER_THRESHOLD,
     DAY_PARTITIONS,
     MEMORY,
-    LOG_COMPACTION,
+    LOG_COMPACTION_ENABLED,
     LOG_BLOCKS_THRESHOLD,
     COMPRESSION,
     ROW_GROUP_SIZE,

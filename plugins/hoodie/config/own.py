@@ -10,49 +10,17 @@ from __future__ import annotations
 import difflib
 import logging
 from collections.abc import Iterable, Mapping
-from enum import StrEnum
 from typing import Any
 
-from hoodie.config.after_write_keys import AFTER_WRITE_KEYS
-from hoodie.config.bootstrap_keys import BOOTSTRAP_KEYS
 from hoodie.config.catalogue import Entry, Kind, Verdict, catalogue, find
-from hoodie.config.clean_keys import CLEAN_KEYS
-from hoodie.config.compaction_keys import COMPACTION_KEYS
-from hoodie.config.ingest_keys import INGEST_KEYS
+from hoodie.config.groups import GROUPS, OptionGroup
 from hoodie.config.key import ConfigKey, shown
-from hoodie.config.read_keys import READ_KEYS
-from hoodie.config.sync_keys import SYNC_KEYS
-from hoodie.config.table_keys import CREATE_KEYS
-from hoodie.config.write_keys import OPERATION, WRITE_KEYS
 from hoodie.errors import ConfigError
 
 _log = logging.getLogger(__name__)
 
 
-class Service(StrEnum):
-    """Who takes options. An ingestion is a write, too."""
-
-    INGEST = "ingest"
-    WRITE = "write"
-    CLEAN = "clean"
-    COMPACT = "compact"
-    SYNC = "sync"
-    BOOTSTRAP = "bootstrap"
-    READ = "read"
-
-
-SERVICE_KEYS: Mapping[Service, tuple[ConfigKey[Any], ...]] = {
-    Service.INGEST: INGEST_KEYS,
-    Service.WRITE: (*CREATE_KEYS, *WRITE_KEYS, OPERATION, *AFTER_WRITE_KEYS),
-    Service.CLEAN: CLEAN_KEYS,
-    Service.COMPACT: COMPACTION_KEYS,
-    Service.SYNC: SYNC_KEYS,
-    Service.BOOTSTRAP: (*CREATE_KEYS, *BOOTSTRAP_KEYS),
-    Service.READ: READ_KEYS,
-}
-_DECLARED: Mapping[str, ConfigKey[Any]] = {
-    name: key for keys in SERVICE_KEYS.values() for key in keys for name in key.names
-}
+_DECLARED: Mapping[str, ConfigKey[Any]] = {name: key for group in GROUPS for key in group.keys for name in key.names}
 
 
 def declared(name: str) -> ConfigKey[Any] | None:
@@ -66,32 +34,35 @@ def select_keys(options: Mapping[str, object], keys: Iterable[ConfigKey[Any]]) -
     return {name: value for name, value in options.items() if name in names}
 
 
-def own_options(given: Mapping[str, object], *services: Service) -> dict[str, object]:
-    """The options that are meant for one of `services`, under the names that they were given; values are not looked at yet.
+def own_options(given: Mapping[str, object], *groups: OptionGroup) -> dict[str, object]:
+    """The options that belong to one of `groups`, under the names that they were given; values are not looked at yet.
 
     What has no effect here is told in the log, one line a reason. Raises ConfigError for a name that Hudi does not know (with
-    the closest one), and for an option that would matter to the services and is refused.
+    the closest one), and for an option that would matter to whoever takes these groups and is refused.
     """
-    meant, own = frozenset(services), {}
+    meant = {name for group in groups for key in group.keys for name in key.names}
+    own: dict[str, object] = {}
     idle: dict[Kind, list[str]] = {}
     for name, value in given.items():
-        key = _DECLARED.get(name)
-        if key is not None:
-            if any(key in SERVICE_KEYS[service] for service in meant):
-                own[name] = value
-        elif (kind := check_option(name, value, *services)) is not None:
+        if name in meant:
+            own[name] = value
+        elif name not in _DECLARED and (kind := check_option(name, value, *groups)) is not None:
             idle.setdefault(kind, []).append(name)
     for kind, names in idle.items():
         _log.warning("No effect here: %s (%s)", ", ".join(names), kind.reason)
     return own
 
 
-def check_option(name: str, value: object, *services: Service) -> Kind | None:
-    """The kind of an option that this library does not declare, has no effect on the services, and is to be told; None for one
-    that says nothing new. Raises ConfigError: see `own_options`."""
+def check_option(name: str, value: object, *groups: OptionGroup) -> Kind | None:
+    """The kind of an option that this library does not declare, that has no effect on who takes `groups`, and that is to be told;
+    None for one that says nothing new. Raises ConfigError: see `own_options`."""
     entry = known_entry(name)
     kind = entry.kind
-    if kind is None or not kind.concerns(frozenset(services)) or not entry.asks_for_more(shown(value)):
+    if (
+        kind is None
+        or not kind.concerns(frozenset(group.name for group in groups))
+        or not entry.asks_for_more(shown(value))
+    ):
         return None
     if kind.verdict is Verdict.REFUSED:
         instead = " or ".join(sorted(entry.as_here))

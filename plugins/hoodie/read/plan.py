@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.config.groups import READ_OPTIONS
 from hoodie.config.key import Options, resolve
 from hoodie.config.memory_keys import MergeMemory
-from hoodie.config.own import Service, own_options
+from hoodie.config.own import own_options
 from hoodie.config.read_keys import READ_KEYS, USE_POSITIONS
 from hoodie.keygen import StoredKeys
 from hoodie.merge import MergeRules, merge_rules
@@ -84,7 +85,7 @@ def plan_read(state: TableState, query: Query) -> ReadPlan:
     files a clean removed, naming the first instant that can be read. An incremental read without an end never meets the latter:
     the newest files hold every row that is left.
     """
-    options = resolve(own_options(query.options, Service.READ), READ_KEYS)
+    options = resolve(own_options(query.options, READ_OPTIONS), READ_KEYS)
     if isinstance(query.kind, Snapshot):
         return _plan(state, query, _as_of(state, query.kind), options)
     wanted = incremental_range(state, query.kind)

@@ -6,62 +6,107 @@ The commit stays whatever they do: a service that fails is told, in the log and 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from hoodie.config import CLEAN_KEYS, COMPACTION_KEYS, SYNC_KEYS, Service, own_options, select_keys
 from hoodie.config import after_write_keys as keys
+from hoodie.config import own_options, select_keys
+from hoodie.config.groups import WRITE_OPTIONS, OptionGroup
 from hoodie.config.key import ConfigKey, Options, resolve
-from hoodie.config.own import SERVICE_KEYS
 from hoodie.config.sync_keys import ENABLE
 from hoodie.errors import ConfigError, HoodieError
 from hoodie.model.outcome import ServiceOutcome
-from hoodie.services.clean.execute import run_clean
-from hoodie.services.compaction.execute import execute_compaction, schedule_compaction
-from hoodie.services.log_compaction.execute import execute_log_compaction, schedule_log_compaction
-from hoodie.services.rewrite.plan import CompactionDecision
-from hoodie.services.rewrite.run import execute_waiting, pending_compactions
-from hoodie.sync.run import run_sync
-from hoodie.timeline import Action, Instant
+from hoodie.services.clean.service import CLEAN
+from hoodie.services.compaction.service import COMPACTION
+from hoodie.services.log_compaction.service import LOG_COMPACTION
+from hoodie.services.service import Decides, Given, Scheduled, Service, execute_waiting, schedule, waiting
+from hoodie.services.sync import SYNC
 from hoodie.view.access import TableAccess
 
 _log = logging.getLogger(__name__)
 
-Run = Callable[[TableAccess, Mapping[str, object]], tuple[str, str | None]]
+Told = tuple[str, str | None]
+"""What was done, in words, and the instant; None when there was nothing to do."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A service that is to run. `run` gets the options under `keys`, and says what it did with which instant."""
+    """A service that is to run. `act` gets those options that `keys` name; `counts`: a failure is the caller's to mend."""
 
-    name: str
-    service: Service
+    service: Decides[Any]
+    act: Callable[[TableAccess, Given], Told]
     keys: tuple[ConfigKey[Any], ...]
-    run: Run
     counts: bool
+
+    @property
+    def name(self) -> str:
+        return self.service.name
+
+
+def at_once(service: Service[Any, Any], *, counts: bool, without: Sequence[ConfigKey[Any]] = ()) -> Step:
+    """A service runs; `without` are options that it does not take from those of a write."""
+
+    def act(access: TableAccess, options: Given) -> Told:
+        return service.told(service.run(access, options))
+
+    return Step(service, act, tuple(key for key in service.options.keys if key not in without), counts)
+
+
+def scheduled(service: Scheduled[Any, Any], *, counts: bool) -> Step:
+    """A plan is put on the timeline if one is due: another process carries it out."""
+
+    def act(access: TableAccess, options: Given) -> Told:
+        instant, decision = schedule(access, service, options)
+        if instant is None:
+            return decision.reason, None
+        return f"scheduled {instant.time}; {decision.reason}", instant.time
+
+    return Step(service, act, service.options.keys, counts)
+
+
+def scheduled_and_executed(service: Scheduled[Any, Any], *, counts: bool) -> Step:
+    """A plan is put on the timeline if one is due, and all of this service that wait are carried out."""
+
+    def act(access: TableAccess, options: Given) -> Told:
+        _, decision = schedule(access, service, options)
+        done = list(execute_waiting(access, waiting(access.state(), service), [service], options))
+        if not done:
+            return decision.reason, None
+        return f"executed {', '.join(done)}; {decision.reason}", done[-1]
+
+    return Step(service, act, service.options.keys, counts)
+
+
+def of_logs(step: Step) -> Step:
+    """The step for tables that have logs; nothing to do for others."""
+
+    def act(access: TableAccess, options: Given) -> Told:
+        if not access.state().properties.is_merge_on_read:
+            return "nothing to do: a COPY_ON_WRITE table has no logs", None
+        return step.act(access, options)
+
+    return replace(step, act=act)
 
 
 @dataclass(frozen=True)
 class AfterWrite:
     """The services that the options of a write ask for, in order, and the options that are meant for the write and for them."""
 
-    options: Mapping[str, object]
+    options: Given
     steps: tuple[Step, ...]
 
     @staticmethod
-    def of(given: Mapping[str, object], *services: Service) -> AfterWrite:
-        """From all options that were given to a write, and to `services` with it.
+    def of(given: Given, *groups: OptionGroup) -> AfterWrite:
+        """From all options that were given to a write, and to whoever takes `groups` with it.
 
         Values are checked before anything is written. Raises ConfigError, also for what `own_options` refuses.
         """
         asked = resolve(select_keys(given, keys.AFTER_WRITE_KEYS), keys.AFTER_WRITE_KEYS)
         steps = tuple(_steps(asked))
-        own = own_options(given, Service.WRITE, *services, *(step.service for step in steps))
-        for checked in (
-            *(SERVICE_KEYS[service] for service in (Service.WRITE, *services)),
-            *(step.keys for step in steps),
-        ):
+        groups = (WRITE_OPTIONS, *groups)
+        own = own_options(given, *groups, *(step.service.options for step in steps))
+        for checked in (*(group.keys for group in groups), *(step.keys for step in steps)):
             resolve(select_keys(own, checked), checked)
         return AfterWrite(own, steps)
 
@@ -81,23 +126,23 @@ def _steps(asked: Options) -> list[Step]:
                 fix="the first also carries compactions out, the second leaves that to another process: keep one",
             )
         if compact:
-            steps.append(Step("compact", Service.COMPACT, COMPACTION_KEYS, _compact, counts))
+            steps.append(of_logs(scheduled_and_executed(COMPACTION, counts=counts)))
         elif schedule or asked[keys.ASYNC_COMPACTION]:
-            steps.append(Step("compact", Service.COMPACT, COMPACTION_KEYS, _schedule, counts))
+            steps.append(of_logs(scheduled(COMPACTION, counts=counts)))
         if asked[keys.LOG_COMPACT]:
-            steps.append(Step("log compact", Service.COMPACT, COMPACTION_KEYS, _log_compact, counts))
+            steps.append(of_logs(scheduled_and_executed(LOG_COMPACTION, counts=counts)))
         beside = asked[keys.CLEAN_ASYNC]
         if asked[keys.CLEAN] or (beside and not asked.given(keys.CLEAN)):
-            steps.append(Step("clean", Service.CLEAN, CLEAN_KEYS, _clean, counts and not beside))
+            steps.append(at_once(CLEAN, counts=counts and not beside))
     if asked[keys.META_SYNC] or (asked.given(ENABLE) and asked[ENABLE]):
-        wanted = tuple(key for key in SYNC_KEYS if key is not ENABLE)  # whose default is for the command `sync`
-        steps.append(Step("sync", Service.SYNC, wanted, _sync, counts and not asked[keys.IGNORE_SYNC_FAILURE]))
+        counts = counts and not asked[keys.IGNORE_SYNC_FAILURE]
+        steps.append(at_once(SYNC, counts=counts, without=[ENABLE]))  # whose default is for the command `sync`
     return steps
 
 
-def _outcome(step: Step, access: TableAccess, options: Mapping[str, object]) -> ServiceOutcome:
+def _outcome(step: Step, access: TableAccess, options: Given) -> ServiceOutcome:
     try:
-        message, instant = step.run(access, options)
+        message, instant = step.act(access, options)
     except Exception as error:  # noqa: BLE001 - whatever it is, the commit before it stands
         told = str(error) if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"
         _log.error(
@@ -109,63 +154,3 @@ def _outcome(step: Step, access: TableAccess, options: Mapping[str, object]) -> 
         return ServiceOutcome(step.name, told, failed=True, counts=step.counts)
     _log.info("%s after the write: %s", step.name, message)
     return ServiceOutcome(step.name, message, instant)
-
-
-def _compact(access: TableAccess, options: Mapping[str, object]) -> tuple[str, str | None]:
-    return _compacted(access, options, schedule_compaction, execute_compaction, Action.COMPACTION)
-
-
-def _log_compact(access: TableAccess, options: Mapping[str, object]) -> tuple[str, str | None]:
-    return _compacted(access, options, schedule_log_compaction, execute_log_compaction, Action.LOG_COMPACTION)
-
-
-def _compacted(
-    access: TableAccess,
-    options: Mapping[str, object],
-    schedule: Callable[..., tuple[Instant | None, CompactionDecision]],
-    execute: Callable[..., object],
-    action: Action,
-) -> tuple[str, str | None]:
-    """Schedule one if it is due, and carry out all that wait."""
-    if not _has_logs(access):
-        return _NO_LOGS
-    _, decision = schedule(access, options)
-    state = access.state()
-    waiting = [instant.time for instant in pending_compactions(state) if instant.action is action]
-
-    def executed(time: str) -> str:
-        execute(access, time, options)
-        return time
-
-    done = execute_waiting(access, waiting, executed)
-    if not done:
-        return decision.reason, None
-    return f"executed {', '.join(done)}; {decision.reason}", done[-1]
-
-
-def _schedule(access: TableAccess, options: Mapping[str, object]) -> tuple[str, str | None]:
-    if not _has_logs(access):
-        return _NO_LOGS
-    instant, decision = schedule_compaction(access, options)
-    if instant is None:
-        return decision.reason, None
-    return f"scheduled {instant.time}; {decision.reason}", instant.time
-
-
-def _clean(access: TableAccess, options: Mapping[str, object]) -> tuple[str, str | None]:
-    run = run_clean(access, options)
-    if not run.results:
-        return f"nothing to do: {run.decision.reason}", None
-    return f"{run.files_deleted} files removed; {run.decision.reason}", run.results[-1].start
-
-
-def _sync(access: TableAccess, options: Mapping[str, object]) -> tuple[str, str | None]:
-    plan = run_sync(access.state(), options)
-    return f"{len(plan.actions)} changes to the catalog; {plan.reason}", plan.instant if plan.actions else None
-
-
-_NO_LOGS = ("nothing to do: a COPY_ON_WRITE table has no logs", None)
-
-
-def _has_logs(access: TableAccess) -> bool:
-    return access.state().properties.is_merge_on_read

@@ -11,15 +11,17 @@ from sys import executable
 
 import pytest
 
-from hoodie.config import Service, own_options
+from hoodie.config import own_options
 from hoodie.config.catalogue import Verdict, catalogue, find
+from hoodie.config.groups import CLEAN_OPTIONS, GROUPS, INGEST_OPTIONS, WRITE_OPTIONS
 from hoodie.config.key import resolve, shown
-from hoodie.config.own import SERVICE_KEYS, check_option, declared
+from hoodie.config.own import check_option, declared
 from hoodie.errors import ConfigError
 
 ROOT = Path(__file__).parents[3]
 ENTRIES = {entry.key: entry for entry in catalogue().values()}
-KEYS = list(dict.fromkeys(key for keys in SERVICE_KEYS.values() for key in keys))
+OF_NAME = {group.name: group for group in GROUPS}
+KEYS = list(dict.fromkeys(key for group in GROUPS for key in group.keys))
 
 
 def test_the_catalogue_is_hudis():
@@ -57,13 +59,13 @@ def test_every_option_is_taken_told_or_refused(caplog):
     for entry in ENTRIES.values():
         if entry.kind is None:
             continue
-        service = Service(min(entry.kind.services)) if entry.kind.services else Service.CLEAN
+        service = OF_NAME[min(entry.kind.services)] if entry.kind.services else CLEAN_OPTIONS
         name = entry.key.replace("*", "something")
         if entry.verdict is Verdict.REFUSED:
             with pytest.raises(ConfigError, match="is refused") as refused:
                 own_options({name: "surely.not.as.here"}, service)
             assert entry.kind.reason.rstrip(".") in str(refused.value)
-            others = set(Service) - {Service(name) for name in entry.kind.services}
+            others = set(GROUPS) - {OF_NAME[name] for name in entry.kind.services}
             assert own_options({name: "surely.not.as.here"}, *others) == {}
         else:
             caplog.clear()
@@ -75,7 +77,7 @@ def test_every_option_is_taken_told_or_refused(caplog):
 
 def test_options_of_one_kind_are_told_in_one_line(caplog):
     given = {"hoodie.metrics.on": "true", "hoodie.metrics.reporter.type": "JMX", "hoodie.embed.timeline.server": True}
-    assert own_options(given, Service.WRITE) == {}
+    assert own_options(given, WRITE_OPTIONS) == {}
     assert [record.getMessage().partition(" (")[0] for record in caplog.records] == [
         "No effect here: hoodie.metrics.on, hoodie.metrics.reporter.type",
         "No effect here: hoodie.embed.timeline.server",
@@ -84,14 +86,14 @@ def test_options_of_one_kind_are_told_in_one_line(caplog):
 
 def test_a_secret_is_not_told():
     with pytest.raises(ConfigError) as refused:
-        own_options({"hoodie.streamer.schemaprovider.registry.url": "https://me:secret@registry"}, Service.INGEST)
+        own_options({"hoodie.streamer.schemaprovider.registry.url": "https://me:secret@registry"}, INGEST_OPTIONS)
     assert "secret" not in str(refused.value)
 
 
 @pytest.mark.parametrize("name", ["hoodie.clean.automatical", "hoddie.clean.automatic", "clean.automatic", "sasl"])
 def test_a_typing_error_is_an_error(name):
     with pytest.raises(ConfigError, match=f"{name}' is not known here"):
-        own_options({name: "true"}, *Service)
+        own_options({name: "true"}, *GROUPS)
 
 
 # On in Hudi and off here, or another value: docs/options.md says why.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hoodie.config import CLEAN_KEYS, CREATE_KEYS, WRITE_KEYS, Service, own_options
+from hoodie.config import CLEAN_KEYS, CREATE_KEYS, WRITE_KEYS, own_options
 from hoodie.config.clean_keys import COMMITS_RETAINED, POLICY
+from hoodie.config.groups import CLEAN_OPTIONS, WRITE_OPTIONS
 from hoodie.config.key import resolve
 from hoodie.config.table_keys import HIVE_STYLE, MERGE_MODE, NAME, ORDERING_FIELDS, RECORD_KEY_FIELDS
 from hoodie.config.write_keys import BLOOM_FPP, LOCK_WAIT_MS, MAX_FILE_SIZE
@@ -85,12 +86,12 @@ def test_a_value_that_cannot_be_is_refused_with_what_can(key, raw, accepted):
 )
 def test_an_unknown_key_suggests_the_nearest(name, nearest):
     with pytest.raises(ConfigError, match=f"'{name}' is not known here.*did you mean '{nearest}'"):
-        own_options({name: "1"}, Service.CLEAN)
+        own_options({name: "1"}, CLEAN_OPTIONS)
 
 
 def test_a_key_that_is_near_to_nothing_is_to_be_removed():
     with pytest.raises(ConfigError, match="remove it: it would have no effect"):
-        own_options({"spark.executor.memory": "1g"}, Service.CLEAN)
+        own_options({"spark.executor.memory": "1g"}, CLEAN_OPTIONS)
 
 
 def test_two_names_of_one_option_must_agree():
@@ -112,5 +113,5 @@ def test_an_option_without_value_and_default_is_asked_for():
 
 def test_a_shared_file_is_divided_among_the_services():
     options = {"hoodie.cleaner.policy": "KEEP_LATEST_COMMITS", "hoodie.table.name": "t", LOCK_WAIT_MS.name: 5}
-    assert set(own_options(options, Service.CLEAN)) == {"hoodie.cleaner.policy", LOCK_WAIT_MS.name}
-    assert set(own_options(options, Service.WRITE)) == {"hoodie.table.name", LOCK_WAIT_MS.name}
+    assert set(own_options(options, CLEAN_OPTIONS)) == {"hoodie.cleaner.policy", LOCK_WAIT_MS.name}
+    assert set(own_options(options, WRITE_OPTIONS)) == {"hoodie.table.name", LOCK_WAIT_MS.name}

@@ -11,7 +11,7 @@ from airflow.sdk.api.datamodels._generated import DagRunType
 from airflow.sdk.exceptions import AirflowFailException
 
 from hoodie.errors import CatalogError
-from hoodie.sync import run
+from hoodie.services.sync import Sync
 from hoodie.table import HoodieTable
 from hoodie_airflow.assets import outlet, table_asset
 from hoodie_airflow.worker_operator import HudiWorkerOperator
@@ -25,15 +25,7 @@ from tests.support.tables import batch, create
 @pytest.fixture
 def catalog(monkeypatch: pytest.MonkeyPatch) -> MemoryCatalog:
     catalog = MemoryCatalog()
-
-    def sync(table: HoodieTable, options: Any) -> Any:
-        return run.run_sync(table.state(), options, catalog)
-
-    def explain(table: HoodieTable, options: Any) -> Any:
-        return run.explain_sync(table.state(), options, catalog)
-
-    monkeypatch.setattr(HoodieTable, "sync", sync)
-    monkeypatch.setattr(HoodieTable, "explain_sync", explain)
+    monkeypatch.setattr("hudi_services.sync.task.SYNC", Sync(catalog))
     return catalog
 
 

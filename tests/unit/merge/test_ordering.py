@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hoodie import COMPACTION, LOG_COMPACTION
 from hoodie.merge import BaseMerger, PartialUpdate, incoming_wins, latest_per_key, newest_per_key
 from hoodie.merge.ordering import comparable
 from hoodie.merge.partial import folded_per_key
@@ -129,9 +130,9 @@ def test_one_batch_and_two_writes_leave_the_same_row(tmp_path, kind, values, bes
     if kind == "MERGE_ON_READ":
         assert [str(value) for value in spilled.read(options=read)["ts"].to_pylist()] == want
         two.write(batch.slice(0, 1))
-        two.schedule_log_compaction({"hoodie.log.compaction.blocks.threshold": 2})
-        two.compact()
+        two.schedule(LOG_COMPACTION, {"hoodie.log.compaction.blocks.threshold": 2})
+        two.run(LOG_COMPACTION)
         assert [str(value) for value in two.read()["ts"].to_pylist()] == want
-        two.schedule_compaction(force=True)
-        two.compact()
+        two.schedule(COMPACTION, force=True)
+        two.run(COMPACTION)
         assert [str(value) for value in two.read()["ts"].to_pylist()] == want

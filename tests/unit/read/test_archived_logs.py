@@ -7,7 +7,7 @@ from datetime import UTC
 
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import COMPACTION, HoodieTable
 from hoodie.timeline import Action, Instant, State, format_time
 from hoodie.timeline.timeline import Timeline
 from tests.support.archive import archive_before
@@ -41,8 +41,8 @@ def test_uncompacted_logs_of_archived_commits_are_read(tmp_path, version):
     archive_before(table, last.time)
     assert content(table) == before
     assert archive_lookups(table, HoodieTable.read) == [], "no later base file: their times decide nothing"
-    table.schedule_compaction(force=True)
-    table.compact()
+    table.schedule(COMPACTION, force=True)
+    table.run(COMPACTION)
     assert content(table) == before
 
 
@@ -54,8 +54,8 @@ def test_a_log_that_was_complete_after_a_compaction_began_stays_with_it(tmp_path
     # What a writer of Hudi's non-blocking concurrency does: it writes elsewhere while the table is compacted.
     shutil.copytree(tmp_path / "t", tmp_path / "copy")
     slow = write(HoodieTable.open(str(tmp_path / "copy"), clock=table.clock), [("b", "p", 3, 3)])
-    table.schedule_compaction(force=True)
-    table.compact()
+    table.schedule(COMPACTION, force=True)
+    table.run(COMPACTION)
     compaction = table.timeline.completed(Action.COMMIT)[-1]
     done = format_time(table.clock.now(), UTC)
     assert slow.time < compaction.time < done

@@ -9,6 +9,7 @@ from datetime import UTC
 import pyarrow.compute as pc
 import pytest
 
+from hoodie import CLEAN, COMPACTION
 from hoodie.errors import CorruptTableError, TimeTravelError
 from hoodie.model.clean import CleanResult
 from hoodie.timeline import Action, Instant, State, format_time
@@ -59,12 +60,12 @@ def test_compactions_and_cleans_change_nothing(table):
     first = write(table, [("a", "p", 1, 1), ("b", "p", 1, 1)], "insert")
     second = write(table, [("a", "p", 2, 2)])
     if table.properties.is_merge_on_read:
-        table.schedule_compaction(force=True)
-        assert table.compact()
+        table.schedule(COMPACTION, force=True)
+        assert table.run(COMPACTION)
     assert found(table, first) == {"a": 2}
     assert found(table, second) == {}
     write(table, [("b", "p", 4, 4)])
-    table.clean({"hoodie.clean.commits.retained": 1})
+    table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
     assert found(table, first) == {"a": 2, "b": 4}
 
 
@@ -135,10 +136,10 @@ def test_a_cleaned_range_is_refused_and_the_first_readable_instant_is_named(tabl
     """The files that were current at the end of the range are gone; where it is open nothing is missing."""
     times = history(table)
     if table.properties.is_merge_on_read:
-        table.schedule_compaction(force=True)
-        table.compact()
+        table.schedule(COMPACTION, force=True)
+        table.run(COMPACTION)
     write(table, [("a", "p", 6, 6), ("c", "q", 6, 6)])
-    run = table.clean({"hoodie.clean.commits.retained": 1})
+    run = table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
     assert run.files_deleted
     last = table.timeline.commits
     if archived:
@@ -230,10 +231,10 @@ def test_an_archived_clean_is_not_forgotten(table, commits_too):
     commits = table.timeline.commits
     for number in (6, 7):
         if table.properties.is_merge_on_read:
-            table.schedule_compaction(force=True)
-            table.compact()
+            table.schedule(COMPACTION, force=True)
+            table.run(COMPACTION)
         write(table, [(key, "pq"[key in "ce"], number, number) for key in "abce"])
-        run = table.clean({"hoodie.clean.commits.retained": 1})
+        run = table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
         assert run.files_deleted
     first_clean, _ = table.timeline.completed(Action.CLEAN)
     if commits_too:

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hoodie.read.merged as module
+from hoodie import COMPACTION, LOG_COMPACTION
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -65,8 +66,8 @@ def test_a_compaction_in_parts_writes_the_same_file(tmp_path, monkeypatch):
     monkeypatch.setattr(module.SliceMerger, "_in_parts", lambda *a: used.append(1) or original(*a))
     stats = []
     for table, options in zip(tables, ({}, tiny(2_000)), strict=True):
-        table.schedule_compaction(force=True)
-        (result,) = table.compact(options=options)
+        table.schedule(COMPACTION, force=True)
+        (result,) = table.run(COMPACTION, options)
         (stat,) = result.metadata.stats
         stats.append((stat.num_writes, stat.num_updates, stat.num_inserts, stat.num_deletes))
     assert used == [1]
@@ -80,24 +81,24 @@ def test_a_log_compaction_in_parts_adds_up_to_the_same(tmp_path, monkeypatch, ve
     table = written(tmp_path / "t", 7, version=version)
     whole = table.read().sort_by("id")
     threshold = {"hoodie.log.compaction.enable": True, "hoodie.log.compaction.blocks.threshold": 2}
-    (result,) = table.compact(table.schedule_log_compaction(threshold), {**threshold, **tiny(2_000)})
+    (result,) = table.run(LOG_COMPACTION, {**threshold, **tiny(2_000)}, time=table.schedule(LOG_COMPACTION, threshold))
     assert sum(stat.num_writes for stat in result.metadata.stats) > 100
     assert table.read().sort_by("id").equals(whole)
-    table.schedule_compaction(force=True)
-    table.compact()
+    table.schedule(COMPACTION, force=True)
+    table.run(COMPACTION)
     assert table.read().sort_by("id").equals(whole)
 
 
 SCRIPT = """
 import re, sys
 from pathlib import Path
-from hoodie import HoodieTable
+from hoodie import COMPACTION, HoodieTable
 table = HoodieTable.open(sys.argv[1])
 def peak():
     return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
 before = peak()
-table.schedule_compaction(force=True)
-table.compact(options={"hoodie.memory.merge.max.size": sys.argv[2], "hoodie.parquet.block.size": 8 << 20})
+table.schedule(COMPACTION, force=True)
+table.run(COMPACTION, {"hoodie.memory.merge.max.size": sys.argv[2], "hoodie.parquet.block.size": 8 << 20})
 print(peak() - before)
 """
 

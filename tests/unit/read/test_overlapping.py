@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hoodie import COMPACTION
 from hoodie.timeline import Action
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
@@ -35,9 +36,9 @@ def overlapping(path, version, kind, seed):
             done.append((instant, part, {part + key: (part, value, value) for key in keys}, set()))
         if kind == "MERGE_ON_READ" and chance.random() < 0.3:
             clock.sleep(10)
-            time = table.schedule_compaction(force=True)
+            time = table.schedule(COMPACTION, force=True)
             if time is not None:
-                table.compact(time, SMALL_BLOOM)
+                table.run(COMPACTION, SMALL_BLOOM, time=time)
     begins = sorted(instant.time for instant in table.timeline.commits)
     compactions = [i.time for i in table.timeline.completed(Action.COMMIT)] if kind == "MERGE_ON_READ" else []
     writes = []

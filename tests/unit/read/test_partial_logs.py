@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from hoodie import COMPACTION, LOG_COMPACTION
 from tests.support.clock import FakeClock
 from tests.support.partial_logs import update_some
 from tests.support.tables import SMALL_BLOOM, create
@@ -97,14 +98,14 @@ def test_written_on_and_compacted(history):
     table.write(rows({"a": (50, 5, None), "n": (1, 5, "new")}), "upsert", NO_SMALL_FILES)
     expected |= {"a": (50, 5, None), "n": (1, 5, "new")}
     assert content(table) == expected
-    table.schedule_compaction(force=True)
+    table.schedule(COMPACTION, force=True)
     update_some(table, rows({"a": (60, 6, ""), "b": (60, 6, "")}), ["ts", "value"], NO_SMALL_FILES)
     expected |= {"a": (60, 6, None), "b": (60, 6, None)}
     assert content(table) == expected
-    table.compact(options=SMALL_BLOOM)
+    table.run(COMPACTION, SMALL_BLOOM)
     assert content(table) == expected
-    table.schedule_compaction(force=True)
-    table.compact(options=SMALL_BLOOM)
+    table.schedule(COMPACTION, force=True)
+    table.run(COMPACTION, SMALL_BLOOM)
     assert content(table) == expected
     assert not any(file_slice.log_files for file_slice in table.file_slices())
 
@@ -112,10 +113,10 @@ def test_written_on_and_compacted(history):
 def test_logs_are_not_compacted_into_one(history, monkeypatch):
     """One block could not tell which rows have which columns. What another planner wants is passed over."""
     table, _, expected = history
-    assert table.schedule_log_compaction(TWO) is None
+    assert table.schedule(LOG_COMPACTION, TWO) is None
     with monkeypatch.context() as patched:
         patched.setattr("hoodie.services.log_compaction.plan.mergeable", lambda _blocks: True)
-        time = table.schedule_log_compaction(TWO)
-    (result,) = table.compact(time, TWO)
+        time = table.schedule(LOG_COMPACTION, TWO)
+    (result,) = table.run(LOG_COMPACTION, TWO, time=time)
     assert not result.metadata.stats
     assert content(table) == expected

@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 import pytest
 
 import hoodie.write.worker.log_file as log_file
+from hoodie import COMPACTION, LOG_COMPACTION
 from hoodie.engine import LocalEngine
 from hoodie.errors import CorruptFileError
 from hoodie.formats.base_file import BaseFileReader
@@ -106,10 +107,10 @@ def test_incremental(tmp_path, columns_read):
 def test_positions_in_another_base_file_do_not_count(tmp_path, columns_read):
     """The base file of a compaction that was pending when the log was written."""
     table = made(tmp_path / "t")
-    table.schedule_compaction(force=True)
+    table.schedule(COMPACTION, force=True)
     table.write(batch([(key, "p", 20, 20) for key, *_ in EVERY_7TH]), "upsert", OPTIONS)
     expected = content(table)
-    table.compact(options=SMALL_BLOOM)
+    table.run(COMPACTION, SMALL_BLOOM)
     file_slice, (block,) = blocks(table)
     assert block.headers[Header.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS] != file_slice.base_instant
     columns_read.clear()
@@ -156,8 +157,8 @@ def test_wrong_positions_are_told_with_a_way_out(tmp_path, monkeypatch, wrong, t
     with pytest.raises(CorruptFileError, match=told + r".*hoodie\.merge\.use\.record\.positions=false"):
         table.read()
     expected = content(table, **BY_KEY)
-    table.schedule_compaction(force=True)
-    table.compact(options=SMALL_BLOOM)
+    table.schedule(COMPACTION, force=True)
+    table.run(COMPACTION, SMALL_BLOOM)
     assert content(table) == expected, "compactions go by keys"
 
 
@@ -174,8 +175,8 @@ def test_merged_logs_tell_none(tmp_path):
     """A log compaction keeps one row of a key: of a key that stands twice in the base file that would hide one row too few."""
     table = made(tmp_path / "t")
     expected = content(table)
-    assert table.schedule_log_compaction({"hoodie.log.compaction.blocks.threshold": 2})
-    table.compact(options=SMALL_BLOOM)
+    assert table.schedule(LOG_COMPACTION, {"hoodie.log.compaction.blocks.threshold": 2})
+    table.run(LOG_COMPACTION, SMALL_BLOOM)
     _, found = blocks(table)
     assert any(Header.COMPACTED_BLOCK_TIMES in block.headers for block in found)
     assert not any(Header.RECORD_POSITIONS in b.headers for b in found if Header.COMPACTED_BLOCK_TIMES in b.headers)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hoodie import HoodieTable
+from hoodie import CLEAN, HoodieTable
 from hoodie.config.table import TableProperties
 from hoodie.engine import LocalEngine
 from hoodie.keygen import folder_values
@@ -101,7 +101,7 @@ def test_a_clean_elsewhere_does_not_matter_to_the_past_of_a_partition(table):
     first = table.timeline.commits[1].completion_time
     for value in range(3):
         table.write(batch([("k1", "p1", 200 + value, value)]), "upsert", SMALL_BLOOM)
-    table.clean({"hoodie.clean.commits.retained": 1, "hoodie.cleaner.policy": "KEEP_LATEST_COMMITS"})
+    table.run(CLEAN, {"hoodie.clean.commits.retained": 1, "hoodie.cleaner.policy": "KEEP_LATEST_COMMITS"})
     with pytest.raises(Exception, match="cannot be read as of"):
         table.read(as_of=first)
     with pytest.raises(Exception, match="cannot be read as of"):
@@ -330,9 +330,9 @@ def test_upserts_and_cleans_list_only_what_they_touch(table):
     assert [folder for folder in listed if folder] == ["part=p1"]
     assert folders_of(opened) == ["part=p1"]
     options = {"hoodie.clean.commits.retained": 1}
-    table.clean(options)
+    table.run(CLEAN, options)
     table.write(batch([("k2", "p2", 100, 100)]), "upsert", SMALL_BLOOM)
     table.write(batch([("k2", "p2", 101, 100)]), "upsert", SMALL_BLOOM)
     seen = counted(table)
-    assert seen.clean(options).results
+    assert seen.run(CLEAN, options).results
     assert set(seen.storage.data()[0]) <= {"part=p1", "part=p2"}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from functools import partial
+from importlib import import_module
 
 import pytest
 
-import hoodie.table
+from hoodie import COMPACTION
 from hoodie.errors import ConfigError, PendingInstantError
 from hoodie.services import after_write
-from hoodie.sync.run import run_sync
+from hoodie.services.sync import Sync
 from hoodie.timeline import Action
 from tests.support.catalog import MemoryCatalog
 from tests.support.tables import SMALL_BLOOM, batch, content, create
@@ -89,7 +89,8 @@ def test_a_compaction_when_one_is_due(tmp_path, options, expected):
 def test_one_that_another_process_carries_out_meanwhile_has_not_failed(tmp_path, monkeypatch, kind, options):
     table = create(tmp_path / "t", **MERGE_ON_READ)
 
-    def late(place):
+    def late(kind):
+        place = import_module(f"hoodie.services.{kind}.service")
         execute = getattr(place, f"execute_{kind}")
 
         def twice(*arguments):
@@ -98,7 +99,7 @@ def test_one_that_another_process_carries_out_meanwhile_has_not_failed(tmp_path,
 
         monkeypatch.setattr(place, f"execute_{kind}", twice)
 
-    late(after_write)
+    late(kind)
     results = [write(table, step, **options) for step in (1, 2, 3)]
     assert [(each.failed, each.instant) for result in results for each in result.services] == [(False, None)] * 3
     assert not table.timeline.pending
@@ -106,12 +107,12 @@ def test_one_that_another_process_carries_out_meanwhile_has_not_failed(tmp_path,
     assert content(table) == {"a": ("p", 3, 3)}
 
     write(table, 4)
-    time = table.schedule_compaction(force=True)
-    kind = "compaction"
-    late(hoodie.table)
-    assert table.compact() == []
+    time = table.schedule(COMPACTION, force=True)
+    if kind != "compaction":
+        late("compaction")
+    assert table.run(COMPACTION) == []
     with pytest.raises(PendingInstantError, match=time):
-        table.compact(time)
+        table.run(COMPACTION, time=time)
 
 
 def test_a_log_compaction(tmp_path):
@@ -133,7 +134,7 @@ def test_a_table_without_logs_has_nothing_to_compact(tmp_path):
 @pytest.mark.parametrize("key", ["hoodie.datasource.hive_sync.enable", "hoodie.datasource.meta.sync.enable"])
 def test_a_sync_after_the_commit(tmp_path, monkeypatch, key):
     catalog = MemoryCatalog()
-    monkeypatch.setattr(after_write, "run_sync", partial(run_sync, connect=catalog))
+    monkeypatch.setattr(after_write, "SYNC", Sync(catalog))
     table = create(tmp_path / "t")
     result = write(table, 1, **{key: "true"})
     assert list(catalog.tables) == ["default.trips"]
@@ -145,8 +146,8 @@ def test_one_that_fails_is_told_and_the_rest_goes_on(tmp_path, monkeypatch, capl
     def broken(*_arguments):
         raise RuntimeError("out of order")
 
-    monkeypatch.setattr(after_write, "run_clean", broken)
-    monkeypatch.setattr(after_write, "run_sync", partial(run_sync, connect=MemoryCatalog()))
+    monkeypatch.setattr("hoodie.services.clean.service.run_clean", broken)
+    monkeypatch.setattr(after_write, "SYNC", Sync(MemoryCatalog()))
     table = create(tmp_path / "t")
     with caplog.at_level(logging.ERROR):
         result = write(table, 1, **{"hoodie.clean.automatic": "true", "hoodie.datasource.meta.sync.enable": "true"})

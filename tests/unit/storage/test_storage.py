@@ -15,7 +15,7 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import CLEAN, HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, TableExistsError, TableNotFoundError
 from hoodie.storage import FsspecStorage, LocalStorage, S3Storage, closing_input, join, open_storage, walk_files
@@ -252,7 +252,7 @@ def test_a_whole_table(storage, version):
     assert content(table) == expected
     assert content(table, as_of=table.timeline.commits[0].time) == {"a": ("p", 1, 1), "b1": ("q", 1, 1)}
     before = {file.path for file in walk_files(storage, "")}
-    assert table.clean({"hoodie.clean.commits.retained": 1}).files_deleted == 4
+    assert table.run(CLEAN, {"hoodie.clean.commits.retained": 1}).files_deleted == 4
     gone = before - {file.path for file in walk_files(storage, "")}
     assert len(gone) == 4
     assert content(HoodieTable.open(storage.base_path)) == expected

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from hoodie.errors import ConfigError
-from hoodie.sync.run import explain_sync, run_sync
+from hoodie.services.sync import Sync
+from hoodie.sync.run import run_sync
 from hoodie.timeline import Action
 from hoodie.view import load_state
-from hudi_services.sync.task import explanation
 from tests.support.catalog import MemoryCatalog
 from tests.support.counting import CountingStorage
 from tests.support.tables import batch, create
@@ -107,7 +107,7 @@ def test_the_difference_is_explained_and_nothing_done(table):
     table.write(wider.append_column("more", wider["value"]))
     write(table, ("d", "y", 3, 3), operation="DELETE_PARTITION", replaced=["part=x"])
     applied = catalog.applied
-    lines = [line.strip() for line in explanation(explain_sync(table.state(), {}, catalog)).as_text().splitlines()]
+    lines = [line.strip() for line in table.explain(Sync(catalog)).as_text("sync").splitlines()]
     assert catalog.applied == applied
     assert lines[0].startswith("sync: 2 commits since ")
     assert lines[2] == "add columns to default.trips: more bigint"

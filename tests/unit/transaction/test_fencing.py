@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import COMPACTION, LOG_COMPACTION, HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import PendingInstantError
 from hoodie.services.rewrite.slice_task import SliceTask
@@ -140,14 +140,14 @@ def test_what_is_done_twice_is_there_once(tmp_path, version, service, moment):
         table.write(batch([("a", "p", ts, ts)]), "upsert", options)
     rows = content(table)
     if service == "compact":
-        table.schedule_compaction(force=True)
+        table.schedule(COMPACTION, force=True)
     elif service == "log_compact":
-        assert table.schedule_log_compaction({"hoodie.log.compaction.blocks.threshold": 2})
+        assert table.schedule(LOG_COMPACTION, {"hoodie.log.compaction.blocks.threshold": 2})
     engine.late.clear()
     if moment == "before the commit":
         storage.step = lambda: [task() for task in engine.late]
     if "compact" in service:
-        assert len(table.compact()) == 1
+        assert len(table.run(COMPACTION if service == "compact" else LOG_COMPACTION)) == 1
     else:
         key = "a" if service == "upsert" else "d"  # the others look for no older row
         table.write(batch([(key, "p", 4, 4), ("c", "q", 4, 4)]), service, options)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from hoodie import HoodieTable
+from hoodie import CLEAN, COMPACTION, LOG_COMPACTION, HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import CorruptTableError, HoodieError, UnsafeDeleteError, UnsafePathError
 from hoodie.formats import avro_file
@@ -109,10 +109,11 @@ class Attacked:
         """Everything is done with the table; only what `named` names, and what the library keeps for itself, may go."""
         for step in (
             lambda: self.table.read(),
-            lambda: self.table.clean({"hoodie.clean.commits.retained": 1}),
-            lambda: self.table.compact(),
+            lambda: self.table.run(CLEAN, {"hoodie.clean.commits.retained": 1}),
+            lambda: self.table.run(COMPACTION),
+            lambda: self.table.run(LOG_COMPACTION),
             lambda: self.table.write(batch([("c", "p", 3, 3)]), "upsert", LOGS),
-            lambda: self.table.clean({"hoodie.clean.commits.retained": 2}),
+            lambda: self.table.run(CLEAN, {"hoodie.clean.commits.retained": 2}),
         ):
             with suppress(HoodieError):
                 step()

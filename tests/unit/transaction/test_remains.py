@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from hoodie import COMPACTION
 from hoodie.markers import DirectMarkers, MarkerType
 from hoodie.storage import LocalStorage, walk_files
 from hoodie.timeline import Action
@@ -109,7 +110,7 @@ def test_markers_of_a_pending_compaction_stay(tmp_path):
     table = create(tmp_path / "t", FakeClock(), **options)
     table.write(batch([("a", "p", 1, 1)]), "insert", {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0})
     table.write(batch([("a", "p", 2, 2)]), "upsert", {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0})
-    time = table.schedule_compaction(force=True)
+    time = table.schedule(COMPACTION, force=True)
     DirectMarkers(table.storage, time).create(FILE.format(time), MarkerType.MERGE)
     table.storage.create(FILE.format(time), b"being written")
     write(table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hoodie import COMPACTION
 from hoodie.errors import PendingInstantError, UnsupportedTableError
 from hoodie.formats import avro_file
 from hoodie.model.rollback import RollbackPlan
@@ -31,7 +32,7 @@ def pending(table):
 
 
 def test_a_compaction_whose_attempt_is_rolled_back_is_still_planned(table):
-    time = table.schedule_compaction(force=True)
+    time = table.schedule(COMPACTION, force=True)
     table.write(batch([("a", "p", 3, 3)]), "upsert", SMALL_BLOOM)
     state = table.state()
     instants.start(state, next(i for i in state.timeline.pending if i.time == time))
@@ -40,7 +41,7 @@ def test_a_compaction_whose_attempt_is_rolled_back_is_still_planned(table):
     table.write(batch([("b", "p", 4, 4)]), "insert", SMALL_BLOOM)
     assert pending(table) == {(time, Action.COMPACTION, State.REQUESTED)}
     assert content(table) == {"a": ("p", 3, 3), "b": ("p", 4, 4)}
-    table.compact()
+    table.run(COMPACTION)
     assert content(table) == {"a": ("p", 3, 3), "b": ("p", 4, 4)}
     assert pending(table) == set()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hoodie import CLEAN
 from hoodie.errors import CorruptTableError
 from hoodie.storage import LocalStorage
 from hoodie.timeline import parse_name
@@ -26,7 +27,7 @@ def test_an_instant_that_is_no_date_is_named_when_a_new_one_must_follow(table, t
     name = f"{table.state().layout.folder}/{time}.commit.requested"
     table.storage.create(name, b"")
     assert content(table) == {"a": ("p", 1, 1)}
-    for change in (lambda: table.write(ROW, "insert"), table.clean):
+    for change in (lambda: table.write(ROW, "insert"), lambda: table.run(CLEAN)):
         with pytest.raises(CorruptTableError, match=time):
             change()
     table.storage.delete(name)

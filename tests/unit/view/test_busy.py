@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hoodie import COMPACTION, LOG_COMPACTION
 from hoodie.formats import avro_file
 from hoodie.timeline import Action
 from hoodie.transaction import instants
@@ -22,10 +23,10 @@ def table(tmp_path):
     made = create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": "MERGE_ON_READ"})
     made.write(batch([(key, key, 1, 1) for key in "pqr"]), "insert", NO_SMALL_FILES)
     made.write(batch([("p", "p", 2, 2)]), "upsert", NO_SMALL_FILES)
-    assert made.schedule_compaction(force=True) is not None
+    assert made.schedule(COMPACTION, force=True) is not None
     for ts in (2, 3):
         made.write(batch([("q", "q", ts, ts)]), "upsert", NO_SMALL_FILES)
-    assert made.schedule_log_compaction({"hoodie.log.compaction.blocks.threshold": 2}) is not None
+    assert made.schedule(LOG_COMPACTION, {"hoodie.log.compaction.blocks.threshold": 2}) is not None
     (waiting,) = TableView(made.state(), ["part=r"]).slices
     group = {"slices": [{"fileId": waiting.file_id, "partitionPath": waiting.partition}]}
     plan = avro_file.encode("HoodieRequestedReplaceMetadata", {"clusteringPlan": {"inputGroups": [group]}})

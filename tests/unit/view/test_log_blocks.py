@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from hoodie import COMPACTION
 from hoodie.formats.log import BlockType, Header, encode_block, scan_blocks
 from hoodie.view.log_blocks import valid_blocks
 from tests.support.clock import FakeClock
@@ -101,7 +102,7 @@ def test_every_write_of_ours_is_a_log_of_its_own(table):
 @pytest.mark.format("11h")
 def test_logs_after_a_scheduled_compaction_carry_its_instant_in_version_6(table):
     before = {log.path for log in table.file_slices()[0].log_files}
-    time = table.schedule_compaction(force=True)
+    time = table.schedule(COMPACTION, force=True)
     instant = table.write(batch([("a", "p", 5, 5)]), "upsert", OPTIONS).instant.time
     paths = {f.path for f in table.storage.list("part=p").files if ".log." in f.name}
     (new,) = paths - before

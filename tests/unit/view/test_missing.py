@@ -8,7 +8,7 @@ import shutil
 import pyarrow.compute as pc
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import CLEAN, COMPACTION, LOG_COMPACTION, HoodieTable
 from hoodie.errors import MissingFileError, TimeTravelError
 from hoodie.read.plan import plan_read
 from hoodie.read.query import Query
@@ -71,8 +71,8 @@ def test_as_of_before_a_compaction(table):
     """A base file that a compaction made of logs alone is not missing before it."""
     forget(table, lose_the_base(table).instant)
     upsert = table.timeline.last_commit.time
-    table.schedule_compaction(force=True)
-    table.compact(options=SMALL_BLOOM)
+    table.schedule(COMPACTION, force=True)
+    table.run(COMPACTION, SMALL_BLOOM)
     assert content(table, as_of=upsert)["a"] == content(table)["a"] == ("p", 2, 2)
 
 
@@ -137,13 +137,13 @@ def test_services_do_not_build_on_it(history):
     table.storage.delete(newest(table)[0])
     clean = {"hoodie.clean.commits.retained": 1}
     with pytest.raises(MissingFileError, match="file of table"):
-        table.clean(clean)
+        table.run(CLEAN, clean)
     if table.properties.is_merge_on_read:
         with pytest.raises(MissingFileError, match="log file of table"):
-            table.schedule_compaction(force=True)
+            table.schedule(COMPACTION, force=True)
     if table.properties.is_merge_on_read and table.version != 6:
         with pytest.raises(MissingFileError, match="log file of table"):
-            table.schedule_log_compaction()
+            table.schedule(LOG_COMPACTION)
 
 
 def test_a_partition_that_is_gone(history):
@@ -170,28 +170,28 @@ def test_cleaned_and_compacted_files_are_not_missed(history):
     table = history
     whole = content(table)
     if table.properties.is_merge_on_read:
-        table.schedule_compaction(force=True)
-        table.compact(options=SMALL_BLOOM)
+        table.schedule(COMPACTION, force=True)
+        table.run(COMPACTION, SMALL_BLOOM)
     for value in (11, 12):
         table.write(batch([("c", "q", value, value)]), "upsert", NO_SMALL_FILES)
-    assert table.clean({"hoodie.clean.commits.retained": 1}).files_deleted
+    assert table.run(CLEAN, {"hoodie.clean.commits.retained": 1}).files_deleted
     assert content(table) == {**whole, "c": ("q", 12, 12)}
     table.write(batch([("a", "p", 20, 20)]), "upsert", NO_SMALL_FILES)
     assert content(table)["a"] == ("p", 20, 20)
-    table.clean({"hoodie.clean.commits.retained": 1})
+    table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
 
 
 def test_a_reader_overtaken_by_a_cleaner_looks_again(history):
     """It loads the timeline, then others write and clean, then it lists the files."""
     table = history
     if table.properties.is_merge_on_read:
-        table.schedule_compaction(force=True)
+        table.schedule(COMPACTION, force=True)
     old = table.state()
     if table.properties.is_merge_on_read:
-        table.compact(options=SMALL_BLOOM)
+        table.run(COMPACTION, SMALL_BLOOM)
     for value in (21, 22):
         table.write(batch([("a", "p", value, value), ("c", "q", value, value)]), "upsert", NO_SMALL_FILES)
-    assert table.clean({"hoodie.clean.commits.retained": 1}).files_deleted
+    assert table.run(CLEAN, {"hoodie.clean.commits.retained": 1}).files_deleted
     plan = plan_read(old, Query())
     assert plan.timeline == table.timeline
     assert {s.paths for s in plan.slices} == {s.paths for s in table.file_slices()}
@@ -201,13 +201,13 @@ def test_time_travel_meets_a_clean_that_died_half_way(history):
     """Part of a slice of the past is gone, and no completed clean says so."""
     table = history
     if table.properties.is_merge_on_read:
-        table.schedule_compaction(force=True)
-        table.compact(options=SMALL_BLOOM)
+        table.schedule(COMPACTION, force=True)
+        table.run(COMPACTION, SMALL_BLOOM)
     past = table.timeline.commits[3].time
     assert set(content(table, as_of=past)) == {"a"}
     for value in (30, 31):
         table.write(batch([("a", "p", value, value)]), "upsert", NO_SMALL_FILES)
-    planned = table.plan_clean({"hoodie.clean.commits.retained": 1})
+    planned = table.explain(CLEAN, {"hoodie.clean.commits.retained": 1}).plan
     body = encode_clean_plan(planned, table.base_path)
     instants.request(table.state(), new_time(table.state(), table.clock), Action.CLEAN, body)
     first = [f for f in planned.files if f.partition == "part=p" and (past in f.path or "/." in f.path)][-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from hoodie import COMPACTION, LOG_COMPACTION
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, create
 
@@ -67,10 +68,10 @@ def test_forms(table):
     if not table.properties.is_merge_on_read:
         return
     if table.version == 9:
-        table.compact(table.schedule_log_compaction(TWO), TWO)
+        table.run(LOG_COMPACTION, TWO, time=table.schedule(LOG_COMPACTION, TWO))
         assert found() == expected
-    table.schedule_compaction(force=True)
-    table.compact(options=SMALL_BLOOM)
+    table.schedule(COMPACTION, force=True)
+    table.run(COMPACTION, SMALL_BLOOM)
     assert found() == expected
     table.write(plain(["flag 20", "by key 5"], 1), "upsert", NO_SMALL_FILES)
     assert found() == expected | {"flag 20": 1, "by key 5": 1}, "once compacted nothing is left of a deletion"

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hoodie import COMPACTION
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -54,8 +55,8 @@ def test_every_row_stays(kind, mode, virtual, steps, combine):
             if kind == "MERGE_ON_READ":
                 table.write(batch([("a", "p", 9, 9)]), "upsert", options)
                 before = stored(table)
-                table.schedule_compaction(force=True)
-                table.compact()
+                table.schedule(COMPACTION, force=True)
+                table.run(COMPACTION)
                 assert stored(table) == before
     assert left[0] == left[1]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from hoodie import COMPACTION
 from hoodie.engine import LocalEngine
 from hoodie.formats import base_file
 from hoodie.formats.base_file import BaseFileReader
@@ -27,8 +28,8 @@ def test_rows_larger_than_a_row_group(tmp_path, kind, operation):
     table.write(rows("ab", 1, 3 * ROW_GROUP), operation, options)
     table.write(rows("a", 2, 3 * ROW_GROUP), "upsert", options)
     if kind == "MERGE_ON_READ":
-        table.schedule_compaction(force=True)
-        assert len(table.compact(options=options)) == 1
+        table.schedule(COMPACTION, force=True)
+        assert len(table.run(COMPACTION, options)) == 1
     wanted = pa.concat_tables([rows("a", 2, 3 * ROW_GROUP), rows("b", 1, 3 * ROW_GROUP)])
     assert table.read().sort_by("id").equals(wanted)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import COMPACTION, HoodieTable
 from tests.support.clock import FakeClock
 
 
@@ -35,8 +35,8 @@ def test_a_table_of_them(tmp_path, kind, version, hive_style):
     table.write(rows([("a", "北", 2, 3), ("b", "南", 0, 9), ("c", "北", 1, 4)]), "upsert")
     table.write(rows([("c", "北", 2, 4)]), "delete")
     if kind == "MERGE_ON_READ":
-        table.schedule_compaction(force=True)
-        assert table.compact()
+        table.schedule(COMPACTION, force=True)
+        assert table.run(COMPACTION)
     found = HoodieTable.open(str(tmp_path)).read(columns=["ключ", "区域", "maß"]).sort_by("ключ").to_pylist()
     assert [(row["ключ"], row["区域"], row["maß"]["größe"]) for row in found] == [("a", "北", 3), ("b", "南", 2)]
     assert {piece.partition for piece in table.file_slices()} == (

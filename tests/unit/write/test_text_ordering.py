@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from hoodie import COMPACTION, LOG_COMPACTION
 from hoodie.formats.log import BlockType, scan_blocks
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, create
@@ -46,11 +47,11 @@ def test_blocks_of_a_table(tmp_path, version, ordering):
     expected = {"a": ("c", 6, [("n", 6)]), "b": ("cc", 9, [("n", 9)]), "c": ("b", 5, [("n", 5)])}
     assert found(table) == expected
     if version == "9":
-        table.compact(table.schedule_log_compaction(TWO), TWO)
+        table.run(LOG_COMPACTION, TWO, time=table.schedule(LOG_COMPACTION, TWO))
         assert kinds(table)[-1] is wanted
         assert found(table) == expected
-    table.schedule_compaction(force=True)
-    table.compact(options=SMALL_BLOOM)
+    table.schedule(COMPACTION, force=True)
+    table.run(COMPACTION, SMALL_BLOOM)
     assert found(table) == expected
 
 

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import CLEAN, COMPACTION, LOG_COMPACTION, HoodieTable
 from hoodie.errors import ConfigError, SchemaConflictError, UnsupportedTableError
 from hoodie.formats.log import BlockType, read_rows, scan_blocks
 from hoodie.model.meta_columns import META_COLUMNS
@@ -101,8 +101,8 @@ def test_logs_are_merged_and_compacted_without_stored_keys(tmp_path, version):
     assert content(table) == expected
     assert table.read(columns=["value"])["value"].to_pylist() == [10, 3, 40]  # no key column is asked for
     assert content(table, options={"hoodie.memory.merge.max.size": 1}) == expected  # merged in parts
-    table.schedule_compaction(force=True)
-    table.compact(options=SMALL_BLOOM)
+    table.schedule(COMPACTION, force=True)
+    table.run(COMPACTION, SMALL_BLOOM)
     assert not any(file_slice.log_files for file_slice in table.file_slices())
     assert content(table) == expected
     assert not any(filled(file.read()) for file in base_files(table))
@@ -126,8 +126,8 @@ def test_merged_logs_keep_deletions_apart_from_rows_that_are_marked(tmp_path):
     table.write(unmarked, options=NO_SMALL_FILES)
     table.write(unmarked.slice(0, 1).set_column(4, "_hoodie_is_deleted", pa.array([True])), options=NO_SMALL_FILES)
     table.write(unmarked.slice(1, 1), "delete", NO_SMALL_FILES)
-    assert table.schedule_log_compaction({"hoodie.log.compaction.blocks.threshold": 2})
-    table.compact(options=SMALL_BLOOM)
+    assert table.schedule(LOG_COMPACTION, {"hoodie.log.compaction.blocks.threshold": 2})
+    table.run(LOG_COMPACTION, SMALL_BLOOM)
     assert table.read(columns=["id"])["id"].to_pylist() == ["c"]
     (file_slice,) = table.file_slices()
     newest = [block.kind for block in scan_blocks(table.storage, file_slice.log_files[-1].path)]
@@ -148,8 +148,8 @@ def test_once_switched_on_files_of_both_kinds_live_side_by_side(tmp_path, kind):
     assert sorted(bool(filled(file.read())) for file in base_files(table))[-1]  # that of q has never been touched
     if kind == "MERGE_ON_READ":
         assert len({bool(filled(rows)) for rows in log_rows(table)}) == 2
-        table.schedule_compaction(force=True)
-        table.compact(options=SMALL_BLOOM)
+        table.schedule(COMPACTION, force=True)
+        table.run(COMPACTION, SMALL_BLOOM)
         assert content(table) == expected
     write(table, [("c", "q", 2, 30), ("a", "p", 3, 100)])
     assert content(table) == expected | {"a": ("p", 3, 100), "c": ("q", 2, 30)}
@@ -250,11 +250,11 @@ def test_cleaning_time_travel_and_sync_work_as_ever(tmp_path, kind):
     for step in range(4):
         write(table, [("a", "p", step, step), ("b", "q", 0, 0)])
         if kind == "MERGE_ON_READ":
-            table.schedule_compaction(force=True)
-            table.compact(options=SMALL_BLOOM)
+            table.schedule(COMPACTION, force=True)
+            table.run(COMPACTION, SMALL_BLOOM)
     earlier = [instant.time for instant in table.timeline.commits][-2]
     files = data_files(table)
-    table.clean({"hoodie.clean.commits.retained": 2})
+    table.run(CLEAN, {"hoodie.clean.commits.retained": 2})
     assert data_files(table) < files
     assert content(table)["a"] == ("p", 3, 3)
     assert content(table, as_of=earlier)["a"][1] in (2, 3)

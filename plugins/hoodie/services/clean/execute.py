@@ -15,7 +15,8 @@ from hoodie.engine.base import Engine
 from hoodie.errors import CorruptTableError, HoodieError, MissingFileError, UnsafeDeleteError
 from hoodie.formats.bootstrap_index import read_bootstrap_index
 from hoodie.model.clean import CleanPlan, CleanResult
-from hoodie.services.clean.plan import CleanDecision, decide_clean
+from hoodie.services.clean.plan import decide_clean
+from hoodie.services.decision import Decision
 from hoodie.storage import open_storage
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant, State
@@ -40,7 +41,7 @@ _BATCH = 256  # files that one task deletes
 class CleanRun:
     """What a call of the cleaner did: interrupted cleans that were finished, and the new one."""
 
-    decision: CleanDecision
+    decision: Decision[CleanPlan]
     results: tuple[CleanResult, ...]
 
     @property

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from hoodie.clock import Clock
 from hoodie.config import clean_keys as keys
 from hoodie.config.key import Options, resolve
 from hoodie.errors import ConfigError
-from hoodie.model.clean import CleanPlan, CleanResult
+from hoodie.model.clean import CleanFile, CleanPlan, CleanResult
 from hoodie.services.clean.retention import (
     KEEP_COMMITS,
     KEEP_VERSIONS,
@@ -20,6 +19,7 @@ from hoodie.services.clean.retention import (
     planned_sources,
     superseded,
 )
+from hoodie.services.decision import Decision, Item, Items
 from hoodie.timeline import Action, Instant, pad
 from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.timeline.codecs.savepoint import decode_savepoint
@@ -29,19 +29,8 @@ from hoodie.view.missing import looked_at_again
 SAVEPOINTS = "savepointed_timestamps"  # Hudi's own key of a clean's extra metadata
 
 
-@dataclass(frozen=True)
-class CleanDecision:
-    """The plan, or None with the reason why nothing is to be done (requirement R16)."""
-
-    plan: CleanPlan | None
-    reason: str
-    partitions_listed: int = 0
-    files_seen: int = 0
-    bytes_seen: int = 0
-
-
 @looked_at_again
-def decide_clean(state: TableState, given: Mapping[str, object], clock: Clock) -> CleanDecision:
+def decide_clean(state: TableState, given: Mapping[str, object], clock: Clock) -> Decision[CleanPlan]:
     """Plan a clean with the options of `hoodie.config.clean_keys`. Lists partitions, changes nothing.
 
     Raises ConfigError for options, and for a plan that is past the limits of a run (requirement R3); CorruptTableError when
@@ -50,20 +39,20 @@ def decide_clean(state: TableState, given: Mapping[str, object], clock: Clock) -
     options = resolve(given, keys.CLEAN_KEYS)
     last_commit = state.timeline.last_commit
     if last_commit is None:
-        return CleanDecision(None, "the table has no commits")
+        return _nothing("the table has no commits")
     due, since = _due(state, options)
     if not due:
-        return CleanDecision(None, since)
+        return _nothing(since)
     policy = options[keys.POLICY]
     retention = _retention(state, options, clock)
     if policy != KEEP_VERSIONS and retention.earliest is None:
-        return CleanDecision(None, retention.reason)
+        return _nothing(retention.reason)
     last = last_clean(state)
     savepoints = _savepoints(state)
     partitions, reason = _partitions(state, options, retention, last, savepoints)
     view = TableView(state, partitions)
     if not view.files:
-        return CleanDecision(None, reason)
+        return _nothing(reason)
     return _plan(view, options, retention, reason, last_commit, savepoints)
 
 
@@ -147,7 +136,7 @@ def _plan(
     reason: str,
     last_commit: Instant,
     savepoints: Mapping[str, Instant],
-) -> CleanDecision:
+) -> Decision[CleanPlan]:
     state = view.state
     view.check([each.partition for each in view.files])  # what is to be removed may be all that is left
     busy = view.busy.groups
@@ -185,7 +174,33 @@ def _plan(
         tuple(sources),
     )
     _check_limits(plan, len(sizes), options)
-    return CleanDecision(plan, f"{reason}; {retention.reason}", len(view.files), len(sizes), sum(sizes))
+    return _decision(plan, f"{reason}; {retention.reason}", len(view.files), len(sizes), sum(sizes))
+
+
+def _nothing(reason: str) -> Decision[CleanPlan]:
+    return _decision(None, reason, 0, 0, 0)
+
+
+def _decision(plan: CleanPlan | None, reason: str, partitions: int, files: int, size: int) -> Decision[CleanPlan]:
+    """With what was looked at: partitions, files, and bytes of the files."""
+    since = plan.earliest_to_retain if plan else None
+    return Decision(
+        plan,
+        reason,
+        {
+            "partitions_listed": partitions,
+            "files_seen": files,
+            "bytes_seen": size,
+            "policy": plan.policy if plan else None,
+            "earliest_to_retain": since,
+        },
+        Items("remove", (*plan.files, *plan.sources) if plan else (), plan.bytes if plan else 0, item=_item),
+        before=(f"policy {plan.policy}, earliest commit to retain {since}",) if plan and since else (),
+    )
+
+
+def _item(file: CleanFile) -> Item:
+    return Item(file.path, file.size, file.reason, {"file_group": file.file_id})
 
 
 def _check_limits(plan: CleanPlan, seen: int, options: Options) -> None:

@@ -9,41 +9,21 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
-from hoodie.config.compaction_keys import COMPACTION_KEYS, MEMORY
-from hoodie.config.key import Options, resolve
-from hoodie.config.write_keys import LOCK_WAIT_MS
+from hoodie.config.compaction_keys import MEMORY
+from hoodie.config.key import Options
 from hoodie.markers import read_markers
 from hoodie.model.commit import WriteStat
 from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import FileSlice
 from hoodie.model.names import BaseFileName
 from hoodie.services.compaction.checks import check_current
-from hoodie.services.compaction.plan import decide_compaction
 from hoodie.services.compaction.task import CompactSlice
 from hoodie.services.rewrite.memory import in_turns
-from hoodie.services.rewrite.plan import CompactionDecision
 from hoodie.services.rewrite.run import CompactionResult, CompactionWork, run_compaction
 from hoodie.timeline import Action, Instant
-from hoodie.timeline.codecs.compaction import encode_compaction_plan
-from hoodie.transaction.transaction import transaction
 from hoodie.transaction.writing import Writing
 from hoodie.view import StorageFiles, TableState, TableView
 from hoodie.view.access import TableAccess
-
-
-def schedule_compaction(
-    access: TableAccess, options: Mapping[str, object], *, force: bool = False
-) -> tuple[Instant | None, CompactionDecision]:
-    """Put a plan on the timeline if a compaction is due. Raises what `decide_compaction` raises, and LockHeldError."""
-    wait = resolve(options, COMPACTION_KEYS)[LOCK_WAIT_MS]
-    decision = decide_compaction(access.state(), options, access.clock, force=force)
-    if decision.plan is None:  # without waiting for a writer
-        return None, decision
-    with transaction(access.storage, access.clock, "schedule compaction", wait) as tx:
-        decision = decide_compaction(tx.state, options, access.clock, force=force)
-        if decision.plan is None:
-            return None, decision
-        return tx.request(Action.COMPACTION, encode_compaction_plan(decision.plan)), decision
 
 
 def execute_compaction(access: TableAccess, time: str, options: Mapping[str, object]) -> CompactionResult:

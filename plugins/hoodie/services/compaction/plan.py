@@ -10,10 +10,11 @@ from hoodie.config import compaction_keys as keys
 from hoodie.config.key import Options, resolve
 from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import FileSlice
+from hoodie.services.decision import Decision
 from hoodie.services.rewrite.plan import (
-    CompactionDecision,
     backlog_of,
     check_merge_on_read,
+    decision,
     delta_commits_since_compaction,
     log_bytes,
     planned_operation,
@@ -27,7 +28,7 @@ from hoodie.view.missing import looked_at_again
 @looked_at_again
 def decide_compaction(
     state: TableState, given: Mapping[str, object], clock: Clock, *, force: bool = False
-) -> CompactionDecision:
+) -> Decision[CompactionPlan]:
     """Plan a compaction with the options of `hoodie.config.compaction_keys`; `force` does not ask whether it is due.
 
     Lists partitions, changes nothing. Raises ConfigError, or UnsupportedTableError for a copy-on-write table.
@@ -39,13 +40,13 @@ def decide_compaction(
     backlog = backlog_of(state, waiting)
     due, reason = (True, "asked for") if force else _due(since, options, clock.now(), state)
     if not due:
-        return CompactionDecision(None, reason, backlog)
+        return decision(None, reason, backlog)
     operations = tuple(_chosen(waiting, options))
     if not operations:
-        return CompactionDecision(None, f"{reason}; no file group has logs past the thresholds", backlog)
+        return decision(None, f"{reason}; no file group has logs past the thresholds", backlog)
     left = len(waiting) - len(operations)
     more = f"; {left} file groups are left for the next" if left else ""
-    return CompactionDecision(CompactionPlan(operations), f"{reason}{more}", backlog)
+    return decision(CompactionPlan(operations), f"{reason}{more}", backlog)
 
 
 def _due(since: Sequence[Instant], options: Options, now: datetime, state: TableState) -> tuple[bool, str]:

@@ -11,43 +11,22 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from hoodie.config.compaction_keys import COMPACTION_KEYS, MEMORY
-from hoodie.config.key import Options, resolve
-from hoodie.config.write_keys import LOCK_WAIT_MS
+from hoodie.config.compaction_keys import MEMORY
+from hoodie.config.key import Options
 from hoodie.markers import read_markers
 from hoodie.model.commit import WriteStat
 from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.names import LogFileName
-from hoodie.services.log_compaction.plan import Scanned, decide_log_compaction
 from hoodie.services.log_compaction.task import LogCompactSlice
 from hoodie.services.rewrite.checks import compacted_since
 from hoodie.services.rewrite.memory import in_turns
-from hoodie.services.rewrite.plan import CompactionDecision
 from hoodie.services.rewrite.run import CompactionResult, CompactionWork, run_compaction
 from hoodie.timeline import Action, Instant
-from hoodie.timeline.codecs.compaction import encode_compaction_plan
 from hoodie.transaction.rollback import check_own_log
-from hoodie.transaction.transaction import transaction
 from hoodie.transaction.writing import Writing
 from hoodie.view import StorageFiles, TableState, TableView
 from hoodie.view.access import TableAccess
-
-
-def schedule_log_compaction(
-    access: TableAccess, options: Mapping[str, object]
-) -> tuple[Instant | None, CompactionDecision]:
-    """Put a plan on the timeline if logs are worth merging. Raises what `decide_log_compaction` raises, and LockHeldError."""
-    wait = resolve(options, COMPACTION_KEYS)[LOCK_WAIT_MS]
-    scanned: Scanned = {}
-    decision = decide_log_compaction(access.state(), options, scanned)
-    if decision.plan is None:
-        return None, decision
-    with transaction(access.storage, access.clock, "schedule log compaction", wait) as tx:
-        decision = decide_log_compaction(tx.state, options, scanned)
-        if decision.plan is None:
-            return None, decision
-        return tx.request(Action.LOG_COMPACTION, encode_compaction_plan(decision.plan)), decision
 
 
 def execute_log_compaction(access: TableAccess, time: str, options: Mapping[str, object]) -> CompactionResult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from hoodie.config import compaction_keys as keys
@@ -12,27 +12,26 @@ from hoodie.formats.log import LogBlock
 from hoodie.merge import merge_rules
 from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import FileSlice, LogFile
+from hoodie.services.decision import Decision
 from hoodie.services.rewrite.plan import (
-    CompactionDecision,
     backlog_of,
     check_merge_on_read,
+    decision,
     planned_operation,
     waiting_slices,
 )
+from hoodie.services.service import Seen
 from hoodie.view import TableState, TableView
 from hoodie.view.log_blocks import blocks_of, counting
 from hoodie.view.missing import looked_at_again
 
 _READERS = 16  # headers are waited for, not worked on
 
-Scanned = MutableMapping[tuple[str, int], list[LogBlock]]
-"""Path and size of a log file -> its blocks: what was looked at before the lock is not looked at again under it."""
-
 
 @looked_at_again
 def decide_log_compaction(
-    state: TableState, given: Mapping[str, object], scanned: Scanned | None = None
-) -> CompactionDecision:
+    state: TableState, given: Mapping[str, object], seen: Seen | None = None
+) -> Decision[CompactionPlan]:
     """Plan a log compaction of the slices with enough blocks (`hoodie.log.compaction.blocks.threshold`).
 
     Lists partitions and reads the headers of log blocks, changes nothing. Raises ConfigError, or UnsupportedTableError where log
@@ -44,14 +43,14 @@ def decide_log_compaction(
     waiting = waiting_slices(view)
     several = [s for s in waiting if s.group not in view.busy.log_compacting]
     wanted = options[keys.LOG_BLOCKS_THRESHOLD]
-    blocks = _valid_blocks(state, several, {} if scanned is None else scanned)
+    blocks = _valid_blocks(state, several, {} if seen is None else seen)
     chosen = [s for s, found in zip(several, blocks, strict=True) if len(found) >= wanted and mergeable(found)]
     backlog = backlog_of(state, waiting)
     reason = f"{len(chosen)} file groups have {wanted} log blocks or more"
     if not chosen:
-        return CompactionDecision(None, reason, backlog)
+        return decision(None, reason, backlog)
     operations = tuple(planned_operation(file_slice, logs_only=True) for file_slice in chosen)
-    return CompactionDecision(CompactionPlan(operations, logs_only=True), reason, backlog)
+    return decision(CompactionPlan(operations, logs_only=True), reason, backlog)
 
 
 def check_supported(state: TableState) -> None:
@@ -76,13 +75,15 @@ def mergeable(blocks: Sequence[LogBlock]) -> bool:
     return not any(block.is_partial for block in blocks)
 
 
-def _valid_blocks(state: TableState, slices: list[FileSlice], scanned: Scanned) -> list[list[LogBlock]]:
+def _valid_blocks(state: TableState, slices: list[FileSlice], seen: Seen) -> list[list[LogBlock]]:
+    """The blocks that count, of each slice. What a log of some size holds stays as it is: it is kept in `seen`."""
+
     def scan(log: LogFile) -> None:
         key = (log.path, log.info.size)
-        if key not in scanned:
-            scanned[key] = blocks_of(state.storage, log)
+        if key not in seen:
+            seen[key] = blocks_of(state.storage, log)
 
     with ThreadPoolExecutor(_READERS) as pool:
         list(pool.map(scan, (log for file_slice in slices for log in file_slice.log_files)))
-    found = ([b for log in s.log_files for b in scanned[log.path, log.info.size]] for s in slices)
+    found = ([b for log in s.log_files for b in seen[log.path, log.info.size]] for s in slices)
     return [counting(blocks, state.timeline) for blocks in found]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 
 from hoodie.errors import UnsupportedTableError
 from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import FileSlice
 from hoodie.model.names import FULL_BOOTSTRAP
+from hoodie.services.decision import Decision, Item, Items
 from hoodie.timeline import Action, Instant, Timeline, pad
 from hoodie.view import TableState, TableView
 
@@ -26,24 +27,34 @@ class Backlog:
     pending_plans: int
 
 
-@dataclass(frozen=True)
-class CompactionDecision:
-    """The plan, or None with the reason why none is due."""
+def decision(plan: CompactionPlan | None, reason: str, backlog: Backlog) -> Decision[CompactionPlan]:
+    """Of what would be rewritten, by file group, and what waits."""
+    operations = plan.operations if plan else ()
+    return Decision(
+        plan,
+        reason,
+        {"backlog": asdict(backlog)},
+        Items("compact", operations, _bytes(operations, "TOTAL_IO_READ_MB"), "file groups", _item),
+        before=(),
+        after=(
+            f"backlog: {backlog.log_files} logs of {backlog.log_bytes:,} bytes in {backlog.file_groups} file groups, "
+            f"the oldest of {backlog.oldest_log or 'none'}; {backlog.pending_plans} plans wait to be executed",
+        ),
+    )
 
-    plan: CompactionPlan | None
-    reason: str
-    backlog: Backlog
 
-    @property
-    def bytes_read(self) -> int:
-        return self._metric("TOTAL_IO_READ_MB")
+def _item(operation: CompactionOperation) -> Item:
+    """A file group with the bytes that are read for it, and those that are written."""
+    return Item(
+        f"{operation.partition}/{operation.file_id}".lstrip("/"),
+        _bytes([operation], "TOTAL_IO_READ_MB"),
+        f"{len(operation.log_files)} logs of {int(operation.metrics['TOTAL_LOG_FILES_SIZE']):,} bytes",
+        {"bytes_written": _bytes([operation], "TOTAL_IO_WRITE_MB")},
+    )
 
-    @property
-    def bytes_written(self) -> int:
-        return self._metric("TOTAL_IO_WRITE_MB")
 
-    def _metric(self, name: str) -> int:
-        return int(sum(op.metrics.get(name, 0) for op in self.plan.operations) * _MB) if self.plan else 0
+def _bytes(operations: Iterable[CompactionOperation], metric: str) -> int:
+    return int(sum(operation.metrics[metric] for operation in operations) * _MB)
 
 
 def check_merge_on_read(state: TableState) -> None:

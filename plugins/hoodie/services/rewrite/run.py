@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import pyarrow as pa
 
 from hoodie.config.compaction_keys import COMPACTION_KEYS
 from hoodie.config.key import Options, resolve
 from hoodie.config.write_keys import LOCK_WAIT_MS
-from hoodie.errors import PendingInstantError
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import FileSlice
@@ -25,10 +22,6 @@ from hoodie.transaction.writing import Writing
 from hoodie.view import TableState, TableView, compaction_plan
 from hoodie.view.access import TableAccess
 from hoodie.view.table_schema import table_schema
-
-_log = logging.getLogger(__name__)
-
-_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
@@ -51,24 +44,6 @@ class CompactionWork:
     ]  # data files of attempts that did not complete
     # The state, the table's data columns, what tasks have to know, the slices, the options.
     merge: Callable[[TableState, pa.Schema, Writing, Sequence[FileSlice], Options], Sequence[WriteStat]]
-
-
-def pending_compactions(state: TableState) -> list[Instant]:
-    """Compactions and log compactions that were scheduled and not completed, the oldest first."""
-    return [i for i in state.timeline.pending if i.action in (Action.COMPACTION, Action.LOG_COMPACTION)]
-
-
-def execute_waiting(access: TableAccess, times: Iterable[str], execute: Callable[[str], _Result]) -> list[_Result]:
-    """`execute` for each of these plans, but for those that another process has carried out, or taken back, meanwhile."""
-    results = []
-    for time in times:
-        try:
-            results.append(execute(time))
-        except PendingInstantError:
-            if any(instant.time == time for instant in pending_compactions(access.state())):
-                raise
-            _log.info("%s of table %s: another process was faster", time, access.storage.base_path)
-    return results
 
 
 def run_compaction(

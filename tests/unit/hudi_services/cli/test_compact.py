@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import COMPACTION, HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.storage import LocalStorage
 from hudi_services.cli import main
@@ -66,10 +66,10 @@ def test_a_compaction_that_is_due_goes_before(logged):
 def test_bounded_runs(logged, capsys):
     """Several plans that wait are executed so many at a time."""
     table = HoodieTable.open(str(logged), engine=LocalEngine(1))
-    table.schedule_compaction(force=True)
+    table.schedule(COMPACTION, force=True)
     table.write(batch([("z", "z", 1, 1)]), "upsert", SMALL_BLOOM)
     table.write(batch([("z", "z", 2, 2)]), "upsert", SMALL_BLOOM)
-    table.schedule_compaction(force=True)
+    table.schedule(COMPACTION, force=True)
     for left in (1, 0):
         assert compact(logged, "--mode=execute", "--max-plans=1") == DONE
         assert f"executed 1 of {left + 1} waiting" in capsys.readouterr().out

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 
 import pytest
 
 from hoodie import HoodieTable
 from hoodie.services import after_write
-from hoodie.sync.run import run_sync
+from hoodie.services.sync import Sync
 from hudi_services.cli import main
 from tests.support.catalog import MemoryCatalog
 from tests.support.cli import CONF, DONE, FAILED, USAGE, deliver, everything, ingest, rows, said
@@ -104,7 +103,7 @@ def test_the_cleaners_file_of_hudis_documentation(path, tmp_path, capsys):
 
 def test_hive_options_of_hudis_documentation(tmp_path, land, monkeypatch, capsys):
     catalog = MemoryCatalog()
-    monkeypatch.setattr(after_write, "run_sync", partial(run_sync, connect=catalog))
+    monkeypatch.setattr(after_write, "SYNC", Sync(catalog))
     file = tmp_path / "hive.properties"
     file.write_text(
         "hoodie.datasource.hive_sync.enable=true\nhoodie.datasource.hive_sync.table=tableName\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from hoodie import COMPACTION
 from hudi_services.compact.entry import COMPACT, Compact
 from hudi_services.entry.table import Table
 from tests.support.tables import SMALL_BLOOM, batch, create
@@ -25,6 +26,6 @@ def test_a_compaction_is_due_by_its_trigger_or_when_a_plan_waits(tmp_path):
     assert (backlog["log_files"], backlog["pending_plans"]) == (2, 0)
     assert backlog["reason"] in found.reason
     assert due(table, **{"hoodie.compact.inline.max.delta.commits": "2"}).due
-    table.schedule_compaction(force=True)
+    table.schedule(COMPACTION, force=True)
     assert due(table).due
     assert due(table).facts["backlog"]["pending_plans"] == 1

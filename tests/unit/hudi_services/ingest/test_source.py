@@ -133,7 +133,7 @@ def test_of_two_runs_that_found_the_same_messages_one_loads_them(topic, monkeypa
 def test_the_plan_is_told_in_the_source_s_own_words(topic):
     topic.send(FIRST, SECOND)
     explained = IngestTask(topic.request()).explain(LocalEngine(2))
-    plan = explained.as_dict()
+    plan = explained.as_dict("ingest")
     assert not topic.feed.table.exists()
     assert (plan["reason"], plan["from_offset"], plan["bytes"]) == (
         "2 messages from offset 0 on",
@@ -142,7 +142,7 @@ def test_the_plan_is_told_in_the_source_s_own_words(topic):
     )
     assert [each["path"] for each in plan["files"]] == ["offset 0", "offset 1"]
     assert json.loads(json.dumps(plan)) == plan
-    said = explained.as_text()
+    said = explained.as_text("ingest")
     assert said.splitlines()[:2] == ["ingest: 2 messages from offset 0 on", "would create table trips"]
     assert said.endswith(f"would load 2 messages, {FIRST.nbytes + SECOND.nbytes:,} bytes; nothing was changed")
 

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from hoodie.config.catalogue import catalogue
-from hoodie.config.own import SERVICE_KEYS
+from hoodie.config.groups import GROUPS
 from hudi_services.catalogue import option_lines
 from hudi_services.entries import ENTRIES
 from hudi_services.registry.options import wrong_options
@@ -59,7 +59,7 @@ def test_the_guide_tells_no_other_key():
 
 def test_the_command_options_tells_every_declared_key():
     told = {name for line in option_lines() for name in (line.key, *line.aliases)}
-    declared = {name for keys in SERVICE_KEYS.values() for key in keys for name in key.names}
+    declared = {name for group in GROUPS for key in group.keys for name in key.names}
     assert declared <= told
 
 
@@ -70,7 +70,7 @@ def test_the_docs_name_options_that_are_there(page):
             r"`(hoodie\.(?!hoodie|spark|Hoodie|config|services)[a-z_]+(?:\.[a-z_A-Z]+)+)", (DOCS / page).read_text()
         )
     )
-    declared = {name for keys in SERVICE_KEYS.values() for key in keys for name in key.names}
+    declared = {name for group in GROUPS for key in group.keys for name in key.names}
     library = {"hoodie.properties"}
     assert named - declared - set(catalogue()) - library == set()
 

@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from hoodie.sync import run
+from hoodie.services.sync import Sync
 from hudi_services.cli import main
-from hudi_services.sync.task import explanation
 from tests.support.catalog import MemoryCatalog
 from tests.support.tables import batch, create
 
@@ -43,7 +42,7 @@ def test_switched_off_asks_no_server(table, capsys):
 
 
 def test_a_plan_in_words(table):
-    text = explanation(run.explain_sync(table.state(), {}, MemoryCatalog())).as_text().splitlines()
+    text = table.explain(Sync(MemoryCatalog())).as_text("sync").splitlines()
     assert text[0] == "sync: every partition: not synced before"
     assert text[2].startswith("  create external table default.trips: 8 columns partitioned by part string at ")
     assert text[3] == "  add 1 partitions to default.trips: x"

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import orc
 
-from hoodie import HoodieTable
+from hoodie import CLEAN, COMPACTION, HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, HoodieError, SourceError, TableExistsError, UnsafeDeleteError
 from hoodie.model.names import FULL_BOOTSTRAP
@@ -91,8 +91,8 @@ def test_a_hive_table(tmp_path, version, kind, options, times):
     table.write(rows.slice(1), "delete", SMALL)
     assert content(table) == [row for row in wanted if row[1] != "x"]
     if kind == "MERGE_ON_READ":
-        table.schedule_compaction(force=True)
-        table.compact(options=SMALL)
+        table.schedule(COMPACTION, force=True)
+        table.run(COMPACTION, SMALL)
         assert content(table) == [row for row in wanted if row[1] != "x"]
     assert contents(source) == before
     assert not table.storage.list(".hoodie/.temp").folders
@@ -356,17 +356,17 @@ def test_source_files_are_cleaned_only_when_told(tmp_path, version):
     (source / "part=p1" / "notes.parquet").write_bytes(b"of somebody who works beside the table")
     expected, before = content(table), contents(source)
     retain = {"hoodie.clean.commits.retained": 1}
-    plan = table.plan_clean({**retain, "hoodie.cleaner.delete.bootstrap.base.file": True})
+    plan = table.explain(CLEAN, {**retain, "hoodie.cleaner.delete.bootstrap.base.file": True}).plan
     assert [file.path for file in plan.sources] == [f"file:{source}/part=p2/part-0.parquet"]
     state = table.state()
     body = encode_clean_plan(plan, table.base_path)
     again = decode_clean_plan(body, "x", lambda file: file.removeprefix(table.base_path + "/"))
     assert [file.path for file in again.sources] == [file.path for file in plan.sources]
     if version == "9":
-        assert table.clean(retain).files_deleted
+        assert table.run(CLEAN, retain).files_deleted
         assert contents(source) == before
     else:
-        table.clean({**retain, "hoodie.cleaner.delete.bootstrap.base.file": True})
+        table.run(CLEAN, {**retain, "hoodie.cleaner.delete.bootstrap.base.file": True})
         gone = before.keys() - contents(source).keys()
         assert {str(path.relative_to(source)) for path in gone} == {"part=p2/part-0.parquet"}
     assert content(table) == expected
@@ -383,6 +383,6 @@ def test_source_files_are_cleaned_only_when_told(tmp_path, version):
         pending = instants.request(state, "20990101000000000", Action.CLEAN, body)
         before = contents(source)
         with pytest.raises(UnsafeDeleteError):
-            table.clean(retain)
+            table.run(CLEAN, retain)
         assert contents(source) == before
         table.storage.delete(f"{state.layout.folder}/{pending.file_name}")

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import CLEAN, HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import HoodieError, SourceError
 from hoodie.services.bootstrap import BootstrapRequest, preflight, run_bootstrap, validate_bootstrap
@@ -87,9 +87,9 @@ def test_a_source_on_an_object_store_is_cleaned_only_when_told(tmp_path):
     for ts in (2, 3):
         table.write(pa.table({"id": ["a"], "ts": [ts], "value": [ts], "part": ["p:q"]}), "upsert", SMALL)
     told = {"hoodie.clean.commits.retained": 1, "hoodie.cleaner.delete.bootstrap.base.file": True}
-    assert [file.path for file in table.plan_clean(told).sources] == [f"{root}/source/part=p%3Aq/x.parquet"]
+    assert [file.path for file in table.explain(CLEAN, told).plan.sources] == [f"{root}/source/part=p%3Aq/x.parquet"]
     assert len(store.find(f"{root}/source")) == 1
-    table.clean(told)
+    table.run(CLEAN, told)
     assert store.find(f"{root}/source") == []
     assert table.read()["value"].to_pylist() == [3]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import CLEAN, HoodieTable
 from hoodie.errors import ConfigError, HoodieError, UnsafeDeleteError
 from hoodie.formats import avro_file
 from hoodie.model.commit import CommitMetadata
@@ -57,7 +57,7 @@ def instants_of(table, partition):
 @pytest.mark.format("11b")
 def test_keep_latest_commits(table):
     times = [upsert(table, ("a", "p", step, step)) for step in range(5)]
-    run = table.clean({"hoodie.clean.commits.retained": 2})
+    run = table.run(CLEAN, {"hoodie.clean.commits.retained": 2})
     # The two retained commits, and the slice that was current when the first of them began.
     assert instants_of(table, "part=p") == times[2:]
     assert run.files_deleted == 2
@@ -68,18 +68,18 @@ def test_keep_latest_commits(table):
 def test_the_old_name_of_an_option_counts_too(table):
     for step in range(4):
         upsert(table, ("a", "p", step, step))
-    assert len(table.plan_clean({"hoodie.cleaner.commits.retained": "1"}).files) == 2
+    assert len(table.explain(CLEAN, {"hoodie.cleaner.commits.retained": "1"}).plan.files) == 2
     with pytest.raises(ConfigError, match="contradict each other"):
-        table.plan_clean({"hoodie.cleaner.commits.retained": 1, "hoodie.clean.commits.retained": 2})
+        table.explain(CLEAN, {"hoodie.cleaner.commits.retained": 1, "hoodie.clean.commits.retained": 2})
 
 
 def test_keep_latest_file_versions(table):
     times = [upsert(table, ("a", "p", step, step)) for step in range(5)]
     options = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": 2}
-    assert table.clean(options).files_deleted == 3
+    assert table.run(CLEAN, options).files_deleted == 3
     assert instants_of(table, "part=p") == times[3:]
     times.append(upsert(table, ("a", "p", 9, 9)))
-    assert table.clean(options).files_deleted == 1
+    assert table.run(CLEAN, options).files_deleted == 1
     assert instants_of(table, "part=p") == times[4:]
 
 
@@ -90,12 +90,12 @@ def test_hours_count_from_the_commit_that_superseded_a_slice(table, clock):
     new = upsert(table, ("a", "p", 2, 2))
     clock.sleep(3600)
     options = {"hoodie.clean.policy": "KEEP_LATEST_BY_HOURS", "hoodie.clean.hours.retained": 12}
-    assert table.clean(options).files_deleted == 0
+    assert table.run(CLEAN, options).files_deleted == 0
     assert instants_of(table, "part=p") == [old, new]
     clock.sleep(12 * 3600)
     newest = upsert(table, ("b", "q", 2, 2))
     clock.sleep(60)
-    assert table.clean(options).files_deleted == 1
+    assert table.run(CLEAN, options).files_deleted == 1
     assert instants_of(table, "part=p") == [new]
     assert content(table, as_of=newest) == {"a": ("p", 2, 2), "b": ("q", 2, 2)}
 
@@ -108,14 +108,14 @@ def test_hours_count_from_the_completion_of_a_long_write(table, clock):
     long = upsert(table, ("a", "p", 2, 2), hooks=WriteHooks(before_commit=lambda: clock.sleep(30 * 3600) or {}))
     clock.sleep(60)
     upsert(table, ("b", "q", 2, 2))  # begun within the 24 h
-    assert table.clean(hours).files_deleted == 0
+    assert table.run(CLEAN, hours).files_deleted == 0
     assert instants_of(table, "part=p") == [old, long]
     clock.sleep(23 * 3600)
     upsert(table, ("b", "q", 3, 3))
-    assert table.clean(hours).files_deleted == 0
+    assert table.run(CLEAN, hours).files_deleted == 0
     clock.sleep(2 * 3600)
     upsert(table, ("b", "q", 4, 4))
-    assert table.clean(hours).files_deleted
+    assert table.run(CLEAN, hours).files_deleted
     assert instants_of(table, "part=p") == [long]
     assert content(table) == {"a": ("p", 2, 2), "b": ("q", 4, 4)}
 
@@ -125,7 +125,7 @@ def test_more_hours_than_there_are_years_keep_everything(table, clock, hours):
     for step in range(3):
         upsert(table, ("a", "p", step, step))
         clock.sleep(1e6)
-    run = table.clean({"hoodie.clean.policy": "KEEP_LATEST_BY_HOURS", "hoodie.clean.hours.retained": hours})
+    run = table.run(CLEAN, {"hoodie.clean.policy": "KEEP_LATEST_BY_HOURS", "hoodie.clean.hours.retained": hours})
     assert run.files_deleted == 0
 
 
@@ -133,9 +133,9 @@ def test_explain_changes_nothing_and_the_run_does_what_it_said(table, tmp_path):
     for step in range(5):
         upsert(table, ("a", "p", step, step), ("b", "q", step, step))
     before = tree(tmp_path)
-    plan = table.plan_clean({"hoodie.clean.commits.retained": 1})
+    plan = table.explain(CLEAN, {"hoodie.clean.commits.retained": 1}).plan
     assert tree(tmp_path) == before
-    table.clean({"hoodie.clean.commits.retained": 1})
+    table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
     gone = {path for path in before if path not in tree(tmp_path)}
     assert gone == {str(tmp_path / "t" / file.path) for file in plan.files}
     assert plan.bytes == sum(file.size for file in plan.files) > 0
@@ -149,24 +149,24 @@ def test_only_partitions_that_changed_are_listed(tmp_path, clock):
     upsert(table, *everywhere)
     upsert(table, ("k1", "p001", 2, 2))
     options = {"hoodie.clean.commits.retained": 1}
-    first = table.clean(options)
-    assert first.decision.partitions_listed == 120
+    first = table.run(CLEAN, options)
+    assert first.decision.facts["partitions_listed"] == 120
     assert first.files_deleted == 0
     for step in range(3, 6):
         upsert(table, (f"k{step}", f"p{step:03d}", step, step))
-    second = table.clean(options)
+    second = table.run(CLEAN, options)
     # k1's commit and two of the three later ones lie before the earliest retained one.
-    assert second.decision.partitions_listed == 3
+    assert second.decision.facts["partitions_listed"] == 3
     assert second.files_deleted == 3
-    third = table.explain_clean(options)
+    third = table.explain(CLEAN, options)
     assert third.plan is None
     assert "nothing became removable since the last clean" in third.reason
 
 
 def test_why_nothing_is_done(table):
-    assert "no commits" in table.explain_clean().reason
+    assert "no commits" in table.explain(CLEAN).reason
     upsert(table, ("a", "p", 1, 1))
-    assert table.explain_clean().reason == "1 commits are on the timeline and 10 are retained"
+    assert table.explain(CLEAN).reason == "1 commits are on the timeline and 10 are retained"
 
 
 def test_a_pending_instant_holds_the_cleaner_back_and_is_named(table, clock):
@@ -178,7 +178,7 @@ def test_a_pending_instant_holds_the_cleaner_back_and_is_named(table, clock):
     )
     for step in range(3, 6):
         upsert_without_rollback(table, step)
-    decision = table.explain_clean({"hoodie.clean.commits.retained": 1})
+    decision = table.explain(CLEAN, {"hoodie.clean.commits.retained": 1})
     assert stuck.time in decision.reason
     assert "held back by pending" in decision.reason
 
@@ -200,9 +200,9 @@ def test_replaced_groups_go_when_their_replacement_is_older_than_what_is_retaine
     as_replace(table, new.instant, {"part=p": (slices[0].file_id,)})
     assert content(table) == {"a": ("p", 2, 2)}
     options = {"hoodie.clean.commits.retained": 1}
-    assert table.clean(options).files_deleted == 0
+    assert table.run(CLEAN, options).files_deleted == 0
     last = upsert(table, ("b", "q", 1, 1))
-    assert table.clean(options).files_deleted == 1
+    assert table.run(CLEAN, options).files_deleted == 1
     assert content(table) == {"a": ("p", 2, 2), "b": ("q", 1, 1)}
     assert content(table, as_of=last) == content(table)
 
@@ -236,14 +236,14 @@ def test_savepoints_keep_their_files_and_a_deleted_one_gives_them_free(table):
     started = instants.start(state, Instant(times[0], Action.SAVEPOINT, State.INFLIGHT))
     done = instants.complete(state, started, avro_file.encode("HoodieSavepointMetadata", record), table.clock)
     options = {"hoodie.clean.commits.retained": 1}
-    run = table.clean(options)
+    run = table.run(CLEAN, options)
     assert run.files_deleted == 0
     assert run.results[0].extra[SAVEPOINTS] == times[0]
     for name in (done.file_name, started.file_name):
         table.storage.delete(f"{state.layout.folder}/{name}")
     upsert(table, ("z", "q", 9, 9))
-    assert "savepoint" in table.explain_clean(options).reason
-    assert table.clean(options).files_deleted == 2
+    assert "savepoint" in table.explain(CLEAN, options).reason
+    assert table.run(CLEAN, options).files_deleted == 2
 
 
 def test_limits_of_a_run(table):
@@ -251,7 +251,7 @@ def test_limits_of_a_run(table):
         upsert(table, ("a", "p", step, step))
     for limit in ({"hoodie.clean.max.delete.files": 2}, {"hoodie.clean.max.delete.share": 0.1}):
         with pytest.raises(ConfigError, match="more than one run may"):
-            table.clean({"hoodie.clean.commits.retained": 1, **limit})
+            table.run(CLEAN, {"hoodie.clean.commits.retained": 1, **limit})
     assert len(instants_of(table, "part=p")) == 5
 
 
@@ -259,14 +259,14 @@ def test_a_file_that_is_gone_already_is_a_success(table):
     for step in range(3):
         upsert(table, ("a", "p", step, step))
     options = {"hoodie.clean.commits.retained": 1}
-    victim = table.plan_clean(options).files[0].path
+    victim = table.explain(CLEAN, options).plan.files[0].path
     state = table.state()
     from hoodie.timeline.codecs.clean import encode_clean_plan
 
-    plan = table.plan_clean(options)
+    plan = table.explain(CLEAN, options).plan
     instants.request(state, "20260101000009000", Action.CLEAN, encode_clean_plan(plan, table.base_path))
     table.storage.delete(victim)
-    run = table.clean(options)
+    run = table.run(CLEAN, options)
     assert len(run.results) == 1
     assert run.results[0].deleted == {"part=p": (victim.rpartition("/")[2],)}
 
@@ -275,7 +275,7 @@ def test_a_file_that_is_gone_already_is_a_success(table):
 def test_an_interrupted_clean_does_not_delete_what_a_restore_has_made_current_again(table, clock):
     upsert(table, ("a", "p", 1, 1))
     taken_back = [upsert(table, ("a", "p", step, step)) for step in (2, 3)]
-    state, plan = table.state(), table.plan_clean({"hoodie.clean.commits.retained": 1})
+    state, plan = table.state(), table.explain(CLEAN, {"hoodie.clean.commits.retained": 1}).plan
     path = instants.request(
         state, new_time(state, clock), Action.CLEAN, encode_clean_plan(plan, table.base_path)
     ).file_name
@@ -283,10 +283,10 @@ def test_an_interrupted_clean_does_not_delete_what_a_restore_has_made_current_ag
         if any(time in file.name for time in taken_back):  # what Hudi's restore to the first commit deletes
             table.storage.delete(file.path)
     with pytest.raises(UnsafeDeleteError, match=path):
-        table.clean()
+        table.run(CLEAN)
     assert content(table) == {"a": ("p", 1, 1)}
     table.storage.delete(f"{state.layout.folder}/{path}")
-    assert table.clean().files_deleted == 0
+    assert table.run(CLEAN).files_deleted == 0
     assert content(table) == {"a": ("p", 1, 1)}
 
 
@@ -302,10 +302,10 @@ def test_a_file_that_cannot_be_deleted_leaves_the_clean_pending(table, monkeypat
     real = type(table.storage).delete
     monkeypatch.setattr(type(table.storage), "delete", refuse)
     with pytest.raises(HoodieError, match="could not delete 1 of 1 files"):
-        table.clean({"hoodie.clean.commits.retained": 1})
+        table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
     monkeypatch.undo()
     assert [instant.action for instant in table.timeline.pending] == [Action.CLEAN]
-    assert table.clean({"hoodie.clean.commits.retained": 1}).files_deleted == 1
+    assert table.run(CLEAN, {"hoodie.clean.commits.retained": 1}).files_deleted == 1
 
 
 @pytest.mark.parametrize(
@@ -346,7 +346,7 @@ def test_a_user_without_a_name_cleans_too(table, monkeypatch, missing):
         raise missing
 
     monkeypatch.setattr("getpass.getuser", nameless)
-    (result,) = table.clean({"hoodie.clean.commits.retained": 1}).results
+    (result,) = table.run(CLEAN, {"hoodie.clean.commits.retained": 1}).results
     assert result.extra["cleaned_by"].startswith(f"{os.getuid()}@")
     assert table.timeline.pending == ()
 
@@ -355,7 +355,7 @@ def test_the_audit_of_a_clean(table):
     """R7: the timeline tells which files a clean removed, how many bytes, and who ran it."""
     for step in range(3):
         upsert(table, ("a", "p", step, step))
-    result = table.clean({"hoodie.clean.commits.retained": 1}).results[0]
+    result = table.run(CLEAN, {"hoodie.clean.commits.retained": 1}).results[0]
     from hoodie.services.clean.plan import last_clean
 
     stored = last_clean(table.state())
@@ -371,7 +371,7 @@ def test_planning_lists_each_partition_once(table, incremental):
         upsert(table, ("a", "p", step, step), ("b", "q", step, step))
     seen = HoodieTable(CountingStorage(table.base_path), table.engine, table.clock)
     options = {"hoodie.clean.commits.retained": 1, "hoodie.cleaner.incremental.mode": incremental}
-    assert seen.plan_clean(options).files
+    assert seen.explain(CLEAN, options).plan.files
     assert sorted(folder for folder in seen.storage.listed if not folder.startswith(".hoodie")) == [
         "",
         "part=p",

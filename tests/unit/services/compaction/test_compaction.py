@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import COMPACTION, HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, LockHeldError, MissingFileError, PendingInstantError, UnsupportedTableError
 from hoodie.markers import DirectMarkers, MarkerType
@@ -43,15 +43,15 @@ def update(table, *keys, ts=2):
 def test_due_after_delta_commits(table):
     wanted = {"hoodie.compact.inline.max.delta.commits": 4}
     update(table, "a")
-    assert table.schedule_compaction(wanted) is None
-    assert "3 delta commits (of 4)" in table.explain_compaction(wanted).reason
+    assert table.schedule(COMPACTION, wanted) is None
+    assert "3 delta commits (of 4)" in table.explain(COMPACTION, wanted).reason
     update(table, "a", ts=3)
-    time = table.schedule_compaction(wanted)
+    time = table.schedule(COMPACTION, wanted)
     assert time is not None
-    assert table.schedule_compaction(wanted) is None, "the count begins anew with the plan"
-    table.compact()
+    assert table.schedule(COMPACTION, wanted) is None, "the count begins anew with the plan"
+    table.run(COMPACTION)
     assert content(table)["a"] == ("p", 3, 3)
-    assert table.explain_compaction(wanted).reason == "no delta commits since the last compaction"
+    assert table.explain(COMPACTION, wanted).reason == "no delta commits since the last compaction"
 
 
 def test_due_after_a_time(table):
@@ -59,16 +59,16 @@ def test_due_after_a_time(table):
     hour = {"hoodie.compact.inline.max.delta.seconds": 3600, "hoodie.compact.inline.max.delta.commits": 100}
     plans = {}
     for trigger in ("TIME_ELAPSED", "NUM_AND_TIME", "NUM_OR_TIME"):
-        early = table.explain_compaction({**hour, "hoodie.compact.inline.trigger.strategy": trigger}).plan
+        early = table.explain(COMPACTION, {**hour, "hoodie.compact.inline.trigger.strategy": trigger}).plan
         table.clock.time += timedelta(hours=2)
-        late = table.explain_compaction({**hour, "hoodie.compact.inline.trigger.strategy": trigger}).plan
+        late = table.explain(COMPACTION, {**hour, "hoodie.compact.inline.trigger.strategy": trigger}).plan
         table.clock.time -= timedelta(hours=2)
         plans[trigger] = (early is not None, late is not None)
     assert plans == {"TIME_ELAPSED": (False, True), "NUM_AND_TIME": (False, False), "NUM_OR_TIME": (False, True)}
 
 
 def planned(table, **options):
-    decision = table.explain_compaction({"hoodie.compact.inline.max.delta.commits": 1, **options})
+    decision = table.explain(COMPACTION, {"hoodie.compact.inline.max.delta.commits": 1, **options})
     return [(op.partition, len(op.log_files)) for op in decision.plan.operations] if decision.plan else decision.reason
 
 
@@ -91,68 +91,69 @@ def test_strategies(table):
 def test_the_budget_bounds_a_plan_and_the_backlog_is_told(table, monkeypatch):
     update(table, "a", "b", "c")
     monkeypatch.setattr("hoodie.services.rewrite.plan._MB", 1)  # a budget in bytes
-    decision = table.explain_compaction(
-        {"hoodie.compact.inline.max.delta.commits": 1, "hoodie.compaction.target.io": 1}
+    decision = table.explain(
+        COMPACTION, {"hoodie.compact.inline.max.delta.commits": 1, "hoodie.compaction.target.io": 1}
     )
     assert len(decision.plan.operations) == 1, "one is taken even if it is past the budget"
     assert "2 file groups are left" in decision.reason
-    assert (decision.backlog.file_groups, decision.backlog.log_files, decision.backlog.pending_plans) == (3, 3, 0)
-    assert decision.backlog.log_bytes == sum(log.info.size for s in table.file_slices() for log in s.log_files)
-    assert decision.bytes_read > decision.bytes_written > 0
+    backlog = decision.facts["backlog"]
+    assert (backlog["file_groups"], backlog["log_files"], backlog["pending_plans"]) == (3, 3, 0)
+    assert backlog["log_bytes"] == sum(log.info.size for s in table.file_slices() for log in s.log_files)
+    assert decision.items.bytes > sum(item.facts["bytes_written"] for item in decision.items) > 0
 
 
 @pytest.mark.format("11f")
 def test_groups_of_a_pending_plan_are_not_planned_again(table):
     update(table, "a")
-    first = table.schedule_compaction(force=True)
+    first = table.schedule(COMPACTION, force=True)
     update(table, "a", "c", ts=3)
-    second = table.schedule_compaction(force=True)
+    second = table.schedule(COMPACTION, force=True)
     plans = {i.time: i for i in table.timeline.pending}
     assert sorted(plans) == sorted([first, second])
-    table.compact(second)
+    table.run(COMPACTION, time=second)
     assert content(table) == {"a": ("p", 3, 3), "b": ("p", 1, 1), "c": ("q", 3, 3)}
-    table.compact()
+    table.run(COMPACTION)
     assert content(table) == {"a": ("p", 3, 3), "b": ("p", 1, 1), "c": ("q", 3, 3)}
     assert table.timeline.pending == ()
 
 
 def test_only_one_process_executes_a_plan(table):
     update(table, "a")
-    time = table.schedule_compaction(force=True)
+    time = table.schedule(COMPACTION, force=True)
     with (
         service_lock(table.storage, table.clock, f"compaction-{time}", 0),
         pytest.raises(LockHeldError, match=f"compaction-{time}"),
     ):
-        table.compact(time, {"hoodie.write.lock.wait_time_ms": 0})
-    table.compact(time)
+        table.run(COMPACTION, {"hoodie.write.lock.wait_time_ms": 0}, time=time)
+    table.run(COMPACTION, time=time)
     with pytest.raises(PendingInstantError, match=time):
-        table.compact(time)
+        table.run(COMPACTION, time=time)
 
 
 def test_a_missing_file_of_the_plan_is_named(table):
     update(table, "a")
-    time = table.schedule_compaction(force=True)
+    time = table.schedule(COMPACTION, force=True)
     (log,) = [log for s in table.file_slices() for log in s.log_files]
     content_of_log = table.storage.read(log.path)
     table.storage.delete(log.path)
     with pytest.raises(MissingFileError, match="compaction plan"):
-        table.compact(time)
+        table.run(COMPACTION, time=time)
     table.storage.create(log.path, content_of_log)
-    table.compact(time)
+    table.run(COMPACTION, time=time)
     assert content(table)["a"] == ("p", 2, 2)
 
 
 def test_copy_on_write_has_nothing_to_compact(tmp_path):
     table = create(tmp_path / "t", FakeClock())
     with pytest.raises(UnsupportedTableError, match="COPY_ON_WRITE"):
-        table.schedule_compaction()
+        table.schedule(COMPACTION)
 
 
 @pytest.mark.format("11h")
 def test_a_write_does_not_grow_a_group_that_waits(table):
     """Rewriting its base file would leave the logs of the plan behind."""
     update(table, "a")
-    time = table.schedule_compaction(force=True)
+    time = table.schedule(COMPACTION, force=True)
     table.write(batch([("n", "p", 1, 1), ("a", "p", 3, 3)]), "upsert", SMALL_BLOOM)
     execute_compaction(table.access, time, SMALL_BLOOM)
     assert content(table) == {"a": ("p", 3, 3), "b": ("p", 1, 1), "c": ("q", 1, 1), "n": ("p", 1, 1)}
@@ -164,11 +165,11 @@ def test_a_metadata_table_that_another_writer_made_meanwhile_is_switched_off(tab
     from hoodie.config.store import update_properties
 
     update(table, "a")
-    time = table.schedule_compaction(force=True)
+    time = table.schedule(COMPACTION, force=True)
     made = table.properties.with_values({"hoodie.table.metadata.partitions": "files"})
     update_properties(table.storage, made)
     table.storage.create(".hoodie/metadata/x", b"")
-    table.compact()
+    table.run(COMPACTION)
     assert not HoodieTable.open(table.base_path).properties.has_metadata_table
     assert table.storage.info(".hoodie/metadata/x") is None
     assert time in HoodieTable.open(table.base_path).state().timeline.commit_times
@@ -177,7 +178,7 @@ def test_a_metadata_table_that_another_writer_made_meanwhile_is_switched_off(tab
 
 def test_files_that_another_process_has_committed_stay(table, monkeypatch):
     update(table, "a", "c")
-    time = table.schedule_compaction(force=True)
+    time = table.schedule(COMPACTION, force=True)
     monkeypatch.setattr("hoodie.transaction.concurrency.service_lock", lambda *_: nullcontext())
     slow = HoodieTable.open(table.base_path, engine=LocalEngine(1), clock=table.clock)
 
@@ -202,10 +203,10 @@ def test_work_that_is_complete_does_not_fail_for_its_markers(table, monkeypatch,
     monkeypatch.setattr(type(table.storage), "delete_folder", throttled)
     update(table, "a")
     assert content(table)["a"] == ("p", 2, 2)
-    table.schedule_compaction(force=True)
+    table.schedule(COMPACTION, force=True)
     monkeypatch.undo()
     monkeypatch.setattr("hoodie.transaction.reconcile.delete_markers", lambda *_: throttled(None, ""))
-    table.compact()
+    table.run(COMPACTION)
     assert "could not be deleted: slow down" in caplog.text
 
 
@@ -213,13 +214,13 @@ def test_nothing_due_waits_for_no_lock(table):
     from hoodie.transaction.lock import table_lock
 
     with table_lock(table.storage, table.clock, "a long write", 0):
-        assert table.schedule_compaction({"hoodie.write.lock.wait_time_ms": 0}) is None
+        assert table.schedule(COMPACTION, {"hoodie.write.lock.wait_time_ms": 0}) is None
 
 
 def test_what_a_killed_attempt_had_not_finished_is_deleted(table):
     """Such files are in no listing: the markers tell of them."""
     update(table, "a")
-    time = table.schedule_compaction(force=True)
+    time = table.schedule(COMPACTION, force=True)
     path = f"part=p/00000000-0000-0000-0000-000000000000-0_0-1-1_{time}.parquet"
     DirectMarkers(table.storage, time).create(path, MarkerType.CREATE)
     with table.storage.open_output(path) as sink:
@@ -231,16 +232,16 @@ def test_what_a_killed_attempt_had_not_finished_is_deleted(table):
     table.storage.delete(path)
     kept.rename(unfinished[0])  # as it was when the attempt was killed
     assert list(Path(table.base_path).rglob(".tmp-*"))
-    table.compact(time, SMALL_BLOOM)
+    table.run(COMPACTION, SMALL_BLOOM, time=time)
     assert not list(Path(table.base_path).rglob(".tmp-*"))
 
 
 def test_carrying_out_a_plan_lists_its_partitions_three_times(table):
     """Once for what the plan says is there, and before and after its work for what other attempts have left."""
     update(table, "a", "c")
-    table.schedule_compaction(force=True)
+    table.schedule(COMPACTION, force=True)
     seen = HoodieTable(CountingStorage(table.base_path), table.engine, table.clock)
-    seen.compact(options=SMALL_BLOOM)
+    seen.run(COMPACTION, SMALL_BLOOM)
     assert sorted(folder for folder in seen.storage.listed if not folder.startswith(".hoodie")) == [
         *["part=p"] * 3,
         *["part=q"] * 3,

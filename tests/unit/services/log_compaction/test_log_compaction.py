@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from hoodie import CLEAN, COMPACTION, LOG_COMPACTION
 from hoodie.errors import LockHeldError, PendingInstantError, UnsupportedTableError
 from hoodie.formats.log import BlockType, Header, scan_blocks
 from hoodie.markers import DirectMarkers
 from hoodie.transaction.lock import service_lock
-from hoodie.view.log_blocks import valid_blocks
+from hoodie.view.log_blocks import blocks_of, valid_blocks
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
@@ -55,18 +56,19 @@ def test_due_by_blocks(table):
     wanted = {"hoodie.log.compaction.blocks.threshold": 3}
     for ts in (2, 3):
         write(table, ("a", ts), ("c", ts))
-    assert table.schedule_log_compaction(wanted) is None
-    assert "0 file groups have 3 log blocks" in table.explain_log_compaction(wanted).reason
+    assert table.schedule(LOG_COMPACTION, wanted) is None
+    assert "0 file groups have 3 log blocks" in table.explain(LOG_COMPACTION, wanted).reason
     write(table, ("a", 4))
-    explained = table.explain_log_compaction(wanted)
+    explained = table.explain(LOG_COMPACTION, wanted)
     assert [(op.partition, len(op.log_files)) for op in explained.plan.operations] == [("part=p", 3)]
     size = sum(log.info.size for log in logs(table).log_files)
-    assert (explained.bytes_read, explained.bytes_written) == (size, size)
-    time = table.schedule_log_compaction(wanted)
-    assert table.schedule_log_compaction(wanted) is None
-    (result,) = table.compact(time)
+    assert [(item.bytes, item.facts["bytes_written"]) for item in explained.items] == [(size, size)]
+    assert explained.items.bytes == size
+    time = table.schedule(LOG_COMPACTION, wanted)
+    assert table.schedule(LOG_COMPACTION, wanted) is None
+    (result,) = table.run(LOG_COMPACTION, time=time)
     assert (result.instant.action, result.metadata.operation) == ("deltacommit", "LOG_COMPACT")
-    assert table.schedule_log_compaction(wanted) is None, "merged once"
+    assert table.schedule(LOG_COMPACTION, wanted) is None, "merged once"
     assert table.timeline.pending == ()
 
 
@@ -85,11 +87,11 @@ def test_what_the_merged_block_holds(tmp_path, version, mode):
     write(table, ("d", 0))  # back, and older than the base row
     expected = content(table)
     written = table.read(columns=["id", "_hoodie_commit_time", "_hoodie_commit_seqno"]).sort_by("id")
-    time = table.schedule_log_compaction(TWO)
+    time = table.schedule(LOG_COMPACTION, TWO)
     write(table, ("a", 5), ("b", 5))  # written between plan and execution: wins over what the plan took
     between = content(table)
     assert between == {**expected, "a": ("p", 5, 5), "b": ("p", 5, 5)}
-    (result,) = table.compact(time)
+    (result,) = table.run(LOG_COMPACTION, time=time)
     assert content(table) == between
     now = table.read(columns=written.column_names).sort_by("id")
     assert now.filter([row["id"] in "cd" for row in now.to_pylist()]).equals(
@@ -103,21 +105,35 @@ def test_what_the_merged_block_holds(tmp_path, version, mode):
     assert len(blocks[0].headers[Header.COMPACTED_BLOCK_TIMES].split(",")) == 4
     assert (stat.num_writes, stat.num_deletes) == (2, 1)
     assert [block.instant for block in counted(table)][:2] == [time, time]
-    table.schedule_compaction(force=True)
-    table.compact(options=SMALL_BLOOM)
+    table.schedule(COMPACTION, force=True)
+    table.run(COMPACTION, SMALL_BLOOM)
     assert content(table) == between
 
 
 @pytest.mark.format("6.5e")
+def test_headers_that_were_read_before_the_lock_are_not_read_again_under_it(table, monkeypatch):
+    for ts in (2, 3):
+        write(table, ("a", ts), ("c", ts))
+    read = []
+
+    def counted(storage, log):
+        read.append(log.path)
+        return blocks_of(storage, log)
+
+    monkeypatch.setattr("hoodie.services.log_compaction.plan.blocks_of", counted)
+    assert table.schedule(LOG_COMPACTION, TWO)
+    assert sorted(read) == sorted({log.path for s in table.file_slices() for log in s.log_files})
+
+
 def test_merged_blocks_are_merged_again(table):
     for ts in (2, 3):
         write(table, ("a", ts))
-    first = table.schedule_log_compaction(TWO)
-    table.compact(first)
+    first = table.schedule(LOG_COMPACTION, TWO)
+    table.run(LOG_COMPACTION, time=first)
     write(table, ("b", 4), operation="delete")
     assert len(counted(table)) == 2
-    second = table.schedule_log_compaction(TWO)
-    table.compact(second)
+    second = table.schedule(LOG_COMPACTION, TWO)
+    table.run(LOG_COMPACTION, time=second)
     assert {block.instant for block in counted(table)} == {second}
     assert content(table) == {"a": ("p", 3, 3), "d": ("p", 1, 1), "c": ("q", 1, 1)}
 
@@ -138,7 +154,7 @@ def test_a_deletion_keeps_its_ordering_value(tmp_path, monkeypatch):
     write(table, ("a", 3), ("b", 6))
     expected = content(table)
     assert set(expected) == {"b", "c", "d"}
-    table.compact(table.schedule_log_compaction(TWO))
+    table.run(LOG_COMPACTION, time=table.schedule(LOG_COMPACTION, TWO))
     assert content(table) == expected
     write(table, ("a", 3))
     assert content(table) == expected, "still later than that row"
@@ -150,12 +166,12 @@ def test_what_a_compaction_took_meanwhile_is_passed_over(table):
     """Before it is executed, and after: a merged block whose blocks are in an older slice is not read."""
     for ts in (2, 3):
         write(table, ("a", ts), ("c", ts))
-    time = table.schedule_log_compaction(TWO)
+    time = table.schedule(LOG_COMPACTION, TWO)
     write(table, ("a", 4))
-    full = table.schedule_compaction(force=True)
-    (result,) = table.compact(time)
+    full = table.schedule(COMPACTION, force=True)
+    (result,) = table.run(LOG_COMPACTION, time=time)
     assert result.metadata.stats == ()
-    table.compact(full)
+    table.run(COMPACTION, time=full)
     assert content(table)["a"] == ("p", 4, 4)
     assert table.timeline.pending == ()
 
@@ -165,23 +181,23 @@ def test_a_merged_block_that_comes_after_a_compaction_began(tmp_path, monkeypatc
     table = made(tmp_path, "9", **{"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"})
     for ts in (2, 3):
         write(table, ("a", ts))
-    time = table.schedule_log_compaction(TWO)
+    time = table.schedule(LOG_COMPACTION, TWO)
     original = DirectMarkers.create
 
     def meanwhile(*arguments):
         monkeypatch.undo()
         write(table, ("a", 9))
-        table.schedule_compaction(force=True)
+        table.schedule(COMPACTION, force=True)
         original(*arguments)
 
     monkeypatch.setattr(DirectMarkers, "create", meanwhile)
-    table.compact(time)
+    table.run(LOG_COMPACTION, time=time)
     assert content(table)["a"] == ("p", 9, 9)
-    table.compact(options=SMALL_BLOOM)
+    table.run(COMPACTION, SMALL_BLOOM)
     assert content(table)["a"] == ("p", 9, 9)
     write(table, ("b", 9))
-    table.schedule_compaction(force=True)
-    table.compact(options=SMALL_BLOOM)
+    table.schedule(COMPACTION, force=True)
+    table.run(COMPACTION, SMALL_BLOOM)
     assert content(table) == {"a": ("p", 9, 9), "b": ("p", 9, 9), "d": ("p", 1, 1), "c": ("q", 1, 1)}
 
 
@@ -189,7 +205,7 @@ def test_incremental_reads_pass_over_it(table):
     write(table, ("a", 2))
     start = table.timeline.last_commit
     write(table, ("b", 2))
-    table.compact(table.schedule_log_compaction(TWO))
+    table.run(LOG_COMPACTION, time=table.schedule(LOG_COMPACTION, TWO))
     since = start.completion_time if start.completion_time and table.version != 6 else start.time
     assert table.read_incremental(since)["id"].to_pylist() == ["b"]
     last = table.timeline.last_commit
@@ -199,19 +215,19 @@ def test_incremental_reads_pass_over_it(table):
 def test_only_one_process_executes_it_and_only_once(table):
     for ts in (2, 3):
         write(table, ("a", ts))
-    time = table.schedule_log_compaction(TWO)
+    time = table.schedule(LOG_COMPACTION, TWO)
     with service_lock(table.storage, table.clock, f"compaction-{time}", 0), pytest.raises(LockHeldError):
-        table.compact(time, {"hoodie.write.lock.wait_time_ms": 0})
-    table.compact(time)
+        table.run(LOG_COMPACTION, {"hoodie.write.lock.wait_time_ms": 0}, time=time)
+    table.run(LOG_COMPACTION, time=time)
     with pytest.raises(PendingInstantError):
-        table.compact(time)
+        table.run(LOG_COMPACTION, time=time)
 
 
 def test_a_log_compaction_that_was_taken_back_while_it_worked(table, monkeypatch):
     """Hudi rolls a log compaction back that it finds inflight: it must not complete after that."""
     for ts in (2, 3):
         write(table, ("a", ts))
-    time = table.schedule_log_compaction(TWO)
+    time = table.schedule(LOG_COMPACTION, TWO)
     original = DirectMarkers.create
 
     def taken_back(*arguments):
@@ -222,7 +238,7 @@ def test_a_log_compaction_that_was_taken_back_while_it_worked(table, monkeypatch
 
     monkeypatch.setattr(DirectMarkers, "create", taken_back)
     with pytest.raises(PendingInstantError, match=time):
-        table.compact(time)
+        table.run(LOG_COMPACTION, time=time)
     assert len(logs(table).log_files) == 2, "what it wrote is deleted"
     assert content(table)["a"] == ("p", 3, 3)
 
@@ -230,23 +246,23 @@ def test_a_log_compaction_that_was_taken_back_while_it_worked(table, monkeypatch
 def test_where_it_is_refused(tmp_path):
     table = made(tmp_path, "6")
     with pytest.raises(UnsupportedTableError, match=r"version 6.*compact the table fully"):
-        table.schedule_log_compaction()
+        table.schedule(LOG_COMPACTION)
     with pytest.raises(UnsupportedTableError, match="COPY_ON_WRITE"):
-        create(tmp_path / "cow", FakeClock()).schedule_log_compaction()
+        create(tmp_path / "cow", FakeClock()).schedule(LOG_COMPACTION)
     partial = made(tmp_path / "p", "9", **{"hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"})
     with pytest.raises(UnsupportedTableError, match="partial"):
-        partial.schedule_log_compaction()
+        partial.schedule(LOG_COMPACTION)
 
 
 @pytest.mark.format("11c")
 def test_the_cleaner_keeps_what_a_plan_names(table):
     for ts in (2, 3):
         write(table, ("a", ts))
-    time = table.schedule_log_compaction(TWO)
-    full = table.schedule_compaction(force=True)
-    table.compact(full)
+    time = table.schedule(LOG_COMPACTION, TWO)
+    full = table.schedule(COMPACTION, force=True)
+    table.run(COMPACTION, time=full)
     for ts in (4, 5):
         write(table, ("a", ts))
-    table.clean({"hoodie.clean.commits.retained": 1})
-    assert table.compact(time)[0].metadata.stats == ()
+    table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
+    assert table.run(LOG_COMPACTION, time=time)[0].metadata.stats == ()
     assert content(table)["a"] == ("p", 5, 5)

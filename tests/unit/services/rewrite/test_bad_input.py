@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import COMPACTION, LOG_COMPACTION, HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import (
     CorruptTableError,
@@ -47,7 +47,13 @@ def table(request, tmp_path, monkeypatch):
 
 
 def schedule(table, kind):
-    return table.schedule_compaction(force=True) if kind == "full" else table.schedule_log_compaction(TWO)
+    return table.schedule(COMPACTION, force=True) if kind == "full" else table.schedule(LOG_COMPACTION, TWO)
+
+
+def execute(table, time, options=None):
+    """Carry out a plan of either kind."""
+    of_logs = any(i.time == time and i.action is Action.LOG_COMPACTION for i in table.timeline.pending)
+    return table.run(LOG_COMPACTION if of_logs else COMPACTION, options, time=time)
 
 
 def logs(table):
@@ -63,7 +69,7 @@ def _compact(path, time, barrier, outcomes):
     table = HoodieTable.open(path, engine=LocalEngine(1))
     barrier.wait()
     try:
-        table.compact(time, {**SMALL_BLOOM, "hoodie.write.lock.wait_time_ms": 0})
+        execute(table, time, {**SMALL_BLOOM, "hoodie.write.lock.wait_time_ms": 0})
         outcomes.put("done")
     except (LockHeldError, PendingInstantError) as error:
         outcomes.put(type(error).__name__)
@@ -93,13 +99,13 @@ def test_two_plans_that_name_one_group(table):
     later = instants.request(state, str(int(time) + 1000), Action.COMPACTION, body)
     for each in (time, later.time):
         with pytest.raises(CorruptTableError, match=rf"{each}.*planned twice.*part=p.*unschedule"):
-            table.compact(each)
+            execute(table, each)
     assert content(table) == EXPECTED
     table.storage.delete(plan_file(table, later.time))
-    table.compact(time, SMALL_BLOOM)
+    execute(table, time, SMALL_BLOOM)
     instants.request(table.state(), later.time, Action.COMPACTION, body)
     with pytest.raises(CorruptTableError, match=rf"{later.time}.*out of date.*{time}\.parquet"):
-        table.compact(later.time)
+        execute(table, later.time)
     assert content(table) == EXPECTED
 
 
@@ -112,9 +118,9 @@ def test_a_file_of_the_plan_is_missing(table, kind, gone):
     kept = table.storage.read(path)
     table.storage.delete(path)
     with pytest.raises(MissingFileError, match=re.escape(path)):
-        table.compact(time)
+        execute(table, time)
     table.storage.create(path, kept)
-    table.compact(time, SMALL_BLOOM)
+    execute(table, time, SMALL_BLOOM)
     assert content(table) == EXPECTED
 
 
@@ -148,11 +154,11 @@ def test_a_corrupt_plan(table, kind, damage):
     table.storage.delete(path)
     table.storage.create(path, whole[:-40] if damage == "torn" else b"")
     with pytest.raises(CorruptTableError, match=rf"{time}.*compaction\.requested"):
-        table.compact(time)
+        execute(table, time)
     assert content(table) == EXPECTED
     table.storage.delete(path)
     table.storage.create(path, whole)
-    table.compact(time, SMALL_BLOOM)
+    execute(table, time, SMALL_BLOOM)
     assert content(table) == EXPECTED
 
 
@@ -171,7 +177,7 @@ def test_torn_logs_are_passed_over_as_readers_do_and_told(table, kind, caplog):
     assert content(table) == EXPECTED
     for place, size in ((0, len(b"rubbish")), (len(b"rubbish") + len(good), len(good) // 2)):
         assert f"{first.path}: {size} bytes from byte {place} on are no log block" in caplog.text
-    table.compact(schedule(table, kind), SMALL_BLOOM)
+    execute(table, schedule(table, kind), SMALL_BLOOM)
     assert content(table) == EXPECTED
     assert second.path in [file.path for file in table.storage.list("part=p").files]
 
@@ -205,10 +211,10 @@ def test_blocks_of_another_version_are_named(table, kind, block_kind, body, mess
     whole = table.storage.read(last.path)
     spoil(table, last, whole + block(table, block_kind, body))
     with pytest.raises(HoodieError, match=message) as error:
-        table.compact(time, SMALL_BLOOM)
+        execute(table, time, SMALL_BLOOM)
     assert last.path in str(error.value)
     spoil(table, last, whole)
-    table.compact(time, SMALL_BLOOM)
+    execute(table, time, SMALL_BLOOM)
     assert content(table) == EXPECTED
 
 
@@ -242,7 +248,7 @@ def test_mixed_schemas(table, kind):
     rewrite(table, last, lambda rows: rows.select(rows.column_names[::-1]))
     before = table.read().sort_by("id")
     assert before["more"].to_pylist() == [None, "x", None]
-    table.compact(schedule(table, kind), SMALL_BLOOM)
+    execute(table, schedule(table, kind), SMALL_BLOOM)
     assert table.read().sort_by("id").equals(before)
     assert content(table) == {**EXPECTED, "b": ("p", 7, 7)}
 
@@ -257,7 +263,7 @@ def test_a_null_ordering_value(table, kind):
     )
     expected = {**EXPECTED, "a": ("p", 2, 2)}
     assert content(table) == expected
-    table.compact(schedule(table, kind), SMALL_BLOOM)
+    execute(table, schedule(table, kind), SMALL_BLOOM)
     assert content(table) == expected
 
 
@@ -268,7 +274,7 @@ def test_an_ordering_value_of_another_type(table, kind):
     whole = table.storage.read(last.path)
     rewrite(table, last, lambda rows: rows.drop(["ts"]).append_column("ts", pa.array(["three"])))
     with pytest.raises(SchemaConflictError, match="ts"):
-        table.compact(time, SMALL_BLOOM)
+        execute(table, time, SMALL_BLOOM)
     spoil(table, last, whole)
-    table.compact(time, SMALL_BLOOM)
+    execute(table, time, SMALL_BLOOM)
     assert content(table) == EXPECTED

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from hoodie import COMPACTION
 from hoodie.config.memory_keys import MergeMemory
 from hoodie.engine import LocalEngine
 from hoodie.keygen import stored_keys
@@ -47,8 +48,8 @@ def test_a_compaction_in_turns_compacts_everything(tmp_path):
     for key in "abc":
         table.write(batch([(key, "p", 1, 1)]), "insert", NO_SMALL_FILES)
     table.write(batch([(key, "p", 2, 2) for key in "abc"]), "upsert", NO_SMALL_FILES)
-    table.schedule_compaction(force=True)
-    (result,) = table.compact(options={**SMALL_BLOOM, "hoodie.memory.compaction.max.size": 1})
+    table.schedule(COMPACTION, force=True)
+    (result,) = table.run(COMPACTION, {**SMALL_BLOOM, "hoodie.memory.compaction.max.size": 1})
     assert len(result.metadata.stats) == 3
     assert content(table) == dict.fromkeys("abc", ("p", 2, 2))
 

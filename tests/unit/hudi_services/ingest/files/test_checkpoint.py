@@ -8,7 +8,7 @@ import pytest
 
 import hoodie.table
 import hudi_services.ingest.run
-from hoodie import HoodieTable
+from hoodie import CLEAN, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.errors import CorruptTableError, MissingFileError, NotCommittedError, PendingInstantError
 from hoodie.storage import LocalStorage, walk_files
@@ -161,7 +161,7 @@ def test_commits_of_others_hide_no_checkpoint(feed):
     feed.land("1.parquet", FIRST)
     feed.run()
     feed.open().write(SECOND, "upsert", SMALL_BLOOM)
-    feed.open().clean({"hoodie.clean.commits.retained": 1})
+    feed.open().run(CLEAN, {"hoodie.clean.commits.retained": 1})
     assert feed.run().instant is None
 
 

@@ -1,0 +1,44 @@
+"""Who takes which options: for each service the one place that says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hoodie.config.after_write_keys import AFTER_WRITE_KEYS
+from hoodie.config.bootstrap_keys import BOOTSTRAP_KEYS
+from hoodie.config.clean_keys import CLEAN_KEYS
+from hoodie.config.compaction_keys import COMPACTION_KEYS
+from hoodie.config.ingest_keys import INGEST_KEYS
+from hoodie.config.key import ConfigKey
+from hoodie.config.read_keys import READ_KEYS
+from hoodie.config.sync_keys import SYNC_KEYS
+from hoodie.config.table_keys import CREATE_KEYS
+from hoodie.config.write_keys import OPERATION, WRITE_KEYS
+
+
+@dataclass(frozen=True)
+class OptionGroup:
+    """The options that a service takes; by its name the catalogue of Hudi's options says whom the others would matter to."""
+
+    name: str
+    keys: tuple[ConfigKey[Any], ...]
+
+
+INGEST_OPTIONS = OptionGroup("ingest", INGEST_KEYS)  # an ingestion is a write, too
+WRITE_OPTIONS = OptionGroup("write", (*CREATE_KEYS, *WRITE_KEYS, OPERATION, *AFTER_WRITE_KEYS))
+CLEAN_OPTIONS = OptionGroup("clean", CLEAN_KEYS)
+COMPACT_OPTIONS = OptionGroup("compact", COMPACTION_KEYS)
+SYNC_OPTIONS = OptionGroup("sync", SYNC_KEYS)
+BOOTSTRAP_OPTIONS = OptionGroup("bootstrap", (*CREATE_KEYS, *BOOTSTRAP_KEYS))
+READ_OPTIONS = OptionGroup("read", READ_KEYS)
+
+GROUPS = (
+    INGEST_OPTIONS,
+    WRITE_OPTIONS,
+    CLEAN_OPTIONS,
+    COMPACT_OPTIONS,
+    SYNC_OPTIONS,
+    BOOTSTRAP_OPTIONS,
+    READ_OPTIONS,
+)

@@ -1,0 +1,39 @@
+"""The cleaner as a service: it acts at once, under the table's lock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hoodie.clock import Clock
+from hoodie.config.groups import CLEAN_OPTIONS, OptionGroup
+from hoodie.model.clean import CleanPlan
+from hoodie.services.clean.execute import CleanRun, run_clean
+from hoodie.services.clean.plan import decide_clean
+from hoodie.services.decision import Decision
+from hoodie.services.service import Given
+from hoodie.view import TableState
+from hoodie.view.access import TableAccess
+
+
+@dataclass(frozen=True)
+class Clean:
+    """Removes file slices that no retained view of the table needs."""
+
+    name: str = "clean"
+    options: OptionGroup = CLEAN_OPTIONS
+
+    def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[CleanPlan]:
+        """See `decide_clean`."""
+        return decide_clean(state, options, clock)
+
+    def run(self, access: TableAccess, options: Given) -> CleanRun:
+        """See `run_clean`."""
+        return run_clean(access, options)
+
+    def told(self, done: CleanRun) -> tuple[str, str | None]:
+        if not done.results:
+            return f"nothing to do: {done.decision.reason}", None
+        return f"{done.files_deleted} files removed; {done.decision.reason}", done.results[-1].start
+
+
+CLEAN = Clean()

@@ -1,0 +1,99 @@
+"""What a service has decided, as text and as JSON. Whatever is explained is a decision, printed here alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Generic, TypeVar
+
+P = TypeVar("P", covariant=True)
+
+_SHOWN = 200  # lines of items: a plan of millions must not flood a terminal; JSON has all
+
+
+@dataclass(frozen=True)
+class Item:
+    """A file or file group of a plan: where, size in bytes, why; `facts` are more of it, for programs."""
+
+    path: str
+    bytes: int
+    reason: str | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _itself(item: Item) -> Item:
+    return item
+
+
+@dataclass(frozen=True)
+class Items:
+    """What a plan touches, in order. `verb` says what would be done with them, `noun` what they are; `bytes` is their sum.
+
+    `planned` are what the plan holds, and `item` describes one of them when it is printed: a plan of millions is not written out
+    a second time for those who only carry it out.
+    """
+
+    verb: str
+    planned: Sequence[Any]
+    bytes: int
+    noun: str = "files"
+    item: Callable[[Any], Item] = _itself
+
+    def __len__(self) -> int:
+        return len(self.planned)
+
+    def __iter__(self) -> Iterator[Item]:
+        return map(self.item, self.planned)
+
+
+@dataclass(frozen=True)
+class Decision(Generic[P]):
+    """What a service would do, and why; `plan` is None when nothing is to be done.
+
+    `facts` are what was looked at, for programs. People read `before` and `after`, lines around those of the items; where a
+    service has no words of its own (`before` is None) each fact is a line. A plan that touches no files says in `would` what it
+    does.
+    """
+
+    plan: P | None
+    reason: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    items: Items | None = None
+    before: Sequence[str] | None = None
+    after: Sequence[str] = ()
+    would: str = ""
+
+    def as_dict(self, service: str) -> dict[str, Any]:
+        """For programs."""
+        found = {"service": service, "reason": self.reason, **self.facts}
+        if self.items is not None:
+            found |= {"bytes": self.items.bytes, "files": [_as_dict(item) for item in self.items]}
+        return found
+
+    def as_text(self, service: str) -> str:
+        """For a person: the reason first, then a line an item, then the sum."""
+        lines = [f"{service}: {self.reason}", *(self._facts() if self.before is None else self.before)]
+        if self.items is not None:
+            lines += [_line(item) for item in islice(self.items, _SHOWN)]
+            if len(self.items) > _SHOWN:
+                lines.append(f"  … and {len(self.items) - _SHOWN} more (--json shows all)")
+        return "\n".join([*lines, *self.after, f"{self._sum()}nothing was changed"])
+
+    def _facts(self) -> Iterator[str]:
+        for name, value in self.facts.items():
+            yield f"{name.replace('_', ' ')}: {f'{value:,}' if isinstance(value, int) else value}"
+
+    def _sum(self) -> str:
+        if self.items is not None:
+            return f"would {self.items.verb} {len(self.items)} {self.items.noun}, {self.items.bytes:,} bytes; "
+        return f"{self.would}; " if self.would else ""
+
+
+def _line(item: Item) -> str:
+    return f"  {item.bytes:>14,} bytes  {item.path}{f'  {item.reason}' if item.reason is not None else ''}"
+
+
+def _as_dict(item: Item) -> dict[str, Any]:
+    reason = {"reason": item.reason} if item.reason is not None else {}
+    return {"path": item.path, "bytes": item.bytes, **item.facts, **reason}

@@ -1,0 +1,129 @@
+"""What a table service is: a value that decides, and carries out what it decided (docs/decisions/0030).
+
+A service acts at once (`Service`), or puts a plan on the timeline that it or another process carries out later (`Scheduled`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+from hoodie.clock import Clock
+from hoodie.config.groups import OptionGroup
+from hoodie.config.key import resolve
+from hoodie.config.write_keys import LOCK_WAIT_MS
+from hoodie.errors import PendingInstantError
+from hoodie.services.decision import Decision
+from hoodie.timeline import Action, Instant
+from hoodie.transaction.transaction import transaction
+from hoodie.view import TableState
+from hoodie.view.access import TableAccess
+
+_log = logging.getLogger(__name__)
+
+P = TypeVar("P")
+P_co = TypeVar("P_co", covariant=True)
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+Given = Mapping[str, object]
+"""Options that are meant for a service, by name; their values are not looked at yet."""
+
+Seen = MutableMapping[Any, Any]
+"""What was looked at before the lock, and cannot be another thing under it: a service's own keys and values."""
+
+
+class Decides(Protocol[P_co]):
+    """What explains itself. `name` is what it is called to people, `options` are what may be said to it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def options(self) -> OptionGroup: ...
+
+    def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[P_co]:
+        """What is to be done with the table now, and why. Reads, and changes nothing. Raises HoodieError."""
+        ...
+
+
+@runtime_checkable
+class Service(Decides[P_co], Protocol[P_co, R]):
+    """A service that acts at once."""
+
+    def run(self, access: TableAccess, options: Given) -> R:
+        """Decide, and do it. Safe to kill at any point: the next run goes on, or begins anew. Raises HoodieError."""
+        ...
+
+    def told(self, done: R) -> tuple[str, str | None]:
+        """What a run has done, in words, and its instant; None when there was nothing to do."""
+        ...
+
+
+@runtime_checkable
+class Scheduled(Decides[P], Protocol[P, R_co]):
+    """A service in two steps: its plan waits on the timeline as a pending `action`, and is carried out apart."""
+
+    @property
+    def action(self) -> Action: ...
+
+    def decide(
+        self, state: TableState, options: Given, clock: Clock, *, force: bool = False, seen: Seen | None = None
+    ) -> Decision[P]:
+        """As every service does. With `force` it does not ask whether a plan is due."""
+        ...
+
+    def encode(self, plan: P) -> bytes:
+        """The plan as it stands on the timeline."""
+        ...
+
+    def execute(self, access: TableAccess, time: str, options: Given) -> R_co:
+        """Carry out the plan of instant `time`, whoever scheduled it.
+
+        Safe to kill at any point, and to repeat. Raises PendingInstantError when no such plan waits.
+        """
+        ...
+
+
+def schedule(
+    access: TableAccess, service: Scheduled[P, Any], options: Given, *, force: bool = False
+) -> tuple[Instant | None, Decision[P]]:
+    """Put a plan on the timeline if one is due, or in any case with `force`.
+
+    What was decided without the lock is decided again under it. Raises what `service.decide` raises, and LockHeldError.
+    """
+    wait, seen = resolve(options, service.options.keys)[LOCK_WAIT_MS], dict[Any, Any]()
+    decision = service.decide(access.state(), options, access.clock, force=force, seen=seen)
+    if decision.plan is None:  # without waiting for a writer
+        return None, decision
+    with transaction(access.storage, access.clock, f"schedule {service.action}", wait) as tx:
+        decision = service.decide(tx.state, options, access.clock, force=force, seen=seen)
+        if decision.plan is None:
+            return None, decision
+        return tx.request(service.action, service.encode(decision.plan)), decision
+
+
+def waiting(state: TableState, *services: Scheduled[Any, Any]) -> list[Instant]:
+    """Plans of these services that were scheduled and not completed, the oldest first."""
+    actions = {service.action for service in services}
+    return [instant for instant in state.timeline.pending if instant.action in actions]
+
+
+def execute_waiting(
+    access: TableAccess, plans: Iterable[Instant], services: Sequence[Scheduled[Any, R]], options: Given
+) -> dict[str, R]:
+    """Carry out plans that waited, one after the other; by instant what was done.
+
+    Without those that another process has carried out, or taken back, meanwhile. Raises what the services raise.
+    """
+    of_action = {service.action: service for service in services}
+    done: dict[str, R] = {}
+    for instant in plans:
+        try:
+            done[instant.time] = of_action[instant.action].execute(access, instant.time, options)
+        except PendingInstantError:
+            if any(left.time == instant.time for left in waiting(access.state(), *services)):
+                raise
+            _log.info("%s of table %s: another process was faster", instant.time, access.storage.base_path)
+    return done

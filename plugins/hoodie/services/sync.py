@@ -1,0 +1,51 @@
+"""Hive sync as a service. It acts at once; what it changes is a catalog, and never the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hoodie.clock import Clock
+from hoodie.config.groups import SYNC_OPTIONS, OptionGroup
+from hoodie.services.decision import Decision
+from hoodie.services.service import Given
+from hoodie.sync.connect import open_catalog
+from hoodie.sync.model import SyncPlan
+from hoodie.sync.run import Connect, explain_sync, run_sync
+from hoodie.view import TableState
+from hoodie.view.access import TableAccess
+
+
+@dataclass(frozen=True)
+class Sync:
+    """Makes a catalog's entries of a table equal to it; `connect` opens the catalog that the options name."""
+
+    connect: Connect = open_catalog
+    name: str = "sync"
+    options: OptionGroup = SYNC_OPTIONS
+
+    def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[SyncPlan]:
+        """What would be changed in the catalog, in order. Raises what `explain_sync` raises."""
+        plan = explain_sync(state, options, self.connect)
+        extractor = (f"partition values by {plan.extractor}",) if plan.extractor is not None else ()
+        return Decision(
+            plan if plan.actions else None,
+            plan.reason,
+            {
+                "instant": plan.instant,
+                "extractor": plan.extractor,
+                "actions": [{"kind": type(action).__name__, "text": str(action)} for action in plan.actions],
+            },
+            before=(*extractor, *(f"  {action}" for action in plan.actions)),
+            would=f"would make {len(plan.actions)} changes to the catalog",
+        )
+
+    def run(self, access: TableAccess, options: Given) -> SyncPlan:
+        """See `run_sync`. Returns what was changed."""
+        return run_sync(access.state(), options, self.connect)
+
+    def told(self, done: SyncPlan) -> tuple[str, str | None]:
+        """The instant is the last commit that the catalog knows now."""
+        return f"{len(done.actions)} changes to the catalog; {done.reason}", done.instant if done.actions else None
+
+
+SYNC = Sync()
