@@ -10,7 +10,7 @@ import pytest
 import hoodie.spark
 from benchmarks.parquet_splits import parquet_splits
 from hoodie import HoodieTable
-from hoodie.engine import LocalEngine
+from hoodie.engine import LocalEngine, arrow_splits
 from hoodie.engine.local import machine_memory
 from hoodie.errors import RecordKeyError
 from hoodie.model.meta_columns import COMMIT_SEQNO, COMMIT_TIME, FILE_NAME, PARTITION_PATH, RECORD_KEY
@@ -91,6 +91,26 @@ def test_an_error_of_a_worker_keeps_its_type(spark, tmp_path):
     assert table.timeline.pending == ()
 
 
+def deal(buckets):
+    """Rows of `number` by its remainder."""
+
+    def dealt(split, batches):
+        for some in batches:
+            rows = pa.Table.from_batches([some])
+            for bucket in range(buckets):
+                yield bucket, rows.filter(pa.array(rows["number"].to_numpy() % buckets == bucket))
+
+    return dealt
+
+
+def again(bucket, tables):
+    return ((bucket, table) for table in tables)
+
+
+def numbers(bucket, tables):
+    return bucket, sorted(number for table in tables for number in table["number"].to_pylist())
+
+
 def test_workers_read_parquet_files_themselves(spark, tmp_path):
     rows = batch([(f"k{n}", "p", 1, n) for n in range(10_000)])
     for part in range(3):
@@ -109,3 +129,13 @@ def test_workers_read_parquet_files_themselves(spark, tmp_path):
 def test_what_a_task_may_take_is_what_the_heap_leaves(spark):
     engine = hoodie.spark.SparkEngine(spark)
     assert engine.task_memory == (machine_memory() - (1 << 30)) // 2  # the driver's heap is 1 GiB when nothing is set
+
+
+def test_small_buckets_share_a_task_and_keep_their_rows(spark):
+    engine = hoodie.spark.SparkEngine(spark)
+    splits = arrow_splits(pa.table({"number": np.arange(1000)}), 3)
+    dealt = engine.exchange_inputs([(deal(40), splits)], 40).exchange(again, 40, sizes=[1] * 39 + [1 << 40])
+    assert dealt.map(numbers) == [(bucket, list(range(bucket, 1000, 40))) for bucket in range(40)]
+    assert dealt._rdd.getNumPartitions() < 40
+    empty = engine.exchange_inputs([(deal(1), splits)], 1).exchange(again, 5, sizes=[1] * 5)
+    assert [len(rows) for _, rows in empty.map(numbers)] == [1000, 0, 0, 0, 0]

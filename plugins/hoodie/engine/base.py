@@ -42,8 +42,11 @@ class Buckets(Protocol):
         """Run `function` on every bucket; the small results come back in the order of the buckets."""
         ...
 
-    def exchange(self, function: BucketFn[Iterable[Block]], count: int) -> Buckets:
-        """Run `function` on every bucket and move what it yields into `count` new buckets."""
+    def exchange(self, function: BucketFn[Iterable[Block]], count: int, sizes: Sequence[int] = ()) -> Buckets:
+        """Run `function` on every bucket and move what it yields into `count` new buckets.
+
+        `sizes`, about how many bytes the work on each new bucket handles, lets small ones share a task.
+        """
         ...
 
     def union(self, other: Buckets) -> Buckets:

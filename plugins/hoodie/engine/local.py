@@ -87,7 +87,7 @@ class _LocalBuckets:
     def map(self, function: BucketFn[R]) -> list[R]:
         return self._engine.map(lambda bucket: function(bucket, self._tables(bucket)), range(self.count))
 
-    def exchange(self, function: BucketFn[Iterable[Block]], count: int) -> Buckets:
+    def exchange(self, function: BucketFn[Iterable[Block]], count: int, sizes: Sequence[int] = ()) -> Buckets:
         store = _Store(count, self._engine._memory)
         self.map(lambda bucket, tables: store.add(function(bucket, tables)))
         return _LocalBuckets(self._engine, [store])

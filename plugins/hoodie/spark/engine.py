@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from hoodie.engine.base import Block, BucketFn, Buckets, InputFn
 from hoodie.engine.local import machine_memory
+from hoodie.engine.pack import shares
 from hoodie.spark.blocks import from_bytes, to_bytes
 from hoodie.spark.failures import raised_errors
 from hoodie.spark.worker import worker_task
@@ -85,7 +86,7 @@ class SparkEngine:
             work = _SplitBlocks(tuple(function for function, _ in splits))
             parts.append(self._context.parallelize(tasks, max(1, len(tasks))).flatMap(work))
         pairs: RDD[Pair] = parts[0] if len(parts) == 1 else self._context.union(parts)
-        return _SparkBuckets(self, pairs.partitionBy(count, _identity), count)
+        return _SparkBuckets(self, pairs, _one_each(count))
 
     def input_size(self, rows: Any) -> int:
         if isinstance(rows, DataFrame):
@@ -104,21 +105,33 @@ class SparkEngine:
 
 
 class _SparkBuckets:
-    def __init__(self, engine: SparkEngine, rdd: RDD[Pair], count: int) -> None:
+    """Each partition of the RDD has the pairs of the buckets of one share."""
+
+    def __init__(self, engine: SparkEngine, pairs: RDD[Pair], dealt: tuple[tuple[int, ...], ...]) -> None:
         self._engine = engine
-        self._rdd = rdd
-        self.count = count
+        self._shares = dealt
+        self.count = sum(map(len, dealt))
+        self._rdd = pairs.partitionBy(len(dealt), _ShareOfBucket.of(dealt))
 
     def map(self, function: BucketFn[R]) -> list[R]:
-        return self._engine._run(self._rdd.mapPartitionsWithIndex(_BucketResult(function)))
+        found: list[tuple[int, R]] = self._engine._run(
+            self._rdd.mapPartitionsWithIndex(_BucketResults(function, self._shares))
+        )
+        return [result for _, result in sorted(found, key=_first)]
 
-    def exchange(self, function: BucketFn[Iterable[Block]], count: int) -> Buckets:
-        pairs = self._rdd.mapPartitionsWithIndex(_BucketBlocks(function))
-        return _SparkBuckets(self._engine, pairs.partitionBy(count, _identity), count)
+    def exchange(self, function: BucketFn[Iterable[Block]], count: int, sizes: Sequence[int] = ()) -> Buckets:
+        pairs = self._rdd.mapPartitionsWithIndex(_BucketBlocks(function, self._shares))
+        return _SparkBuckets(
+            self._engine, pairs, shares(sizes, self._engine.parallelism) if sizes else _one_each(count)
+        )
 
     def union(self, other: Any) -> Buckets:
         # PySpark forgets that both have one partitioner, so the union is shuffled again.
-        return _SparkBuckets(self._engine, self._rdd.union(other._rdd).partitionBy(self.count, _identity), self.count)
+        return _SparkBuckets(self._engine, self._rdd.union(other._rdd), self._shares)
+
+
+def _one_each(count: int) -> tuple[tuple[int, ...], ...]:
+    return tuple((bucket,) for bucket in range(count))
 
 
 # What runs in the workers: picklable callables around the library's functions.
@@ -175,21 +188,50 @@ class _InputBlocks:
 
 
 @dataclass(frozen=True)
-class _BucketResult:
-    function: BucketFn[Any]
+class _ShareOfBucket:
+    places: tuple[int, ...]
 
-    def __call__(self, bucket: int, pairs: Iterator[Pair]) -> Iterator[Any]:
+    @staticmethod
+    def of(dealt: tuple[tuple[int, ...], ...]) -> _ShareOfBucket:
+        places = {bucket: place for place, share in enumerate(dealt) for bucket in share}
+        return _ShareOfBucket(tuple(places[bucket] for bucket in range(len(places))))
+
+    def __call__(self, bucket: int) -> int:
+        return self.places[bucket]
+
+
+@dataclass(frozen=True)
+class _BucketResults:
+    function: BucketFn[Any]
+    dealt: tuple[tuple[int, ...], ...]
+
+    def __call__(self, place: int, pairs: Iterator[Pair]) -> Iterator[tuple[int, Any]]:
         with worker_task():
-            yield self.function(bucket, (from_bytes(block) for _, block in pairs))
+            for bucket, tables in _by_bucket(self.dealt[place], pairs):
+                yield bucket, self.function(bucket, tables)
 
 
 @dataclass(frozen=True)
 class _BucketBlocks:
     function: BucketFn[Iterable[Block]]
+    dealt: tuple[tuple[int, ...], ...]
 
-    def __call__(self, bucket: int, pairs: Iterator[Pair]) -> Iterator[Pair]:
+    def __call__(self, place: int, pairs: Iterator[Pair]) -> Iterator[Pair]:
         with worker_task():
-            yield from _pairs(self.function(bucket, (from_bytes(block) for _, block in pairs)))
+            for bucket, tables in _by_bucket(self.dealt[place], pairs):
+                yield from _pairs(self.function(bucket, tables))
+
+
+def _by_bucket(share: tuple[int, ...], pairs: Iterator[Pair]) -> Iterator[tuple[int, Iterator[pa.Table]]]:
+    """The rows of each bucket of a share: of one bucket as they arrive, of several once all have, as bytes until then."""
+    if len(share) == 1:
+        yield share[0], (from_bytes(block) for _, block in pairs)
+        return
+    blocks: dict[int, list[bytes]] = {bucket: [] for bucket in share}
+    for bucket, block in pairs:
+        blocks[bucket].append(block)
+    for bucket in share:
+        yield bucket, map(from_bytes, blocks.pop(bucket))
 
 
 def _pairs(blocks: Iterable[Block]) -> Iterator[Pair]:
@@ -202,8 +244,8 @@ def _pair(row: Any) -> Pair:
     return row[0], bytes(row[1])
 
 
-def _identity(bucket: int) -> int:
-    return bucket
+def _first(pair: tuple[int, Any]) -> int:
+    return pair[0]
 
 
 def _task() -> TaskContext:

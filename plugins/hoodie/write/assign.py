@@ -6,6 +6,7 @@ Updates go to the file group that holds their key. Inserts first fill small file
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -63,6 +64,7 @@ def assign(
     which a slice's updates go; a slice that also takes inserts is written anew, since the index does not look into logs first.
     """
     tasks: list[FileTask] = []
+    rows: Counter[int] = Counter()  # by task
     task_of_group: dict[int, int] = {}
 
     def task_for(number: int) -> int:
@@ -72,7 +74,7 @@ def assign(
         return task_of_group[number]
 
     for number in sorted(updates):
-        task_for(number)
+        rows[task_for(number)] += updates[number]
     routes: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     rows_per_file = max(1, options.max_file_bytes // record_bytes)
     small: dict[str, list[int]] = {}  # partition -> numbers of its slices that may grow, smallest first
@@ -96,12 +98,15 @@ def assign(
             tasks.append(FileTask(partition, new_file_id(), None))
             left -= taken
         routes[partition] = _route(shares)
+        rows.update(dict(shares))
     if log_name is not None:
         grows = {task for _, shares in routes.values() for task in shares.tolist()}
         for number, task in enumerate(tasks):
             if task.slice is not None and number not in grows:
                 tasks[number] = replace(task, log=log_name(task.slice))
-    return Assignment(tuple(tasks), task_of_group, routes)
+    rewritten = (task.slice.size if task.slice is not None and task.log is None else 0 for task in tasks)
+    sizes = tuple(old + rows[number] * record_bytes for number, old in enumerate(rewritten))
+    return Assignment(tuple(tasks), task_of_group, routes, sizes)
 
 
 def _route(shares: Sequence[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:

@@ -68,7 +68,7 @@ class Pipeline:
         assignment = placement.assign(profile, slices)
         if not assignment.tasks:
             return []
-        routed = keyed.exchange(Route(tag, assignment), len(assignment.tasks))
+        routed = keyed.exchange(Route(tag, assignment), len(assignment.tasks), assignment.sizes)
         return [stat for stat in routed.map(WriteFiles(self.context, assignment.tasks)) if stat is not None]
 
     @property

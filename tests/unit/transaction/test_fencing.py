@@ -41,8 +41,8 @@ class _Buckets:
         self._late.append(lambda: self._held.map(function))
         raise ZeroDivisionError("another task of the write failed")
 
-    def exchange(self, function, count):
-        return _Buckets(self._held.exchange(function, count), self._late)
+    def exchange(self, function, count, sizes=()):
+        return _Buckets(self._held.exchange(function, count, sizes), self._late)
 
 
 def data_files(table):
@@ -107,8 +107,8 @@ class _Repeated(_Buckets):
             self._late.append(lambda: self._held.map(function))
         return self._held.map(function)
 
-    def exchange(self, function, count):
-        return _Repeated(self._held.exchange(function, count), self._late)
+    def exchange(self, function, count, sizes=()):
+        return _Repeated(self._held.exchange(function, count, sizes), self._late)
 
 
 class BeforeCompletion(LocalStorage):

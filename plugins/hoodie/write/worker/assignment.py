@@ -31,6 +31,7 @@ class Assignment:
     tasks: tuple[FileTask, ...]
     task_of_group: Mapping[int, int]  # number of a touched file group -> task
     inserts: Mapping[str, tuple[np.ndarray, np.ndarray]]  # partition -> upper bounds in the hash space, tasks
+    sizes: tuple[int, ...]  # about how many bytes each task reads and writes
 
     def insert_tasks(self, partition: str, hashes: np.ndarray) -> np.ndarray:
         """The task of each row to insert into `partition`, from the 32-bit hash of its key."""
