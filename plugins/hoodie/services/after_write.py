@@ -119,15 +119,15 @@ def _steps(asked: Options) -> list[Step]:
     counts = asked[keys.FAIL_ON_SERVICE]
     steps = []
     if asked[keys.TABLE_SERVICES]:
-        compact, schedule = asked[keys.COMPACT], asked[keys.SCHEDULE_COMPACTION]
-        if compact and schedule:
+        compact, only_plan = asked[keys.COMPACT], asked[keys.SCHEDULE_COMPACTION]
+        if compact and only_plan:
             raise ConfigError(
                 f"Options {keys.COMPACT.name} and {keys.SCHEDULE_COMPACTION.name} exclude each other",
                 fix="the first also carries compactions out, the second leaves that to another process: keep one",
             )
         if compact:
             steps.append(of_logs(scheduled_and_executed(COMPACTION, counts=counts)))
-        elif schedule or asked[keys.ASYNC_COMPACTION]:
+        elif only_plan or asked[keys.ASYNC_COMPACTION]:
             steps.append(of_logs(scheduled(COMPACTION, counts=counts)))
         if asked[keys.LOG_COMPACT]:
             steps.append(of_logs(scheduled_and_executed(LOG_COMPACTION, counts=counts)))

@@ -89,7 +89,7 @@ class Scheduled(Decides[P], Protocol[P, R_co]):
 def schedule(
     access: TableAccess, service: Scheduled[P, Any], options: Given, *, force: bool = False
 ) -> tuple[Instant | None, Decision[P]]:
-    """Put a plan on the timeline if one is due, or in any case with `force`.
+    """Put a plan on the timeline if one is due; with `force` that is not asked.
 
     What was decided without the lock is decided again under it. Raises what `service.decide` raises, and LockHeldError.
     """
