@@ -139,3 +139,9 @@ def test_small_buckets_share_a_task_and_keep_their_rows(spark):
     assert dealt._rdd.getNumPartitions() < 40
     empty = engine.exchange_inputs([(deal(1), splits)], 1).exchange(again, 5, sizes=[1] * 5)
     assert [len(rows) for _, rows in empty.map(numbers)] == [1000, 0, 0, 0, 0]
+
+
+def test_small_tasks_share_one_of_spark_s(spark):
+    engine = hoodie.spark.SparkEngine(spark)
+    assert engine.map(str, range(50), [1] * 50) == [str(number) for number in range(50)]
+    assert engine.map(str, [], []) == []

@@ -77,8 +77,9 @@ class Engine(Protocol):
         """Called inside a task with the task's number: `<task>-<stage>-<attempt>`, different for every attempt."""
         ...
 
-    def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
-        """Run `function` on each task; results in the order of the tasks."""
+    def map(self, function: Callable[[T], R], tasks: Sequence[T], sizes: Sequence[int] = ()) -> list[R]:
+        """Run `function` on each task; results in the order of the tasks. `sizes`, about how many bytes each handles, lets small
+        ones run one after the other in the engine's own tasks."""
         ...
 
     def map_input(self, function: InputFn[R], rows: Any) -> list[R]:

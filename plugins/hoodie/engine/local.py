@@ -54,7 +54,7 @@ class LocalEngine:
     def write_token(self) -> Callable[[int], str]:
         return _write_token
 
-    def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
+    def map(self, function: Callable[[T], R], tasks: Sequence[T], sizes: Sequence[int] = ()) -> list[R]:
         use_system_pool()
         if len(tasks) <= 1 or self._parallelism == 1:
             return [function(task) for task in tasks]

@@ -66,8 +66,13 @@ class SparkEngine:
     def write_token(self) -> Callable[[int], str]:
         return _write_token
 
-    def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
-        return self._run(self._rdd(tasks).map(_Second(function))) if tasks else []
+    def map(self, function: Callable[[T], R], tasks: Sequence[T], sizes: Sequence[int] = ()) -> list[R]:
+        if not tasks:
+            return []
+        dealt = shares(sizes, self.parallelism) if sizes else _one_each(len(tasks))
+        together = [[(number, tasks[number]) for number in share] for share in dealt]
+        found: list[tuple[int, R]] = self._run(self._rdd(together).flatMap(_EachResult(function)))
+        return [result for _, result in sorted(found, key=_first)]
 
     def map_input(self, function: InputFn[R], rows: Any) -> list[R]:
         if isinstance(rows, DataFrame):
@@ -138,12 +143,12 @@ def _one_each(count: int) -> tuple[tuple[int, ...], ...]:
 
 
 @dataclass(frozen=True)
-class _Second:
+class _EachResult:
     function: Callable[[Any], Any]
 
-    def __call__(self, task: tuple[int, Any]) -> Any:
+    def __call__(self, numbered: tuple[int, list[tuple[int, Any]]]) -> list[tuple[int, Any]]:
         with worker_task():
-            return self.function(task[1])
+            return [(number, self.function(task)) for number, task in numbered[1]]
 
 
 @dataclass(frozen=True)

@@ -87,10 +87,10 @@ class Repeating(LocalEngine):
     def write_token(self):
         return lambda task: f"{task}-0-{next(self._attempts)}"
 
-    def map(self, function, tasks):
+    def map(self, function, tasks, sizes=()):
         if isinstance(function, SliceTask):
-            self.late.append(lambda: LocalEngine.map(self, function, tasks))
-        return super().map(function, tasks)
+            self.late.append(lambda: LocalEngine.map(self, function, tasks, sizes))
+        return super().map(function, tasks, sizes)
 
     def map_input(self, function, rows):
         if isinstance(function, BulkInsert):

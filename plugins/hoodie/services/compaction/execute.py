@@ -41,7 +41,7 @@ def execute_compaction(access: TableAccess, time: str, options: Mapping[str, obj
     ) -> Sequence[WriteStat]:
         task = CompactSlice.of(state, schema, writing, chosen)
         turns = in_turns(slices, chosen[MEMORY], access.engine)
-        return [stat for turn in turns for stat in access.engine.map(task, turn)]
+        return [stat for turn in turns for stat in access.engine.map(task, turn, [each.size for _, each in turn])]
 
     work = CompactionWork(Action.COMPACTION, "COMPACT", check, _leftovers, merge)
     return run_compaction(access, time, options, work)

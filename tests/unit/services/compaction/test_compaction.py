@@ -183,7 +183,7 @@ def test_files_that_another_process_has_committed_stay(table, monkeypatch):
     slow = HoodieTable.open(table.base_path, engine=LocalEngine(1), clock=table.clock)
 
     class Overtaken(LocalEngine):
-        def map(self, function, tasks):
+        def map(self, function, tasks, sizes=()):
             results = super().map(function, tasks)
             execute_compaction(table.access, time, {})
             return results
