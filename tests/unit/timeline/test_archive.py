@@ -8,7 +8,7 @@ from datetime import datetime
 import fastavro
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import CLEAN, HoodieTable
 from hoodie.errors import CorruptTableError, MissingFileError
 from hoodie.timeline import Action, Instant, State
 from hoodie.timeline.archive import LogArchive, LsmArchive
@@ -55,7 +55,7 @@ def test_nothing_is_read_before_it_is_needed(table):
     assert counted.read().num_rows == 8
     assert counted.read(as_of=table.all[7].time).num_rows == 8
     counted.write(batch([("new", "p", 1, 8), ("k1", "p", 2, 9)]), "upsert", SMALL_BLOOM)
-    counted.clean({"hoodie.clean.commits.retained": 1})
+    counted.run(CLEAN, {"hoodie.clean.commits.retained": 1})
     late = (datetime(2026, 1, 10), datetime(2027, 1, 1))
     assert counted.read_incremental(*late).num_rows == 0
     if table.version == 6:  # in layout 2 a commit of up to days ago may have been complete after the start of the range

@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from hoodie import CLEAN
 from hoodie.errors import RecordKeyError, UnsupportedTableError
 from hoodie.model.names import PARTITION_METAFILE
 from hoodie.transaction.metadata_table import METADATA_PARTITIONS
@@ -71,7 +72,7 @@ def test_partitions_in_each_other_are_read_written_and_cleaned(nested):
     for number in (2, 3, 4):
         nested.write(batch([("ka/b", "a/b", number, number), ("ka", "a", number, number)]), "upsert", SMALL_BLOOM)
     assert content(nested) == {"ka": ("a", 4, 4), "ka/b": ("a/b", 4, 4)}
-    nested.clean({"hoodie.clean.commits.retained": 1})
+    nested.run(CLEAN, {"hoodie.clean.commits.retained": 1})
     assert content(nested) == {"ka": ("a", 4, 4), "ka/b": ("a/b", 4, 4)}
     assert {file_slice.partition for file_slice in nested.file_slices()} == {"a", "a/b"}
 
