@@ -1,4 +1,4 @@
-"""Options: each key is declared once, with its type, default, description and older names (design, section 2)."""
+"""Options: each key is declared once, with its type, default, description and older names."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ from hoodie.write.plan import commit_action, plan_write, write_context
 from hoodie.write.worker.bulk import BulkInsert
 from hoodie.write.worker.context import WriteContext
 
-_SKELETON_ROWS = 1_000_000  # of a task, about a second
+_SKELETON_ROWS = 1_000_000  # rows per task, about a second
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from hoodie.storage.base import FileInfo, Storage
 from hoodie.view.sources import path_values
 
 _SHOWN = 5  # files or folders that a problem names
-_SEQNO_BYTES = 3  # of a row's meta columns besides its key, compressed
+_SEQNO_BYTES = 3  # bytes per row for the meta columns besides the key, compressed
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class BootstrapPlan:
     outside: tuple[str, ...]  # those that only the folders tell, of some files at least
     problems: tuple[str, ...]
     notes: tuple[str, ...]
-    key_bytes: int  # of the key and partition columns, all that is read for METADATA_ONLY
+    key_bytes: int  # bytes of the key and partition columns, all that is read for METADATA_ONLY
     skeleton_bytes: int  # about what METADATA_ONLY would write of all files
     full_bytes: int  # and FULL_RECORD
 

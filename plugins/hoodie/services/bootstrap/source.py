@@ -28,9 +28,9 @@ class Footer:
     info: FileInfo
     rows: int = 0
     schema: pa.Schema = field(default_factory=lambda: pa.schema([]))
-    nulls: Mapping[str, int] = field(default_factory=dict)  # of key columns, where statistics tell
+    nulls: Mapping[str, int] = field(default_factory=dict)  # nulls in key columns, where statistics tell
     int96: frozenset[str] = frozenset()
-    key_bytes: int = 0  # of the key columns as they are stored
+    key_bytes: int = 0  # bytes of the key columns as they are stored
     problem: str | None = None
 
     @property

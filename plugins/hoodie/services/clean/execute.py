@@ -53,8 +53,8 @@ def run_clean(access: TableAccess, options: Mapping[str, object]) -> CleanRun:
     """Finish cleans that were interrupted, then plan and run a new one.
 
     Safe to kill at any point: the plan is on the timeline before the first delete, and the next run carries it out. A file
-    that is gone already counts as deleted (requirement R6). Raises what `decide_clean` raises, LockHeldError, and HoodieError
-    when files cannot be deleted; the clean then stays pending.
+    that is gone already counts as deleted: a clean that was killed runs its plan again. Raises what `decide_clean` raises,
+    LockHeldError, and HoodieError when files cannot be deleted; the clean then stays pending.
     """
     wait = resolve(options, CLEAN_KEYS)[LOCK_WAIT_MS]
     access.state()  # refuse before taking the lock
@@ -147,7 +147,7 @@ class DeleteFiles:
 
 
 def clean_result(time: str, plan: CleanPlan, millis: int, audit: Mapping[str, str]) -> CleanResult:
-    """What a clean says of itself (requirement R7): which files, and in `audit` how many bytes and by whom."""
+    """What a clean says of itself: which files, and in `audit`, for whoever asks later, how many bytes and by whom."""
     deleted: dict[str, list[str]] = {}
     for file in plan.files:
         deleted.setdefault(file.partition, []).append(file.path.rpartition("/")[2])

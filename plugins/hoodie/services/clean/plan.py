@@ -1,4 +1,7 @@
-"""Planning a clean: which partitions to look at, what to remove, and why (requirement R8: only what changed is listed)."""
+"""Planning a clean: which partitions to look at, what to remove, and why.
+
+Only partitions that changed since the last clean are listed: a table may have ten thousand.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +36,8 @@ SAVEPOINTS = "savepointed_timestamps"  # Hudi's own key of a clean's extra metad
 def decide_clean(state: TableState, given: Mapping[str, object], clock: Clock) -> Decision[CleanPlan]:
     """Plan a clean with the options of `hoodie.config.clean_keys`. Lists partitions, changes nothing.
 
-    Raises ConfigError for options, and for a plan that is past the limits of a run (requirement R3); CorruptTableError when
-    a commit that is to be retained cannot be read; MissingFileError (see `TableView.check`).
+    Raises ConfigError for options, and for a plan that is past the limits of a run, as a slip in the options could delete most
+    of a table; CorruptTableError when a commit that is to be retained cannot be read; MissingFileError (see `TableView.check`).
     """
     options = resolve(given, keys.CLEAN_KEYS)
     last_commit = state.timeline.last_commit

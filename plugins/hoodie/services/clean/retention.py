@@ -105,7 +105,7 @@ def planned_files(
         files = [base.info] if base is not None else []
         files += [log.info for log in file_slice.log_files]
         files += [log.info for log in changes.get((file_slice.group, file_slice.base_instant), ())]
-        if base is not None and base.path in kept:  # of a savepoint: then its logs stay too
+        if base is not None and base.path in kept:  # a savepoint holds it: then its logs stay too
             continue
         result.extend(
             CleanFile(info.path, file_slice.partition, file_slice.file_id, info.size, reason)

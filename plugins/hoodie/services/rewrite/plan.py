@@ -78,7 +78,7 @@ def backlog_of(state: TableState, waiting: Sequence[FileSlice]) -> Backlog:
 def delta_commits_since_compaction(timeline: Timeline) -> list[Instant]:
     """Completed delta commits requested after the last compaction, whether that is done or waits."""
     compactions = [i.time for i in timeline.pending if i.action is Action.COMPACTION]
-    compactions += [i.time for i in timeline.completed(Action.COMMIT)]  # of a merge-on-read table these are compactions
+    compactions += [i.time for i in timeline.completed(Action.COMMIT)]  # compactions, as the table is merge on read
     last = max(map(pad, compactions), default=FULL_BOOTSTRAP)  # a bootstrap writes no logs
     return [instant for instant in timeline.completed(Action.DELTA_COMMIT) if pad(instant.time) > last]
 

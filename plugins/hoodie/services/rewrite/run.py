@@ -37,7 +37,7 @@ class CompactionWork:
     """What full and log compactions do in their own way."""
 
     action: Action
-    operation: str  # of the commit
+    operation: str  # as the commit names it
     check: Callable[[TableView, CompactionPlan, Instant], CompactionPlan]  # what of the plan is to be done, or an error
     leftovers: Callable[
         [TableState, Instant, CompactionPlan], Iterable[str]

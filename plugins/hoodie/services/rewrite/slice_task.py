@@ -25,7 +25,7 @@ class SliceTask:
 
     not_merged: ClassVar[tuple[str, ...]] = ()  # columns that the merged rows do not keep
 
-    merger: SliceMerger  # of the columns of the files but `not_merged`
+    merger: SliceMerger  # for the columns of the files but `not_merged`
     writing: Writing
     file: FileFormat
 

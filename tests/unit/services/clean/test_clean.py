@@ -84,7 +84,7 @@ def test_keep_latest_file_versions(table):
 
 
 def test_hours_count_from_the_commit_that_superseded_a_slice(table, clock):
-    """R4: a slice that was current until an hour ago stays for a query that began then, however old it is itself."""
+    """A slice that was current until an hour ago stays for a query that began then, however old it is itself."""
     old = upsert(table, ("a", "p", 1, 1))
     clock.sleep(100 * 3600)
     new = upsert(table, ("a", "p", 2, 2))
@@ -143,7 +143,7 @@ def test_explain_changes_nothing_and_the_run_does_what_it_said(table, tmp_path):
 
 
 def test_only_partitions_that_changed_are_listed(tmp_path, clock):
-    """R8: planning looks at what changed since the last clean, also when that clean found nothing to remove."""
+    """Planning looks at what changed since the last clean, also when that clean found nothing to remove."""
     table = create(tmp_path / "t", clock)
     everywhere = [(f"k{n}", f"p{n:03d}", 1, 1) for n in range(120)]
     upsert(table, *everywhere)
@@ -352,7 +352,7 @@ def test_a_user_without_a_name_cleans_too(table, monkeypatch, missing):
 
 
 def test_the_audit_of_a_clean(table):
-    """R7: the timeline tells which files a clean removed, how many bytes, and who ran it."""
+    """The timeline tells which files a clean removed, how many bytes, and who ran it."""
     for step in range(3):
         upsert(table, ("a", "p", step, step))
     result = table.run(CLEAN, {"hoodie.clean.commits.retained": 1}).results[0]
