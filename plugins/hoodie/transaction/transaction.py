@@ -88,9 +88,9 @@ class Transaction:
         for change in changes:
             reconcile_markers(storage, change.instant.time, change.files)
         whole = [_with_more(change) for change in changes]
-        bodies = [_encoded(self.state, change) for change in whole]
         files = [path for change in changes for path in change.files]
         with self._concurrency.completing(self.state, files) as state:
+            bodies = [_encoded(state, change) for change in whole]  # an upgrade may have changed the layout meanwhile
             self._undoable = False
             done = [
                 replace(change, instant=instants.complete(state, change.instant, body, self._clock))

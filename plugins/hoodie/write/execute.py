@@ -87,6 +87,10 @@ def execute_write(
         stats = Pipeline(tx.state, plan, context, access.engine).run(rows)
         if context.paths.may_nest:
             refuse_nested(access.storage, instant.time, {stat.partition for stat in stats})
-        metadata = CommitMetadata(operation.upper(), tuple(stats), {**extra, SCHEMA_KEY: plan.commit_schema})
-        (done,) = tx.commit(Change(instant, metadata, hooks.before_commit))
+        metadata = CommitMetadata(operation.upper(), tuple(stats), extra)
+
+        def more() -> Mapping[str, str]:
+            return {**hooks.before_commit(), SCHEMA_KEY: plan.commit_schema}  # last: a caller has no say in it
+
+        (done,) = tx.commit(Change(instant, metadata, more))
         return WriteResult(done.instant, done.metadata)

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import pytest
 
+from hoodie.config.store import update_properties
 from hoodie.errors import PendingInstantError, UnclearCommitError
 from hoodie.markers import DirectMarkers, MarkerType, read_markers
 from hoodie.model.commit import CommitMetadata, WriteStat
@@ -14,6 +15,7 @@ from hoodie.timeline import Action
 from hoodie.transaction.concurrency import pending_plan
 from hoodie.transaction.lock import LOCK
 from hoodie.transaction.transaction import Change, execution, transaction
+from hoodie.view import load_state
 from tests.support.clock import FakeClock
 from tests.support.tables import create
 
@@ -222,6 +224,24 @@ class TestExecution:
             self.execute(storage, clock, plan, take_back)
         assert storage.info(FILE.format(0, plan.time)) is None
         assert active(storage, clock) == []
+
+    def test_it_is_encoded_as_the_table_is_when_it_completes(self, tmp_path, clock):
+        storage = create(tmp_path / "old", clock, **{"hoodie.write.table.version": "6"}).storage
+        with begun(storage, clock) as tx:
+            plan = tx.request(Action.COMPACTION, b"a plan")
+
+        def upgrade():
+            for state in ("requested", "inflight"):
+                name = f"{plan.time}.compaction.{state}"
+                storage.create(f".hoodie/timeline/{name}", storage.read(f".hoodie/{name}"))
+            properties = load_state(storage, clock).properties
+            version = {"hoodie.table.version": "8", "hoodie.timeline.layout.version": "2"}
+            update_properties(storage, properties.with_values(version))
+
+        path = self.execute(storage, clock, plan, upgrade)
+        state = load_state(storage, clock)
+        (commit,) = state.timeline.commits
+        assert [stat.path for stat in state.commit_metadata(commit).stats] == [path]
 
     def test_a_plan_that_does_not_wait_is_told(self, storage, clock, plan):
         with (
