@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hoodie.errors import CorruptTableError, MissingFileError, PendingInstantError, SourceError
 from hoodie.view import TableState
-from hudi_services.ingest.positions import find_position, newest_entry
+from hudi_services.ingest.positions import find_position, newest_load
 from hudi_services.ingest.prepare import Prepared
 from hudi_services.ingest.quarantine import EXTRA, QuarantineWriter
 from hudi_services.ingest.request import IngestRequest
@@ -41,7 +41,8 @@ class Load:
         with suppress(
             CorruptTableError, MissingFileError
         ):  # --start-fresh has decided to go on without the commits before
-            self.quarantine.finish_killed(lambda: newest_entry(state, EXTRA))
+            # A commit of this source without bad rows came after what runs before it had to finish: no need to look further.
+            self.quarantine.finish_killed(lambda: newest_load(state, key, EXTRA).get(EXTRA, ""))
 
     def before_commit(self) -> Mapping[str, str]:
         """The extra metadata of the commit: position and quarantine. Raises SourceError when too many rows are bad."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from hoodie.errors import CorruptTableError, MissingFileError
 from hoodie.timeline import WRITE_ACTIONS, Instant
@@ -17,27 +17,32 @@ def find_position(state: TableState, key: str, *, start_fresh: bool) -> Position
     loading everything again must be somebody's decision. To start fresh is that decision.
     """
     try:
-        return newest_entry(state, key)
+        for instant, extra in _loads(state, (key,)):
+            return Position(extra[key], instant.time, state.where(instant))
     except (CorruptTableError, MissingFileError):
         if not start_fresh:
             raise
-        return None
-
-
-def newest_entry(state: TableState, key: str) -> Position | None:
-    """What the newest commit with an entry `key` says there; the archived timeline is opened only when the active one has none.
-
-    Raises CorruptTableError or MissingFileError.
-    """
-    for instant in _commits(state):
-        text = state.commit_metadata(instant).extra.get(key)
-        if text:
-            return Position(text, instant.time, state.where(instant))
     return None
 
 
+def newest_load(state: TableState, *keys: str) -> Mapping[str, str]:
+    """The extra metadata of the newest commit with an entry under one of `keys`; empty where there is none.
+
+    Raises CorruptTableError or MissingFileError.
+    """
+    return next((extra for _, extra in _loads(state, keys)), {})
+
+
+def _loads(state: TableState, keys: Sequence[str]) -> Iterator[tuple[Instant, Mapping[str, str]]]:
+    """Commits with an entry under one of `keys`, the newest first, and their extra metadata."""
+    for instant in _commits(state):
+        extra = state.commit_metadata(instant).extra
+        if any(extra.get(key) for key in keys):
+            yield instant, extra
+
+
 def _commits(state: TableState) -> Iterator[Instant]:
-    """Newest first."""
+    """Newest first; the archived timeline is opened only when the active one is through."""
     yield from reversed(state.timeline.commits)
     for instant in state.archive.newest():
         if instant.action in WRITE_ACTIONS:

@@ -17,7 +17,6 @@ import pyarrow as pa
 
 from hoodie.storage import Storage, open_storage
 from hudi_services.ingest.places import canonical
-from hudi_services.ingest.source import Position
 
 _log = logging.getLogger(__name__)
 
@@ -70,19 +69,18 @@ class QuarantineWriter:
         except OSError as error:
             _log.warning("What is left of %s could not be removed: %s", self.path, error)
 
-    def finish_killed(self, newest: Callable[[], Position | None]) -> None:
+    def finish_killed(self, newest: Callable[[], str]) -> None:
         """Remove what killed runs of the table left. Call it under the table's lock, where no other run is at work.
 
-        `newest` tells the newest entry `EXTRA` of the table's commits, and is asked only when there is such a run: its rows are
-        those of a commit only if that names it, as each run does this for the ones before.
+        `newest` tells the entry `EXTRA` of the newest commit of an ingestion, empty where it has none, and is asked only when
+        there is such a run: its rows are those of a commit only if that names it, as each run does this for the ones before.
         """
         storage = open_storage(self.folder)
         left = [name.removeprefix(self._prefix) for name in storage.list("").folders if name.startswith(self._prefix)]
         killed = [run for run in left if run != self.run]
         if not killed:
             return
-        found = newest()
-        committed = found.text.rpartition("/")[2] if found is not None else None
+        committed = newest().rpartition("/")[2]
         for run in killed:
             _finish(storage, self._prefix, run, keep_rows=run == committed)
 

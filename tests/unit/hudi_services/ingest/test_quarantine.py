@@ -9,6 +9,7 @@ import pytest
 import hoodie.table
 from hoodie.errors import ConfigError, RecordKeyError, SourceError
 from hudi_services.ingest.quarantine import QuarantineWriter
+from tests.support.archive import archive_before
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.tables import batch
 
@@ -193,6 +194,24 @@ def test_rows_of_a_killed_run_stay_only_when_it_committed(mixed, monkeypatch, na
     assert len(mixed.quarantined) == 3, "the rows of each commit, once"
     assert len(list(mixed.quarantine.iterdir())) == (2 if committed else 1)
     assert set(mixed.content) == {"a", "m", *(f"g{n}" for n in range(8))}
+
+
+def test_a_killed_run_does_not_make_the_next_one_read_the_archived_timeline(feed, monkeypatch):
+    for number in range(3):
+        feed.land(f"{number}.csv", GOOD)
+        feed.run("csv")
+    table = feed.open()
+    archive_before(table, table.timeline.last_commit.time)
+    killed = QuarantineWriter(str(feed.quarantine), str(feed.table), "run-killed")
+    with killed.open(0) as rows:
+        rows.add_text("x.csv", "text", "reason")
+    log = FaultyStorage(feed.table)
+    with monkeypatch.context() as patch:
+        patch.setattr(hoodie.table, "open_storage", lambda _: log)
+        feed.land("more.csv", GOOD)
+        feed.run("csv")
+    assert feed.quarantined == []
+    assert [path for _, path in log.log if path.startswith(table.state().layout.archive_folder)] == []
 
 
 def test_a_run_that_fails_for_another_reason_leaves_no_rows(mixed, monkeypatch):
