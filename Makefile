@@ -59,8 +59,8 @@ interop: peer ## Apache Hudi and hudi-rs read and write what we write
 e2e: peer ## the demo, then a real Airflow scheduler, spark-submit and a browser
 	$(PYTEST) tests/e2e
 
-bench: peer ## the same work here and on Apache Hudi's bundle, as ratios (ROWS=2000000)
-	@$(VENV)/python -m benchmarks.bench $(if $(ROWS),--rows $(ROWS))
+bench: peer ## the same work here, on Apache Hudi's bundle and with delta-rs, as ratios (WORKS="trips wide wide-mor delta", ROWS=2000000)
+	@$(VENV)/python -m benchmarks.bench $(WORKS) $(if $(ROWS),--rows $(ROWS))
 
 screenshots: setup ## the pictures of the README, from what `make demo` left
 	@$(VENV)/python docs/make_screenshots.py

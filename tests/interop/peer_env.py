@@ -1,4 +1,4 @@
-"""Sets up the peer: Spark 3.5 and Apache Hudi's bundles in `.peer/`. Idempotent; needs Python, Maven and Java."""
+"""Sets up the peers: Spark 3.5, Apache Hudi's bundles and delta-rs in `.peer/`. Idempotent; needs Python, Maven and Java."""
 
 from __future__ import annotations
 
