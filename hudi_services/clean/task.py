@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hoodie.engine import Engine
 from hoodie.model.clean import CleanPlan
+from hoodie.model.time import BEGINNING
 from hoodie.services.clean.service import CLEAN
 from hoodie.services.decision import Decision
 from hoodie.table import HoodieTable
@@ -42,6 +43,6 @@ def outlook(base_path: str, after_ingests: int) -> Outlook:
     """A clean is due when there are so many completed writes after the last completed one."""
     timeline = HoodieTable.open(base_path).timeline
     cleans = timeline.completed(Action.CLEAN)
-    last = cleans[-1].time if cleans else ""
+    last = cleans[-1].time if cleans else BEGINNING
     commits = sum(commit.time > last for commit in timeline.commits)
     return Outlook(commits >= after_ingests, f"{commits} commits since the last clean; cleaned after {after_ingests}")

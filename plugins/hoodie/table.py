@@ -19,6 +19,7 @@ from hoodie.config.table import TableProperties
 from hoodie.engine import Engine, LocalEngine, arrow_splits
 from hoodie.errors import ConfigError, SchemaConflictError
 from hoodie.model.files import FileSlice
+from hoodie.model.time import Time
 from hoodie.read.execute import execute_read
 from hoodie.read.plan import ReadPlan, current_slices, plan_read
 from hoodie.read.query import Incremental, Query, Snapshot
@@ -240,7 +241,7 @@ class HoodieTable:
                 )
             return service.run(self.access, own)
         if time is not None:
-            return [service.execute(self.access, time, own)]
+            return [service.execute(self.access, Time.of(time), own)]
         return list(execute_waiting(self.access, waiting(self.state(), service), [service], own).values())
 
 

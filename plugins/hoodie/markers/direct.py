@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from hoodie.model.time import Time
 from hoodie.storage.base import Storage, walk_files
 from hoodie.storage.once import create_own
 
@@ -30,7 +31,7 @@ class DirectMarkers:
     """The markers of an instant, one empty file each, as tasks make them (`hoodie.write.markers.type=DIRECT`)."""
 
     storage: Storage
-    instant: str
+    instant: Time
 
     def create(self, data_file: str, kind: MarkerType) -> None:
         """Note that `data_file` (relative to the base path) is about to be written."""

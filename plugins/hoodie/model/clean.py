@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from hoodie.model.time import Time
+
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -27,9 +29,9 @@ class CleanPlan:
 
     policy: str
     files: tuple[CleanFile, ...]
-    earliest_to_retain: str | None  # requested time of the earliest retained commit
+    earliest_to_retain: Time | None  # requested time of the earliest retained commit
     earliest_action: str | None
-    last_completed: str  # requested time of the last completed commit when it was planned: the next plan starts here
+    last_completed: Time  # requested time of the last completed commit when it was planned: the next plan starts here
     extra: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     sources: tuple[CleanFile, ...] = ()  # source files of skeletons; their paths are absolute URIs
 
@@ -42,11 +44,11 @@ class CleanPlan:
 class CleanResult:
     """HoodieCleanMetadata of one finished clean. Paths of files that were gone already count as deleted."""
 
-    start: str  # instant of the clean
+    start: Time  # instant of the clean
     millis: int
     policy: str
-    earliest_to_retain: str
-    last_completed: str
+    earliest_to_retain: Time  # empty where the policy names none
+    last_completed: Time
     deleted: Mapping[str, tuple[str, ...]]  # partition -> file names
     failed: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: _EMPTY)
     extra: Mapping[str, str] = field(default_factory=lambda: _EMPTY)

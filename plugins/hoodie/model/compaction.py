@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from hoodie.model.files import InGroup
+from hoodie.model.time import Time
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
@@ -18,7 +19,7 @@ class CompactionOperation(InGroup):
 
     partition: str
     file_id: str
-    base_instant: str
+    base_instant: Time
     base_file: str | None
     log_files: tuple[str, ...]
     metrics: Mapping[str, float] = field(default_factory=lambda: _EMPTY)

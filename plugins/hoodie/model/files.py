@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from hoodie.model.time import Time
 from hoodie.storage.base import FileInfo
 
 
@@ -43,7 +44,7 @@ class BaseFile(InGroup):
 
     partition: str  # partition path relative to the base path, "" for a table without partitions
     file_id: str
-    instant: str  # requested time of the commit that wrote it
+    instant: Time  # requested time of the commit that wrote it
     info: FileInfo
     source: SourceRows | None = None  # set for a skeleton, which holds meta columns only
 
@@ -66,7 +67,7 @@ class LogFile(InGroup):
 
     partition: str
     file_id: str
-    time: str
+    time: Time
     version: int
     is_cdc: bool
     info: FileInfo
@@ -82,7 +83,7 @@ class FileSlice(InGroup):
 
     partition: str
     file_id: str
-    base_instant: str
+    base_instant: Time
     base_file: BaseFile | None
     log_files: tuple[LogFile, ...] = ()
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from hoodie.model.time import Time
+
 PARTITION_METAFILE = ".hoodie_partition_metadata"
-METADATA_BOOTSTRAP = "00000000000001"  # instant of a bootstrap that left the rows in the files of the source
-FULL_BOOTSTRAP = "00000000000002"  # instant of a bootstrap that copied them
+METADATA_BOOTSTRAP = Time.of("00000000000001")  # instant of a bootstrap that left the rows in the files of the source
+FULL_BOOTSTRAP = Time.of("00000000000002")  # instant of a bootstrap that copied them
 
 _BASE = re.compile(r"^([a-zA-Z0-9-]+)_([a-zA-Z0-9-]+)_([0-9]+)\.([a-zA-Z0-9]+)$")
-_LOG = re.compile(r"^\.([^._]+)_([^.]*)\.(log|archive)\.(\d+)(?:_((\d+)-(\d+)-(\d+))(\.cdc)?)?$")
+_LOG = re.compile(r"^\.([^._]+)_([^.]*)\.(?:log|archive)\.(\d+)(?:_(\d+-\d+-\d+)(\.cdc)?)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +21,16 @@ class BaseFileName:
 
     file_id: str
     write_token: str
-    instant: str
+    instant: Time
     extension: str = "parquet"
 
     @staticmethod
     def parse(name: str) -> BaseFileName | None:
         match = _BASE.match(name)
-        return BaseFileName(*match.groups()) if match else None
+        if match is None:
+            return None
+        file_id, write_token, instant, extension = match.groups()
+        return BaseFileName(file_id, write_token, Time.of(instant), extension)
 
     def __str__(self) -> str:
         return f"{self.file_id}_{self.write_token}_{self.instant}.{self.extension}"
@@ -36,7 +41,7 @@ class LogFileName:
     """`.<fileId>_<time>.log.<version>_<writeToken>[.cdc]`; what `time` means depends on the table version."""
 
     file_id: str
-    time: str
+    time: Time
     version: int
     write_token: str
     is_cdc: bool = False
@@ -49,7 +54,8 @@ class LogFileName:
         match = _LOG.match(name)
         if match is None:
             return None
-        return LogFileName(match[1], match[2], int(match[4]), match[5] or "", match[9] is not None)
+        file_id, time, version, write_token, cdc = match.groups()
+        return LogFileName(file_id, Time.of(time), int(version), write_token or "", cdc is not None)
 
 
 def is_data_file(name: str) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from hoodie.model.time import Time
+
 
 @dataclass(frozen=True, slots=True)
 class RollbackPlan:
     """HoodieRollbackPlan of one instant: partition -> paths of the files to delete."""
 
-    instant: str
+    instant: Time
     action: str
     files: Mapping[str, tuple[str, ...]]
     in_logs: bool = False  # also takes back blocks inside logs that stay (Hudi's, table version 6)
@@ -20,8 +22,8 @@ class RollbackPlan:
 class RollbackResult:
     """HoodieRollbackMetadata of one finished rollback."""
 
-    start: str
+    start: Time
     millis: int
-    instant: str
+    instant: Time
     action: str
     deleted: Mapping[str, tuple[str, ...]]

@@ -12,9 +12,10 @@ import pyarrow.compute as pc
 from hoodie.errors import UnsupportedTableError
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.meta_columns import COMMIT_TIME
+from hoodie.model.time import BEGINNING, Time
 from hoodie.read.query import Incremental
 from hoodie.read.times import moment_as_time, resolve_as_of
-from hoodie.timeline import WRITE_ACTIONS, Instant, format_time, pad, parse_time
+from hoodie.timeline import WRITE_ACTIONS, Instant, format_time, parse_time
 from hoodie.view import TableState
 
 _REWRITES = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER"})  # operations that move rows and change none
@@ -25,11 +26,11 @@ _LONGEST_WRITE = timedelta(days=3)  # a commit that began earlier is taken to ha
 class IncrementalRange:
     """Which rows an incremental read wants: those of some commits, or (a full scan) of all commits that began in a range."""
 
-    commits: tuple[str, ...] | None  # requested times; None: every commit after `after`, not after `until`
-    after: str
-    until: str | None
+    commits: tuple[Time, ...] | None  # requested times; None: every commit after `after`, not after `until`
+    after: Time
+    until: Time | None
     partitions: tuple[str, ...] | None  # that the commits touched; None: all
-    as_of: str | None  # what is read: the table as it was then
+    as_of: Time | None  # what is read: the table as it was then
     later: tuple[Instant, ...] = ()  # commits that began before `as_of`, complete after the range: they are not read
     share: float = 1.0
     """Rows that the commits added or changed, by all rows of the base files that they wrote."""
@@ -55,7 +56,7 @@ def incremental_range(state: TableState, asked: Incremental) -> IncrementalRange
             found="virtual keys (hoodie.populate.meta.fields=false): its rows do not say which commit wrote them",
             fix="read a snapshot, or two as of different times and compare them",
         )
-    after = moment_as_time(state, asked.start) if asked.start is not None else ""
+    after = moment_as_time(state, asked.start) if asked.start is not None else BEGINNING
     until = moment_as_time(state, asked.end) if asked.end is not None else None
     began_after = _earliest_begin(state, after)
     archived: tuple[Instant, ...] = ()
@@ -76,14 +77,15 @@ def incremental_range(state: TableState, asked: Incremental) -> IncrementalRange
     if until is None or not chosen:
         return IncrementalRange(times, after, until, tuple(sorted(partitions)), None, share=_share(bodies))
     # A later write must not hide what the range wrote: the files are those of its end.
-    as_of = max((i.time for i in commits if _key(state, i) <= until), key=pad)
-    later = tuple(i for i in commits if pad(i.time) <= pad(as_of) and _key(state, i) > until)
+    as_of = max(i.time for i in commits if _key(state, i) <= until)
+    later = tuple(i for i in commits if i.time <= as_of and _key(state, i) > until)
     return IncrementalRange(times, after, until, tuple(sorted(partitions)), as_of, later, _share(bodies))
 
 
-def _key(state: TableState, instant: Instant) -> str:
-    by_completion = state.layout.names_tell_completion and instant.completion_time is not None
-    return pad(instant.completion_time if by_completion and instant.completion_time else instant.time)
+def _key(state: TableState, instant: Instant) -> Time:
+    """The time by which a read of a range goes."""
+    completion = instant.completion_time if state.layout.names_tell_completion else None
+    return completion or instant.time
 
 
 def _share(commits: Iterable[CommitMetadata]) -> float:
@@ -92,11 +94,11 @@ def _share(commits: Iterable[CommitMetadata]) -> float:
     return changed / max(1, sum(stat.num_writes for stat in based))
 
 
-def _earliest_begin(state: TableState, after: str) -> str:
+def _earliest_begin(state: TableState, after: Time) -> Time:
     """Commits that count as after `after` did not begin before this."""
     if not after or not state.layout.names_tell_completion:
         return after
     try:
         return format_time(parse_time(after, state.zone) - _LONGEST_WRITE, state.zone)
     except (ValueError, OverflowError):  # such as 00000000000000: before everything
-        return ""
+        return BEGINNING

@@ -27,6 +27,7 @@ from hoodie.merge import IDENTITY, MergeRules, PartialRows, PartialUpdate, newes
 from hoodie.model.files import FileSlice
 from hoodie.model.internal_columns import DELETE, LACKS, POSITION, RESET, SEQUENCE
 from hoodie.model.meta_columns import COMMIT_TIME, META_COLUMNS, PARTITION_PATH, RECORD_KEY
+from hoodie.model.time import Time
 from hoodie.schema import conform
 from hoodie.storage.base import Storage
 from hoodie.timeline import Timeline
@@ -44,7 +45,7 @@ class LogReader:
     rules: MergeRules
     schema: pa.Schema  # columns of the result, meta columns and those that merging needs among them
     keys: StoredKeys
-    as_of: str | None = None
+    as_of: Time | None = None
 
     def open(self, file_slice: FileSlice) -> SliceLogs:
         """The logs of one slice; of its blocks the headers are read now."""

@@ -17,6 +17,7 @@ from hoodie.keygen import StoredKeys
 from hoodie.merge import MergeRules, merge_rules
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
+from hoodie.model.time import Time
 from hoodie.read.columns import columns_of_all, read_columns
 from hoodie.read.incremental import IncrementalRange, incremental_range
 from hoodie.read.prune import Pruning, pruning_of
@@ -42,7 +43,7 @@ class ReadPlan:
     timeline: Timeline
     memory: MergeMemory
     use_positions: bool
-    as_of: str | None
+    as_of: Time | None
     left_out: int  # folders that the filter's partition columns rule out, each of a partition or of several
     written: IncrementalRange | None
     """The range of an incremental read whose rows are all wanted; None: the query asks something else."""
@@ -104,7 +105,7 @@ def snapshot_columns(state: TableState, query: Query, kind: Snapshot) -> pa.Sche
     return columns_of_all(state.properties, _schema(state, _as_of(state, kind)), query)
 
 
-def _plan(state: TableState, query: Query, as_of: str | None, options: Options) -> ReadPlan:
+def _plan(state: TableState, query: Query, as_of: Time | None, options: Options) -> ReadPlan:
     columns = read_columns(state.properties, _schema(state, as_of), query)
     pruning = pruning_of(state.properties, columns, query.filter)
     view = TableView(state, query.partitions, pruning.partitions, as_of)
@@ -130,11 +131,11 @@ def _plan(state: TableState, query: Query, as_of: str | None, options: Options) 
     )
 
 
-def _as_of(state: TableState, kind: Snapshot) -> str | None:
+def _as_of(state: TableState, kind: Snapshot) -> Time | None:
     return None if kind.as_of is None else resolve_as_of(state, kind.as_of)
 
 
-def _schema(state: TableState, as_of: str | None) -> pa.Schema:
+def _schema(state: TableState, as_of: Time | None) -> pa.Schema:
     return table_schema(state, as_of) or pa.schema([])
 
 
@@ -145,7 +146,7 @@ def _in_both(touched: Sequence[str] | None, named: Sequence[str] | None) -> Sequ
     return [partition for partition in touched if partition in named]
 
 
-def current_slices(state: TableState, as_of: str | None = None) -> list[FileSlice]:
+def current_slices(state: TableState, as_of: Time | None = None) -> list[FileSlice]:
     """The slices that make up the table, now or at the instant `as_of`."""
     view = TableView(state, as_of=as_of)
     check_not_cleaned(view)

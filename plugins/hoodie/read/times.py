@@ -10,19 +10,20 @@ from hoodie.errors import TimeTravelError
 from hoodie.model.clean import CleanResult
 from hoodie.model.files import GroupId
 from hoodie.model.names import BaseFileName, LogFileName
-from hoodie.timeline import WRITE_ACTIONS, Action, Instant, format_time, pad
+from hoodie.model.time import BEGINNING, Time, with_milliseconds
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant, format_time
 from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.view import TableState, TableView
 
 
-def moment_as_time(state: TableState, moment: str | datetime) -> str:
+def moment_as_time(state: TableState, moment: str | datetime) -> Time:
     """Instant text of an instant (14 or 17 digits), ISO date or time, or datetime (naive ones are UTC).
 
     Raises TimeTravelError when it is none of these.
     """
     text = moment if isinstance(moment, str) else None
     if text is not None and text.isdigit() and len(text) in (14, 17):
-        return pad(text)
+        return Time.of(with_milliseconds(text))
     try:
         parsed = datetime.fromisoformat(text) if text is not None else moment
     except ValueError:
@@ -33,17 +34,17 @@ def moment_as_time(state: TableState, moment: str | datetime) -> str:
     return format_time(parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC), state.zone)
 
 
-def resolve_as_of(state: TableState, as_of: str | datetime) -> str:
+def resolve_as_of(state: TableState, as_of: str | datetime) -> Time:
     """`as_of` as instant text (see `moment_as_time`).
 
     Raises TimeTravelError also when it is earlier than the table's first commit, archived ones included.
     """
     time = moment_as_time(state, as_of)
     commits = state.timeline.commits
-    if commits and time >= pad(commits[0].time):
+    if commits and time >= commits[0].time:
         return time
     archived = [instant for instant in state.archive.instants() if instant.action in WRITE_ACTIONS]
-    if archived and time >= pad(archived[0].time):
+    if archived and time >= archived[0].time:
         return time
     first = next(iter((*archived, *commits)), None)
     raise TimeTravelError(
@@ -57,8 +58,8 @@ def resolve_as_of(state: TableState, as_of: str | datetime) -> str:
 class _Gap:
     """From `begin` on, and before `end`, a group cannot be read: a clean removed what was current then."""
 
-    begin: str
-    end: str
+    begin: Time
+    end: Time
     partition: str
     name: str
     clean: str
@@ -88,10 +89,10 @@ def check_not_cleaned(view: TableView) -> None:
     )
 
 
-def _gaps(view: TableView, as_of: str) -> Iterator[_Gap]:
+def _gaps(view: TableView, as_of: Time) -> Iterator[_Gap]:
     state, choice = view.state, view.choice
-    oldest = {g.group: pad(g.slices[-1].base_instant) for g in view.groups}
-    replaced: dict[GroupId, str] | None = None
+    oldest = {g.group: g.slices[-1].base_instant for g in view.groups}
+    replaced: dict[GroupId, Time] | None = None
     for clean, result in _cleans(state, as_of):
         wanted = result.deleted if choice is None else choice.partitions(sorted(result.deleted))
         for partition in wanted:
@@ -104,38 +105,38 @@ def _gaps(view: TableView, as_of: str) -> Iterator[_Gap]:
                 end = oldest.get(group)
                 if end is None:  # only groups that were replaced lose all slices
                     replaced = _replaced(state, as_of) if replaced is None else replaced
-                    end = replaced.get(group, "")  # before `as_of`, when the replacement is not after it
+                    end = replaced.get(group, BEGINNING)  # before `as_of`, when the replacement is not after it
                 yield _Gap(begin, end, partition, name, clean.time)
 
 
-def _group_and_time(name: str) -> tuple[str, str] | None:
+def _group_and_time(name: str) -> tuple[str, Time] | None:
     """File id and time of a base file, or of a log: its slice, or its write (layout 2), began then."""
     base = BaseFileName.parse(name)
     if base is not None:
-        return base.file_id, pad(base.instant)
+        return base.file_id, base.instant
     log = LogFileName.parse(name)
-    return (log.file_id, pad(log.time)) if log is not None and not log.is_cdc else None
+    return (log.file_id, log.time) if log is not None and not log.is_cdc else None
 
 
-def _cleans(state: TableState, as_of: str) -> Iterator[tuple[Instant, CleanResult]]:
+def _cleans(state: TableState, as_of: Time) -> Iterator[tuple[Instant, CleanResult]]:
     """The cleans that may have removed what was current at `as_of`, the newest first."""
     known = state.timeline.completed(Action.CLEAN)
     for clean in reversed(known):
         yield clean, decode_clean_result(state.body(clean), state.where(clean))
     # Archived ones are older than those, and an archiver that follows the commits leaves none later than these.
-    if (known and pad(known[0].time) > as_of) or not state.timeline.covers(as_of):
+    if (known and known[0].time > as_of) or not state.timeline.covers(as_of):
         for clean in reversed(state.archive.instants(after=as_of)):
             if clean.action is Action.CLEAN:
                 yield clean, state.archive.clean_result(clean)
 
 
-def _replaced(state: TableState, as_of: str) -> dict[GroupId, str]:
+def _replaced(state: TableState, as_of: Time) -> dict[GroupId, Time]:
     """Groups that were replaced after `as_of` -> the time of the replacement."""
-    result: dict[GroupId, str] = {}
+    result: dict[GroupId, Time] = {}
     if not state.timeline.covers(as_of):
         for instant in state.archive.instants(after=as_of):
             if instant.action is Action.REPLACE_COMMIT:
                 groups = state.commit_metadata(instant).replaced_groups
-                result.update(dict.fromkeys(groups, pad(instant.time)))
-    result.update({group: pad(instant.time) for group, instant in TableView(state).replaced.items()})
+                result.update(dict.fromkeys(groups, instant.time))
+    result.update({group: instant.time for group, instant in TableView(state).replaced.items()})
     return result

@@ -14,6 +14,7 @@ from hoodie.config.groups import OptionGroup
 from hoodie.config.key import resolve
 from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.errors import PendingInstantError
+from hoodie.model.time import Time
 from hoodie.services.decision import Decision
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.transaction import transaction
@@ -78,7 +79,7 @@ class Scheduled(Decides[P], Protocol[P, R_co]):
         """The plan as it stands on the timeline."""
         ...
 
-    def execute(self, access: TableAccess, time: str, options: Given) -> R_co:
+    def execute(self, access: TableAccess, time: Time, options: Given) -> R_co:
         """Carry out the plan of instant `time`, whoever scheduled it.
 
         Safe to kill at any point, and to repeat. Raises PendingInstantError when no such plan waits.

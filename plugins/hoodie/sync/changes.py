@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from hoodie.timeline import Action, Instant, pad
+from hoodie.model.time import Time
+from hoodie.timeline import Action, Instant
 from hoodie.view import PartitionFiles, TableState
 
 # Operations that remove whole partitions: those in which they replace files and write none.
@@ -27,7 +28,7 @@ class PartitionChanges:
 
 
 def partition_changes(
-    state: TableState, list_files: ListFiles, last: str | None, last_completion: str | None, *, incremental: bool
+    state: TableState, list_files: ListFiles, last: Time | None, last_completion: Time | None, *, incremental: bool
 ) -> PartitionChanges:
     """Changes since the commit `last`, completed at `last_completion` (what a catalog remembers; None: nothing).
 
@@ -51,7 +52,7 @@ def partition_changes(
     )
 
 
-def _why_full(state: TableState, last: str | None, incremental: bool) -> str | None:
+def _why_full(state: TableState, last: Time | None, incremental: bool) -> str | None:
     if last is None:
         return "every partition: not synced before"
     if not incremental:
@@ -59,25 +60,25 @@ def _why_full(state: TableState, last: str | None, incremental: bool) -> str | N
     commits = state.timeline.commits
     if commits and not state.timeline.covers(last):
         return f"every partition: commits since {last} were archived"
-    if commits and pad(last) > pad(commits[-1].time):
+    if commits and last > commits[-1].time:
         return f"every partition: the table went back to before {last}"
-    if any(pad(restore.time) > pad(last) for restore in state.timeline.completed(Action.RESTORE)):
+    if any(restore.time > last for restore in state.timeline.completed(Action.RESTORE)):
         return f"every partition: the table was restored after {last}"
     return None
 
 
-def _is_new(instant: Instant, last: str, last_completion: str | None) -> bool:
-    if pad(instant.time) > pad(last):
+def _is_new(instant: Instant, last: Time, last_completion: Time | None) -> bool:
+    if instant.time > last:
         return True
     completion = instant.completion_time
-    return completion is not None and last_completion is not None and pad(completion) > pad(last_completion)
+    return completion is not None and last_completion is not None and completion > last_completion
 
 
 def _removed(state: TableState, instants: Iterable[Instant]) -> tuple[set[str], set[str]]:
     """Partitions that were written last, and those that were removed last."""
     present: set[str] = set()
     dropped: set[str] = set()
-    for instant in sorted(instants, key=lambda each: pad(each.completion_time or each.time)):
+    for instant in sorted(instants, key=lambda each: each.completion_time or each.time):
         metadata = state.commit_metadata(instant)
         written = {stat.partition for stat in metadata.stats}
         removed = set(metadata.replaced) - written if metadata.operation in _REMOVING else set()

@@ -9,6 +9,7 @@ from functools import cache, partial
 from hoodie.config import sync_keys as keys
 from hoodie.config.key import Options, resolve
 from hoodie.errors import CatalogError, ConfigError
+from hoodie.model.time import Time
 from hoodie.sync.catalog import Catalog
 from hoodie.sync.changes import ListFiles, PartitionChanges, partition_changes
 from hoodie.sync.connect import open_catalog
@@ -25,7 +26,6 @@ from hoodie.sync.model import (
     SyncPlan,
 )
 from hoodie.sync.plan import TableDifference, check_ours, table_actions
-from hoodie.timeline import pad
 from hoodie.view import TableState
 from hoodie.view.table_schema import table_schema
 
@@ -88,7 +88,10 @@ def plan_sync(state: TableState, options: Options, catalog: Catalog) -> SyncPlan
         if found is not None:
             check_ours(wanted, found)
         remembered = found.properties if found is not None else {}
-        changes = changes_since(remembered.get(LAST_COMMIT), remembered.get(LAST_COMPLETION))
+        last, completion = (
+            Time.of(known) if known else None for known in map(remembered.get, (LAST_COMMIT, LAST_COMPLETION))
+        )
+        changes = changes_since(last, completion)
         return _Seen(wanted, found, changes)
 
     tables = [seen(entry) for entry in entries(properties, options)]
@@ -140,7 +143,7 @@ def _last_commit(state: TableState) -> dict[str, str]:
     if last is None:
         return {}
     completions = [instant.completion_time for instant in state.timeline.commits if instant.completion_time is not None]
-    latest = {LAST_COMPLETION: max(completions, key=pad)} if completions else {}
+    latest = {LAST_COMPLETION: max(completions)} if completions else {}
     return {LAST_COMMIT: last.time, **latest}
 
 

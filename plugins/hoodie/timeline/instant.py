@@ -7,6 +7,7 @@ from datetime import UTC, datetime, tzinfo
 from enum import IntEnum, StrEnum
 
 from hoodie.errors import NoInstantError
+from hoodie.model.time import Time, with_milliseconds
 
 _LENGTH = 17  # yyyyMMddHHmmssSSS
 
@@ -49,14 +50,13 @@ class State(IntEnum):
 class Instant:
     """One action at its highest state.
 
-    `time` is the requested time and the identity; `completion_time` is set for completed instants only. Both are Hudi's
-    17-digit text in the table's time zone.
+    `time` is the requested time and the identity; `completion_time` is set for completed instants only.
     """
 
-    time: str
+    time: Time
     action: Action
     state: State
-    completion_time: str | None = None
+    completion_time: Time | None = None
     file_name: str = (
         ""  # the file that shows the state, inside the timeline folder; of an archived one that of the archive
     )
@@ -74,23 +74,18 @@ class Instant:
         return "/" in self.file_name
 
     @property
-    def key(self) -> tuple[str, Action]:
+    def key(self) -> tuple[Time, Action]:
         """What groups the state files of one instant (a savepoint shares its commit's time, so the time is not enough)."""
-        return pad(self.time), self.action.completed_as
+        return self.time, self.action.completed_as
 
     def __str__(self) -> str:
         return f"{self.time} {self.action} {self.state.name}"
 
 
-def pad(time: str) -> str:
-    """Legacy 14-digit instants compare as the end of their second."""
-    return time + "999" if len(time) == _LENGTH - 3 and not time.startswith("0000") else time
-
-
-def format_time(moment: datetime, zone: tzinfo) -> str:
+def format_time(moment: datetime, zone: tzinfo) -> Time:
     """`moment` as instant text in the table's zone, with milliseconds."""
     local = moment.astimezone(zone)
-    return local.strftime("%Y%m%d%H%M%S") + f"{local.microsecond // 1000:03d}"
+    return Time.of(local.strftime("%Y%m%d%H%M%S") + f"{local.microsecond // 1000:03d}")
 
 
 def parse_time(time: str, zone: tzinfo) -> datetime:
@@ -98,7 +93,7 @@ def parse_time(time: str, zone: tzinfo) -> datetime:
 
     Raises NoInstantError, a ValueError, for text that is no instant.
     """
-    padded = pad(time)
+    padded = with_milliseconds(time)
     if time.startswith("0000") and time.isdigit():
         return datetime.fromtimestamp(0, UTC)
     try:

@@ -9,20 +9,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from hoodie.errors import CorruptTableError, HoodieError, UnsafePathError
+from hoodie.model.time import BEGINNING, Time
 
 _LONGEST = 32  # digits; Hudi's instants have 14 or 17, those of its metadata table three more
 
 
-def named_instant(text: object, where: str) -> str:
+def named_instant(text: object, where: str) -> Time:
     """An instant, as it becomes part of file and folder names. Raises UnsafePathError unless it is digits."""
     if isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= _LONGEST:
-        return text
+        return Time.of(text)
     raise _unsafe("instant", text, where, "an instant is digits only")
 
 
-def named_watermark(text: object, where: str) -> str:
+def named_watermark(text: object, where: str) -> Time:
     """An instant, or nothing, which is ""."""
-    return named_instant(text, where) if text else ""
+    return named_instant(text, where) if text else BEGINNING
 
 
 def named_path(text: object, where: str) -> str:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hoodie.errors import CorruptTableError
+from hoodie.model.time import Time
 from hoodie.storage.base import Storage
-from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, State, pad
+from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, State
 from hoodie.timeline.layouts import Layout
 
 
@@ -21,12 +22,12 @@ class Timeline:
     @staticmethod
     def of(instants: Iterable[Instant]) -> Timeline:
         """Keep the highest state of each instant and sort by requested time."""
-        highest: dict[tuple[str, Action], Instant] = {}
+        highest: dict[tuple[Time, Action], Instant] = {}
         for instant in instants:
             known = highest.get(instant.key)
             if known is None or instant.state > known.state:
                 highest[instant.key] = instant
-        return Timeline(tuple(sorted(highest.values(), key=lambda instant: (pad(instant.time), instant.action))))
+        return Timeline(tuple(sorted(highest.values(), key=lambda instant: (instant.time, instant.action))))
 
     def without(self, hidden: Collection[Instant]) -> Timeline:
         """The timeline before these completed instants were complete: their files are not committed yet."""
@@ -54,37 +55,37 @@ class Timeline:
         return tuple(i for i in self.instants if i.is_completed and i.action.completed_as in actions)
 
     @cached_property
-    def commit_times(self) -> frozenset[str]:
+    def commit_times(self) -> frozenset[Time]:
         """Requested times of the completed write instants."""
         return frozenset(instant.time for instant in self.commits)
 
     @cached_property
-    def completion_times(self) -> Mapping[str, str]:
+    def completion_times(self) -> Mapping[Time, Time]:
         """Requested time of each completed write instant -> its completion time."""
         return {i.time: i.completion_time for i in self.commits if i.completion_time is not None}
 
     @cached_property
-    def start(self) -> str | None:
+    def start(self) -> Time | None:
         """Requested time of the first write instant, pending or not, that is still in the active timeline."""
-        times = [pad(i.time) for i in self.instants if i.action.completed_as in WRITE_ACTIONS]
+        times = [i.time for i in self.instants if i.action.completed_as in WRITE_ACTIONS]
         return min(times, default=None)
 
     @cached_property
-    def _pending_times(self) -> frozenset[str]:
+    def _pending_times(self) -> frozenset[Time]:
         return frozenset(i.time for i in self.pending if i.action.completed_as in WRITE_ACTIONS)
 
     @cached_property
-    def _committed_start(self) -> str | None:
+    def _committed_start(self) -> Time | None:
         """The first completed commit behind which nothing was archived: a savepoint keeps its own commit, not those after it."""
-        saved = {pad(i.time) for i in self.instants if i.action is Action.SAVEPOINT}
-        times = [pad(instant.time) for instant in self.commits]
+        saved = {i.time for i in self.instants if i.action is Action.SAVEPOINT}
+        times = [instant.time for instant in self.commits]
         return min((time for time in times if time not in saved), default=min(times, default=None))
 
-    def covers(self, time: str) -> bool:
+    def covers(self, time: Time) -> bool:
         """Whether every commit that began after `time` is on the active timeline: none of them was archived."""
-        return self._committed_start is not None and pad(time) >= self._committed_start
+        return self._committed_start is not None and time >= self._committed_start
 
-    def is_committed(self, time: str) -> bool:
+    def is_committed(self, time: Time) -> bool:
         """Whether files of this instant are visible: it completed, or it is older than the active timeline.
 
         A file older than the first completed commit was archived as completed, unless its instant is still pending.
@@ -93,21 +94,19 @@ class Timeline:
             return True
         if time in self._pending_times or self._committed_start is None:
             return False
-        return pad(time) < self._committed_start
+        return time < self._committed_start
 
     @cached_property
     def last_commit(self) -> Instant | None:
         return self.commits[-1] if self.commits else None
 
     @cached_property
-    def latest_time(self) -> str | None:
+    def latest_time(self) -> Time | None:
         """The greatest time that any instant carries in its name: new instants must be later.
 
         Completion times that come from a file's modification time do not count: they are of another clock.
         """
-        times = [
-            pad(time) for i in self.instants for time in (i.time, i.completion_time) if time and time in i.file_name
-        ]
+        times = [time for i in self.instants for time in (i.time, i.completion_time) if time and time in i.file_name]
         return max(times, default=None)
 
 

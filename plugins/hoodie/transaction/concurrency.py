@@ -10,6 +10,7 @@ from typing import Protocol
 from hoodie.clock import Clock
 from hoodie.config.store import recover_properties
 from hoodie.errors import PendingInstantError
+from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.guard import delete_data_files
@@ -73,7 +74,7 @@ class PlanExecution:
 
     storage: Storage
     clock: Clock
-    time: str
+    time: Time
     action: Action
     wait_ms: int
 
@@ -112,7 +113,7 @@ class PlanExecution:
         delete_data_files(self.storage, set(files) - kept)
 
 
-def pending_plan(state: TableState, time: str, action: Action) -> Instant:
+def pending_plan(state: TableState, time: Time, action: Action) -> Instant:
     """The plan of `action` that waits at `time`. Raises PendingInstantError, naming those that do."""
     waiting = [instant for instant in state.timeline.pending if instant.action is action]
     for instant in waiting:

@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from hoodie.errors import UnsafeDeleteError
 from hoodie.model.names import BaseFileName, is_data_file
+from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 
 _FIX = "nothing was deleted; find out who wrote the plan or the markers that name it"
@@ -52,7 +53,7 @@ def delete_data_files(storage: Storage, planned: Collection[str]) -> None:
         storage.delete(path)
 
 
-def check_of_instant(storage: Storage, planned: Collection[str], instant: str) -> None:
+def check_of_instant(storage: Storage, planned: Collection[str], instant: Time) -> None:
     """Before files of one undone or finished instant are deleted. Raises UnsafeDeleteError for a base file of another instant."""
     for path in planned:
         name = BaseFileName.parse(path.rpartition("/")[2])

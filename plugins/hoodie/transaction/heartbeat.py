@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hoodie.clock import Clock
 from hoodie.errors import PendingInstantError
-from hoodie.timeline import WRITE_ACTIONS
+from hoodie.model.time import Time
+from hoodie.timeline import WRITE_ACTIONS, Instant
 from hoodie.view.state import TableState
 
 FOLDER = ".hoodie/.heartbeat"
@@ -13,7 +14,7 @@ _EXPIRY_MS = 120_000  # two missed beats of Hudi's 60 s
 
 def check_heartbeats(state: TableState, clock: Clock) -> None:
     """Raises PendingInstantError when the writer of a pending write instant is alive."""
-    writers = {i.time: i for i in state.timeline.pending if i.action in WRITE_ACTIONS}
+    writers: dict[str, Instant] = {i.time: i for i in state.timeline.pending if i.action in WRITE_ACTIONS}
     if not writers:
         return
     now_ms = clock.now().timestamp() * 1000
@@ -27,6 +28,6 @@ def check_heartbeats(state: TableState, clock: Clock) -> None:
             )
 
 
-def delete_heartbeat(state: TableState, time: str) -> None:
+def delete_heartbeat(state: TableState, time: Time) -> None:
     """Delete the heartbeat of an instant that is no more."""
     state.storage.delete(f"{FOLDER}/{time}")

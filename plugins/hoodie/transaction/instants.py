@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from hoodie.clock import Clock
 from hoodie.errors import NotCommittedError, PendingInstantError, UnclearCommitError
+from hoodie.model.time import Time
 from hoodie.storage.once import Outcome, create_own, look_once
 from hoodie.timeline import Action, Instant, State
 from hoodie.transaction.times import new_time
 from hoodie.view.state import TableState
 
 
-def request(state: TableState, time: str, action: Action, body: bytes = b"") -> Instant:
+def request(state: TableState, time: Time, action: Action, body: bytes = b"") -> Instant:
     """Create `<time>.<action>.requested`."""
     return _create(state, Instant(time, action, State.REQUESTED), body)
 

@@ -7,26 +7,27 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from hoodie.markers import marker_folder, read_markers
+from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.transaction.guard import check_of_instant, delete_data_files, delete_metadata_folder
 
 _log = logging.getLogger(__name__)
 
 
-def reconcile_markers(storage: Storage, time: str, kept: Collection[str]) -> None:
+def reconcile_markers(storage: Storage, time: Time, kept: Collection[str]) -> None:
     """Delete the files that a marker of instant `time` notes and that are not among `kept`, the paths of its result."""
     left = read_markers(storage, time) - set(kept)
     check_of_instant(storage, left, time)
     delete_data_files(storage, left)
 
 
-def delete_markers(storage: Storage, time: str) -> None:
+def delete_markers(storage: Storage, time: Time) -> None:
     """Delete the markers of instant `time`."""
     delete_metadata_folder(storage, marker_folder(time))
 
 
 @contextmanager
-def after_completion(storage: Storage, time: str) -> Iterator[None]:
+def after_completion(storage: Storage, time: Time) -> Iterator[None]:
     """Around what is still to be deleted of an instant that is complete: a failure must not make the work look undone.
 
     As long as its markers are there, the next writer deletes the rest.

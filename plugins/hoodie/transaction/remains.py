@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from hoodie.markers import read_markers
 from hoodie.model.names import BaseFileName
+from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.timeline import Instant, parse_name
 from hoodie.transaction.guard import delete_data_files
@@ -16,13 +17,13 @@ _MARKERS = ".hoodie/.temp"
 _LOCKS = ".hoodie/.locks"
 
 
-def marked_instants(storage: Storage) -> list[str]:
+def marked_instants(storage: Storage) -> list[Time]:
     """Instants that have markers. Ask before the timeline is loaded: one that begins in between must not look unknown."""
     names = [folder.rpartition("/")[2] for folder in storage.list(_MARKERS).folders]
-    return [name for name in names if parse_name(f"{name}.commit") is not None]
+    return [Time.of(name) for name in names if parse_name(f"{name}.commit") is not None]
 
 
-def delete_remains(state: TableState, marked: Sequence[str]) -> None:
+def delete_remains(state: TableState, marked: Sequence[Time]) -> None:
     """Delete unfinished metadata files, and of `marked` the markers of instants that are not pending.
 
     Base files that such markers name and that the commit of the instant does not are of attempts that were lost; those of an
@@ -38,7 +39,7 @@ def delete_remains(state: TableState, marked: Sequence[str]) -> None:
                 delete_markers(state.storage, time)
 
 
-def _lost(state: TableState, time: str, commit: Instant | None) -> set[str]:
+def _lost(state: TableState, time: Time, commit: Instant | None) -> set[str]:
     if commit is None and not state.timeline.covers(time):  # it may have been archived as complete
         return set()
     kept = {stat.path for stat in state.commit_metadata(commit).stats} if commit is not None else set()

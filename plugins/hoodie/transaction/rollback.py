@@ -14,6 +14,7 @@ from hoodie.formats.log import scan_blocks
 from hoodie.markers import read_markers
 from hoodie.model.names import METADATA_BOOTSTRAP, LogFileName
 from hoodie.model.rollback import RollbackPlan, RollbackResult
+from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.timeline.codecs.clustering import decode_clustering_plan
@@ -94,7 +95,7 @@ def rollback_failed_writes(state: TableState, clock: Clock) -> list[RollbackPlan
     Pending compactions and clusterings are plans that wait to be executed: they stay. Call it under the lock.
     """
     done: list[RollbackPlan] = []
-    finished: set[str] = set()
+    finished: set[Time] = set()
     for rollback in (i for i in state.timeline.pending if i.action is Action.ROLLBACK):
         plan = _requested_plan(state, rollback)
         if plan is None:  # torn before it could act: nothing was deleted by it
@@ -127,7 +128,7 @@ def _is_failed_write(state: TableState, instant: Instant) -> bool:
     return instant.action in WRITE_ACTIONS and not _is_plan(state, instant.time, instant.action)
 
 
-def _is_plan(state: TableState, time: str, action: Action) -> bool:
+def _is_plan(state: TableState, time: Time, action: Action) -> bool:
     """Whether a pending instant waits to be carried out: a compaction or clustering. What requests a clustering in older
     layouts may be of another operation too, which leaves the request empty, or without a plan."""
     if action in (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING):
@@ -161,7 +162,7 @@ def _requested_plan(state: TableState, rollback: Instant) -> RollbackPlan | None
     return plan
 
 
-def _forget(state: TableState, time: str, action: Action) -> None:
+def _forget(state: TableState, time: Time, action: Action) -> None:
     """Remove markers, heartbeat and state files of an undone instant; the requested file last, as the others point to it."""
     delete_markers(state.storage, time)
     if time == METADATA_BOOTSTRAP:
@@ -170,7 +171,7 @@ def _forget(state: TableState, time: str, action: Action) -> None:
     _drop(state, time, action, requested=not _is_plan(state, time, action))  # a plan is to be carried out once more
 
 
-def _drop(state: TableState, time: str, action: Action, *, requested: bool = True) -> None:
+def _drop(state: TableState, time: Time, action: Action, *, requested: bool = True) -> None:
     state.storage.delete(state.layout.inflight_path(time, action))
     if requested:
         state.storage.delete(state.layout.requested_path(time, action))

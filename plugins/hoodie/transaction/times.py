@@ -6,19 +6,20 @@ from datetime import timedelta
 
 from hoodie.clock import Clock
 from hoodie.errors import CorruptTableError, NoInstantError
-from hoodie.timeline import format_time, pad, parse_time
+from hoodie.model.time import Time
+from hoodie.timeline import format_time, parse_time
 from hoodie.view.state import TableState
 
 _TOLERATED_SKEW = timedelta(seconds=5)
 
 
-def new_time(state: TableState, clock: Clock, *, after: str | None = None) -> str:
+def new_time(state: TableState, clock: Clock, *, after: Time | None = None) -> Time:
     """The current time as instant text, later than every time on the timeline and than `after`. Call it under the lock.
 
     A clock that is behind the timeline by up to 5 s is waited for; beyond that the next millisecond after the timeline's last
     one is taken, so that order is kept. Raises CorruptTableError when the last one is no date: nothing can come after it.
     """
-    latest = max((pad(time) for time in (state.timeline.latest_time, after) if time), default=None)
+    latest = max((time for time in (state.timeline.latest_time, after) if time), default=None)
     now = format_time(clock.now(), state.zone)
     if latest is None or now > latest:
         return now
@@ -26,13 +27,13 @@ def new_time(state: TableState, clock: Clock, *, after: str | None = None) -> st
         last = parse_time(latest, state.zone)
         following = format_time(last + timedelta(milliseconds=1), state.zone)
     except (NoInstantError, OverflowError) as error:
-        names = [i.file_name for i in state.timeline if latest in (pad(i.time), pad(i.completion_time or ""))]
+        names = [i.file_name for i in state.timeline if latest in (i.time, i.completion_time)]
         raise CorruptTableError(
             f"Table {state.storage.base_path} can take no new instant: its last one, {latest}, is no date",
             found=f"{state.layout.folder}/{', '.join(names) or latest}",
             fix="find out who made it; if it is pending and no writer knows it, move its file away",
         ) from error
-    if len(latest) == len(now):
+    if len(latest) <= len(now):
         behind = last - parse_time(now, state.zone)
         if behind <= _TOLERATED_SKEW:
             clock.sleep(behind.total_seconds() + 0.001)

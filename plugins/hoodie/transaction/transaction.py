@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from hoodie.clock import Clock
 from hoodie.markers import DirectMarkers
 from hoodie.model.commit import CommitMetadata
+from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant
 from hoodie.transaction import instants
@@ -54,7 +55,7 @@ class Transaction:
         """Put a plan on the timeline, at an instant later than every other."""
         return instants.request(self.state, new_time(self.state, self._clock), action, plan)
 
-    def open(self, action: Action, time: str | None = None) -> Instant:
+    def open(self, action: Action, time: Time | None = None) -> Instant:
         """Begin an instant that writes data files. From here on a failure of the transaction takes it back."""
         requested = instants.request(self.state, time or new_time(self.state, self._clock), action)
         self._undoable = True
@@ -127,7 +128,7 @@ def transaction(storage: Storage, clock: Clock, purpose: str, wait_ms: int) -> I
 
 
 @contextmanager
-def execution(storage: Storage, clock: Clock, time: str, action: Action, wait_ms: int) -> Iterator[Transaction]:
+def execution(storage: Storage, clock: Clock, time: Time, action: Action, wait_ms: int) -> Iterator[Transaction]:
     """The execution of the plan that waits at `time`; the table's lock is only taken to complete it.
 
     Safe to kill at any point: the next execution deletes what this one wrote. Raises LockHeldError when another process executes

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from hoodie.markers import DirectMarkers, MarkerType
+from hoodie.model.time import Time
 from hoodie.storage.base import File, Storage
 from hoodie.transaction.fencing import only_while_pending
 
@@ -44,7 +45,7 @@ class Writing:
         return self.markers.storage
 
     @property
-    def instant(self) -> str:
+    def instant(self) -> Time:
         return self.markers.instant
 
     @contextmanager

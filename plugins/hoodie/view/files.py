@@ -109,11 +109,12 @@ def parse_partition(partition: str, files: Iterable[FileInfo]) -> PartitionFiles
     log_files: list[LogFile] = []
     has_metafile = False
     for info in files:
-        if (base := BaseFileName.parse(info.name)) is not None:
+        name = info.name
+        if (base := BaseFileName.parse(name)) is not None:
             base_files.append(BaseFile(partition, base.file_id, base.instant, info))
-        elif (log := LogFileName.parse(info.name)) is not None:
+        elif (log := LogFileName.parse(name)) is not None:
             log_files.append(LogFile(partition, log.file_id, log.time, log.version, log.is_cdc, info))
-        elif info.name.startswith(PARTITION_METAFILE):
+        elif name.startswith(PARTITION_METAFILE):
             has_metafile = True
     return PartitionFiles(partition, tuple(base_files), tuple(log_files), has_metafile)
 

@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 
 from hoodie.formats.log import BlockType, Header, LogBlock, scan_blocks
 from hoodie.model.files import FileSlice, LogFile
+from hoodie.model.time import Time
 from hoodie.storage.base import Storage
-from hoodie.timeline import Timeline, pad
+from hoodie.timeline import Timeline
 
 _log = logging.getLogger(__name__)
 
 
 def valid_blocks(
-    storage: Storage, timeline: Timeline, file_slice: FileSlice, as_of: str | None = None
+    storage: Storage, timeline: Timeline, file_slice: FileSlice, as_of: Time | None = None
 ) -> list[LogBlock]:
     """Data and delete blocks of committed instants, not later than `as_of`, in the order in which they are applied.
 
@@ -38,13 +39,13 @@ def blocks_of(storage: Storage, log: LogFile) -> list[LogBlock]:
     return list(scan_blocks(storage, log.path))
 
 
-def counting(found: Sequence[LogBlock], timeline: Timeline, as_of: str | None = None) -> list[LogBlock]:
+def counting(found: Sequence[LogBlock], timeline: Timeline, as_of: Time | None = None) -> list[LogBlock]:
     """Of all blocks of a slice, in the order of its logs, those that `valid_blocks` gives."""
     rolled_back = {block.headers.get(Header.TARGET_INSTANT_TIME) for block in found if block.kind is BlockType.COMMAND}
     valid = []
     for block in found:
         if block.kind not in (BlockType.COMMAND, BlockType.CORRUPT) and block.instant not in rolled_back:
-            in_time = as_of is None or pad(block.instant) <= pad(as_of)
+            in_time = as_of is None or block.instant <= as_of
             if in_time and timeline.is_committed(block.instant):
                 valid.append(block)
     return list(_without_compacted(valid))

@@ -14,8 +14,9 @@ from typing import Concatenate, ParamSpec, TypeVar
 from hoodie.errors import MissingFileError, TimeTravelError
 from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.names import PARTITION_METAFILE, LogFileName
+from hoodie.model.time import BEGINNING, Time
 from hoodie.storage.base import join
-from hoodie.timeline import Action, Instant, pad
+from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.clean import decode_clean_plan, decode_clean_result
 from hoodie.view.files import Choice, ChosenFiles
 from hoodie.view.replaced import replaced_groups
@@ -47,7 +48,7 @@ def check_files(
     state: TableState,
     slices: Sequence[FileSlice],
     partitions: Collection[str] | None = None,
-    as_of: str | None = None,
+    as_of: Time | None = None,
 ) -> None:
     """Raises MissingFileError when a file that should be in one of the slices is not.
 
@@ -117,11 +118,11 @@ class _Present:
     """What the slices of one partition have."""
 
     names: set[str] = field(default_factory=set)
-    begins: dict[str, str] = field(default_factory=dict)  # file id -> time of the base file
+    begins: dict[str, Time] = field(default_factory=dict)  # file id -> time of the base file
 
 
 def _absent(
-    state: TableState, slices: Iterable[FileSlice], partitions: Collection[str] | None, as_of: str | None
+    state: TableState, slices: Iterable[FileSlice], partitions: Collection[str] | None, as_of: Time | None
 ) -> list[_Expected]:
     """What the slices lack: of each group the newest base file, and the logs of its slice."""
     present: defaultdict[str, _Present] = defaultdict(_Present)
@@ -130,32 +131,32 @@ def _absent(
         here.names.update(log.info.name for log in file_slice.log_files)
         if file_slice.base_file is not None:
             here.names.add(file_slice.base_file.name)
-            here.begins[file_slice.file_id] = pad(file_slice.base_file.instant)
-    limit = None if as_of is None else pad(as_of)
+            here.begins[file_slice.file_id] = file_slice.base_file.instant
     bases: dict[GroupId, _Expected] = {}
-    later: dict[GroupId, str] = {}  # begin of the first slice after `as_of`
+    later: dict[GroupId, Time] = {}  # begin of the first slice after `as_of`
     logs: list[_Expected] = []
     commits = state.timeline.commits
     for instant, written in zip(commits, written_files(state, commits, partitions), strict=True):
-        time = pad(instant.time)
+        time = instant.time
         for partition in written if partitions is None else [name for name in partitions if name in written]:
             here = present[partition]
             for name in written[partition]:
                 if name in here.names:
                     continue
                 file_id, is_log = _file_id(name), name.startswith(".")
-                if limit is not None and time > limit:
+                if as_of is not None and time > as_of:
                     if not is_log:
                         later.setdefault(GroupId(partition, file_id), time)
                 elif is_log:
                     logs.append(_Expected(partition, name, instant))
-                elif here.begins.get(file_id, "") <= time:
+                elif here.begins.get(file_id, BEGINNING) <= time:
                     bases[GroupId(partition, file_id)] = _Expected(partition, name, instant)
                     here.begins[file_id] = time
     of_slices: dict[str, _Expected] = {}  # path -> a log that comes after the newest base file of its group
     for log in logs:
-        begin = present[log.partition].begins.get(log.group.file_id, "")
-        if begin <= _place(state, log) < later.get(log.group, "~"):
+        begin = present[log.partition].begins.get(log.group.file_id, BEGINNING)
+        place, end = _place(state, log), later.get(log.group)
+        if begin <= place and (end is None or place < end):
             of_slices.setdefault(log.path, log)
     return [*bases.values(), *of_slices.values()]
 
@@ -165,15 +166,15 @@ def _file_id(name: str) -> str:
     return name.lstrip(".").partition("_")[0]
 
 
-def _place(state: TableState, log: _Expected) -> str:
+def _place(state: TableState, log: _Expected) -> Time:
     """A log belongs to the newest slice that did not begin after this."""
     if state.layout.logs_tell_writer:
-        return pad(log.instant.completion_time or log.instant.time)
+        return log.instant.completion_time or log.instant.time
     parsed = LogFileName.parse(log.name)
-    return pad(parsed.time if parsed is not None else log.instant.time)
+    return parsed.time if parsed is not None else log.instant.time
 
 
-def _missing(state: TableState, lost: list[_Expected], as_of: str | None) -> MissingFileError | TimeTravelError:
+def _missing(state: TableState, lost: list[_Expected], as_of: Time | None) -> MissingFileError | TimeTravelError:
     first = lost[0]
     more = f" (and {len(lost) - 1} other files)" if len(lost) > 1 else ""
     clean = _cleaned_by(state, first) if as_of is not None else None

@@ -10,7 +10,8 @@ from dataclasses import replace
 from functools import partial
 
 from hoodie.model.files import BaseFile, FileGroup, FileSlice, GroupId, LogFile
-from hoodie.timeline import Action, Timeline, pad
+from hoodie.model.time import BEGINNING, Time
+from hoodie.timeline import Action, Timeline
 from hoodie.view.files import PartitionFiles
 from hoodie.view.state import TableState
 
@@ -38,9 +39,9 @@ def file_groups(files: Collection[PartitionFiles], state: TableState) -> list[Fi
         for file_id in sorted({*bases, *logs}):
             slices = [
                 FileSlice(partition.partition, file_id, base.instant, base)
-                for base in sorted(bases.get(file_id, ()), key=lambda base: (pad(base.instant), base.name))
+                for base in sorted(bases.get(file_id, ()), key=lambda base: (base.instant, base.name))
             ]
-            ordered = sorted(logs.get(file_id, ()), key=lambda log: (pad(log.time), log.version, log.info.name))
+            ordered = sorted(logs.get(file_id, ()), key=lambda log: (log.time, log.version, log.info.name))
             if ordered:
                 slices = place_logs(slices, ordered)
             if slices:
@@ -49,7 +50,7 @@ def file_groups(files: Collection[PartitionFiles], state: TableState) -> list[Fi
 
 
 def latest_slices(
-    groups: Iterable[FileGroup], replaced: Collection[GroupId] = (), as_of: str | None = None
+    groups: Iterable[FileGroup], replaced: Collection[GroupId] = (), as_of: Time | None = None
 ) -> list[FileSlice]:
     """The newest slice of each group that is not replaced, or the newest one not later than `as_of`."""
     result = []
@@ -57,32 +58,32 @@ def latest_slices(
         if group.group in replaced:
             continue
         for file_slice in group.slices:
-            if as_of is None or pad(file_slice.base_instant) <= pad(as_of):
+            if as_of is None or file_slice.base_instant <= as_of:
                 result.append(file_slice)
                 break
     return result
 
 
-def _archived_completions(files: Iterable[PartitionFiles], state: TableState) -> Mapping[str, str]:
+def _archived_completions(files: Iterable[PartitionFiles], state: TableState) -> Mapping[Time, Time]:
     """Requested time -> completion time of archived instants with logs that a later base file of their group may hold.
 
     Only of these is more than the requested time needed: another log goes to the newest slice before it, whenever it was
     complete. So a table whose old logs were all cleaned reads nothing of the archive.
     """
-    wanted: set[str] = set()
+    wanted: set[Time] = set()
     for partition in files:
-        newest: dict[str, str] = {}
+        newest: dict[str, Time] = {}
         for base in partition.base_files:
-            newest[base.file_id] = max(newest.get(base.file_id, ""), pad(base.instant))
+            newest[base.file_id] = max(newest.get(base.file_id, BEGINNING), base.instant)
         wanted.update(
-            log.time for log in partition.log_files if not log.is_cdc and newest.get(log.file_id, "") > log.time
+            log.time for log in partition.log_files if not log.is_cdc and newest.get(log.file_id, BEGINNING) > log.time
         )
     wanted = {time for time in wanted if time not in state.timeline.commit_times and state.timeline.is_committed(time)}
     return state.archive.completion_times(wanted) if wanted else {}
 
 
 def _by_completion_time(
-    slices: Sequence[FileSlice], logs: Iterable[LogFile], timeline: Timeline, archived: Mapping[str, str]
+    slices: Sequence[FileSlice], logs: Iterable[LogFile], timeline: Timeline, archived: Mapping[Time, Time]
 ) -> list[FileSlice]:
     """A log, named by the instant that wrote it, goes to the newest slice that began before the log was complete.
 
@@ -92,9 +93,9 @@ def _by_completion_time(
     for log in logs:
         if not timeline.is_committed(log.time):
             continue
-        done = pad(timeline.completion_times.get(log.time) or archived.get(log.time) or log.time)
+        done = timeline.completion_times.get(log.time) or archived.get(log.time) or log.time
         for number in range(len(placed) - 1, -1, -1):
-            if pad(placed[number].base_instant) <= done:
+            if placed[number].base_instant <= done:
                 placed[number] = _with_logs(placed[number], (log,))
                 break
         else:
@@ -113,7 +114,7 @@ def _by_base_instant(slices: Sequence[FileSlice], logs: Iterable[LogFile], timel
         elif log.time in pending or timeline.is_committed(log.time):
             by_instant[log.time] = FileSlice(log.partition, log.file_id, log.time, None, (log,))
     placed: list[FileSlice] = []
-    for time in sorted(by_instant, key=pad):
+    for time in sorted(by_instant):
         if time in pending and placed:
             placed[-1] = _with_logs(placed[-1], by_instant[time].log_files)
         else:

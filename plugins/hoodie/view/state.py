@@ -14,7 +14,7 @@ from hoodie.config.table import TableProperties
 from hoodie.errors import MissingFileError
 from hoodie.model.commit import CommitMetadata
 from hoodie.storage.base import Storage
-from hoodie.timeline import Instant, Layout, Timeline, layout_of, load_timeline, pad
+from hoodie.timeline import Instant, Layout, Timeline, layout_of, load_timeline
 from hoodie.timeline.archive import ArchivedTimeline
 from hoodie.view.files import StorageFiles
 
@@ -75,7 +75,7 @@ class TableState:
     def _archived_meanwhile(self, instant: Instant) -> CommitMetadata:
         """The body of an instant that an archiver moved since the timeline was listed."""
         archive = self.layout.open_archive(self.storage)
-        for moved in archive.instants(until=pad(instant.time)):
+        for moved in archive.instants(until=instant.time):
             if moved.key == instant.key:
                 return archive.commit_metadata(moved)
         raise MissingFileError(

@@ -5,15 +5,16 @@ from __future__ import annotations
 import pyarrow as pa
 
 from hoodie.formats.stitched import open_base_file
+from hoodie.model.time import Time
 from hoodie.schema import avro_to_arrow, data_columns
-from hoodie.timeline import WRITE_ACTIONS, pad
+from hoodie.timeline import WRITE_ACTIONS
 from hoodie.view.state import TableState
 from hoodie.view.table_view import TableView
 
 CREATE_SCHEMA = "hoodie.table.create.schema"
 
 
-def table_schema(state: TableState, as_of: str | None = None) -> pa.Schema | None:
+def table_schema(state: TableState, as_of: Time | None = None) -> pa.Schema | None:
     """The data columns as the last commit not later than `as_of` declares them; None for a table that never had any.
 
     Commits that carry no schema (some of Hudi's services) are passed over. An `as_of` before the active timeline is looked up in
@@ -21,13 +22,13 @@ def table_schema(state: TableState, as_of: str | None = None) -> pa.Schema | Non
     created counts, then that of a base file.
     """
     for instant in reversed(state.timeline.commits):
-        if as_of is None or pad(instant.time) <= pad(as_of):
+        if as_of is None or instant.time <= as_of:
             text = state.commit_metadata(instant).schema
             if text:
                 return data_columns(avro_to_arrow(text))
     if as_of is not None:
         for instant in state.archive.newest():
-            if instant.action in WRITE_ACTIONS and pad(instant.time) <= pad(as_of):
+            if instant.action in WRITE_ACTIONS and instant.time <= as_of:
                 text = state.commit_metadata(instant).schema
                 if text:
                     return data_columns(avro_to_arrow(text))

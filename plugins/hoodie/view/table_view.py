@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hoodie.model.files import FileGroup, FileSlice, GroupId
+from hoodie.model.time import Time
 from hoodie.timeline import Instant
 from hoodie.view.busy import Busy
 from hoodie.view.files import Choice, ChosenFiles, PartitionFiles
@@ -27,7 +28,7 @@ class TableView:
     state: TableState
     partitions: Sequence[str] | None = None  # that are looked at; None: all that are found
     choice: Choice | None = None  # those of them that are wanted; None: each
-    as_of: str | None = None  # instant; None: now
+    as_of: Time | None = None  # instant; None: now
 
     @cached_property
     def files(self) -> Sequence[PartitionFiles]:

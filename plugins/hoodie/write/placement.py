@@ -10,6 +10,7 @@ from hoodie.errors import PendingInstantError
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.files import FileSlice
 from hoodie.model.names import METADATA_BOOTSTRAP, LogFileName
+from hoodie.model.time import Time
 from hoodie.view import Busy, TableState
 from hoodie.write.assign import assign, average_record_bytes
 from hoodie.write.plan import WritePlan
@@ -23,7 +24,7 @@ class Placement:
 
     state: TableState
     plan: WritePlan
-    instant: str
+    instant: Time
     busy: Busy
 
     def assign(self, profile: WorkloadProfile, slices: Sequence[FileSlice]) -> Assignment:

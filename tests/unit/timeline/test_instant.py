@@ -8,22 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hoodie.timeline import format_time, pad, parse_time
+from hoodie.timeline import format_time, parse_time
 
 T = "20240102030405678"
-
-
-@pytest.mark.parametrize(
-    ("time", "padded"),
-    [
-        (T, T),
-        ("20240102030405", "20240102030405999"),
-        ("00000000000001", "00000000000001"),
-        ("00000000000000001", "00000000000000001"),
-    ],
-)
-def test_old_instants_of_seconds_are_the_end_of_their_second(time, padded):
-    assert pad(time) == padded
 
 
 @given(

@@ -9,6 +9,7 @@ from enum import IntEnum
 
 from hoodie.errors import UnsupportedTableError
 from hoodie.formats.data_file import data_file
+from hoodie.model.time import Time
 from hoodie.storage.base import File, Storage
 
 MAGIC = b"#HUDI#"
@@ -56,9 +57,9 @@ class LogBlock:
     content_length: int
 
     @property
-    def instant(self) -> str:
+    def instant(self) -> Time:
         """The instant that wrote the block; empty for a corrupt one."""
-        return self.headers.get(Header.INSTANT_TIME, "")
+        return Time.of(self.headers.get(Header.INSTANT_TIME, ""))
 
     @property
     def is_partial(self) -> bool:

@@ -10,6 +10,7 @@ from hoodie.config.store import PROPERTIES
 from hoodie.errors import HUDI_ROLLBACK, TableExistsError
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP
+from hoodie.model.time import Time
 from hoodie.services.bootstrap.plan import BootstrapPlan
 from hoodie.services.bootstrap.request import BootstrapRequest
 from hoodie.storage.base import Storage
@@ -19,7 +20,7 @@ from hoodie.view import TableState, load_state
 TIMES = {keys.METADATA_ONLY: METADATA_BOOTSTRAP, keys.FULL_RECORD: FULL_BOOTSTRAP}
 
 
-def already_done(request: BootstrapRequest, clock: Clock) -> dict[str, CommitMetadata] | None:
+def already_done(request: BootstrapRequest, clock: Clock) -> dict[Time, CommitMetadata] | None:
     """What earlier runs of this bootstrap have committed, by instant; None when there is no table yet.
 
     Raises TableExistsError when the table is another's.
@@ -65,7 +66,7 @@ def check_untouched(state: TableState) -> None:
         )
 
 
-def check_same(request: BootstrapRequest, plan: BootstrapPlan, done: Mapping[str, CommitMetadata]) -> None:
+def check_same(request: BootstrapRequest, plan: BootstrapPlan, done: Mapping[Time, CommitMetadata]) -> None:
     """What was committed must be what the plan says of that mode: else rows would be there twice, or not at all."""
     for mode, time in TIMES.items():
         rows = sum(file.rows for file in plan.of_mode(mode))

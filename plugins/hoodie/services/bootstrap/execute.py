@@ -24,6 +24,7 @@ from hoodie.formats.bootstrap_index import (
     write_bootstrap_index,
 )
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
+from hoodie.model.time import Time
 from hoodie.schema import top_level
 from hoodie.services.bootstrap.earlier import TIMES, already_done, check_same, check_untouched, delete_all_markers
 from hoodie.services.bootstrap.plan import BootstrapPlan
@@ -49,7 +50,7 @@ class BootstrapResult:
 
     plan: BootstrapPlan
     commits: tuple[CommitMetadata, ...] = field(repr=False)
-    instant: str | None  # the last one
+    instant: Time | None  # the last one
     repeated: bool = False
 
     @property

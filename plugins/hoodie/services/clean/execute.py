@@ -15,6 +15,7 @@ from hoodie.engine.base import Engine
 from hoodie.errors import CorruptTableError, HoodieError, MissingFileError, UnsafeDeleteError
 from hoodie.formats.bootstrap_index import read_bootstrap_index
 from hoodie.model.clean import CleanPlan, CleanResult
+from hoodie.model.time import BEGINNING, Time
 from hoodie.services.clean.plan import decide_clean
 from hoodie.services.decision import Decision
 from hoodie.storage import open_storage
@@ -146,7 +147,7 @@ class DeleteFiles:
         return problems
 
 
-def clean_result(time: str, plan: CleanPlan, millis: int, audit: Mapping[str, str]) -> CleanResult:
+def clean_result(time: Time, plan: CleanPlan, millis: int, audit: Mapping[str, str]) -> CleanResult:
     """What a clean says of itself: which files, and in `audit`, for whoever asks later, how many bytes and by whom."""
     deleted: dict[str, list[str]] = {}
     for file in plan.files:
@@ -158,7 +159,7 @@ def clean_result(time: str, plan: CleanPlan, millis: int, audit: Mapping[str, st
         start=time,
         millis=millis,
         policy=plan.policy,
-        earliest_to_retain=plan.earliest_to_retain or "",
+        earliest_to_retain=plan.earliest_to_retain or BEGINNING,
         last_completed=plan.last_completed,
         deleted={partition: tuple(names) for partition, names in sorted(deleted.items())},
         extra={**plan.extra, **audit},

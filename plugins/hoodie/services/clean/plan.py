@@ -12,6 +12,7 @@ from hoodie.config import clean_keys as keys
 from hoodie.config.key import Options, resolve
 from hoodie.errors import ConfigError
 from hoodie.model.clean import CleanFile, CleanPlan, CleanResult
+from hoodie.model.time import BEGINNING, Time
 from hoodie.services.clean.retention import (
     KEEP_COMMITS,
     KEEP_VERSIONS,
@@ -23,7 +24,7 @@ from hoodie.services.clean.retention import (
     superseded,
 )
 from hoodie.services.decision import Decision, Item, Items
-from hoodie.timeline import Action, Instant, pad
+from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.timeline.codecs.savepoint import decode_savepoint
 from hoodie.view import TableState, TableView
@@ -65,7 +66,7 @@ def _due(state: TableState, options: Options) -> tuple[bool, str]:
     if not options.given(keys.TRIGGER_COMMITS) or not cleans:
         return True, ""
     last = cleans[-1].completion_time or cleans[-1].time
-    since = sum(pad(commit.completion_time or commit.time) > pad(last) for commit in state.timeline.commits)
+    since = sum((commit.completion_time or commit.time) > last for commit in state.timeline.commits)
     wanted = options[keys.TRIGGER_COMMITS]
     return since >= wanted, f"{since} commits (of {wanted}, {keys.TRIGGER_COMMITS.name}) since the last clean"
 
@@ -94,7 +95,7 @@ def _partitions(
     options: Options,
     retention: Retention,
     last: CleanResult | None,
-    savepoints: Mapping[str, Instant],
+    savepoints: Mapping[Time, Instant],
 ) -> tuple[list[str] | None, str]:
     """The partitions to look at, and why: all (None), or those in which something may have become removable since the last
     clean."""
@@ -102,27 +103,25 @@ def _partitions(
         return None, "incremental planning is off: every partition is looked at"
     if last is None:
         return None, "first clean on this timeline: every partition is looked at"
-    start = state.timeline.start or ""
+    start = state.timeline.start or BEGINNING
     versions = options[keys.POLICY] == KEEP_VERSIONS
     watermark = last.last_completed if versions else last.earliest_to_retain
-    if not watermark or pad(watermark) < start:
+    if not watermark or watermark < start:
         return None, "the last clean's watermark was archived: every partition is looked at"
     gone = set(filter(None, last.extra.get(SAVEPOINTS, "").split(","))) - set(savepoints)
     if gone:
         return None, f"savepoint {min(gone)} was deleted: every partition is looked at"
     changed: list[Instant] = []
     for instant in state.timeline.commits:
-        time = pad(instant.time)
+        time = instant.time
         if versions:
             # A commit may complete after the clean although it was requested before the last one that the clean saw.
-            if time > pad(watermark) or (instant.completion_time or "") > last.start:
+            if time > watermark or (instant.completion_time or BEGINNING) > last.start:
                 changed.append(instant)
-        elif retention.earliest is not None and pad(watermark) <= time < pad(retention.earliest.time):
+        elif retention.earliest is not None and watermark <= time < retention.earliest.time:
             changed.append(instant)
     if versions and retention.earliest is not None:  # groups that were replaced earlier and whose grace ends now
-        changed.extend(
-            i for i in state.timeline.completed(Action.REPLACE_COMMIT) if pad(i.time) < pad(retention.earliest.time)
-        )
+        changed.extend(i for i in state.timeline.completed(Action.REPLACE_COMMIT) if i.time < retention.earliest.time)
     if not changed:
         return [], f"nothing became removable since the last clean ({last.start}); {retention.reason}"
     partitions = sorted(set().union(*(state.commit_metadata(instant).partitions for instant in changed)))
@@ -138,7 +137,7 @@ def _plan(
     retention: Retention,
     reason: str,
     last_commit: Instant,
-    savepoints: Mapping[str, Instant],
+    savepoints: Mapping[Time, Instant],
 ) -> Decision[CleanPlan]:
     state = view.state
     view.check([each.partition for each in view.files])  # what is to be removed may be all that is left
@@ -161,7 +160,7 @@ def _plan(
     sources = planned_sources(removable, kept) if options[keys.DELETE_SOURCES] else []
     if files:  # what takes their place must be whole: a torn commit may yet be undone, and then they are needed
         for instant in state.timeline.commits:
-            if earliest is None or pad(instant.time) >= pad(earliest.time):
+            if earliest is None or instant.time >= earliest.time:
                 state.commit_metadata(instant)
     sizes = [file.size for p in view.files for file in p.base_files]
     sizes += [log.info.size for p in view.files for log in p.log_files]
@@ -216,11 +215,11 @@ def _check_limits(plan: CleanPlan, seen: int, options: Options) -> None:
         )
 
 
-def _savepoints(state: TableState) -> dict[str, Instant]:
+def _savepoints(state: TableState) -> dict[Time, Instant]:
     return {instant.time: instant for instant in state.timeline.completed(Action.SAVEPOINT)}
 
 
-def _savepointed_files(state: TableState, savepoints: Mapping[str, Instant]) -> set[str]:
+def _savepointed_files(state: TableState, savepoints: Mapping[Time, Instant]) -> set[str]:
     kept: set[str] = set()
     for instant in savepoints.values():
         kept.update(decode_savepoint(state.body(instant), state.where(instant)).paths)

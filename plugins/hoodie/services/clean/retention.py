@@ -8,7 +8,8 @@ from datetime import datetime, timedelta, tzinfo
 
 from hoodie.model.clean import CleanFile
 from hoodie.model.files import FileGroup, FileSlice, GroupId, LogFile
-from hoodie.timeline import WRITE_ACTIONS, Instant, Timeline, format_time, pad
+from hoodie.model.time import BEGINNING, Time
+from hoodie.timeline import WRITE_ACTIONS, Instant, Timeline, format_time
 
 KEEP_COMMITS, KEEP_VERSIONS, KEEP_HOURS = "KEEP_LATEST_COMMITS", "KEEP_LATEST_FILE_VERSIONS", "KEEP_LATEST_BY_HOURS"
 
@@ -42,9 +43,9 @@ def earliest_by_hours(timeline: Timeline, hours: int, now: datetime, zone: tzinf
     try:
         horizon = format_time(now - timedelta(hours=hours), zone)
     except OverflowError:  # before the first year
-        horizon = ""
+        horizon = BEGINNING
     commits = timeline.commits
-    later = [commit for commit in commits if max(pad(commit.time), pad(commit.completion_time or "")) >= horizon]
+    later = [commit for commit in commits if max(commit.time, commit.completion_time or BEGINNING) >= horizon]
     first = later[0] if later else commits[-1] if commits else None
     if first is None or (later and first == commits[0]):
         return Retention(None, f"no commit was complete more than {hours} h ago, with all before it")
@@ -53,8 +54,8 @@ def earliest_by_hours(timeline: Timeline, hours: int, now: datetime, zone: tzinf
 
 def _not_past_pending(timeline: Timeline, wanted: Instant, reason: str) -> Retention:
     pending = [i for i in timeline.pending if i.action.completed_as in WRITE_ACTIONS]
-    if pending and pad(pending[0].time) < pad(wanted.time):
-        before = [i for i in timeline.commits if pad(i.time) <= pad(pending[0].time)]
+    if pending and pending[0].time < wanted.time:
+        before = [i for i in timeline.commits if i.time <= pending[0].time]
         return Retention(before[-1] if before else None, f"held back by pending instant {pending[0]}")
     return Retention(wanted, reason)
 
@@ -63,9 +64,9 @@ def superseded(
     groups: Iterable[FileGroup],
     replaced: Mapping[GroupId, Instant],
     policy: str,
-    earliest: str | None,
+    earliest: Time | None,
     versions: int,
-    replaced_before: str | None,
+    replaced_before: Time | None,
 ) -> Iterator[tuple[FileSlice, str]]:
     """Slices that no retained view needs, with the reason.
 
@@ -74,16 +75,14 @@ def superseded(
     """
     for group in groups:
         replacing = replaced.get(group.group)
-        if replacing is not None and replaced_before is not None and pad(replacing.time) < pad(replaced_before):
+        if replacing is not None and replaced_before is not None and replacing.time < replaced_before:
             for file_slice in group.slices:
                 yield file_slice, f"its file group was replaced by {replacing.time}"
             continue
         for place, file_slice in enumerate(group.slices[1:], 1):
             newer = group.slices[place - 1]
-            if policy == KEEP_VERSIONS:
-                gone = place >= versions
-            else:
-                gone = earliest is not None and pad(newer.base_instant) < pad(earliest)
+            by_time = earliest is not None and newer.base_instant < earliest
+            gone = place >= versions if policy == KEEP_VERSIONS else by_time
             if gone:
                 yield file_slice, f"superseded by {newer.base_instant}"
 
@@ -95,7 +94,7 @@ def planned_files(
 
     `logs` are all log files; the change-data logs among them belong to the base file that their instant wrote.
     """
-    changes: dict[tuple[GroupId, str], list[LogFile]] = {}
+    changes: dict[tuple[GroupId, Time], list[LogFile]] = {}
     for log in logs:
         if log.is_cdc:
             changes.setdefault((log.group, log.time), []).append(log)

@@ -16,6 +16,7 @@ from hoodie.model.commit import WriteStat
 from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import FileSlice
 from hoodie.model.names import BaseFileName
+from hoodie.model.time import Time
 from hoodie.services.compaction.checks import check_current
 from hoodie.services.compaction.task import CompactSlice
 from hoodie.services.rewrite.memory import in_turns
@@ -26,7 +27,7 @@ from hoodie.view import StorageFiles, TableState, TableView
 from hoodie.view.access import TableAccess
 
 
-def execute_compaction(access: TableAccess, time: str, options: Mapping[str, object]) -> CompactionResult:
+def execute_compaction(access: TableAccess, time: Time, options: Mapping[str, object]) -> CompactionResult:
     """Carry out the compaction that was scheduled at `time`, whoever scheduled it.
 
     Raises what `run_compaction` raises, and CorruptTableError for a plan that contradicts another one or the table.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hoodie.clock import Clock
 from hoodie.config.groups import COMPACT_OPTIONS, OptionGroup
 from hoodie.model.compaction import CompactionPlan
+from hoodie.model.time import Time
 from hoodie.services.compaction.execute import execute_compaction
 from hoodie.services.compaction.plan import decide_compaction
 from hoodie.services.decision import Decision
@@ -35,7 +36,7 @@ class Compaction:
     def encode(self, plan: CompactionPlan) -> bytes:
         return encode_compaction_plan(plan)
 
-    def execute(self, access: TableAccess, time: str, options: Given) -> CompactionResult:
+    def execute(self, access: TableAccess, time: Time, options: Given) -> CompactionResult:
         """See `execute_compaction`."""
         return execute_compaction(access, time, options)
 

@@ -18,6 +18,7 @@ from hoodie.model.commit import WriteStat
 from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.names import LogFileName
+from hoodie.model.time import Time
 from hoodie.services.log_compaction.task import LogCompactSlice
 from hoodie.services.rewrite.checks import compacted_since
 from hoodie.services.rewrite.memory import in_turns
@@ -29,7 +30,7 @@ from hoodie.view import StorageFiles, TableState, TableView
 from hoodie.view.access import TableAccess
 
 
-def execute_log_compaction(access: TableAccess, time: str, options: Mapping[str, object]) -> CompactionResult:
+def execute_log_compaction(access: TableAccess, time: Time, options: Mapping[str, object]) -> CompactionResult:
     """Carry out the log compaction that was scheduled at `time`, whoever scheduled it.
 
     Groups that were compacted or replaced since, or are about to be, are passed over. Raises what `run_compaction` raises.
@@ -57,7 +58,7 @@ def _without_superseded(view: TableView, plan: CompactionPlan) -> CompactionPlan
     return replace(plan, operations=tuple(op for op in plan.operations if op.group not in gone))
 
 
-def _log_names(state: TableState, time: str, slices: Sequence[FileSlice]) -> list[LogFileName]:
+def _log_names(state: TableState, time: Time, slices: Sequence[FileSlice]) -> list[LogFileName]:
     """Where logs are numbered in their slice, after all that the slice has by now."""
     now: dict[GroupId, FileSlice] = {}
     if not state.layout.logs_tell_writer:

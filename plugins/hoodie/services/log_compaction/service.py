@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hoodie.clock import Clock
 from hoodie.config.groups import COMPACT_OPTIONS, OptionGroup
 from hoodie.model.compaction import CompactionPlan
+from hoodie.model.time import Time
 from hoodie.services.decision import Decision
 from hoodie.services.log_compaction.execute import execute_log_compaction
 from hoodie.services.log_compaction.plan import decide_log_compaction
@@ -35,7 +36,7 @@ class LogCompaction:
     def encode(self, plan: CompactionPlan) -> bytes:
         return encode_compaction_plan(plan)
 
-    def execute(self, access: TableAccess, time: str, options: Given) -> CompactionResult:
+    def execute(self, access: TableAccess, time: Time, options: Given) -> CompactionResult:
         """See `execute_log_compaction`."""
         return execute_log_compaction(access, time, options)
 

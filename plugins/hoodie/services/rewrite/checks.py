@@ -8,7 +8,6 @@ from hoodie.errors import HUDI_UNSCHEDULE, MissingFileError
 from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import BaseFile, FileSlice, GroupId, LogFile
 from hoodie.storage.base import join
-from hoodie.timeline import pad
 from hoodie.view import TableView
 
 
@@ -40,11 +39,11 @@ def planned_slices(view: TableView, plan: CompactionPlan) -> list[FileSlice]:
 
 
 def compacted_since(view: TableView, operations: Iterable[CompactionOperation]) -> dict[GroupId, BaseFile]:
-    planned = {operation.group: pad(operation.base_instant) for operation in operations}
+    planned = {operation.group: operation.base_instant for operation in operations}
     found: dict[GroupId, BaseFile] = {}
     for partition in view.files:
         for base in partition.base_files:
-            newer = base.group in planned and pad(base.instant) > planned[base.group]
+            newer = base.group in planned and base.instant > planned[base.group]
             if newer and view.state.timeline.is_committed(base.instant):
                 found[base.group] = base
     return found

@@ -9,8 +9,9 @@ from hoodie.errors import UnsupportedTableError
 from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import FileSlice
 from hoodie.model.names import FULL_BOOTSTRAP
+from hoodie.model.time import Time
 from hoodie.services.decision import Decision, Item, Items
-from hoodie.timeline import Action, Instant, Timeline, pad
+from hoodie.timeline import Action, Instant, Timeline
 from hoodie.view import TableState, TableView
 
 _MB = 1024 * 1024  # bytes; Hudi's plans count in megabytes
@@ -23,7 +24,7 @@ class Backlog:
     file_groups: int
     log_files: int
     log_bytes: int
-    oldest_log: str | None  # instant of the oldest delta commit since the last compaction
+    oldest_log: Time | None  # instant of the oldest delta commit since the last compaction
     pending_plans: int
 
 
@@ -79,8 +80,8 @@ def delta_commits_since_compaction(timeline: Timeline) -> list[Instant]:
     """Completed delta commits requested after the last compaction, whether that is done or waits."""
     compactions = [i.time for i in timeline.pending if i.action is Action.COMPACTION]
     compactions += [i.time for i in timeline.completed(Action.COMMIT)]  # compactions, as the table is merge on read
-    last = max(map(pad, compactions), default=FULL_BOOTSTRAP)  # a bootstrap writes no logs
-    return [instant for instant in timeline.completed(Action.DELTA_COMMIT) if pad(instant.time) > last]
+    last = max(compactions, default=FULL_BOOTSTRAP)  # a bootstrap writes no logs
+    return [instant for instant in timeline.completed(Action.DELTA_COMMIT) if instant.time > last]
 
 
 def waiting_slices(view: TableView) -> list[FileSlice]:

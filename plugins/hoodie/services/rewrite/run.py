@@ -13,6 +13,7 @@ from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import FileSlice
+from hoodie.model.time import Time
 from hoodie.schema import arrow_to_avro
 from hoodie.services.rewrite.checks import planned_slices
 from hoodie.timeline import Action, Instant
@@ -47,7 +48,7 @@ class CompactionWork:
 
 
 def run_compaction(
-    access: TableAccess, time: str, given: Mapping[str, object], work: CompactionWork
+    access: TableAccess, time: Time, given: Mapping[str, object], work: CompactionWork
 ) -> CompactionResult:
     """Carry out the plan of instant `time`, whoever scheduled it.
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from hoodie.errors import CorruptTableError, MissingFileError
 from hoodie.model.clean import CleanResult
 from hoodie.model.commit import CommitMetadata
+from hoodie.model.time import BEGINNING, Time
 from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant
 
 SEARCH_ON = (
@@ -23,7 +24,7 @@ class ArchivedTimeline(Protocol):
     or MissingFileError naming the file of the archive that is torn or gone.
     """
 
-    def instants(self, after: str = "", until: str | None = None) -> tuple[Instant, ...]:
+    def instants(self, after: Time = BEGINNING, until: Time | None = None) -> tuple[Instant, ...]:
         """Those whose requested time is greater than `after` and not greater than `until`, ascending."""
         ...
 
@@ -31,7 +32,7 @@ class ArchivedTimeline(Protocol):
         """All of them, descending; no more of the archive is read than the caller takes."""
         ...
 
-    def completion_times(self, times: Collection[str]) -> Mapping[str, str]:
+    def completion_times(self, times: Collection[Time]) -> Mapping[Time, Time]:
         """Requested time -> completion time of those of the write instants `times` that are archived."""
         ...
 
@@ -49,7 +50,7 @@ def action_of(word: str | None) -> Action | None:
     return Action(word).completed_as if word in set(Action) else None
 
 
-def completion_times(instants: Collection[Instant], times: Collection[str]) -> dict[str, str]:
+def completion_times(instants: Collection[Instant], times: Collection[Time]) -> dict[Time, Time]:
     """Requested time -> completion time of the write instants among `times`."""
     wanted = frozenset(times)
     return {

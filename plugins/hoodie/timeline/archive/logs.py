@@ -19,6 +19,7 @@ from hoodie.formats import avro_file
 from hoodie.formats.log import BlockType, Header, LogBlock, read_content, scan_blocks
 from hoodie.model.clean import CleanResult
 from hoodie.model.commit import CommitMetadata
+from hoodie.model.time import BEGINNING, Time
 from hoodie.storage.base import Storage
 from hoodie.timeline.archive.base import action_of, completion_times, torn
 from hoodie.timeline.codecs.clean import clean_result_of
@@ -50,7 +51,7 @@ class LogArchive:
         self._folder = folder
         self._content: tuple[LogBlock | None, bytes] = (None, b"")  # content of the block read last
 
-    def instants(self, after: str = "", until: str | None = None) -> tuple[Instant, ...]:
+    def instants(self, after: Time = BEGINNING, until: Time | None = None) -> tuple[Instant, ...]:
         return tuple(
             entry.instant
             for (time, _), entry in self._entries.items()
@@ -61,7 +62,7 @@ class LogArchive:
         for entry in reversed(self._entries.values()):
             yield entry.instant
 
-    def completion_times(self, times: Collection[str]) -> Mapping[str, str]:
+    def completion_times(self, times: Collection[Time]) -> Mapping[Time, Time]:
         return completion_times(self.instants(), times)
 
     def commit_metadata(self, instant: Instant) -> CommitMetadata:
@@ -71,8 +72,8 @@ class LogArchive:
         return clean_result_of(self._record(instant), self._of(instant))
 
     @cached_property
-    def _entries(self) -> dict[tuple[str, Action], _Entry]:
-        found: dict[tuple[str, Action], _Entry] = {}
+    def _entries(self) -> dict[tuple[Time, Action], _Entry]:
+        found: dict[tuple[Time, Action], _Entry] = {}
         for path in self._paths():
             for block in scan_blocks(self._storage, path):
                 if block.kind is not BlockType.AVRO_DATA:
@@ -108,9 +109,12 @@ class LogArchive:
             entry = self._decode(block, content[start:end], writer, reader)
             action = action_of(entry["actionType"])
             if entry["actionState"] == State.COMPLETED.name and action is not None:
-                completion = entry.get("stateTransitionTime")
+                completion = Time.of(entry["stateTransitionTime"]) if entry.get("stateTransitionTime") else None
                 yield _Entry(
-                    Instant(entry["commitTime"], action, State.COMPLETED, completion, relative), block, start, end
+                    Instant(Time.of(entry["commitTime"]), action, State.COMPLETED, completion, relative),
+                    block,
+                    start,
+                    end,
                 )
 
     def _bounds(self, block: LogBlock, content: bytes) -> Iterator[tuple[int, int]]:

@@ -15,16 +15,17 @@ import pyarrow.parquet as pq
 
 from hoodie.model.clean import CleanResult
 from hoodie.model.commit import CommitMetadata
+from hoodie.model.time import BEGINNING, Time
 from hoodie.storage.base import Storage, closing_input
 from hoodie.timeline.archive.base import action_of, completion_times, missing, torn
 from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.timeline.codecs.commit import decode_commit_avro, decode_commit_json
-from hoodie.timeline.instant import Action, Instant, State, pad
+from hoodie.timeline.instant import Action, Instant, State
 
 _NAME = re.compile(r"^(\d+)_(\d+)_(\d+)\.parquet\Z", re.ASCII)
 _VERSION = "_version_"
 _MANIFEST = "manifest_"
-_Key = tuple[str, Action | None]
+_Key = tuple[Time, Action | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +33,8 @@ class _File:
     """A data file: its name, and the least and greatest requested time of its instants."""
 
     name: str
-    least: str
-    greatest: str
+    least: Time
+    greatest: Time
 
 
 class LsmArchive:
@@ -48,12 +49,12 @@ class LsmArchive:
         self._read: dict[str, tuple[Instant, ...]] = {}
         self._bodies: tuple[str, Mapping[_Key, bytes]] = ("", {})  # bodies in the file read last
 
-    def instants(self, after: str = "", until: str | None = None) -> tuple[Instant, ...]:
+    def instants(self, after: Time = BEGINNING, until: Time | None = None) -> tuple[Instant, ...]:
         files = [f for f in self._files if f.greatest > after and (until is None or f.least <= until)]
         return tuple(
             instant
             for instant in _in_order(i for file in files for i in self._instants(file))
-            if pad(instant.time) > after and (until is None or pad(instant.time) <= until)
+            if instant.time > after and (until is None or instant.time <= until)
         )
 
     def newest(self) -> Iterator[Instant]:
@@ -61,14 +62,13 @@ class LsmArchive:
         held: list[Instant] = []
         while left or held:
             # What a file that is still closed may hold must not come after what is held.
-            while left and (not held or left[-1].greatest >= pad(held[-1].time)):
+            while left and (not held or left[-1].greatest >= held[-1].time):
                 held = _in_order([*held, *self._instants(left.pop())])
             if held:
                 yield held.pop()
 
-    def completion_times(self, times: Collection[str]) -> Mapping[str, str]:
-        padded = [pad(time) for time in times]
-        files = [f for f in self._files if any(f.least <= time <= f.greatest for time in padded)]
+    def completion_times(self, times: Collection[Time]) -> Mapping[Time, Time]:
+        files = [f for f in self._files if any(f.least <= time <= f.greatest for time in times)]
         return completion_times([i for file in files for i in self._instants(file)], times)
 
     def commit_metadata(self, instant: Instant) -> CommitMetadata:
@@ -106,7 +106,7 @@ class LsmArchive:
         match = _NAME.match(str(name))
         if match is None:
             raise torn(self._where(manifest), f"the entry {name!r}, which is no file of the history")
-        return _File(name, pad(match[1]), pad(match[2]))
+        return _File(name, Time.of(match[1]), Time.of(match[2]))
 
     def _instants(self, file: _File) -> tuple[Instant, ...]:
         known = self._read.get(file.name)
@@ -114,7 +114,7 @@ class LsmArchive:
             rows = self._columns(file.name, ["instantTime", "completionTime", "action"])
             relative = f"{self._folder.rpartition('/')[2]}/{file.name}"
             known = tuple(
-                Instant(time, action, State.COMPLETED, completion, relative)
+                Instant(Time.of(time), action, State.COMPLETED, Time.of(completion) if completion else None, relative)
                 for time, completion, word in zip(*(column.to_pylist() for column in rows.columns), strict=True)
                 if (action := action_of(word)) is not None
             )

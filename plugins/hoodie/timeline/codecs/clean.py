@@ -8,6 +8,7 @@ from typing import Any
 from hoodie.formats import avro_file
 from hoodie.model.clean import CleanFile, CleanPlan, CleanResult
 from hoodie.model.names import BaseFileName, LogFileName
+from hoodie.model.time import Time
 from hoodie.storage.base import join
 from hoodie.timeline.named import named_part, named_path, named_watermark, reading
 
@@ -123,11 +124,11 @@ def clean_result_of(record: dict[str, Any], where: str) -> CleanResult:
     with reading(where, "clean"):
         partitions = record.get("partitionMetadata") or {}
         return CleanResult(
-            start=record["startCleanTime"],
+            start=Time.of(record["startCleanTime"]),
             millis=record["timeTakenInMillis"],
             policy=next((entry["policy"] for entry in partitions.values()), ""),
-            earliest_to_retain=record.get("earliestCommitToRetain") or "",
-            last_completed=record.get("lastCompletedCommitTimestamp") or "",
+            earliest_to_retain=Time.of(record.get("earliestCommitToRetain") or ""),
+            last_completed=Time.of(record.get("lastCompletedCommitTimestamp") or ""),
             deleted={part: tuple(entry["successDeleteFiles"]) for part, entry in partitions.items()},
             failed={
                 part: tuple(entry["failedDeleteFiles"])

@@ -10,6 +10,7 @@ from typing import ClassVar
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.files import FileSlice
 from hoodie.model.names import LogFileName
+from hoodie.model.time import Time
 from hoodie.storage.base import FileInfo, Storage
 from hoodie.timeline.archive.base import ArchivedTimeline
 from hoodie.timeline.codecs.written import Written
@@ -40,7 +41,7 @@ class Layout(ABC):
         """The instant that a file of the timeline folder shows, or None for any other file."""
 
     @abstractmethod
-    def completed_name(self, instant: Instant, completion_time: str) -> str:
+    def completed_name(self, instant: Instant, completion_time: Time) -> str:
         """File name of the completed state of `instant`."""
 
     @abstractmethod
@@ -59,7 +60,7 @@ class Layout(ABC):
         """What `clean.inflight` holds, given the encoded plan."""
 
     @abstractmethod
-    def next_log(self, file_slice: FileSlice, instant: str, compaction: str | None) -> LogFileName:
+    def next_log(self, file_slice: FileSlice, instant: Time, compaction: Time | None) -> LogFileName:
         """The name of the log that the write `instant` adds to a slice, without its write token, which only the task knows.
 
         `compaction` is the pending compaction that is about to make the next slice of the group; None without one.
@@ -79,17 +80,17 @@ class Layout(ABC):
         """The file that shows the instant's state, of an instant that has its file name."""
         return f"{self.folder}/{instant.file_name}"
 
-    def requested_path(self, time: str, action: Action) -> str:
+    def requested_path(self, time: Time, action: Action) -> str:
         """The file that requests an instant, which holds its plan; `action` is that of the pending instant."""
         return f"{self.folder}/{self.pending_name(Instant(time, action, State.REQUESTED))}"
 
-    def inflight_path(self, time: str, action: Action) -> str:
+    def inflight_path(self, time: Time, action: Action) -> str:
         """The file that says that a pending instant is at work."""
         return f"{self.folder}/{self.pending_name(Instant(time, action, State.INFLIGHT))}"
 
     def _where(self, instant: Instant) -> str:
         return f"instant {instant} ({self.path(instant)})"
 
-    def _changed(self, file: FileInfo) -> str:
-        """When a file was changed last, as instant text."""
+    def _changed(self, file: FileInfo) -> Time:
+        """When a file was changed last."""
         return format_time(datetime.fromtimestamp(file.modified_ms / 1000, UTC), self._zone)

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import re
 
+from hoodie.model.time import Time
 from hoodie.timeline.instant import Action, State
 
-_ACTIONS = frozenset(action.value for action in Action)
+_ACTIONS = {action.value: action for action in Action}
+_STATES = {state.name.lower(): state for state in State}
 _NAME = re.compile(r"^(\d+)(?:_(\d+))?(?:\.([a-z]+))?(?:\.(requested|inflight))?\Z", re.ASCII)
 
 
-def parse_name(name: str) -> tuple[str, str | None, Action, State] | None:
+def parse_name(name: str) -> tuple[Time, Time | None, Action, State] | None:
     """Time, completion time if it is in the name, action and state that a file name of either layout tells; None for others."""
     match = _NAME.match(name)
     if match is None:
         return None
-    time, completion, action, state = match.groups()
-    if action == "inflight" and state is None:  # `T.inflight`: the commit action has no word of its own
+    text, completion, word, state = match.groups()
+    time = Time.of(text)
+    if word == "inflight" and state is None:  # `T.inflight`: the commit action has no word of its own
         return time, None, Action.COMMIT, State.INFLIGHT
-    if action not in _ACTIONS:
+    action = _ACTIONS.get(word)
+    if action is None:
         return None
     if state is not None:
-        return time, None, Action(action), State[state.upper()]
-    return time, completion, Action(action), State.COMPLETED
+        return time, None, action, _STATES[state]
+    return time, Time.of(completion) if completion else None, action, State.COMPLETED

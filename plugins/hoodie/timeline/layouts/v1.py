@@ -8,6 +8,7 @@ from datetime import tzinfo
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.files import FileSlice
 from hoodie.model.names import LogFileName
+from hoodie.model.time import Time
 from hoodie.storage.base import FileInfo, Storage
 from hoodie.timeline.archive.base import ArchivedTimeline
 from hoodie.timeline.archive.logs import LogArchive
@@ -38,7 +39,7 @@ class LayoutV1(Layout):
         completion = self._changed(file) if state is State.COMPLETED else None
         return Instant(time, action, state, completion, file.name, (file.size, file.modified_ms))
 
-    def completed_name(self, instant: Instant, completion_time: str) -> str:
+    def completed_name(self, instant: Instant, completion_time: Time) -> str:
         return f"{instant.time}.{instant.action.completed_as}"
 
     def encode_commit(self, metadata: CommitMetadata, *, replace: bool) -> bytes:
@@ -53,7 +54,7 @@ class LayoutV1(Layout):
     def clean_inflight_body(self, plan: bytes) -> bytes:
         return plan
 
-    def next_log(self, file_slice: FileSlice, instant: str, compaction: str | None) -> LogFileName:
+    def next_log(self, file_slice: FileSlice, instant: Time, compaction: Time | None) -> LogFileName:
         """With the instant of the slice, or of the next one, and a version that no log of that slice has: no two writes share
         a file."""
         time = compaction if compaction is not None else file_slice.base_instant

@@ -8,6 +8,7 @@ from datetime import tzinfo
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.files import FileSlice
 from hoodie.model.names import LogFileName
+from hoodie.model.time import Time
 from hoodie.storage.base import FileInfo, Storage
 from hoodie.timeline.archive.base import ArchivedTimeline
 from hoodie.timeline.archive.lsm import LsmArchive
@@ -37,7 +38,7 @@ class LayoutV2(Layout):
             completion = self._changed(file)
         return Instant(time, action, state, completion, file.name, (file.size, file.modified_ms))
 
-    def completed_name(self, instant: Instant, completion_time: str) -> str:
+    def completed_name(self, instant: Instant, completion_time: Time) -> str:
         return f"{instant.time}_{completion_time}.{instant.action.completed_as}"
 
     def encode_commit(self, metadata: CommitMetadata, *, replace: bool) -> bytes:
@@ -54,7 +55,7 @@ class LayoutV2(Layout):
     def clean_inflight_body(self, plan: bytes) -> bytes:
         return b""
 
-    def next_log(self, file_slice: FileSlice, instant: str, compaction: str | None) -> LogFileName:
+    def next_log(self, file_slice: FileSlice, instant: Time, compaction: Time | None) -> LogFileName:
         return LogFileName(file_slice.file_id, instant, 1, "")
 
     def open_archive(self, storage: Storage) -> ArchivedTimeline:
