@@ -56,12 +56,15 @@ def assign(
     options: SizingOptions,
     new_file_id: Callable[[], str],
     log_name: Callable[[FileSlice], LogFileName] | None = None,
+    input_row_bytes: int = 0,
 ) -> Assignment:
     """Plan the files of a write.
 
     `updates`: number of a file group (its place in `slices`) -> rows that touch it. `inserts`: partition -> rows to insert.
     `no_inserts` tells slices that must not grow (they wait for clustering). In a merge-on-read table `log_name` names the log to
     which a slice's updates go; a slice that also takes inserts is written anew, since the index does not look into logs first.
+    `input_row_bytes` is what a row of the input takes, 0 where nobody knows: tasks of large rows are not small, whatever older
+    records took.
     """
     tasks: list[FileTask] = []
     rows: Counter[int] = Counter()  # by task
@@ -105,7 +108,7 @@ def assign(
             if task.slice is not None and number not in grows:
                 tasks[number] = replace(task, log=log_name(task.slice))
     rewritten = (task.slice.size if task.slice is not None and task.log is None else 0 for task in tasks)
-    sizes = tuple(old + rows[number] * record_bytes for number, old in enumerate(rewritten))
+    sizes = tuple(old + rows[number] * max(record_bytes, input_row_bytes) for number, old in enumerate(rewritten))
     return Assignment(tuple(tasks), task_of_group, routes, sizes)
 
 

@@ -65,7 +65,7 @@ class Pipeline:
         tag = Tag(self.context, self._index, tuple(file_slice.partition for file_slice in slices), self.plan.combines)
         profile = WorkloadProfile.of(keyed.map(tag))
         placement = Placement(self.state, self.plan, self.context.writing.instant, Busy(self.state))
-        assignment = placement.assign(profile, slices)
+        assignment = placement.assign(profile, slices, size)
         if not assignment.tasks:
             return []
         routed = keyed.exchange(Route(tag, assignment), len(assignment.tasks), assignment.sizes)

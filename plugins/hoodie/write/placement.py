@@ -27,8 +27,11 @@ class Placement:
     instant: Time
     busy: Busy
 
-    def assign(self, profile: WorkloadProfile, slices: Sequence[FileSlice]) -> Assignment:
-        """The file of every row. Raises PendingInstantError for an update of a group that waits for clustering."""
+    def assign(self, profile: WorkloadProfile, slices: Sequence[FileSlice], input_bytes: int) -> Assignment:
+        """The file of every row; `input_bytes` is the size of the input, 0 where it is not known.
+
+        Raises PendingInstantError for an update of a group that waits for clustering.
+        """
         self._refuse_clustered(slices[number] for number in profile.updates)
         sizing = self.plan.sizing
         return assign(
@@ -40,6 +43,7 @@ class Placement:
             sizing,
             new_file_id,
             self._log_name if self.state.properties.is_merge_on_read else None,
+            input_bytes // max(1, profile.updates.total() + profile.inserts.total()),
         )
 
     def _must_not_grow(self, file_slice: FileSlice) -> bool:

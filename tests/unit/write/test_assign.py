@@ -55,3 +55,19 @@ def test_a_slice_that_must_not_grow_gets_no_inserts():
     assignment = plan({0: 1}, {"p": 10}, slices, logged=False, grows=lambda _: True)
     assert [task.file_id for task in assignment.tasks] == ["small", "new-0"]
     assert assignment.insert_tasks("p", np.array([0, 1 << 31], dtype=np.uint32)).tolist() == [1, 1]
+
+
+def test_tasks_of_large_rows_are_not_small():
+    """Updates to logs of rows that are far larger than older records were: no worker may be dealt many of them at once."""
+
+    def sizes(input_row_bytes):
+        name = LogFileName("a", "002", 1, "0-0-0")
+        new = iter(())
+        slices = [file_slice("a", 100)]
+        return assign(
+            {0: 7}, {}, slices, lambda _: False, 10, SIZING, new.__next__, lambda _: name, input_row_bytes
+        ).sizes
+
+    assert sizes(0) == (70,), "as large as older records"
+    assert sizes(3) == (70,)
+    assert sizes(1000) == (7000,)
