@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from croniter import croniter
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from hudi_services.feed.model import BrokenFiles, Feed, Part, Texts
 
 _DIRECTIVES = {"%Y", "%m", "%d", "%H", "%%"}
-
-
-def _one_or_more(value: object) -> object:
-    return (value,) if isinstance(value, str) else value
 
 
 def _cron(value: str) -> str:
@@ -48,32 +46,27 @@ def _scalar(value: object) -> object:
     return value
 
 
-Columns = Annotated[tuple[str, ...], BeforeValidator(_one_or_more)]
 Cron = Annotated[str, AfterValidator(_cron)]
 Options = Annotated[dict[str, str], BeforeValidator(_as_text)]
-
-
-class Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Keys(Part):
     """Columns that identify a record, place it, and decide which of two versions is the newer."""
 
-    record_key: Annotated[Columns, Field(min_length=1)]
-    partition_by: Columns = ()
-    ordering: Columns = ()
+    record_key: Annotated[Texts, Field(min_length=1)]
+    partition_by: Texts = ()
+    ordering: Texts = ()
 
 
-class Quarantine(Part):
-    """Where bad rows go, and the share of them (0 to 1) past which nothing of a run is committed."""
+class Quarantine(BrokenFiles):
+    """Where bad rows go, and the share of them (0 to 1) past which nothing of a run is committed; and broken files."""
 
     path: str | None = None
     max_share: Annotated[float, Field(ge=0, le=1)] = 0.0
 
 
-class Source(Part):
-    """The files that are ingested. `date_pattern` says how a file's path carries its date."""
+class Source(Feed):
+    """The files that are ingested, and how. `date_pattern` says how a file's path carries its date."""
 
     path: str
     format: Literal["parquet", "csv", "json"]
@@ -81,17 +74,24 @@ class Source(Part):
     operation: Literal["upsert", "insert", "bulk_insert", "delete"] = "upsert"
     quarantine: Quarantine = Quarantine()
 
+    @property
+    def feed(self) -> Feed:
+        """What the command is told by its flag `--feed`."""
+        said = self.model_dump(by_alias=True, exclude_defaults=True, include=set(Feed.model_fields))
+        files = {"quarantine": {"files": self.quarantine.files}}
+        return Feed.model_validate({**said, **files})
+
 
 class ServiceSection(Part):
     """What a table's entry says of one service. Each entry of a service declares its own."""
 
-    hoodie: Options = {}
+    hoodie: Options = Field(default={})
 
 
 class SparkSection(ServiceSection):
     """Of a service that runs on Spark."""
 
-    spark: Options = {}
+    spark: Options = Field(default={})
 
 
 class Table(Part):
@@ -106,13 +106,13 @@ class Table(Part):
     type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"] = "COPY_ON_WRITE"
     version: Literal[6, 9] = 9
     source: Source | None = None
-    hoodie: Options = {}
+    hoodie: Options = Field(default={})
     connection: str = "spark_default"
     results: str | None = None
     pool: str = "default_pool"
     retries: Annotated[int, Field(ge=0)] = 2
     owner: str = "airflow"
-    tags: Columns = ()
+    tags: Texts = ()
     description: str = ""
 
     def section(self, service: str) -> Any:
@@ -121,19 +121,3 @@ class Table(Part):
 
 
 Pools = dict[str, Annotated[int, Field(ge=1)]]
-
-
-def known_names(model: type[BaseModel], path: tuple[Any, ...]) -> tuple[str, ...]:
-    """The options that a table's entry, described by `model`, may have at `path`, for the closest name to a wrong one."""
-    for step in path:
-        found = model.model_fields.get(str(step))
-        inner = _model_in(found.annotation) if found else None
-        if inner is None:
-            return ()
-        model = inner
-    return tuple(model.model_fields)
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    options = (annotation, *getattr(annotation, "__args__", ()))
-    return next((kind for kind in options if isinstance(kind, type) and issubclass(kind, BaseModel)), None)

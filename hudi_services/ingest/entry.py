@@ -22,6 +22,8 @@ from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Run, Ste
 from hudi_services.entry.new_table import options_of_new
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
 from hudi_services.entry.table import Cron, SparkSection, Table
+from hudi_services.feed.flag import feed_flag
+from hudi_services.feed.model import contradictions
 from hudi_services.ingest.dates import Late, chosen_dates, dates_to_load
 
 SWITCH = "hudi_ingestion_on"
@@ -48,6 +50,9 @@ def _task(call: Call, **flags: Any) -> Task:
 def _contradictions(table: Table, section: Ingest) -> Iterator[tuple[KeyPath, str]]:
     if table.source is None and section.schedule is not None:
         yield ("ingest", "schedule"), "has no effect without a source"
+    if table.source is not None:
+        for path, message in contradictions(table.source.feed, table.source.format):
+            yield ("source", *path), message
 
 
 def _trigger(_table: Table, section: Ingest) -> Trigger:
@@ -93,6 +98,7 @@ def _arguments(table: Table, section: Ingest, asked: Asked) -> Arguments:
             flags += ["--source-date-pattern", source.date_pattern]
             flags += ["--from", dates.start.isoformat()] if dates.start else []
             flags += ["--to", dates.stop.isoformat()] if dates.stop else []
+    flags += feed_flag(source.feed)
     flags += ["--operation", source.operation, "--create-table-version", str(table.version)]
     if source.quarantine.path is not None:
         flags += ["--quarantine-path", source.quarantine.path]
@@ -120,6 +126,11 @@ INGEST = ServiceEntry(
                 type=click.Choice(["parquet", "csv", "json"]),
                 default="parquet",
                 show_default=True,
+            ),
+            click.Option(
+                ["--feed"],
+                metavar="JSON|FILE",
+                help="How files are chosen, read and shaped: the keys of `source` in docs/feeds.md, as JSON text or a file.",
             ),
             click.Option(["--source-date-pattern"], help="Where paths carry their date, for instance dt=%Y-%m-%d."),
             click.Option(["--from", "start"], type=_DAY, help="First date to load."),

@@ -15,6 +15,7 @@ from hoodie.errors import ConfigError
 from hoodie.services.decision import Decision
 from hoodie.write.plan import chosen_operation
 from hudi_services.entry.call import Call
+from hudi_services.ingest.declared import read_feed
 from hudi_services.ingest.files.plan import Window
 from hudi_services.ingest.files.source import FilesSource
 from hudi_services.ingest.prepare import prepare
@@ -56,6 +57,7 @@ def ingest_task(
     call: Call,
     source_path: str | None,
     source_format: str,
+    feed: str | None,
     source_date_pattern: str | None,
     start: datetime | None,
     end: datetime | None,
@@ -89,6 +91,7 @@ def ingest_task(
                 source_date_pattern,
                 Window(start.date() if start else None, end.date() if end else None),
                 reload,
+                read_feed(feed, source_format),
             ),
             operation=chosen_operation(operation, options),
             start_fresh=start_fresh,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,8 +12,9 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from hudi_services.entries import ENTRIES, Entries
-from hudi_services.entry.table import Pools, Table, known_names
-from hudi_services.registry.marks import Marked, Path, read_marked
+from hudi_services.entry.marks import Marked, Path, read_marked
+from hudi_services.entry.table import Pools, Table
+from hudi_services.entry.words import told, unknown
 from hudi_services.registry.mistakes import Mistake, as_error
 from hudi_services.registry.options import wrong_options
 from hudi_services.registry.places import PATH_KEYS, expand, same_place
@@ -93,7 +93,7 @@ class _Checker:
             self._add((), "must be a mapping with the sections " + ", ".join(_SECTIONS))
             data = {}
         for name in data.keys() - set(_SECTIONS):
-            self._add((name,), _unknown(name, _SECTIONS))
+            self._add((name,), unknown(name, _SECTIONS))
         pools = self._pools(data.get("pools"))
         defaults = self._section(data, "defaults", dict)
         tables: list[Table] = []
@@ -116,7 +116,7 @@ class _Checker:
             return _POOLS.validate_python(value or {})
         except ValidationError as error:
             for problem in error.errors():
-                self._add(("pools", *problem["loc"]), _words(problem, self._model))
+                self._add(("pools", *problem["loc"]), told(problem, self._model))
             return {}
 
     def _table(self, position: int, entry: Any, defaults: dict[str, Any], pools: Mapping[str, int]) -> Table | None:
@@ -135,7 +135,7 @@ class _Checker:
             table = self._model.model_validate(merged)
         except ValidationError as error:
             for problem in error.errors():
-                self._add((*here, *problem["loc"]), _words(problem, self._model))
+                self._add((*here, *problem["loc"]), told(problem, self._model))
             return None
         for path, message in _contradictions(table, pools, self._entries):
             self._add((*here, *path), message)
@@ -205,21 +205,3 @@ def _contradictions(table: Table, pools: Mapping[str, int], entries: Entries) ->
             yield from entry.section.contradictions(table, section)
     if table.pool != "default_pool" and table.pool not in pools:
         yield ("pool",), f"the pool {table.pool!r} is not declared; add it to the section pools with its slots"
-
-
-def _words(problem: Any, model: type[Table]) -> str:
-    """A validation problem in this file's words."""
-    path = problem["loc"]
-    if problem["type"] == "extra_forbidden":
-        return _unknown(str(path[-1]), known_names(model, path[:-1]))
-    if problem["type"] == "missing":
-        return "is missing"
-    message = str(problem["msg"]).removeprefix("Value error, ")
-    if problem["type"] == "value_error":
-        return message
-    return f"{message[:1].lower()}{message[1:]} (found {problem['input']!r})"
-
-
-def _unknown(name: str, known: tuple[str, ...]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"is not an option; did you mean {close[0]!r}?" if close else f"is not an option; known: {', '.join(known)}"

@@ -11,6 +11,7 @@ from hoodie.engine import Engine
 from hoodie.errors import ConfigError, CorruptTableError
 from hoodie.services.decision import Item, Items
 from hoodie.storage import open_storage
+from hudi_services.feed.model import Feed
 from hudi_services.ingest.files.checkpoint import KEY, Checkpoint
 from hudi_services.ingest.files.listing import list_source
 from hudi_services.ingest.files.plan import FilesPlan, Window, plan_files
@@ -30,6 +31,7 @@ class FilesSource:
     date_pattern: str | None = None
     window: Window = field(default_factory=Window)
     reload: bool = False
+    feed: Feed = field(default_factory=Feed)
 
     @property
     def name(self) -> str:

@@ -30,15 +30,21 @@ def registry_keys(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
             None,
         )
         if inner is None:
-            yield prefix + name
+            yield prefix + (field.alias or name)
         else:
-            yield from registry_keys(inner, f"{prefix}{name}.")
+            yield from registry_keys(inner, f"{prefix}{field.alias or name}.")
 
 
 def told_keys() -> set[str]:
-    """The keys in the first column of the guide's table; `.name` goes on from the key before it."""
-    text = (DOCS / "guide.md").read_text()
-    table = text[text.index("| key | what it says |") :].partition("\n\n")[0]
+    """The keys in the first column of the tables of guide and feeds; `.name` goes on from the key before it."""
+    found: set[str] = set()
+    for page in ("guide.md", "feeds.md"):
+        text = (DOCS / page).read_text()
+        found |= _keys_of(text[text.index("| key | what it says |") :].partition("\n\n")[0])
+    return found
+
+
+def _keys_of(table: str) -> set[str]:
     found: set[str] = set()
     for line in table.splitlines()[2:]:
         last = ""

@@ -1,0 +1,52 @@
+"""What is wrong with a declaration, in the words of those who wrote it."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel
+
+
+def told(problem: Any, model: type[BaseModel]) -> str:
+    """A problem that pydantic found in what `model` describes."""
+    path = problem["loc"]
+    if problem["type"] == "extra_forbidden":
+        return unknown(str(path[-1]), known_names(model, path[:-1]))
+    if problem["type"] == "missing":
+        return "is missing"
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    if problem["type"] == "value_error":
+        return message
+    return f"{message[:1].lower()}{message[1:]} (found {problem['input']!r})"
+
+
+def unknown(name: str, known: tuple[str, ...]) -> str:
+    """That there is no such key, and which was perhaps meant."""
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"is not an option; did you mean {close[0]!r}?" if close else f"is not an option; known: {', '.join(known)}"
+
+
+def known_names(model: type[BaseModel], path: tuple[Any, ...]) -> tuple[str, ...]:
+    """The options that a declaration described by `model` may have at `path`, for the closest name to a wrong one."""
+    kind: Any = model
+    for step in path:
+        inner = _model_in(kind)
+        if inner is None:
+            kind = _values_of(kind)
+            continue
+        fields = {field.alias or name: field.annotation for name, field in inner.model_fields.items()}
+        kind = fields.get(str(step))
+    inner = _model_in(kind)
+    return tuple(field.alias or name for name, field in inner.model_fields.items()) if inner is not None else ()
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if get_origin(annotation) is dict:
+        return None
+    options = (annotation, *get_args(annotation))
+    return next((kind for kind in options if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+
+
+def _values_of(annotation: Any) -> Any:
+    return get_args(annotation)[1] if get_origin(annotation) is dict else None

@@ -1,0 +1,223 @@
+"""What a feed's declaration may say: how its files are chosen, read, shaped, and what becomes of what cannot be loaded.
+
+It is part of `source` in a table's entry of the registry, and the flag `--feed` of the command carries it, as JSON, to
+wherever the command runs. Names of columns in `csv` and `schema` are those of the files, before `rename`; those in `cast`,
+`timestamps` and `sql` are the table's, after it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from hudi_services.feed.types import parse_type
+
+_DURATION = re.compile(r"(\d+)\s*(s|m|h|d)")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+class Part(BaseModel):
+    """Of what users declare: frozen, and an unknown option is a mistake."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def _one_or_more(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(_one_or_more)]
+"""One text, or a list of them."""
+
+
+def _type_name(value: str) -> str:
+    parse_type(value)
+    return value
+
+
+TypeName = Annotated[str, AfterValidator(_type_name)]
+"""A column's type in SQL's words or Arrow's."""
+
+
+def _one_char(value: str) -> str:
+    if len(value) != 1 or value in "\r\n\0" or ord(value) > 127:
+        raise ValueError(f"{value!r} must be one ASCII character, and no line break")
+    return value
+
+
+def _none_for_empty(value: object) -> object:
+    return None if value == "" else value
+
+
+def _encoding(value: str) -> str:
+    try:
+        codecs.getincrementaldecoder(value)
+        "".encode(value)  # codecs that are none of text, such as hex, refuse it
+    except LookupError as error:
+        raise ValueError(
+            f"{value!r} is no encoding; known are utf-8, latin-1, cp1252, utf-16 and others of Python"
+        ) from error
+    return value
+
+
+def _duration(value: object) -> object:
+    if not isinstance(value, str) or value.startswith("P"):  # ISO 8601
+        return value
+    match = _DURATION.fullmatch(value.strip())
+    if match is None:
+        raise ValueError(f"{value!r} is no duration; write 30s, 5m, 2h or 1d")
+    return timedelta(seconds=int(match[1]) * _SECONDS[match[2]])
+
+
+def _header(value: object) -> bool | tuple[str, ...]:
+    if isinstance(value, bool):
+        return value
+    if not isinstance(value, list | tuple) or not value or not all(isinstance(each, str) and each for each in value):
+        raise ValueError(f"must be true, false, or a list of the names of all columns (found {value!r})")
+    if twice := [name for name in value if value.count(name) > 1]:
+        raise ValueError(f"names the column {twice[0]!r} twice")
+    return tuple(value)
+
+
+def _pattern(value: str) -> str:
+    if not value or value.startswith("/") or ".." in value.split("/"):
+        raise ValueError(
+            f"{value!r} must be a pattern of paths inside the source folder, such as orders_*.csv or */new/**"
+        )
+    return value
+
+
+def _zone(value: str) -> str:
+    try:
+        ZoneInfo(value)
+    except (LookupError, ValueError, OSError) as error:  # an absolute path, a folder, an unknown name
+        raise ValueError(f"{value!r} is no time zone; write UTC, or a place such as Europe/Berlin") from error
+    return value
+
+
+def _as_column(value: object) -> object:
+    return {"type": value} if isinstance(value, str) else value
+
+
+def _as_default(value: object) -> object:
+    """YAML's numbers, dates and truth values, as a CSV file would hold them."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ")
+    return str(value) if isinstance(value, int | float | date) else value
+
+
+def _as_formats(value: object) -> object:
+    return {"formats": value} if isinstance(value, str | list | tuple) else value
+
+
+Char = Annotated[str, AfterValidator(_one_char)]
+Encoding = Annotated[str, AfterValidator(_encoding)]
+
+
+class Csv(Part):
+    """How rows stand in CSV files. `header`: whether the first line names the columns; or their names, where no line does.
+
+    `null_values` are the texts that stand for null in every column; without them an empty value does, and NA, NULL and null
+    where no text is meant. Lines that begin with `comment` are no rows, nor are the first `skip_rows` lines.
+    """
+
+    delimiter: Char = ","
+    quote: Annotated[Char | None, BeforeValidator(_none_for_empty)] = '"'
+    escape: Annotated[Char | None, BeforeValidator(_none_for_empty)] = None
+    encoding: Encoding = "utf-8"
+    header: Annotated[bool | tuple[str, ...], BeforeValidator(_header)] = True
+    null_values: Texts | None = None
+    decimal_mark: Literal[".", ","] = "."
+    thousands_mark: Literal[".", ",", " ", "'"] | None = None
+    comment: Annotated[str, Field(min_length=1)] | None = None
+    skip_rows: Annotated[int, Field(ge=0, strict=True)] = 0
+
+
+class Json(Part):
+    """How objects stand in JSON files: one a line (`lines`), or all in one array (`array`)."""
+
+    layout: Literal["lines", "array"] = "lines"
+    encoding: Encoding = "utf-8"
+
+
+class Column(Part):
+    """A declared column. Where a row has no value for it, it has the `default`, written as in a CSV file."""
+
+    type: TypeName
+    nullable: Annotated[bool, Field(strict=True)] = True
+    default: Annotated[str | None, BeforeValidator(_as_default)] = None
+
+
+class Timestamps(Part):
+    """How texts of a column say a time, and the zone of those that name none."""
+
+    formats: Texts = ()
+    zone: Annotated[str, AfterValidator(_zone)] | None = None
+
+
+class BrokenFiles(Part):
+    """What becomes of a file that cannot be read: `stop` loads nothing, `skip` leaves it out and tells so in every run."""
+
+    files: Literal["stop", "skip"] = "stop"
+
+
+class Feed(Part):
+    """How the files of a folder become rows of a table.
+
+    Steps, in this order: files are chosen (`pattern`, `min_age`) and ordered; they are read (`csv`, `json`) into the columns of
+    `schema`, or into such as their values suggest; columns are renamed, times are parsed, types cast, and `sql` is run.
+
+    `order` is that of the files, by name or time of change: of two rows with the same key and equal ordering values, the row of
+    the later file stands. `undeclared` says what becomes of columns that `schema`, where there is one, does not name.
+    """
+
+    csv: Csv = Csv()
+    json_: Json = Field(default=Json(), alias="json")
+    pattern: Annotated[tuple[Annotated[str, AfterValidator(_pattern)], ...], BeforeValidator(_one_or_more)] = ()
+    min_age: Annotated[timedelta, BeforeValidator(_duration), Field(ge=timedelta(0))] = timedelta(0)
+    order: Literal["name", "modified"] = "name"
+    columns: dict[str, Annotated[Column, BeforeValidator(_as_column)]] = Field(default={}, alias="schema")
+    undeclared: Literal["refuse", "keep", "drop"] = "refuse"
+    quarantine: BrokenFiles = BrokenFiles()
+    rename: dict[str, str] = {}
+    cast: dict[str, TypeName] = {}
+    timestamps: dict[str, Annotated[Timestamps, BeforeValidator(_as_formats)]] = {}
+    sql: str | None = None
+
+
+KeyPath = tuple[str, ...]
+
+
+def contradictions(feed: Feed, file_format: str) -> Iterator[tuple[KeyPath, str]]:
+    """What a feed says that cannot be, or has no effect on files of this format: the key, and the reason."""
+    if file_format != "csv" and feed.csv != Csv():
+        yield ("csv",), f"has no effect on {file_format} files"
+    if file_format != "json" and feed.json_ != Json():
+        yield ("json",), f"has no effect on {file_format} files"
+    if not feed.columns and feed.undeclared != "refuse":
+        yield ("undeclared",), "has no effect without a schema"
+    yield from _csv_contradictions(feed)
+
+
+def _csv_contradictions(feed: Feed) -> Iterator[tuple[KeyPath, str]]:
+    csv = feed.csv
+    signs = {"delimiter": csv.delimiter, "quote": csv.quote, "escape": csv.escape}
+    taken: dict[str, str] = {}
+    for name, sign in signs.items():
+        if sign is not None and taken.setdefault(sign, name) != name:
+            yield ("csv", name), f"cannot be {sign!r}: that is the {taken[sign]}"
+    if csv.decimal_mark == csv.thousands_mark:
+        yield ("csv", "thousands_mark"), f"cannot be {csv.decimal_mark!r}: that is the decimal mark"
+    if csv.header is False and not feed.columns:
+        yield (
+            ("csv", "header"),
+            "is false, so nothing names the columns: declare them in `schema`, or give a list of names",
+        )
