@@ -13,6 +13,7 @@ from hoodie.config.catalogue import Verdict, catalogue
 from hoodie.config.groups import GROUPS
 from hoodie.config.key import ConfigKey
 from hoodie.config.key import shown as as_text
+from hudi_services.flags import CONTEXT, json_flag, verbose_flag, with_examples
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,7 @@ class OptionLine:
     meaning: str
 
 
-@click.command()
-@click.argument("pattern", required=False)
-@click.option("--all", "everything", is_flag=True, help="Also those without effect here and those that are refused.")
-@click.option("--json", "as_json", is_flag=True, help="Print them as JSON.")
-def options(pattern: str | None, everything: bool, as_json: bool) -> None:
-    """Print the options: key, default, meaning, and what becomes of each. PATTERN is a part of a key, or a glob such as
-    'hoodie.clean.*'. A pattern that no honoured option has is looked for among all."""
+def _options(pattern: str | None, everything: bool, as_json: bool) -> None:
     matching = [line for line in option_lines() if pattern is None or _matches(line, pattern)]
     honoured = [line for line in matching if line.verdict == Verdict.HONOURED]
     lines = matching if everything or (pattern is not None and not honoured) else honoured
@@ -50,6 +45,26 @@ def options(pattern: str | None, everything: bool, as_json: bool) -> None:
         click.echo(f"no option of Hudi's, nor of this program, has {pattern!r} in its name")
     elif len(lines) < len(matching):
         click.echo(f"{len(matching) - len(lines)} more are known, without effect here or refused: --all prints them")
+
+
+options = click.Command(
+    "options",
+    callback=_options,
+    params=[
+        click.Argument(["pattern"], required=False),
+        click.Option(
+            ["--all", "everything"],
+            is_flag=True,
+            help="Also those without effect here and those that are refused.",
+        ),
+        json_flag("Print them as JSON."),
+        verbose_flag(),
+    ],
+    help="Print the options: key, default, meaning, and what becomes of each. PATTERN is a part of a key, or a glob such as "
+    "'hoodie.clean.*'. A pattern that no honoured option has is looked for among all.",
+    epilog=with_examples(("hudi-services options retained", "hudi-services options 'hoodie.clean.*' --json")),
+    context_settings=CONTEXT,
+)
 
 
 def option_lines() -> Iterator[OptionLine]:

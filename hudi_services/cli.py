@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Sequence
 
 import click
 
+from hudi_services import __version__
 from hudi_services.catalogue import options
 from hudi_services.command import service_command
+from hudi_services.completion import PROGRAM, completion
 from hudi_services.entries import ENTRIES, Entries
 from hudi_services.failures import TOLD, tell
+from hudi_services.flags import CONTEXT
+from hudi_services.registry_check import check_command
 from hudi_services.result import DONE
 from hudi_services.show import show
 from hudi_services.unlock import unlock
@@ -20,9 +25,12 @@ def program(entries: Entries) -> click.Group:
     """The program with a subcommand for each of these services, and those that look at a table and its options."""
     group = click.Group(
         help="Table services for Apache Hudi tables.",
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+        epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but for a service after the commit.",
+        context_settings=CONTEXT,
     )
-    for command in (*map(service_command, entries), options, show, unlock):
+    click.version_option(__version__, prog_name=PROGRAM)(group)
+    services = (service_command(entry, entries) for entry in entries)
+    for command in (*services, check_command(entries), options, show, unlock, completion):
         group.add_command(command)
     return group
 
@@ -34,8 +42,10 @@ def main(arguments: Sequence[str] | None = None, group: click.Group = cli) -> in
     """Run the program and return its exit code. Errors go to standard error in one line that says what to do."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        code = group.main(args=given, prog_name="hudi-services", standalone_mode=False)
+        code = group.main(args=given, prog_name=PROGRAM, standalone_mode=False)
     except TOLD as error:
+        if {"--verbose", "-v"} & set(given):
+            traceback.print_exception(error)
         return tell(error, as_json="--json" in given)
     return code or DONE
 

@@ -8,22 +8,58 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from hoodie.engine import Engine, LocalEngine
 from hoodie.errors import ConfigError
+from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.call import Call, carried_out
 from hudi_services.entry.service import ServiceEntry
+from hudi_services.flags import (
+    CONTEXT,
+    ChosenTable,
+    chosen_table,
+    json_flag,
+    table_flags,
+    verbose_flag,
+    with_examples,
+)
 from hudi_services.properties import merged_options
+from hudi_services.registered import check_begun, laid_over, registered
 from hudi_services.result import DONE, check_result_path, finish
 
 _OLD_MASTERS = ("yarn-cluster", "yarn-client")
+_TABLE, _REGISTERED = "hudi_services.table", "hudi_services.options"  # keys of a context's notes
 
 
-def service_command(entry: ServiceEntry[Any]) -> click.Command:
-    """The subcommand of a service."""
+class ServiceCommand(click.Command):
+    """The subcommand of a service. With `--table`, what the registry says are the defaults of the flags."""
 
+    def __init__(self, entry: ServiceEntry[Any], entries: Entries, **settings: Any) -> None:
+        super().__init__(entry.name, **settings)
+        self.entry = entry
+        self.entries = entries
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        typed, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+        if typed.get("table") is not None and not ctx.resilient_parsing and "help" not in typed:
+            named = chosen_table(typed.get("target_base_path"), typed["table"], typed.get("registry"), self.entries)
+            assert named.entry is not None, "it was named by the registry"
+            found = registered(self.entry, named.entry, typed)
+            ctx.default_map = dict(found.flags)
+            ctx.meta.update({_TABLE: named, _REGISTERED: found.options})
+        return super().parse_args(ctx, args)
+
+
+def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> click.Command:
+    """The subcommand of a service; `entries` are all those of the registry."""
+
+    @click.pass_context
     def command(
-        target_base_path: str,
+        context: click.Context,
+        target_base_path: str | None,
+        table: str | None,
+        registry: str | None,
         props: str | None,
         conf: Sequence[str],
         explain: bool,
@@ -33,7 +69,8 @@ def service_command(entry: ServiceEntry[Any]) -> click.Command:
         spark_master: str | None,
         **own: Any,
     ) -> int:
-        options = merged_options(props, conf)
+        chosen: ChosenTable = context.meta.get(_TABLE) or chosen_table(target_base_path, table, registry, entries)
+        options = laid_over(merged_options(props, conf), context.meta.get(_REGISTERED, {}))
         if spark_master is not None and engine == "local":
             raise ConfigError(
                 "--spark-master has no effect on threads", fix="pass --engine spark with it, or leave it out"
@@ -42,7 +79,9 @@ def service_command(entry: ServiceEntry[Any]) -> click.Command:
             check_result_path(result_path)
         if entry.command.application is None and engine == "spark":
             raise ConfigError(f"The command {entry.name} does not run on Spark", fix="leave --engine out")
-        call = Call(target_base_path, options) if as_json else Call(target_base_path, options, click.echo)
+        if chosen.entry is not None and not explain:
+            check_begun(entry, chosen.entry)
+        call = Call(chosen.base_path, options) if as_json else Call(chosen.base_path, options, click.echo)
         task = entry.command.task(call, **own)
         if explain:  # a plan is made in this process
             plan = task.explain(LocalEngine())
@@ -51,26 +90,31 @@ def service_command(entry: ServiceEntry[Any]) -> click.Command:
         where = _open_engine(engine, spark_master, f"hudi {entry.name}")
         return finish(carried_out(task, where), as_json, result_path)
 
-    return click.Command(
-        entry.name,
+    return ServiceCommand(
+        entry,
+        entries,
         callback=command,
         params=[*_shared_flags(), *entry.command.flags],
         help=inspect.cleandoc(entry.command.help),
+        epilog=with_examples(entry.command.examples),
+        context_settings=CONTEXT,
     )
 
 
 def _shared_flags() -> list[click.Option]:
     return [
-        click.Option(["--target-base-path"], required=True, help="Path or URL of the table."),
+        *table_flags(),
         click.Option(["--props"], help="Properties file of hoodie.* options, a path or URL."),
         click.Option(
             ["--hoodie-conf", "conf"],
             multiple=True,
             metavar="KEY=VALUE",
-            help="One option; wins over --props. Repeatable.",
+            shell_complete=_complete_option,
+            help="One option; wins over --props, and that over the registry. Repeatable.",
         ),
         click.Option(["--explain"], is_flag=True, help="Print the plan and change nothing."),
-        click.Option(["--json", "as_json"], is_flag=True, help="Print the plan or the result as JSON."),
+        json_flag("Print the plan or the result as JSON."),
+        verbose_flag(),
         click.Option(
             ["--result-path"],
             type=click.Path(dir_okay=False),
@@ -87,6 +131,13 @@ def _shared_flags() -> list[click.Option]:
             ["--spark-master"], help="Spark master, when spark-submit does not give it; for instance local[2]."
         ),
     ]
+
+
+def _complete_option(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """The options that the service takes, up to the sign before their value."""
+    command = context.command
+    keys = command.entry.section.keys if isinstance(command, ServiceCommand) else ()
+    return [CompletionItem(f"{key.name}=", help=key.doc) for key in keys if key.name.startswith(begun)]
 
 
 def _open_engine(name: str, master: str | None, application: str) -> Engine:

@@ -99,12 +99,13 @@ def _steps(table: Table, section: Bootstrap) -> tuple[Step, ...]:
 
 
 def _arguments(table: Table, section: Bootstrap, asked: Asked) -> Arguments:
-    """The mode is the step: `preflight`, `bootstrap` or `validate`."""
+    """The mode is the step: `preflight`, `bootstrap` or `validate`; none is all of them."""
     if table.keys is None:
         raise RegistryError(f"Table {table.name} has nothing to bootstrap", fix="give it `bootstrap` and `keys`")
     flags = ["--source-path", section.source_path, "--source-format", section.source_format]
     flags += ["--mode", section.mode, "--mode-regex", section.mode_regex]
-    flags += ["--check-keys", section.check_keys, "--step", asked.mode]
+    flags += ["--check-keys", section.check_keys]
+    flags += ["--step", asked.mode] if asked.mode else []
     version = {VERSION.name: str(table.version)}
     return Arguments(tuple(flags), {**options_of_new(table, table.keys), **version, **table.hoodie, **section.hoodie})
 
@@ -150,6 +151,11 @@ BOOTSTRAP = ServiceEntry(
             ),
         ),
         application="bootstrap.py",
+        examples=(
+            "hudi-services bootstrap --table trips --explain",
+            "hudi-services bootstrap --target-base-path /data/lake/trips --source-path /data/warehouse/trips \\\n"
+            "    --hoodie-conf hoodie.table.name=trips --hoodie-conf hoodie.table.recordkey.fields=trip_id",
+        ),
     ),
     Section(
         Bootstrap,

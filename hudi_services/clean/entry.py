@@ -96,7 +96,15 @@ def _replaced(options: Mapping[str, str], key: ConfigKey[Any], value: str) -> di
 
 CLEAN = ServiceEntry(
     "clean",
-    Command("Remove file slices that no retained view of the table needs.", _task, application="cleaner.py"),
+    Command(
+        "Remove file slices that no retained view of the table needs.",
+        _task,
+        application="cleaner.py",
+        examples=(
+            "hudi-services clean --table orders --explain",
+            "hudi-services clean --target-base-path /data/lake/orders --hoodie-conf hoodie.clean.commits.retained=10",
+        ),
+    ),
     Section(Clean, (CLEAN_OPTIONS,)),
     Dag(_steps, _arguments, _trigger, _form),
 )

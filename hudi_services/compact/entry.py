@@ -56,9 +56,10 @@ def _steps(table: Table, section: Compact) -> tuple[Step, ...]:
 
 
 def _arguments(_table: Table, section: Compact, asked: Asked) -> Arguments:
-    """The mode is `schedule` or `execute`."""
-    most = ("--max-plans", str(section.max_plans)) if asked.mode == "execute" else ()
-    return Arguments(("--mode", asked.mode, *most), section.hoodie)
+    """The mode is `schedule` or `execute`; none is both."""
+    mode = ("--mode", asked.mode) if asked.mode else ()
+    most = ("--max-plans", str(section.max_plans)) if asked.mode != "schedule" else ()
+    return Arguments((*mode, *most), section.hoodie)
 
 
 COMPACT = ServiceEntry(
@@ -86,6 +87,11 @@ COMPACT = ServiceEntry(
             click.Option(["--force"], is_flag=True, help="Schedule although the trigger says that none is due."),
         ),
         application="compactor.py",
+        examples=(
+            "hudi-services compact --table orders --explain",
+            "hudi-services compact --table orders --mode schedule",
+            "hudi-services compact --table orders --mode execute --max-plans 2 --engine spark",
+        ),
     ),
     Section(Compact, (COMPACT_OPTIONS,), contradictions=_contradictions),
     Dag(

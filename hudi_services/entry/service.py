@@ -28,13 +28,15 @@ class Command:
     """The subcommand of a service, and its Spark application.
 
     `task` gets the call and the values of `flags` by name, and raises ConfigError for what contradicts itself: nothing was opened
-    yet. `application` is the file in spark_apps/; None for a service that never runs on Spark.
+    yet. `application` is the file in spark_apps/; None for a service that never runs on Spark. `examples` are lines as they are
+    typed.
     """
 
     help: str
     task: Callable[..., Task]
     flags: tuple[click.Option, ...] = ()
     application: str | None = None
+    examples: tuple[str, ...] = ()
 
     def called(self, call: Call, arguments: Sequence[str]) -> Task:
         """The task of a call with `arguments`, which are for the flags. Raises ConfigError, or click.UsageError for bad ones."""

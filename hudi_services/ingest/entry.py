@@ -165,6 +165,13 @@ INGEST = ServiceEntry(
             ),
         ),
         application="ingest.py",
+        examples=(
+            "hudi-services ingest --table orders --explain",
+            "hudi-services ingest --table orders --from 2026-01-01 --to 2026-02-01 --reload",
+            "hudi-services ingest --target-base-path /data/lake/orders --source-path /data/landing/orders \\\n"
+            "    --source-format csv --hoodie-conf hoodie.table.name=orders \\\n"
+            "    --hoodie-conf hoodie.table.recordkey.fields=order_id",
+        ),
     ),
     Section(
         Ingest,

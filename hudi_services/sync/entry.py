@@ -39,7 +39,15 @@ def _arguments(_table: Table, section: Sync, _asked: Asked) -> Arguments:
 
 SYNC = ServiceEntry(
     "sync",
-    Command("Make the entries of a table in a Hive metastore equal to the table. Needs no Spark.", _task),
+    Command(
+        "Make the entries of a table in a Hive metastore equal to the table. Needs no Spark.",
+        _task,
+        examples=(
+            "hudi-services sync --table orders --explain",
+            "hudi-services sync --target-base-path /data/lake/orders --hoodie-conf hoodie.datasource.hive_sync.mode=hms \\\n"
+            "    --hoodie-conf hoodie.datasource.hive_sync.metastore.uris=thrift://metastore:9083",
+        ),
+    ),
     Section(
         Sync,
         (SYNC_OPTIONS,),

@@ -1,0 +1,68 @@
+"""What holds for every command: help with examples, JSON, the version, completion, close names."""
+
+from __future__ import annotations
+
+import json
+
+import click
+import pytest
+
+from hudi_services import __version__
+from hudi_services.cli import cli, main
+from tests.support.cli import DONE, USAGE, said
+
+
+def commands(group=cli, path=()):
+    for name, command in sorted(group.commands.items()):
+        if isinstance(command, click.Group):
+            yield from commands(command, (*path, name))
+        else:
+            yield (*path, name), command
+
+
+ALL = dict(commands())
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_has_an_example_of_this_command(path, flag, capsys):
+    assert main([*path, flag]) == DONE
+    shown = capsys.readouterr().out
+    assert "Usage: hudi-services " + " ".join(path) in shown
+    assert "hudi-services " + " ".join(path) in shown.partition("Examples:")[2]
+    assert len(max(shown.splitlines(), key=len)) <= 110
+
+
+@pytest.mark.parametrize("path", sorted(set(ALL) - {("completion",)}), ids=" ".join)
+def test_every_command_takes_json_and_verbose(path):
+    flags = {flag for parameter in ALL[path].params for flag in parameter.opts}
+    assert {"--json", "--verbose", "-v"} <= flags
+
+
+def test_the_version(capsys):
+    assert main(["--version"]) == DONE
+    assert capsys.readouterr().out == f"hudi-services, version {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "close"),
+    [
+        (["clen"], "Did you mean 'clean'?"),
+        (["show", "comits"], "commits"),
+        (["registry", "chek"], "Did you mean 'check'?"),
+        (["clean", "--tabel=x"], "--table"),
+    ],
+)
+def test_a_wrong_name_is_told_with_the_close_one(arguments, close, capsys):
+    assert main(arguments) == USAGE
+    assert close in said(capsys)
+    assert main([*arguments, "--json"]) == USAGE
+    assert close in json.loads(capsys.readouterr().out)["what"]
+
+
+@pytest.mark.parametrize(("shell", "word"), [("bash", "complete "), ("zsh", "#compdef"), ("fish", "complete ")])
+def test_completion(shell, word, capsys):
+    assert main(["completion", shell]) == DONE
+    script = capsys.readouterr().out
+    assert word in script
+    assert f"_HUDI_SERVICES_COMPLETE={shell}_complete" in script

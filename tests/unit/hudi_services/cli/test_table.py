@@ -1,0 +1,200 @@
+"""`--table NAME` in place of a path and long options: what the registry says."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from hoodie import HoodieTable
+from hoodie.engine import LocalEngine
+from hudi_services.cli import cli, main, program
+from hudi_services.entries import ENTRIES
+from hudi_services.entry.dag import Asked
+from hudi_services.registered import laid_over, registered
+from hudi_services.registry.find import table_named
+from tests.support.cli import DONE, USAGE, deliver, everything, said
+from tests.support.new_service import WITH_EXPIRE
+
+TEXT = """\
+tables:
+  - name: trips
+    base_path: {folder}/trips
+    keys: {{record_key: id, partition_by: part, ordering: ts}}
+    source: {{path: {folder}/land, format: parquet, date_pattern: dt=%Y-%m-%d, quarantine: {{max_share: 0.25}}}}
+    clean: {{after_ingests: 3, hoodie: {{hoodie.cleaner.commits.retained: 2}}}}
+    hoodie: {{hoodie.datasource.write.hive_style_partitioning: true}}
+  - name: logged
+    base_path: {folder}/logged
+    type: MERGE_ON_READ
+    keys: {{record_key: id, partition_by: part, ordering: ts}}
+    source: {{path: {folder}/land, format: parquet}}
+    compact: {{max_plans: 3}}
+    hoodie: {{hoodie.datasource.write.hive_style_partitioning: true}}
+  - name: old
+    base_path: {folder}/old
+    keys: {{record_key: id, partition_by: part, ordering: ts}}
+    source: {{path: {folder}/land, format: parquet}}
+    bootstrap: {{source_path: {folder}/plain, mode: FULL_RECORD}}
+  - name: odd
+    base_pth: /x
+"""
+
+
+@pytest.fixture
+def registry(tmp_path):
+    file = tmp_path / "tables.yaml"
+    file.write_text(TEXT.format(folder=tmp_path))
+    return file
+
+
+@pytest.fixture
+def call(registry, land, monkeypatch):
+    monkeypatch.setenv("HUDI_REGISTRY", str(registry))
+    return lambda *arguments: main(list(map(str, arguments)))
+
+
+def test_a_table_is_loaded_cleaned_and_looked_at_by_its_name(tmp_path, land, call, capsys):
+    assert call("ingest", "--table", "trips") == DONE
+    deliver(land, "dt=2024-01-02/y.parquet", [("b", "q", 2, 2)])
+    assert call("ingest", "--table=trips") == DONE
+    assert call("clean", "--table=trips", "--explain") == DONE
+    assert "2 commits are on the timeline and 2 are retained" in capsys.readouterr().out
+    table = HoodieTable.open(str(tmp_path / "trips"), engine=LocalEngine(1))
+    assert table.properties.partition_fields == ("part",)
+    assert [row["ts"] for row in table.read().to_pylist()] == [2]
+    assert call("unlock", "--table=trips") == DONE
+    assert "not locked" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in ENTRIES])
+def test_flags_and_options_are_those_of_the_dag(registry, name):
+    """Without what only a step of a DAG says: its mode."""
+    entry = next(entry for entry in ENTRIES if entry.name == name)
+    table = table_named({"compact": "logged", "bootstrap": "old"}.get(name, "trips"), registry)
+    if name == "sync":
+        table = table.model_copy(
+            update={"sync": entry.section.kind(hoodie={"hoodie.datasource.hive_sync.mode": "hms"})}
+        )
+    mode = {"compact": "execute", "bootstrap": "validate"}.get(name, "")
+    dag = entry.called_with(table, Asked(mode))
+    found = registered(entry, table, {})
+    assert found.options == dag.options
+    flat = [
+        word
+        for flag in entry.command.flags
+        if flag.name in found.flags
+        for word in (flag.opts[0], found.flags[flag.name])
+    ]
+    wanted = list(zip(dag.flags[::2], dag.flags[1::2], strict=True))
+    assert list(zip(flat[::2], flat[1::2], strict=True)) == sorted(
+        (pair for pair in wanted if pair[1] != mode), key=lambda pair: flat.index(pair[0])
+    )
+
+
+def test_flags_that_are_typed_win(tmp_path, land, call, capsys):
+    other = tmp_path / "other"
+    deliver(other, "z.parquet", [("z", "q", 1, 1), ("y", "q", 1, 1)])
+    assert call("ingest", "--table=trips", "--source-path", other, "--operation=insert", "--json") == DONE
+    assert json.loads(capsys.readouterr().out)["rows_inserted"] == 2
+    assert call("clean", "--table=trips", "--hoodie-conf=hoodie.clean.commits.retained=1", "--explain") == DONE
+    assert "1 are retained" in capsys.readouterr().out, "also over the registry's older name of the option"
+
+
+def test_dates_are_those_of_the_tables_files(tmp_path, land, call, capsys):
+    """`--from` alone is enough: the registry knows how paths carry their dates."""
+    deliver(land, "dt=2024-02-01/y.parquet", [("c", "q", 2, 2)])
+    assert call("ingest", "--table=trips", "--from=2024-01-15", "--explain", "--json") == DONE
+    assert [file["path"] for file in json.loads(capsys.readouterr().out)["files"]] == ["dt=2024-02-01/y.parquet"]
+    assert call("ingest", "--table=trips", "--from=2024-01-15", "--to=2024-01-15") == USAGE
+    assert "no day lies between" in said(capsys)
+
+
+def test_all_steps_of_a_service_are_one_call(tmp_path, call, capsys):
+    assert call("ingest", "--table=logged") == DONE
+    assert call("compact", "--table=logged", "--explain") == DONE
+    assert call("compact", "--table=logged", "--force") == DONE
+    assert "executed" in capsys.readouterr().out
+
+
+def test_a_table_that_is_to_be_bootstrapped_is_not_begun_by_an_ingestion(tmp_path, call, land, capsys):
+    before = everything(tmp_path)
+    assert call("ingest", "--table=old") == USAGE
+    assert "`hudi-services bootstrap --table old`" in said(capsys)
+    assert everything(tmp_path) == before
+    deliver(tmp_path / "plain", "part=p/x.parquet", [("a", "p", 1, 1)])
+    assert (
+        call("bootstrap", "--table=old", "--hoodie-conf=hoodie.datasource.write.hive_style_partitioning=true") == DONE
+    )
+    assert call("ingest", "--table=old", "--hoodie-conf=hoodie.datasource.write.hive_style_partitioning=true") == DONE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--table=trip"], "name one of trips"),
+        (["--table=zzzz"], "name one of logged, odd, old, trips"),
+        (["--table=odd"], "base_pth: is not an option; did you mean 'base_path'?"),
+        (["--table=trips", "--registry=/nowhere.yaml"], "/nowhere.yaml of --registry is not there"),
+        (["--table=trips", "--target-base-path=/elsewhere"], "--target-base-path contradicts --table"),
+        (["--registry=tables.yaml"], "--registry has no effect without --table"),
+        ([], "'--table' or '--target-base-path'"),
+    ],
+)
+@pytest.mark.parametrize("command", [["clean"], ["show", "timeline"], ["unlock"]])
+def test_what_cannot_be(call, capsys, command, arguments, message):
+    assert call(*command, *arguments) in (USAGE, 1)
+    assert message in said(capsys)
+
+
+def test_a_service_that_the_table_does_not_have(call, capsys):
+    assert call("sync", "--table=trips") == USAGE
+    assert "give its entry in the registry a section `sync`" in said(capsys)
+
+
+def test_the_same_place_twice_is_no_contradiction(call, tmp_path, land):
+    assert call("ingest", "--table=trips", f"--target-base-path={tmp_path}//trips/", "--explain") == DONE
+
+
+def test_the_registry_is_the_flags_else_the_variables_else_the_one_here(tmp_path, land, registry, monkeypatch, capsys):
+    monkeypatch.delenv("HUDI_REGISTRY", raising=False)
+    monkeypatch.chdir(land)
+    assert main(["ingest", "--table=trips", "--explain"]) == USAGE
+    assert "pass --registry FILE, or set HUDI_REGISTRY" in said(capsys)
+    assert main(["ingest", "--table=trips", "--explain", f"--registry={registry}"]) == DONE
+    monkeypatch.chdir(tmp_path)
+    assert main(["ingest", "--table=trips", "--explain"]) == DONE
+    monkeypatch.setenv("HUDI_REGISTRY", str(tmp_path / "gone.yaml"))
+    assert main(["ingest", "--table=trips", "--explain"]) == USAGE
+    assert "gone.yaml of HUDI_REGISTRY is not there" in said(capsys)
+
+
+def test_a_new_service_is_called_by_name_without_more(tmp_path, capsys):
+    file = tmp_path / "tables.yaml"
+    file.write_text("tables:\n  - {name: t, base_path: /t, expire: {days: 9}}\n")
+    group = program(WITH_EXPIRE)
+    assert main(["expire", "--table=t", f"--registry={file}", "--explain", "--json"], group) == DONE
+    assert json.loads(capsys.readouterr().out)["days"] == 9
+    assert main(["expire", "--table=t", f"--registry={file}", "--days=4", "--explain", "--json"], group) == DONE
+    assert json.loads(capsys.readouterr().out)["days"] == 4
+
+
+def test_options_are_laid_over_others_by_all_their_names():
+    below = {"hoodie.cleaner.policy": "x", "hoodie.clean.commits.retained": "3", "mine": "1"}
+    assert laid_over({"hoodie.clean.policy": "y", "mine": "2"}, below) == {
+        "hoodie.clean.commits.retained": "3",
+        "hoodie.clean.policy": "y",
+        "mine": "2",
+    }
+
+
+def test_names_of_tables_are_completed(registry, monkeypatch):
+    from click.shell_completion import ShellComplete
+
+    monkeypatch.setenv("HUDI_REGISTRY", str(registry))
+    complete = ShellComplete(cli, {}, "hudi-services", "_HUDI_SERVICES_COMPLETE").get_completions
+    assert [item.value for item in complete(["clean", "--table"], "o")] == ["odd", "old"]
+    assert "hoodie.clean.policy=" in [item.value for item in complete(["clean", "--hoodie-conf"], "hoodie.clean.")]
+    monkeypatch.setitem(os.environ, "HUDI_REGISTRY", "/nowhere")
+    assert complete(["clean", "--table"], "o") == []
