@@ -57,6 +57,7 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
     @click.pass_context
     def command(
         context: click.Context,
+        /,
         target_base_path: str | None,
         table: str | None,
         registry: str | None,

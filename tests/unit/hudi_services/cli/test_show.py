@@ -3,55 +3,212 @@
 from __future__ import annotations
 
 import io
+import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from hoodie import HoodieTable
+from hoodie.storage import LocalStorage
+from hoodie.view import load_state
 from hudi_services.cli import main
-from tests.support.cli import DONE, FAILED, fill, ingest, said
-from tests.support.tables import create
+from hudi_services.flags import ChosenTable
+from hudi_services.show.counts import base_file_rows
+from hudi_services.show.look import ListedOnce, look_at
+from hudi_services.show.overview import overview
+from tests.support.cli import DONE, FAILED, USAGE, everything, fill, ingest, said
+from tests.support.counting import CountingStorage
+from tests.support.tables import SMALL_BLOOM, batch, create
+
+
+def look(capsys, path, *what, code=DONE):
+    """What a look prints: text, and the values of the same as JSON."""
+    shown = []
+    for more in ([], ["--json"]):
+        assert main(["show", *what, f"--target-base-path={path}", *more]) == code
+        shown.append(capsys.readouterr().out)
+    return shown[0], json.loads(shown[1])
 
 
 @pytest.mark.parametrize("version", ["6", "9"])
-def test_show(tmp_path, version, capsys):
+def test_the_timeline_and_the_commits_newest_first(tmp_path, version, capsys):
     path = tmp_path / "trips"
     table = create(path, **{"hoodie.write.table.version": version})
     fill(table)
     first, _, last = table.timeline
     (path / table.state().layout.folder / "20990101000000000.clean.requested").write_bytes(b"x")
+    text, found = look(capsys, path, "timeline")
+    assert [row["state"] for row in found["timeline"]] == ["REQUESTED", *["COMPLETED"] * 3]
+    assert [line.split()[0] for line in text.splitlines()[1:]] == [row["instant"] for row in found["timeline"]]
+    assert found["timeline"][-1]["instant"] == first.time
+    text, found = look(capsys, path, "commits")
+    assert [(row["instant"], row["operation"]) for row in found["newest"]] == [
+        (instant.time, "UPSERT") for instant in reversed(table.timeline.commits)
+    ]
+    counted = [
+        [row[f"rows_{kind}"] for kind in ("inserted", "updated", "deleted", "written")] for row in found["newest"]
+    ]
+    assert counted == [[0, 1, 0, 1], [0, 1, 0, 1], [1, 0, 0, 1]]
+    assert all(row["seconds"] >= 0 and row["partitions"] == 1 and row["bytes_written"] > 0 for row in found["newest"])
+    text, found = look(capsys, path, "commits", "--limit=1")
+    assert [row["instant"] for row in found["newest"]] == [last.time]
+    assert "2 older ones: --limit 3" in text
+    text, _ = look(capsys, path, "properties")
+    assert f"hoodie.table.version={version}" in text.splitlines()
 
-    def shown(what):
-        assert main(["show", what, f"--target-base-path={path}"]) == DONE
-        return capsys.readouterr().out.splitlines()
 
-    assert f"hoodie.table.version={version}" in shown("table")
-    timeline = [line.split() for line in shown("timeline")]
-    assert timeline[0] == [first.time, "commit", "COMPLETED", first.completion_time]
-    assert timeline[3] == ["20990101000000000", "clean", "REQUESTED"]
-    commits = shown("commits")
-    assert [line.split()[:2] for line in commits] == [[instant.time, "UPSERT"] for instant in table.timeline.commits]
-    assert [line.split("  ")[-1] for line in commits] == ["+1 ~0 -0 rows", "+0 ~1 -0 rows", "+0 ~1 -0 rows"]
-    [file] = shown("files")
-    assert file.endswith(f"{last.time}.parquet")
-
-
-def test_files_are_shown_with_their_own_sizes(tmp_path, capsys):
+def test_files_and_slices_are_shown_with_their_own_sizes(tmp_path, capsys):
     path = tmp_path / "trips"
     table = create(path, **{"hoodie.table.type": "MERGE_ON_READ"})
     fill(table)
-    assert main(["show", "files", f"--target-base-path={path}"]) == DONE
-    shown = [line.replace(",", "").split() for line in capsys.readouterr().out.splitlines()]
-    assert len(shown) == 3
-    assert [int(size) for size, _, name in shown] == [(path / name).stat().st_size for _, _, name in shown]
+    _, found = look(capsys, path, "files")
+    assert [file["kind"] for file in found["files"]] == ["base", "log", "log"]
+    assert all(file["bytes"] == (path / file["path"]).stat().st_size for file in found["files"])
+    _, found = look(capsys, path, "slices")
+    [one] = found["slices"]
+    assert (one["rows"], one["log_files"], one["current"], one["partition"]) == (1, 2, True, "part=p")
+    _, found = look(capsys, path, "slices", "--partition=part=q")
+    assert found["slices"] == []
+    text, found = look(capsys, path, "logs")
+    assert [(block["kind"], block["counts"]) for block in found["blocks"]] == [("PARQUET_DATA", True)] * 2
+    assert "row numbers" in text
+    assert main(["show", "logs", f"--target-base-path={path}", "--file-group=gone"]) == USAGE
+    assert "`hudi-services show slices`" in said(capsys)
 
 
-def test_a_torn_commit_is_told_with_the_table(path, capsys):
+def test_older_slices_are_shown_when_asked(path, capsys):
+    _, found = look(capsys, path, "slices", "--all")
+    assert [each["current"] for each in found["slices"]] == [True, False, False]
+    assert [each["rows"] for each in found["slices"]] == [1, 1, 1]
+
+
+def test_the_overview(path, capsys):
+    text, found = look(capsys, path, "table")
+    assert (found["rows_in_base_files"], found["partitions"], found["base_files"], found["older_files"]) == (1, 1, 1, 2)
+    assert sum(bar["files"] for bar in found["base_file_sizes"]) == 1
+    assert len(found["last_commits"]) == 3
+    assert found["next"]["clean"]["reason"] == "3 commits are on the timeline and 10 are retained"
+    assert found["age"] >= 0
+    assert (found["pending"], found["locks"], found["problems"]) == ([], [], [])
+    assert "base files by size" in text
+    (path / ".hoodie" / "lock").write_text('{"lockThreadName": "of another machine"}')
+    (path / ".hoodie" / "timeline" / "20240101000000000.commit.requested").touch()
+    text, found = look(capsys, path, "table")
+    assert [row["instant"] for row in found["pending"]] == ["20240101000000000"]
+    assert "of another machine" in text
+    assert found["locks"][0]["dead"] is False
+    _, found = look(capsys, path, "locks")
+    assert found["locks"][0]["path"] == ".hoodie/lock"
+
+
+def test_what_waits_to_be_compacted_and_why(tmp_path, capsys):
+    path = tmp_path / "trips"
+    table = create(path, **{"hoodie.table.type": "MERGE_ON_READ"})
+    fill(table)
+    text, found = look(capsys, path, "table")
+    assert found["next"]["compact"]["backlog"]["log_files"] == found["log_files"] == 2
+    assert "3 delta commits (of 5)" in text
+    assert main(["compact", f"--target-base-path={path}", "--force"]) == DONE
+    capsys.readouterr()
+    _, found = look(capsys, path, "table")
+    assert [row["action"] for row in found["services"]] == ["compaction"]
+    assert found["log_files"] == 0
+
+
+def test_the_registry_says_what_the_services_would_do(path, tmp_path, capsys):
+    file = tmp_path / "tables.yaml"
+    file.write_text(
+        f"tables: [{{name: trips, base_path: {path}, clean: {{hoodie: {{hoodie.clean.commits.retained: 1}}}}}}]\n"
+    )
+    assert main(["show", "table", "--table=trips", f"--registry={file}", "--json"]) == DONE
+    clean = json.loads(capsys.readouterr().out)["next"]["clean"]
+    assert (clean["due"], clean["items"]) == (True, 2)
+
+
+def test_rows_are_counted_without_reading_any(tmp_path):
+    """A read of each commit that wrote a current file, a listing of each folder, and no file is opened twice or for nothing."""
+    path = tmp_path / "trips"
+    table = create(path)
+    for step in range(3):
+        table.write(batch([(f"{step}{n}", f"p{n}", step, n) for n in range(4)]), "upsert", SMALL_BLOOM)
+    storage = CountingStorage(path)
+    seen = look_at(ChosenTable(str(path)))
+    counted = replace(seen, storage=ListedOnce(storage), state=load_state(ListedOnce(storage), seen.clock))
+    page = overview(replace(counted, state=replace(counted.state, storage=counted.storage)))
+    assert page.values["rows_in_base_files"] == 12
+    listed, opened = storage.data()
+    assert opened == []
+    assert len([folder for folder in storage.listed if folder.startswith("part=")]) == len(listed) - 1 == 4
+    assert page.values["storage_calls"] <= 25
+
+
+def test_rows_of_archived_commits_are_those_of_footers(path, monkeypatch):
+    seen = look_at(ChosenTable(str(path)))
+    monkeypatch.setattr(type(seen.state.timeline), "commits", ())
+    assert list(base_file_rows(seen, [s.base_file for s in seen.view.slices]).values()) == [1]
+
+
+def test_a_look_changes_nothing(path, capsys):
+    before = everything(path)
+    for what in ("table", "properties", "timeline", "commits", "partitions", "slices", "files", "logs", "locks"):
+        look(capsys, path, what)
+    assert everything(path) == before
+    storage = ListedOnce(LocalStorage(str(path)))
+    for change in (
+        lambda: storage.create("x", b""),
+        lambda: storage.open_output("x"),
+        lambda: storage.delete("x"),
+        lambda: storage.delete_folder("x"),
+        lambda: storage.sweep(["x"]),
+    ):
+        with pytest.raises(PermissionError):
+            change()
+
+
+def test_a_base_file(path, capsys):
+    _, found = look(capsys, path, "files")
+    text, found = look(capsys, path, "file", found["files"][0]["path"])
+    assert found["rows"] == 1
+    assert found["key_range"] == ["a", "a"]
+    assert found["bloom_filter"]["keys"] == 1
+    assert sum(found["commit_times"].values()) == 1
+    columns = {column["column"]: column for column in found["columns"]}
+    assert (columns["ts"]["minimum"], columns["ts"]["maximum"], columns["ts"]["nulls"]) == ("3", "3", 0)
+    assert "ZSTD" in text
+    for name in ("../x.parquet", "gone.parquet"):
+        assert main(["show", "file", name, f"--target-base-path={path}"]) == FAILED
+        assert name in said(capsys)
+
+
+def test_an_empty_table(tmp_path, capsys):
+    create(tmp_path / "new")
+    for what in ("table", "timeline", "commits", "partitions", "slices", "files", "logs"):
+        look(capsys, tmp_path / "new", what)
+    _, found = look(capsys, tmp_path / "new", "table")
+    assert found["last_commit"] is None
+
+
+def test_what_is_wrong_is_told_with_the_table(path, capsys):
     state = HoodieTable.open(str(path)).state()
     torn = path / state.layout.folder / state.timeline.commits[1].file_name
-    torn.write_bytes(torn.read_bytes()[:40])
-    assert main(["show", "table", f"--target-base-path={path}"]) == FAILED
-    assert torn.name in said(capsys)
+    whole = torn.read_bytes()
+    torn.write_bytes(whole[:40])
+    text, found = look(capsys, path, "table", code=FAILED)
+    assert torn.name in text
+    assert torn.name in found["problems"][0]
+    assert len(found["last_commits"]) == 2
+    torn.write_bytes(whole)
+    max(path.glob("part=p/*.parquet"), key=lambda file: file.name.split("_")[-1]).unlink()
+    text, found = look(capsys, path, "table", code=FAILED)
+    assert "is not there" in text or "missing" in text or "gone" in text
+    assert len(found["problems"]) == 1
+
+
+def test_people_on_a_terminal_get_tables(path, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert main(["show", "table", f"--target-base-path={path}"]) == DONE
+    assert "base files by size" in capsys.readouterr().out
 
 
 def test_a_locked_table_is_unlocked_by_hand_only(path, land, monkeypatch, capsys):

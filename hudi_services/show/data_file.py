@@ -1,0 +1,117 @@
+"""One base file: its footer, and what that tells of its rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from hoodie.formats.base_file import BaseFileReader
+from hoodie.model.meta_columns import COMMIT_TIME
+from hudi_services.show.look import Look
+from hudi_services.show.page import Column, Facts, Listing, Page
+from hudi_services.show.words import count, size
+
+_SHOWN = 8  # commit times
+_COLUMNS = (
+    Column("column", "column"),
+    Column("type", "type"),
+    Column("bytes", "size", size, right=True),
+    Column("uncompressed_bytes", "uncompressed", size, right=True),
+    Column("compression", "compression"),
+    Column("encodings", "encodings", ", ".join),
+    Column("nulls", "nulls", count, right=True),
+    Column("minimum", "least"),
+    Column("maximum", "greatest"),
+)
+
+
+def data_file(look: Look, path: str) -> Page:
+    """The file at `path`, relative to the table. Reads the footer, and the column of commit times.
+
+    Raises MissingFileError, CorruptFileError, or UnsafePathError for a path that leads out of the table.
+    """
+    path = path.removeprefix(f"{look.state.storage.base_path}/")
+    with BaseFileReader(look.storage, path) as reader:
+        footer = pq.ParquetFile(reader.source).metadata
+        index = reader.key_index()
+        values = {
+            "path": path,
+            "rows": reader.rows,
+            "row_groups": [
+                {"rows": group.num_rows, "uncompressed_bytes": group.total_byte_size}
+                for group in map(footer.row_group, range(footer.num_row_groups))
+            ],
+            "created_by": footer.created_by,
+            "key_range": [index.minimum, index.maximum] if index is not None else None,
+            "bloom_filter": (
+                {
+                    "type": index.bloom.type_code,
+                    "keys": index.bloom.keys,
+                    "bits": index.bloom.bits * len(index.bloom.rows),
+                    "hashes": index.bloom.hashes,
+                }
+                if index is not None
+                else None
+            ),
+            "commit_times": _commit_times(reader),
+            "columns": _columns(footer),
+        }
+    return Page(values, [_facts(values), Listing(_COLUMNS, values["columns"], "columns")])
+
+
+def _commit_times(reader: BaseFileReader) -> dict[str, int]:
+    """Commit -> rows that it wrote, by the rows' own meta column; the oldest first. Empty with virtual keys."""
+    found: dict[str, int] = {}
+    if COMMIT_TIME in reader.schema.names:
+        for batch in reader.batches([COMMIT_TIME]):
+            for each in batch[COMMIT_TIME].drop_null().value_counts().to_pylist():
+                found[each["values"]] = found.get(each["values"], 0) + each["counts"]
+    return dict(sorted(found.items()))
+
+
+def _columns(footer: Any) -> list[dict[str, Any]]:
+    """Of each Parquet column the sums over row groups. Least and greatest are of text as it is, cut short."""
+    rows: list[dict[str, Any]] = []
+    for number in range(footer.num_columns):
+        chunks = [footer.row_group(group).column(number) for group in range(footer.num_row_groups)]
+        statistics = [chunk.statistics for chunk in chunks if chunk.is_stats_set]
+        ranged = [each for each in statistics if each.has_min_max]
+        whole = len(ranged) == len(chunks) > 0
+        declared = footer.schema.column(number)
+        rows.append(
+            {
+                "column": declared.path,
+                "type": f"{declared.physical_type} {declared.logical_type}".removesuffix(" None"),
+                "bytes": sum(chunk.total_compressed_size for chunk in chunks),
+                "uncompressed_bytes": sum(chunk.total_uncompressed_size for chunk in chunks),
+                "compression": chunks[0].compression if chunks else None,
+                "encodings": sorted({encoding for chunk in chunks for encoding in chunk.encodings}),
+                "nulls": sum(each.null_count for each in statistics) if len(statistics) == len(chunks) else None,
+                "minimum": _short(min(each.min for each in ranged)) if whole else None,
+                "maximum": _short(max(each.max for each in ranged)) if whole else None,
+            }
+        )
+    return rows
+
+
+def _short(value: Any) -> str:
+    text = value.hex() if isinstance(value, bytes) else str(value)
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def _facts(found: dict[str, Any]) -> Facts:
+    bloom, keys, times = found["bloom_filter"], found["key_range"], found["commit_times"]
+    shown = [f"{time} ({count(rows)})" for time, rows in list(times.items())[-_SHOWN:]]
+    left = f"{len(times) - _SHOWN} older, " if len(times) > _SHOWN else ""
+    filtered = f"{bloom['type']}, {size(bloom['bits'] / 8)}, {count(bloom['keys'])} keys" if bloom else "none"
+    return Facts(
+        [
+            ("file", found["path"]),
+            ("rows", f"{count(found['rows'])} in {count(len(found['row_groups']))} row groups"),
+            ("made by", found["created_by"] or ""),
+            ("keys", f"from {_short(keys[0])} to {_short(keys[1])}" if keys else "no range in the footer"),
+            ("bloom filter", filtered),
+            ("rows of commits", left + ", ".join(shown) if shown else "not told"),
+        ]
+    )

@@ -1,0 +1,223 @@
+"""What changed in a table between two instants: told by the commits between them, and row by row where that is asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.engine import LocalEngine
+from hoodie.errors import ConfigError, TimeTravelError, UnsupportedTableError
+from hoodie.model.commit import CommitMetadata
+from hoodie.model.files import GroupId
+from hoodie.model.meta_columns import COMMIT_TIME, META_COLUMNS, RECORD_KEY
+from hoodie.model.time import Time
+from hoodie.read.execute import execute_read
+from hoodie.read.incremental import REWRITES
+from hoodie.read.plan import plan_read
+from hoodie.read.query import Query, Snapshot
+from hoodie.read.times import moment_as_time, resolve_as_of
+from hoodie.timeline import WRITE_ACTIONS, Instant
+from hudi_services.show.history import COMMITS, commit_row, read_once
+from hudi_services.show.look import Look
+from hudi_services.show.page import Column, Facts, Lines, Listing, Page, Part
+from hudi_services.show.words import count, partition, size
+
+_PARTITIONS = (
+    Column("partition", "partition", partition),
+    Column("file_groups", "file groups", count, right=True),
+    Column("file_groups_replaced", "replaced", count, right=True),
+    Column("rows_inserted", "inserted", count, right=True),
+    Column("rows_updated", "updated", count, right=True),
+    Column("rows_deleted", "deleted", count, right=True),
+    Column("bytes_written", "size", size, right=True),
+)
+_SIGNS = {"inserted": "+", "updated": "~", "deleted": "-"}
+
+
+def difference(look: Look, first: str, last: str | None, rows: int | None) -> Page:
+    """From the table as of `first` to the table as of `last`, or now: what time travel shows at each.
+
+    The counts are those of the commits: a row that two of them wrote counts twice, and compactions and clusterings, which
+    move rows only, count for none. With `rows` at most so many rows are shown, found by reading keys and commit times of the
+    changed file groups, a partition at a time. Raises TimeTravelError for what is no instant, ConfigError for two in the wrong
+    order, UnsupportedTableError for rows of a table with virtual keys.
+    """
+    begin = moment_as_time(look.state, first)
+    end = moment_as_time(look.state, last) if last is not None else None
+    if end is not None and end < begin:
+        raise ConfigError(f"{last} lies before {first}", fix="give the earlier instant first")
+    between = _commits(look, begin, end)
+    lines = [commit_row(look, instant) for instant in reversed(between)]
+    changed = [(instant, read_once(look, instant)) for instant in between]
+    partitions = _partitions(metadata for _, metadata in changed)
+    values: dict[str, Any] = {
+        "table": look.state.properties.name,
+        "after": str(begin),
+        "until": str(end) if end is not None else None,
+        **{name: sum(row[name] for row in partitions) for name in _SUMS},
+        "commits": lines,
+        "partitions": partitions,
+    }
+    parts: list[Part] = [
+        Facts(
+            [
+                ("after", str(begin)),
+                ("until", str(end) if end is not None else "now"),
+                (
+                    "rows",
+                    f"+{count(values['rows_inserted'])} ~{count(values['rows_updated'])} "
+                    f"-{count(values['rows_deleted'])}, as {count(len(between))} commits count them",
+                ),
+                (
+                    "file groups",
+                    f"{count(values['file_groups'])} written, {count(values['file_groups_replaced'])} replaced",
+                ),
+            ]
+        ),
+        Listing(COMMITS, lines, "commits", "none"),
+        Listing(_PARTITIONS, partitions, "partitions", "none"),
+    ]
+    if rows is not None:
+        found = list(_rows(look, begin, end, changed, rows))
+        values["rows"] = [{**each, "before": _json(each["before"]), "after": _json(each["after"])} for each in found]
+        parts.append(Lines([_line(each) for each in found] or ["none"], f"rows, at most {count(rows)}"))
+    return Page(values, parts)
+
+
+_SUMS = ("file_groups", "file_groups_replaced", "rows_inserted", "rows_updated", "rows_deleted", "bytes_written")
+
+
+def _commits(look: Look, begin: Time, end: Time | None) -> list[Instant]:
+    """The completed write instants after `begin` and not after `end`, archived ones too."""
+    known = list(look.state.timeline.commits)
+    if not look.state.timeline.covers(begin):
+        active = {instant.key for instant in known}
+        archived = (i for i in look.state.archive.instants(after=begin, until=end) if i.action in WRITE_ACTIONS)
+        known = [*(i for i in archived if i.key not in active), *known]
+    return [i for i in known if i.time > begin and (end is None or i.time <= end)]
+
+
+def _partitions(changed: Iterable[CommitMetadata]) -> list[dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    groups: dict[str, set[str]] = {}
+    for metadata in changed:
+        moves = _moves_only(metadata)
+        for name in metadata.partitions:
+            row = found.setdefault(name, {"partition": name, **dict.fromkeys(_SUMS, 0)})
+            row["file_groups_replaced"] += len(metadata.replaced.get(name, ()))
+        for stat in metadata.stats:
+            row = found[stat.partition]
+            groups.setdefault(stat.partition, set()).add(stat.file_id)
+            row["bytes_written"] += stat.file_size
+            if not moves:
+                row["rows_inserted"] += stat.num_inserts
+                row["rows_updated"] += stat.num_updates
+                row["rows_deleted"] += stat.num_deletes
+    for name, row in found.items():
+        row["file_groups"] = len(groups.get(name, ()))
+    return [found[name] for name in sorted(found)]
+
+
+def _moves_only(metadata: CommitMetadata) -> bool:
+    return metadata.compacted or metadata.operation in REWRITES
+
+
+def _rows(
+    look: Look, begin: Time, end: Time | None, changed: Sequence[tuple[Instant, CommitMetadata]], most: int
+) -> Iterator[dict[str, Any]]:
+    """The rows that differ, partition by partition."""
+    if look.state.properties.virtual_keys:
+        raise UnsupportedTableError(
+            f"Rows of table {look.state.properties.name} cannot be compared",
+            found="virtual keys: rows say neither their key nor their commit",
+            fix="leave --rows out",
+        )
+    groups: dict[str, set[GroupId]] = {}
+    for _, metadata in changed:
+        for group in (*(stat.group for stat in metadata.stats), *metadata.replaced_groups):
+            groups.setdefault(group.partition, set()).add(group)
+    was_there, before_at = _was_there(look, begin), str(begin)
+    for name in sorted(groups):
+        before = _read(look, before_at, name, groups[name], (RECORD_KEY, COMMIT_TIME)) if was_there else None
+        after = _read(look, str(end) if end is not None else None, name, groups[name], (RECORD_KEY, COMMIT_TIME))
+        for change, keys in _changes(before if before is not None else after.slice(0, 0), after):
+            shown = keys.slice(0, most)
+            most -= len(shown)
+            if not len(shown):
+                continue
+            old = _by_key(look, before_at, name, groups[name], shown) if change != "inserted" else {}
+            new = (
+                _by_key(look, str(end) if end is not None else None, name, groups[name], shown)
+                if change != "deleted"
+                else {}
+            )
+            for key in shown.to_pylist():
+                yield {"change": change, "partition": name, "key": key, "before": old.get(key), "after": new.get(key)}
+
+
+def _was_there(look: Look, begin: Time) -> bool:
+    """Whether the table had a commit by then, archived or not."""
+    try:
+        resolve_as_of(look.state, begin)
+    except TimeTravelError:
+        return False
+    return True
+
+
+def _changes(before: pa.Table, after: pa.Table) -> Iterator[tuple[str, pa.ChunkedArray]]:
+    """The keys of each kind of change; updated is what another commit wrote."""
+    old, new = before[RECORD_KEY], after[RECORD_KEY]
+    yield "inserted", new.filter(pc.invert(pc.is_in(new, value_set=old.combine_chunks())))
+    both = after.join(before.rename_columns([RECORD_KEY, "before"]), RECORD_KEY, join_type="inner")
+    yield "updated", both.filter(pc.not_equal(both[COMMIT_TIME], both["before"]))[RECORD_KEY]
+    yield "deleted", old.filter(pc.invert(pc.is_in(old, value_set=new.combine_chunks())))
+
+
+def _read(
+    look: Look,
+    as_of: str | None,
+    name: str,
+    groups: Collection[GroupId],
+    columns: Sequence[str] | None,
+    filter: pc.Expression | None = None,
+) -> pa.Table:
+    query = Query(columns, filter, Snapshot(as_of), partitions=(name,), meta_columns=True)
+    plan = plan_read(look.state, query)
+    kept = tuple(each for each in plan.slices if each.group in groups)
+    return execute_read(replace(plan, slices=kept), look.storage, LocalEngine())
+
+
+def _by_key(
+    look: Look, as_of: str | None, name: str, groups: Collection[GroupId], keys: pa.ChunkedArray
+) -> dict[str, Mapping[str, Any]]:
+    """The data columns of some rows."""
+    wanted = pc.field(RECORD_KEY).isin(keys.combine_chunks())
+    rows = _read(look, as_of, name, groups, None, wanted).to_pylist()
+    return {row[RECORD_KEY]: {name: value for name, value in row.items() if name not in META_COLUMNS} for row in rows}
+
+
+def _line(each: Mapping[str, Any]) -> str:
+    before, after = each["before"] or {}, each["after"] or {}
+    if each["change"] == "updated":
+        said = ", ".join(
+            f"{name}: {_shown(before.get(name))} -> {_shown(value)}"
+            for name, value in after.items()
+            if before.get(name) != value
+        )
+    else:
+        said = ", ".join(f"{name}: {_shown(value)}" for name, value in (after or before).items())
+    place = f"{each['partition']}  " if each["partition"] else ""
+    return f"{_SIGNS[each['change']]} {place}{each['key']}  {said or 'the same values, written again'}"
+
+
+def _shown(value: Any) -> str:
+    return repr(value) if isinstance(value, str | bytes) else "null" if value is None else str(value)
+
+
+def _json(row: Mapping[str, Any] | None) -> Any:
+    return None if row is None else json.loads(json.dumps(row, default=str))

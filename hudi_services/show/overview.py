@@ -1,0 +1,221 @@
+"""A table on one page: what it holds, what was done to it, what waits, and what holds that back."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from hoodie.config.own import own_options
+from hoodie.errors import HoodieError
+from hoodie.model.files import BaseFile
+from hoodie.services.clean.service import CLEAN
+from hoodie.services.compaction.service import COMPACTION
+from hoodie.services.decision import Decision
+from hoodie.timeline import WRITE_ACTIONS, Action
+from hudi_services.show.counts import base_file_rows
+from hudi_services.show.history import COMMITS, commit_row, instant_row
+from hudi_services.show.locks import LOCKS, lock_rows
+from hudi_services.show.look import Look
+from hudi_services.show.page import Bars, Column, Facts, Lines, Listing, Page, Part
+from hudi_services.show.words import ago, count, moment, size, span
+
+_COMMITS = 5  # that are shown
+_MB = 1024 * 1024  # bytes
+_EDGES = tuple(edge * _MB for edge in (1, 8, 32, 64, 128, 256, 512))  # bytes, between the bars of the histogram
+_SERVICES = (
+    Column("action", "action"),
+    Column("instant", "last instant"),
+    Column("completed", "completed (UTC)", moment),
+    Column("age", "when", ago, right=True),
+    Column("times", "on the timeline", count, right=True),
+)
+_PENDING = (
+    Column("instant", "instant"),
+    Column("action", "action"),
+    Column("state", "state"),
+    Column("age", "age", span, right=True),
+)
+
+
+def overview(look: Look) -> Page:
+    """Reads the commits that wrote current base files, lists each partition once, and asks the cleaner and the compaction.
+
+    What is wrong with the table is told among the rest.
+    """
+    problems: list[str] = []
+    _told(problems, look.view.check)
+    values = {
+        **_table(look),
+        **_files(look, problems),
+        "last_commits": _last_commits(look, problems),
+        "services": _services(look),
+        "pending": [instant_row(look, instant) for instant in look.state.timeline.pending],
+        "locks": lock_rows(look),
+        "next": _next(look, problems),
+        "problems": problems,
+    }
+    values["storage_calls"] = look.storage.calls
+    return Page(values, list(_parts(values)), problems)
+
+
+def _table(look: Look) -> dict[str, Any]:
+    found, last = look.state.properties, look.state.timeline.last_commit
+    done = look.completed(last) or look.began(last) if last is not None else None
+    return {
+        "table": found.name,
+        "base_path": look.state.storage.base_path,
+        "type": found.table_type,
+        "version": found.version,
+        "record_key": list(found.record_key_fields),
+        "partition_by": list(found.partition_fields),
+        "ordering": list(found.ordering_fields),
+        "commits": len(look.state.timeline.commits),
+        "last_commit": done.isoformat() if done is not None else None,
+        "age": look.age(done) if done is not None else None,
+    }
+
+
+def _last_commits(look: Look, problems: list[str]) -> list[dict[str, Any]]:
+    """The newest first, without torn ones."""
+    newest = reversed(look.state.timeline.commits[-_COMMITS:])
+    rows = [_told(problems, partial(commit_row, look, instant)) for instant in newest]
+    return [row for row in rows if row is not None]
+
+
+def _files(look: Look, problems: list[str]) -> dict[str, Any]:
+    """Sizes in bytes. `older_*` are those of versions that are not current, of failed writes too."""
+    slices = look.view.slices
+    base = [each.base_file for each in slices if each.base_file is not None]
+    logs = [log.info.size for each in slices for log in each.log_files]
+    listed = [file.size for part in look.view.files for file in part.base_files]
+    listed += [log.info.size for part in look.view.files for log in part.log_files]
+    used = sum(file.size for file in base) + sum(logs)
+    rows = _told(problems, lambda: base_file_rows(look, base))
+    return {
+        "rows_in_base_files": sum(rows.values()) if rows is not None else None,
+        "partitions": len(look.view.files),
+        "file_groups": len(slices),
+        "base_files": len(base),
+        "base_bytes": sum(file.size for file in base),
+        "log_files": len(logs),
+        "log_bytes": sum(logs),
+        "older_files": len(listed) - len(base) - len(logs),
+        "older_bytes": sum(listed) - used,
+        "base_file_sizes": _histogram(base),
+    }
+
+
+def _histogram(files: Sequence[BaseFile]) -> list[dict[str, Any]]:
+    """Base files by size: from `from_bytes` to below `to_bytes`; the last bar is open."""
+    edges = [0, *_EDGES]
+    bars = [
+        {"from_bytes": low, "to_bytes": high, "files": 0, "bytes": 0}
+        for low, high in zip(edges, [*edges[1:], None], strict=True)
+    ]
+    for file in files:
+        bar: dict[str, Any] = bars[bisect_right(edges, file.size) - 1]
+        bar["files"] += 1
+        bar["bytes"] += file.size
+    return bars
+
+
+def _services(look: Look) -> list[dict[str, Any]]:
+    """The last of each kind of completed instant. On a merge-on-read table a commit is a compaction."""
+    rows = []
+    for action in Action:
+        done = [i for i in look.state.timeline.completed(action) if i.action.completed_as is action]
+        if not done or (action in WRITE_ACTIONS and not _is_service(look, action)):
+            continue
+        name = "compaction" if action is Action.COMMIT else str(action)
+        rows.append({**instant_row(look, done[-1]), "action": name, "times": len(done)})
+    return rows
+
+
+def _is_service(look: Look, action: Action) -> bool:
+    return action is Action.COMMIT and look.state.properties.is_merge_on_read
+
+
+def _next(look: Look, problems: list[str]) -> dict[str, Any]:
+    """What a cleaning and a compaction would do now, and why, or why not; with the options of the registry."""
+    found: dict[str, Any] = {}
+    clean = own_options(look.options("clean"), CLEAN.options)
+    decided = _told(problems, lambda: CLEAN.decide(look.state, clean, look.clock))
+    if decided is not None:
+        found["clean"] = {**_due(decided), "policy": decided.facts["policy"]}
+    if look.state.properties.is_merge_on_read:
+        compact = own_options(look.options("compact"), COMPACTION.options)
+        due = _told(problems, lambda: COMPACTION.decide(look.state, compact, look.clock))
+        if due is not None:
+            found["compact"] = {**_due(due), "backlog": due.facts["backlog"]}
+    return found
+
+
+def _due(decision: Decision[Any]) -> dict[str, Any]:
+    items = decision.items
+    return {
+        "due": decision.plan is not None and bool(items),
+        "reason": decision.reason,
+        "items": len(items) if items is not None else 0,
+        "bytes": items.bytes if items is not None else 0,
+    }
+
+
+def _told(problems: list[str], ask: Callable[[], Any]) -> Any:
+    """What `ask` gives; None when it raises, which becomes a problem that is told once."""
+    try:
+        return ask()
+    except HoodieError as error:
+        if str(error) not in problems:
+            problems.append(str(error))
+        return None
+
+
+def _parts(found: dict[str, Any]) -> list[Part]:
+    keys = [("keys", ", ".join(found["record_key"]) or "generated")]
+    keys += [("partitioned by", ", ".join(found["partition_by"]))] if found["partition_by"] else []
+    keys += [("ordered by", ", ".join(found["ordering"]))] if found["ordering"] else []
+    fresh = f"{moment(found['last_commit'])} UTC, {ago(found['age'])}" if found["last_commit"] else "never"
+    rows = found["rows_in_base_files"]
+    logs = ", and what the logs change" if found["log_files"] else ""
+    parts: list[Part] = [Lines(found["problems"], "problems", alarming=True)] if found["problems"] else []
+    parts.append(
+        Facts(
+            [
+                ("table", f"{found['table']}  {found['type']}, version {found['version']}"),
+                ("at", found["base_path"]),
+                *keys,
+                ("last commit", f"{fresh}; {count(found['commits'])} commits on the timeline"),
+                ("rows", f"{count(rows)} in base files{logs}" if rows is not None else "not known"),
+                ("files", _sum(found, "base_files", "base_bytes", f"in {count(found['partitions'])} partitions")),
+                ("logs", _sum(found, "log_files", "log_bytes", f"of {count(found['file_groups'])} file groups")),
+                ("older versions", _sum(found, "older_files", "older_bytes", "that may be cleaned some day")),
+                *[(name, _words(name, each)) for name, each in found["next"].items()],
+            ]
+        )
+    )
+    if found["base_files"]:
+        bars = [(_label(bar), bar["files"], size(bar["bytes"])) for bar in found["base_file_sizes"] if bar["files"]]
+        parts.append(Bars(bars, "base files by size"))
+    parts.append(Listing(COMMITS, found["last_commits"], "last commits", "none"))
+    for title, columns in (("services", _SERVICES), ("pending", _PENDING), ("locks", LOCKS)):
+        if found[title]:
+            parts.append(Listing(columns, found[title], title))
+    return parts
+
+
+def _words(name: str, each: dict[str, Any]) -> str:
+    verb, noun = ("remove", "files") if name == "clean" else ("compact", "file groups")
+    due = f"would {verb} {count(each['items'])} {noun}, {size(each['bytes'])}" if each["due"] else "nothing to do"
+    backlog = each.get("backlog")
+    waits = f"; {size(backlog['log_bytes'])} of logs wait, {backlog['pending_plans']} plans" if backlog else ""
+    return f"{due}: {each['reason']}{waits}"
+
+
+def _sum(found: dict[str, Any], files: str, amount: str, where: str) -> str:
+    return f"{count(found[files])}, {size(found[amount])}, {where}" if found[files] else "none"
+
+
+def _label(bar: dict[str, Any]) -> str:
+    return f"to {size(bar['to_bytes'])}" if bar["to_bytes"] is not None else f"from {size(bar['from_bytes'])}"

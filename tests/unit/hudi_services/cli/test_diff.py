@@ -1,0 +1,82 @@
+"""`hudi-services diff`: what changed between two instants."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hoodie import COMPACTION
+from hudi_services.cli import main
+from tests.support.cli import DONE, FAILED, USAGE, said
+from tests.support.tables import SMALL_BLOOM, batch, create
+
+
+@pytest.fixture(params=["COPY_ON_WRITE", "MERGE_ON_READ"])
+def table(request, tmp_path):
+    """Three commits: a and b; b anew and c in another partition; a deleted."""
+    made = create(tmp_path / "trips", **{"hoodie.table.type": request.param})
+    made.write(batch([("a", "p", 1, 1), ("b", "p", 1, 1)]), "upsert", SMALL_BLOOM)
+    made.write(batch([("b", "p", 2, 7), ("c", "q", 2, 2)]), "upsert", SMALL_BLOOM)
+    made.write(batch([("a", "p", 3, 1)]), "delete", SMALL_BLOOM)
+    return made
+
+
+def diff(capsys, table, *arguments):
+    assert main(["diff", *arguments, f"--target-base-path={table.base_path}", "--json"]) == DONE
+    return json.loads(capsys.readouterr().out)
+
+
+def test_the_commits_between_tell(table, capsys):
+    first, second, third = table.timeline.commits
+    found = diff(capsys, table, first.time)
+    assert [row["instant"] for row in found["commits"]] == [third.time, second.time]
+    assert [found[f"rows_{kind}"] for kind in ("inserted", "updated", "deleted")] == [1, 1, 1]
+    assert [(row["partition"], row["file_groups"]) for row in found["partitions"]] == [("part=p", 1), ("part=q", 1)]
+    found = diff(capsys, table, first.time, second.time)
+    assert [found[f"rows_{kind}"] for kind in ("inserted", "updated", "deleted")] == [1, 1, 0]
+    found = diff(capsys, table, "2020-01-01", first.time)
+    assert found["rows_inserted"] == 2
+    assert diff(capsys, table, third.time)["commits"] == []
+
+
+def test_the_rows_that_differ(table, capsys):
+    first, second, _ = table.timeline.commits
+    found = diff(capsys, table, first.time, "--rows=10")["rows"]
+    assert [(row["change"], row["key"]) for row in found] == [("updated", "b"), ("deleted", "a"), ("inserted", "c")]
+    assert (found[0]["before"]["value"], found[0]["after"]["value"]) == (1, 7)
+    assert found[1]["after"] is None
+    assert [row["key"] for row in diff(capsys, table, first.time, "--rows=1")["rows"]] == ["b"]
+    found = diff(capsys, table, "2020-01-01", second.time, "--rows=10")["rows"]
+    assert [(row["change"], row["key"]) for row in found] == [("inserted", "a"), ("inserted", "b"), ("inserted", "c")]
+    assert main(["diff", first.time, f"--target-base-path={table.base_path}", "--rows=10"]) == DONE
+    text = capsys.readouterr().out
+    assert "~ part=p  b  ts: 1 -> 2, value: 1 -> 7" in text
+    assert "- part=p  a  id: 'a'" in text
+
+
+def test_a_compaction_moves_rows_and_changes_none(tmp_path, capsys):
+    made = create(tmp_path / "trips", **{"hoodie.table.type": "MERGE_ON_READ"})
+    for step in (1, 2):
+        made.write(batch([("a", "p", step, step)]), "upsert", SMALL_BLOOM)
+    last = made.timeline.commits[-1].time
+    made.schedule(COMPACTION, force=True)
+    made.run(COMPACTION)
+    found = diff(capsys, made, last, "--rows=5")
+    assert [row["operation"] for row in found["commits"]] == ["COMPACT"]
+    assert [found[f"rows_{kind}"] for kind in ("inserted", "updated", "deleted")] == [0, 0, 0]
+    assert found["rows"] == []
+
+
+def test_what_cannot_be(table, tmp_path, capsys):
+    first, second, _ = (commit.time for commit in table.timeline.commits)
+    where = f"--target-base-path={table.base_path}"
+    assert main(["diff", second, first, where]) == USAGE
+    assert "give the earlier instant first" in said(capsys)
+    assert main(["diff", "yesterday", where]) == FAILED
+    assert "give an instant" in said(capsys)
+    bare = create(tmp_path / "bare", **{"hoodie.populate.meta.fields": "false"})
+    bare.write(batch([("a", "p", 1, 1)]), "upsert", {})
+    assert diff(capsys, bare, "2020-01-01")["rows_inserted"] == 1
+    assert main(["diff", "2020-01-01", f"--target-base-path={bare.base_path}", "--rows=1"]) == FAILED
+    assert "virtual keys" in said(capsys)
