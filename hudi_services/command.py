@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from hoodie.engine import Engine, LocalEngine
-from hoodie.errors import ConfigError
+from hoodie.errors import ConfigError, missing_extra
 from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.call import Call, carried_out
 from hudi_services.entry.service import ServiceEntry
@@ -150,7 +150,10 @@ def _open_engine(name: str, master: str | None, application: str) -> Engine:
             f"--spark-master {master} is no master of Spark's any more",
             fix=f"pass `--master yarn --deploy-mode {master.removeprefix('yarn-')}` to spark-submit, and no --spark-master",
         )
-    from hoodie.spark import SparkEngine
-    from hudi_services.spark_session import open_session
+    try:
+        from hoodie.spark import SparkEngine
+        from hudi_services.spark_session import open_session
+    except ImportError as error:
+        raise missing_extra("spark", "--engine spark", error) from error
 
     return SparkEngine(open_session(master, application))

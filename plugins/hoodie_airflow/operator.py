@@ -17,12 +17,13 @@ from hoodie.errors import HoodieError
 from hoodie_airflow.assets import outlet
 from hoodie_airflow.forms import asked, wants_explanation
 from hoodie_airflow.outcome import told
-from hoodie_airflow.places import PLUGINS, PROJECT, SPARK_APPS
+from hoodie_airflow.places import SPARK_APPS
 from hoodie_airflow.results import local_result, shared_result
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import SparkSection, Table
 from hudi_services.java import spark_environment
 from hudi_services.result import SERVICE_FAILED, ServiceResult
+from hudi_services.spark_session import checkout_folders
 
 _WRONG_USAGE = re.compile(r"Error code is: 2\b")
 _SERVICE_FAILED = re.compile(rf"Error code is: {SERVICE_FAILED}\b")
@@ -121,7 +122,7 @@ class HudiServiceOperator(SparkSubmitOperator):
 
 def service_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """What spark-submit needs: Java, this interpreter, and the project's code. Raises MachineError without a Java."""
-    own = [str(PLUGINS), str(PROJECT)]
+    own = checkout_folders()
     given = [part for part in environ.get("PYTHONPATH", "").split(os.pathsep) if part and part not in own]
     return {**spark_environment(environ), "PYTHONPATH": os.pathsep.join([*own, *given])}
 

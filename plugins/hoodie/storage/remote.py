@@ -7,12 +7,17 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any
 
-from hoodie.errors import ConfigError, UnsafePathError
+from hoodie.errors import ConfigError, UnsafePathError, missing_extra
 from hoodie.storage.base import File, FileInfo, Listing, inside
 
 # Their packages make one conditional request of fsspec's exclusive mode. Elsewhere it is a look and then a write: two writers
 # could both have the lock.
 _EXCLUSIVE = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "memory"})
+_EXTRAS = {
+    **dict.fromkeys(("s3", "s3a"), "s3"),
+    **dict.fromkeys(("gs", "gcs"), "gcs"),
+    **dict.fromkeys(("abfs", "abfss", "az", "adl"), "azure"),
+}
 _MODIFIED = ("mtime", "LastModified", "last_modified", "updated", "created")
 
 
@@ -30,13 +35,21 @@ class FsspecStorage:
     def _connect(self) -> None:
         try:
             self._fs, root = self._open_file_system()
-        except (ImportError, ValueError) as error:
-            raise ConfigError(
-                f"Cannot reach {self._url}",
-                found=str(error),
-                fix="check the URL; install the Python package of its file system, such as s3fs for s3://",
-            ) from error
+        except ImportError as error:
+            extra = _EXTRAS.get(self._url.partition("://")[0])
+            if extra is not None:
+                raise missing_extra(extra, self._url, error) from error
+            raise self._unreachable(error) from error
+        except ValueError as error:
+            raise self._unreachable(error) from error
         self._root = root.rstrip("/")
+
+    def _unreachable(self, error: Exception) -> ConfigError:
+        return ConfigError(
+            f"Cannot reach {self._url}",
+            found=str(error),
+            fix="check the URL; install the Python package of its file system",
+        )
 
     def _open_file_system(self) -> tuple[Any, str]:
         """The file system, and the base path in it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hoodie.config import sync_keys as keys
 from hoodie.config.key import Options
-from hoodie.errors import ConfigError
+from hoodie.errors import ConfigError, missing_extra
 from hoodie.sync.catalog import Catalog
 
 
@@ -17,12 +17,16 @@ def open_catalog(options: Options) -> Catalog:
             found="it asks for Hive's own driver, a Java library",
             fix=f"say {keys.MODE.name}=hms, the metastore itself, or jdbc",
         )
-    if options[keys.MODE] == "HMS":
-        from hoodie.sync.metastore import Metastore
-
+    by_metastore = options[keys.MODE] == "HMS"
+    try:
+        if by_metastore:
+            from hoodie.sync.metastore import Metastore
+        else:
+            from hoodie.sync.hiveserver import HiveServer
+    except ImportError as error:
+        raise missing_extra("hive", "Hive sync", error) from error
+    if by_metastore:
         return Metastore.connect(options[keys.METASTORE_URIS], options[keys.USERNAME], options[keys.BATCH])
-    from hoodie.sync.hiveserver import HiveServer
-
     return HiveServer.connect(
         options[keys.JDBC_URL], options[keys.USERNAME], options[keys.PASSWORD], options[keys.BATCH]
     )
