@@ -5,7 +5,7 @@ export PYTHONPATH := $(CURDIR)/plugins:$(CURDIR)
 PYTEST := $(VENV)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo airflow needs test quick lint unit process crash golden spark cluster interop e2e bench screenshots package lock peer clean
+.PHONY: help setup demo airflow needs test quick lint unit process crash golden spark cluster interop e2e bench screenshots cli-docs package lock peer clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -64,6 +64,9 @@ bench: peer ## the same work here, on Apache Hudi's bundle and with delta-rs, as
 
 screenshots: setup ## the pictures of the README, from what `make demo` left
 	@$(VENV)/python docs/make_screenshots.py
+
+cli-docs: setup ## docs/cli.md from the help of the commands
+	@$(VENV)/python docs/make_cli.py
 
 package: setup ## the library as a wheel and as an archive for spark-submit --py-files, in dist/: the same bytes from the same commit
 	@rm -rf dist && $(VENV)/python -m hatchling build -t wheel -d dist

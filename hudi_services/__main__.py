@@ -1,12 +1,19 @@
-"""`python -m hudi_services`."""
+"""`python -m hudi_services`, and the program `hudi-services` of an installation."""
 
 import sys
+from typing import NoReturn
 
 from hudi_services.leaving import Leaving
 
-leaving = Leaving()
 
-from hudi_services.cli import main  # noqa: E402 - what it imports registers its own steps at exit
+def run() -> NoReturn:
+    """Run the program and end the process."""
+    leaving = Leaving()
+    from hudi_services.cli import main  # what it imports registers its own steps at exit
 
-leaving.code = main()
-sys.exit(leaving.code)
+    leaving.code = main()
+    sys.exit(leaving.code)
+
+
+if __name__ == "__main__":
+    run()

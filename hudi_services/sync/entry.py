@@ -44,7 +44,8 @@ SYNC = ServiceEntry(
         _task,
         examples=(
             "hudi-services sync --table orders --explain",
-            "hudi-services sync --target-base-path /data/lake/orders --hoodie-conf hoodie.datasource.hive_sync.mode=hms \\\n"
+            "hudi-services sync --target-base-path /data/lake/orders \\\n"
+            "    --hoodie-conf hoodie.datasource.hive_sync.mode=hms \\\n"
             "    --hoodie-conf hoodie.datasource.hive_sync.metastore.uris=thrift://metastore:9083",
         ),
     ),
