@@ -1,0 +1,127 @@
+"""The commands in the documentation: each exists with its flags, those of the README run, and docs/cli.md is up to date."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+
+from hudi_services.cli import cli, main
+from hudi_services.entries import ENTRIES
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+APPLICATIONS = {f"spark_apps/{entry.command.application}": entry.name for entry in ENTRIES if entry.command.application}
+
+
+def lines(text: str) -> Iterator[str]:
+    """The lines of shell blocks, those that go on joined."""
+    for language, block in re.findall(r"^ *```(\w*)\n(.*?)^ *```", text, re.M | re.S):
+        if language in ("", "sh", "bash", "console"):
+            yield from re.sub(r"\\\n\s*", "", block).splitlines()
+
+
+def words(line: str) -> list[str]:
+    """The arguments of the program in a line; nothing when it is not called there."""
+    if line.lstrip().startswith("alias "):
+        return []
+    try:
+        parts = shlex.split(line, comments=True)
+    except ValueError:  # no line of a shell
+        return []
+    for number, part in enumerate(parts):
+        if part == "hudi-services" or (part == "hudi_services" and parts[number - 1] == "-m"):
+            rest = parts[number + 1 :]
+            ends = [place for place, word in enumerate(rest) if word in ("|", ">", ">>", "&&", ";")]
+            return rest[: ends[0]] if ends else rest
+        if part in APPLICATIONS:
+            return [APPLICATIONS[part], *parts[number + 1 :]]
+    return []
+
+
+def documented() -> Iterator[tuple[str, list[str]]]:
+    for page in PAGES:
+        for line in lines(page.read_text()):
+            if found := words(line):
+                yield page.name, found
+    for path, command in commands(cli, ()):
+        for line in re.sub(r"\\\n\s*", "", (command.epilog or "").partition("Examples:")[2]).splitlines():
+            if found := words(line):
+                yield " ".join(path), found
+
+
+def commands(group: click.Group, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, (*path, name))
+        else:
+            yield (*path, name), command
+
+
+def named(arguments: list[str]) -> tuple[click.Command, list[str]]:
+    """The command that the arguments begin with, and what follows."""
+    command: click.Command = cli
+    while isinstance(command, click.Group) and arguments and not arguments[0].startswith("-"):
+        assert arguments[0] in command.commands, f"no such command: {arguments[0]}"
+        command, arguments = command.commands[arguments[0]], arguments[1:]
+    return command, arguments
+
+
+ALL = list(documented())
+
+
+@pytest.mark.parametrize(("page", "arguments"), ALL, ids=[f"{page}: {' '.join(found)}"[:110] for page, found in ALL])
+def test_a_command_that_is_shown_exists_with_its_flags(page, arguments):
+    command, rest = named(arguments)
+    context = click.Context(command, **command.context_settings)
+    given, _, _ = command.make_parser(context).parse_args(list(rest))
+    for parameter in command.params:
+        value = given.get(parameter.name)
+        if value is not None and not isinstance(value, type(click.core.UNSET)):
+            parameter.type_cast_value(context, value)
+    if "table" in {parameter.name for parameter in command.params}:
+        assert {"table", "target_base_path"} & set(given), "it says no table"
+
+
+def test_there_are_commands_to_check():
+    assert len({page for page, _ in ALL}) > 10
+    assert len(ALL) > 30
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_command_that_is_named_in_the_text_exists(page):
+    for span in re.findall(r"`hudi-services ([^`\n]+)`", page.read_text()):
+        command, rest = named([word for word in span.split() if re.fullmatch(r"[a-z-]+", word)])
+        known = {flag for parameter in command.params for flag in parameter.opts} | {"-h", "--help", "--version"}
+        assert {word for word in rest if word.startswith("--")} <= known, span
+
+
+def test_the_readmes_commands_run(tmp_path, monkeypatch, capsys):
+    """With the registry of the README, in another folder."""
+    text = (ROOT / "README.md").read_text()
+    registry = next(block for block in re.findall(r"```yaml\n(.*?)```", text, re.S) if "name: orders" in block)
+    assert yaml.safe_load(registry)
+    (tmp_path / "tables.yaml").write_text(registry.replace("/data/", f"{tmp_path}/data/"))
+    land = tmp_path / "data" / "landing" / "orders" / "dt=2026-01-01"
+    land.mkdir(parents=True)
+    (land / "a.csv").write_text("order_id,order_date,updated_at,total\n007,2026-01-01,2026-01-01T10:00:00,12.50\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("HUDI_REGISTRY", raising=False)
+    ran = [found for line in lines(text) if (found := words(line))]
+    assert len(ran) >= 5
+    for arguments in ran:
+        assert main(arguments) == 0, arguments
+    assert "1 in base files" in capsys.readouterr().out
+
+
+def test_the_page_of_the_command_line_is_made_anew():
+    spec = importlib.util.spec_from_file_location("make_cli", ROOT / "docs" / "make_cli.py")
+    make = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make)
+    assert make.PAGE.read_text() == make.page(), "run `make cli-docs`"
