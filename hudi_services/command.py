@@ -17,6 +17,7 @@ from hudi_services.entry.call import Call, carried_out
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.flags import (
     CONTEXT,
+    VERBOSE,
     ChosenTable,
     chosen_table,
     json_flag,
@@ -24,9 +25,10 @@ from hudi_services.flags import (
     verbose_flag,
     with_examples,
 )
+from hudi_services.lines import logs_told, say
 from hudi_services.properties import merged_options
 from hudi_services.registered import check_begun, laid_over, registered
-from hudi_services.result import DONE, check_result_path, finish
+from hudi_services.result import DONE, Explained, finish, reported, write_report
 
 _OLD_MASTERS = ("yarn-cluster", "yarn-client")
 _TABLE, _REGISTERED = "hudi_services.table", "hudi_services.options"  # keys of a context's notes
@@ -70,26 +72,32 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
         spark_master: str | None,
         **own: Any,
     ) -> int:
-        chosen: ChosenTable = context.meta.get(_TABLE) or chosen_table(target_base_path, table, registry, entries)
-        options = laid_over(merged_options(props, conf), context.meta.get(_REGISTERED, {}))
-        if spark_master is not None and engine == "local":
-            raise ConfigError(
-                "--spark-master has no effect on threads", fix="pass --engine spark with it, or leave it out"
-            )
-        if result_path is not None and not explain:
-            check_result_path(result_path)
-        if entry.command.application is None and engine == "spark":
-            raise ConfigError(f"The command {entry.name} does not run on Spark", fix="leave --engine out")
-        if chosen.entry is not None and not explain:
-            check_begun(entry, chosen.entry)
-        call = Call(chosen.base_path, options) if as_json else Call(chosen.base_path, options, click.echo)
-        task = entry.command.task(call, **own)
-        if explain:  # a plan is made in this process
-            plan = task.explain(LocalEngine())
-            click.echo(json.dumps(plan.as_dict(entry.name), indent=2) if as_json else plan.as_text(entry.name))
-            return DONE
-        where = _open_engine(engine, spark_master, f"hudi {entry.name}")
-        return finish(carried_out(task, where), as_json, result_path)
+        on_spark = engine == "spark"
+        marked = on_spark and not as_json
+        with reported(result_path), logs_told(marked=marked):
+            chosen: ChosenTable = context.meta.get(_TABLE) or chosen_table(target_base_path, table, registry, entries)
+            options = laid_over(merged_options(props, conf), context.meta.get(_REGISTERED, {}))
+            if spark_master is not None and not on_spark:
+                raise ConfigError(
+                    "--spark-master has no effect on threads", fix="pass --engine spark with it, or leave it out"
+                )
+            if entry.command.application is None and on_spark:
+                raise ConfigError(f"The command {entry.name} does not run on Spark", fix="leave --engine out")
+            if chosen.entry is not None and not explain:
+                check_begun(entry, chosen.entry)
+            tell = say if marked else click.echo
+            call = Call(chosen.base_path, options) if as_json else Call(chosen.base_path, options, tell)
+            task = entry.command.task(call, **own)
+            if explain:  # a plan is made in this process
+                plan = task.explain(LocalEngine())
+                explained = Explained(entry.name, plan.as_text(entry.name), plan.as_dict(entry.name))
+                if result_path is not None:
+                    write_report(explained, result_path)
+                click.echo(json.dumps(explained.plan, indent=2) if as_json else explained.text)
+                return DONE
+            verbose = bool(context.meta.get(VERBOSE))
+            where = _open_engine(engine, spark_master, f"hudi {entry.name}", verbose=verbose)
+            return finish(carried_out(task, where), as_json, result_path)
 
     return ServiceCommand(
         entry,
@@ -119,7 +127,7 @@ def _shared_flags() -> list[click.Option]:
         click.Option(
             ["--result-path"],
             type=click.Path(dir_okay=False),
-            help="Also write the result there, a path or a URL, as JSON.",
+            help="Also write the result there, a path or a URL, as JSON: what was done, the plan, or why it failed.",
         ),
         click.Option(
             ["--engine"],
@@ -141,7 +149,7 @@ def _complete_option(context: click.Context, _parameter: click.Parameter, begun:
     return [CompletionItem(f"{key.name}=", help=key.doc) for key in keys if key.name.startswith(begun)]
 
 
-def _open_engine(name: str, master: str | None, application: str) -> Engine:
+def _open_engine(name: str, master: str | None, application: str, *, verbose: bool) -> Engine:
     """The engine that the flags ask for. Spark is imported only when it is wanted."""
     if name == "local":
         return LocalEngine()
@@ -156,4 +164,4 @@ def _open_engine(name: str, master: str | None, application: str) -> Engine:
     except ImportError as error:
         raise missing_extra("spark", "--engine spark", error) from error
 
-    return SparkEngine(open_session(master, application))
+    return SparkEngine(open_session(master, application, verbose=verbose))

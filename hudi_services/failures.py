@@ -1,30 +1,72 @@
-"""Errors of the command line: a line for people, one JSON object for programs, and the exit code."""
+"""Errors as people and programs get them: a line or a block of few lines, one JSON object, the exit code."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+import re
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import click
 
-from hoodie.errors import ConfigError, HoodieError
+from hoodie.errors import ConfigError, HoodieError, UnclearCommitError
 
 TOLD = (HoodieError, OSError, click.ClickException, click.exceptions.Abort)
 """What `tell` knows; anything else is a bug and keeps its traceback."""
 
-
 _LOOK = "Look with `hudi-services show commits` whether it is in before you run it again"
+_PART = 1000  # characters of one part of an error in a block
+_PYTHON = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)+(\S.*)")
+_JAVA = re.compile(r"^Caused by: (.+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Failure:
-    """An error in parts: its kind, what is wrong with which thing, what was found there, what to do. Exit code 1 or 2."""
+    """An error in parts: its kind, what is wrong with which thing, what was found there, what to do. Exit code 1 or 2.
+
+    `retryable`: the same run may succeed a little later although nobody did anything.
+    """
 
     error: str
     what: str
     found: str | None
     fix: str | None
     exit_code: int
+    retryable: bool
+
+    @classmethod
+    def of(cls, error: BaseException) -> Failure:
+        """Whatever was raised. Of an exception of Spark's only what the worker's own said, not its stack traces."""
+        kind = type(error).__name__
+        if isinstance(error, HoodieError):
+            code = 2 if isinstance(error, ConfigError) else 1
+            # A service looks by itself what is in: an ingestion by its position, the others by their plan on the timeline.
+            again = error.retryable or isinstance(error, UnclearCommitError)
+            return cls(kind, error.what, error.found, error.fix, code, again)
+        if isinstance(error, click.ClickException):
+            return cls("UsageError", error.format_message(), None, "see --help", 2, False)
+        if isinstance(error, OSError):
+            return cls(kind, _line(error), None, _LOOK, 1, True)
+        if isinstance(error, click.exceptions.Abort):
+            return cls(kind, _line(error), None, None, 1, False)
+        # Nobody knows it: lost executors and full memories are among these, and other tries fare better.
+        return cls(kind, core(str(error)) or str(error).strip().partition("\n")[0] or kind, None, None, 1, True)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For programs."""
+        return asdict(self)
+
+    def shortened(self) -> Failure:
+        """Each part in one line of at most a thousand characters."""
+        return replace(
+            self, what=_short(self.what), found=_short(self.found or "") or None, fix=_short(self.fix or "") or None
+        )
+
+    def block(self) -> str:
+        """For a person: at most three lines."""
+        short = self.shortened()
+        parts = [(f"{self.error}: ", short.what), ("Found: ", short.found), ("To do: ", short.fix)]
+        return "\n".join(label + text for label, text in parts if text)
 
 
 def tell(error: BaseException, *, as_json: bool) -> int:
@@ -33,9 +75,9 @@ def tell(error: BaseException, *, as_json: bool) -> int:
         error.show()
     else:
         click.echo(f"hudi-services: {_line(error)}", err=True)
-    failure = _parts(error)
+    failure = Failure.of(error)
     if as_json:
-        click.echo(json.dumps(asdict(failure), indent=2))
+        click.echo(json.dumps(failure.as_dict(), indent=2))
     return failure.exit_code
 
 
@@ -47,10 +89,12 @@ def _line(error: BaseException) -> str:
     return "stopped; nothing was changed"
 
 
-def _parts(error: BaseException) -> Failure:
-    kind = type(error).__name__
-    if isinstance(error, HoodieError):
-        return Failure(kind, error.what, error.found, error.fix, 2 if isinstance(error, ConfigError) else 1)
-    if isinstance(error, click.ClickException):
-        return Failure("UsageError", error.format_message(), None, "see --help", 2)
-    return Failure(kind, _line(error), None, _LOOK if isinstance(error, OSError) else None, 1)
+def core(text: str) -> str:
+    """What the last Python exception in a text with stack traces says; else Java's root cause; empty when it has neither."""
+    raised = _PYTHON.findall(text) or _JAVA.findall(text)
+    return str(raised[-1]) if raised else ""
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _PART else f"{line[:_PART]}…"

@@ -17,6 +17,8 @@ from hudi_services.registry.places import same_place
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 """Settings of every command."""
+VERBOSE = "hudi_services.verbose"
+"""The note in a command's context that says that it was asked to tell more."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def verbose_flag() -> click.Option:
         is_flag=True,
         expose_value=False,
         is_eager=True,
-        callback=lambda _context, _option, wanted: _log_more() if wanted else None,
+        callback=lambda context, _option, wanted: _log_more(context) if wanted else None,
         help="Tell more: the log, and the traceback of an error.",
     )
 
@@ -92,7 +94,8 @@ def with_examples(examples: tuple[str, ...]) -> str | None:
     return "\n".join(["\b", "Examples:", *(f"  {line}" for example in examples for line in example.split("\n"))])
 
 
-def _log_more() -> None:
+def _log_more(context: click.Context) -> None:
+    context.meta[VERBOSE] = True
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     for name in ("hoodie", "hudi_services"):
         logging.getLogger(name).setLevel(logging.INFO)

@@ -1,17 +1,23 @@
-"""What a service tells its caller: one line for people, one JSON object for programs."""
+"""What a service tells its caller: one line for people, one JSON object for programs.
+
+With `--result-path` the object is also left at a path or URL: the result, the plan that was asked for, or why the run failed.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
 from hoodie.errors import ConfigError
 from hoodie.model.outcome import ServiceOutcome
 from hoodie.storage import Storage, open_storage
+from hudi_services.failures import Failure
 
 DONE, SERVICE_FAILED = 0, 3  # exit codes
 
@@ -47,20 +53,52 @@ class ServiceResult:
         """3 when a service after the commit failed whose failure counts: the commit stays all the same."""
         return SERVICE_FAILED if any(each.failed and each.counts for each in self.services) else DONE
 
-    def write(self, path: str) -> None:
-        """Store the JSON object at a path or URL, whole or not at all: a caller never reads half of it."""
-        _put(path, json.dumps(asdict(self), indent=2).encode())
 
-    @classmethod
-    def read(cls, path: str) -> ServiceResult:
-        """What `write` stored. Raises OSError when there is none, ValueError or TypeError when it is none."""
-        storage, name = _place(path)
-        values = json.loads(storage.read(name))
-        return cls(**{**values, "services": tuple(ServiceOutcome(**each) for each in values["services"])})
+@dataclass(frozen=True)
+class Explained:
+    """A plan that was asked for, as text for people and as JSON for programs; nothing was changed."""
+
+    service: str
+    text: str
+    plan: Mapping[str, Any]
 
 
-def check_result_path(path: str) -> None:
-    """Raise ConfigError where no result can be written: after the work it would be too late."""
+Report = ServiceResult | Explained | Failure
+"""How a call of a service ended."""
+
+
+def write_report(report: Report, path: str) -> None:
+    """Store it as JSON at a path or URL, whole or not at all: a caller never reads half of it."""
+    _put(path, json.dumps(asdict(report), indent=2).encode())
+
+
+def read_report(path: str) -> Report:
+    """What `write_report` stored. Raises OSError when there is none, ValueError, TypeError or KeyError when it is none."""
+    storage, name = _place(path)
+    values = json.loads(storage.read(name))
+    if "error" in values:
+        return Failure(**values)
+    if "plan" in values:
+        return Explained(**values)
+    return ServiceResult(**{**values, "services": tuple(ServiceOutcome(**each) for each in values["services"])})
+
+
+@contextmanager
+def reported(path: str | None) -> Iterator[None]:
+    """Stores why the block failed, when a `path` was given. Raises ConfigError, before the block, where nothing can be stored."""
+    if path is not None:
+        _check_writable(path)
+    try:
+        yield
+    except BaseException as error:
+        if path is not None:
+            with suppress(OSError):  # what is raised says more
+                write_report(Failure.of(error), path)
+        raise
+
+
+def _check_writable(path: str) -> None:
+    """After the work it would be too late."""
     try:
         _put(path, b"")
         drop_result(path)
@@ -100,7 +138,7 @@ def with_services(message: str, services: Sequence[ServiceOutcome]) -> str:
 def finish(result: ServiceResult, as_json: bool, path: str | None) -> int:
     """Store the result if a `path` was given, and print it for people or programs. Returns the exit code."""
     if path is not None:
-        result.write(path)
+        write_report(result, path)
     click.echo(
         json.dumps(asdict(result), indent=2)
         if as_json

@@ -6,7 +6,7 @@ import os
 import sys
 import sysconfig
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import hoodie
 import hudi_services
@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def open_session(master: str | None, application: str) -> SparkSession:
+# They print a worker's error with its stack traces for each attempt of a task; without them it is raised all the same, once.
+_REPEATING = ("org.apache.spark.executor.Executor", "org.apache.spark.scheduler.TaskSetManager")
+
+
+def open_session(master: str | None, application: str, *, verbose: bool = False) -> SparkSession:
     """A session with the library's settings; its workers run this interpreter, and import what this process does."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_SUBMIT_OPTS", JVM_OPTIONS)
@@ -30,6 +34,10 @@ def open_session(master: str | None, application: str) -> SparkSession:
     for key, value in session_options().items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
+    if not verbose:
+        log4j = cast("Any", session._jvm).org.apache.logging.log4j
+        for name in _REPEATING:
+            log4j.core.config.Configurator.setLevel(name, log4j.Level.OFF)
     workers = session.sparkContext.environment
     given = workers.get("PYTHONPATH", "").split(os.pathsep)
     workers["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([*checkout_folders(), *filter(None, given)]))

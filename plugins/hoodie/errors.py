@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from typing import ClassVar
+
 # Remedies that messages name. Both are Hudi's own commands: this project has none of its own for them yet.
 HUDI_ROLLBACK = (
     "roll its commit back with Hudi (in Spark SQL `call rollback_to_instant(table => '…', instant_time => '…')`)"
@@ -13,7 +17,10 @@ class HoodieError(Exception):
     """Base of everything this project raises on purpose.
 
     A message has up to three parts: what is wrong with which thing, what was found there, and what to do.
+    `retryable` says whether the same call may succeed a little later although nobody did anything: each kind decides it.
     """
+
+    retryable: ClassVar[bool] = False
 
     def __init__(self, what: str, *, found: str | None = None, fix: str | None = None) -> None:
         self.what = what
@@ -79,17 +86,26 @@ class RecordKeyError(HoodieError):
 class LockHeldError(HoodieError):
     """Another writer holds the table's lock."""
 
+    retryable = True  # it is released
+
 
 class PendingInstantError(HoodieError):
     """An unfinished instant stands in the way and may belong to a running writer."""
+
+    retryable = True  # that writer ends, or counts as dead
 
 
 class NotCommittedError(HoodieError):
     """The last step of a change failed, and certainly nothing of it is visible."""
 
+    retryable = True  # storages recover
+
 
 class UnclearCommitError(HoodieError):
-    """The last step of a change failed, and whether it is visible cannot be told: look before it is run again."""
+    """The last step of a change failed, and whether it is visible cannot be told: look before it is run again.
+
+    Not retryable: rows that are inserted twice are there twice. What knows how to look by itself may try again all the same.
+    """
 
 
 class UnsafePathError(HoodieError):
@@ -108,8 +124,16 @@ class SourceError(HoodieError):
     """Ingestion's source cannot be read or is past the allowed share of bad rows."""
 
 
+class SourceUnavailableError(SourceError):
+    """The source cannot be read right now: its storage failed, or a file changed while it was loaded."""
+
+    retryable = True  # storages recover, deliveries end
+
+
 class CatalogError(HoodieError):
     """A metastore or HiveServer2 cannot be reached, or refused what was asked. The table itself is not touched."""
+
+    retryable = True  # servers are started again, and a sync begins where the last one ended
 
 
 class RegistryError(HoodieError):
@@ -127,3 +151,32 @@ def missing_extra(extra: str, what: str, error: ImportError) -> ConfigError:
         found=str(error),
         fix=f"pip install 'hudi-table-services[{extra}]'",
     )
+
+
+def as_line(error: HoodieError | OSError) -> str:
+    """The error as one line of JSON, from which `of_line` makes it anew."""
+    if isinstance(error, OSError):
+        return json.dumps({"error": OSError.__name__, "what": str(error) or type(error).__name__})
+    return json.dumps({"error": type(error).__name__, "what": error.what, "found": error.found, "fix": error.fix})
+
+
+def of_line(text: str) -> HoodieError | OSError | None:
+    """The error that `as_line` told at the beginning of `text`; None for other text.
+
+    It is of the kind of that name, or a plain HoodieError when this process knows no such kind.
+    """
+    try:
+        told = json.JSONDecoder().raw_decode(text)[0]
+        name, what = told["error"], told["what"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    if name == OSError.__name__:
+        return OSError(what)
+    kinds = {kind.__name__: kind for kind in _kinds(HoodieError)}
+    return _rebuild(kinds.get(name, HoodieError), what, told.get("found"), told.get("fix"))
+
+
+def _kinds(base: type[HoodieError]) -> Iterator[type[HoodieError]]:
+    yield base
+    for kind in base.__subclasses__():
+        yield from _kinds(kind)

@@ -1,21 +1,64 @@
-"""What a task does with the result of its service: told in the log, in the asset's event and as the XCom."""
+"""What a task does with the report of its service: told in the log, as XComs, in the asset's event, or by how the task fails."""
 
 from __future__ import annotations
 
+import json
 import logging
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from typing import Any
 
+from airflow.exceptions import AirflowException
+from airflow.sdk.exceptions import AirflowFailException
+
+from hoodie.errors import HoodieError
 from hoodie_airflow.assets import outlet, table_asset
+from hoodie_airflow.output import beside_log
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
-from hudi_services.result import ServiceResult
+from hudi_services.failures import Failure
+from hudi_services.result import Explained, Report, ServiceResult
 
 _log = logging.getLogger(__name__)
 
+FAILURE, PLAN = "failure", "plan"
+"""Keys of the XComs beside the result."""
+_XCOM_BYTES = 48 * 1024  # of JSON: they are rows of Airflow's database, and columns of its page
 
-def told(result: ServiceResult, table: Table, entry: ServiceEntry[Any], context: Any) -> dict[str, Any]:
-    """The result as JSON. The event of the table's asset is added only when the run committed something."""
+
+def told(
+    report: Report, table: Table, entry: ServiceEntry[Any], context: Any, output: str | None
+) -> dict[str, Any] | None:
+    """The result as JSON; None for an explained plan. `output` says where the whole output is.
+
+    Raises AirflowFailException for a failure that another try would only meet again, AirflowException for others.
+    """
+    match report:
+        case Failure():
+            raise failed(report, context, output)
+        case Explained():
+            _explained(report, context)
+            return None
+        case ServiceResult():
+            return _done(report, table, entry, context)
+
+
+def failed(failure: Failure, context: Any, output: str | None = None) -> AirflowException:
+    """What the task is to raise. The XCom says the same, and becomes the task's note when its run fails (`notes`)."""
+    text = failure.block() + (f"\nFull output: {output}" if output else "")
+    context["ti"].xcom_push(FAILURE, {**failure.shortened().as_dict(), "message": text, "output": output})
+    return AirflowException(text) if failure.retryable else AirflowFailException(text)
+
+
+def refused(error: HoodieError | ValueError, context: Any) -> AirflowException:
+    """The same before anything was begun: what the form or the registry asks for cannot be, and is not tried again."""
+    if isinstance(error, HoodieError):
+        return failed(replace(Failure.of(error), retryable=False), context)
+    return failed(Failure("UsageError", str(error), None, "correct the form", 2, retryable=False), context)
+
+
+def _done(result: ServiceResult, table: Table, entry: ServiceEntry[Any], context: Any) -> dict[str, Any]:
+    """The event of the table's asset is added only when the run committed something."""
     _log.info("%s of table %s: %s (%.1f s)", result.service, table.name, result.message, result.seconds)
     for each in result.services:
         if each.failed:
@@ -25,3 +68,28 @@ def told(result: ServiceResult, table: Table, entry: ServiceEntry[Any], context:
         events = context["outlet_events"][outlet(table, entry)]
         events.add(table_asset(table, entry), extra={"table": table.name, **fields})
     return fields
+
+
+def _explained(explained: Explained, context: Any) -> None:
+    for line in explained.text.splitlines():
+        _log.info("%s", line)
+    context["ti"].xcom_push(PLAN, _bounded(explained.plan, context))
+
+
+def _bounded(plan: Mapping[str, Any], context: Any) -> dict[str, Any]:
+    """The plan, without its last files where it is too large for an XCom: all of it is then in a file that it names."""
+    whole = json.dumps(plan, default=str)
+    if len(whole) <= _XCOM_BYTES:
+        return dict(plan)
+    file = beside_log(context, "plan.json")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(whole)
+    _log.info("The whole plan: %s", file)
+    kept = list(plan.get("files", ()))
+    facts = {name: value for name, value in plan.items() if name != "files"}
+    if len(json.dumps(facts, default=str)) > _XCOM_BYTES // 2:
+        facts = {name: plan[name] for name in ("service", "reason") if name in plan}
+    while kept and len(json.dumps(kept, default=str)) > _XCOM_BYTES // 2:
+        kept = kept[: len(kept) // 2]
+    left_out = len(plan.get("files", ())) - len(kept)
+    return {**facts, "files": kept, "files_left_out": left_out, "whole_plan": str(file)}

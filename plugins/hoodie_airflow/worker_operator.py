@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from airflow.sdk import BaseOperator
-from airflow.sdk.exceptions import AirflowFailException
 
-from hoodie.errors import ConfigError, HoodieError, SchemaConflictError, TableExistsError, UnsupportedTableError
+from hoodie.errors import HoodieError
 from hoodie_airflow.assets import outlet
 from hoodie_airflow.forms import asked, wants_explanation
-from hoodie_airflow.outcome import told
-from hudi_services.entry.call import Call, carried_out
+from hoodie_airflow.outcome import refused, told
+from hudi_services.entry.call import Call, Task, carried_out
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
-
-# What people must put right: another try would only find it again.
-_FINAL: tuple[type[HoodieError], ...] = (ConfigError, SchemaConflictError, TableExistsError, UnsupportedTableError)
+from hudi_services.failures import TOLD, Failure
+from hudi_services.result import Explained, Report
 
 
 class HudiWorkerOperator(BaseOperator):
@@ -41,14 +39,21 @@ class HudiWorkerOperator(BaseOperator):
         try:
             arguments = self.entry.called_with(self.table, asked(context, self.mode))
         except (HoodieError, ValueError) as error:
-            raise AirflowFailException(str(error)) from error
+            raise refused(error, context) from None
+        report: Report
         try:
             call = Call(self.table.base_path, arguments.options, self.log.info)
             task = self.entry.command.called(call, arguments.flags)
-            if wants_explanation(context):
-                self.log.info("%s", task.explain(LocalEngine()).as_text(self.entry.name))
-                return None
-            result = carried_out(task, LocalEngine())
-        except _FINAL as error:
-            raise AirflowFailException(str(error)) from error
-        return told(result, self.table, self.entry, context)
+            report = (
+                _explained(task, self.entry.name) if wants_explanation(context) else carried_out(task, LocalEngine())
+            )
+        except TOLD as error:
+            report = Failure.of(error)
+        return told(report, self.table, self.entry, context, None)
+
+
+def _explained(task: Task, service: str) -> Explained:
+    from hoodie.engine import LocalEngine
+
+    plan = task.explain(LocalEngine())
+    return Explained(service, plan.as_text(service), plan.as_dict(service))

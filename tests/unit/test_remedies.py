@@ -1,28 +1,84 @@
-"""What messages tell people to do can be done."""
+"""What messages tell people to do can be done: every command, flag, option and make target that a `fix=` names exists."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
-import hoodie
+import click
+import pytest
+
+from hoodie.config.catalogue import find
+from hoodie.config.own import declared
 from hudi_services.cli import cli
 
-SOURCES = sorted(Path(hoodie.__file__).parent.rglob("*.py"))
+PROJECT = Path(__file__).resolve().parents[2]
+SOURCES = sorted(path for root in ("plugins", "hudi_services") for path in (PROJECT / root).rglob("*.py"))
+FOREIGN = {"--master", "--deploy-mode"}  # flags of spark-submit
+NO_OPTIONS = {"hoodie.properties", "hoodie.some.key"}  # a file, and an example of how a line looks
+PROCEDURES = {"run_clustering", "rollback_to_instant"}  # of Hudi, in Spark SQL
+
+
+def _texts() -> Iterator[tuple[str, str]]:
+    """Where a remedy stands, and the words of it that are in the code; what is filled in is `{}`."""
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.keyword) and node.arg == "fix":
+                yield f"{path.relative_to(PROJECT)}:{node.value.lineno}", "".join(_words(node.value))
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.FormattedValue):
+        yield "{}"
+    else:
+        for inner in ast.iter_child_nodes(node):
+            yield from _words(inner)
+
+
+REMEDIES = list(_texts())
+
+
+def _flags(command: click.Command) -> set[str]:
+    inner = command.commands.values() if isinstance(command, click.Group) else ()
+    own = {flag for parameter in command.params for flag in parameter.opts}
+    return own.union(*map(_flags, inner))
+
+
+def _exists(steps: list[str]) -> bool:
+    """Whether the words after `hudi-services` begin with a command, and with one of its own where it is a group."""
+    command: click.Command | None = cli
+    while isinstance(command, click.Group):
+        command = command.commands.get(steps.pop(0)) if steps else None
+    return command is not None
+
+
+def test_there_are_remedies():
+    assert len(REMEDIES) > 200
+    assert sum("hoodie." in text for _, text in REMEDIES) > 20
 
 
 def test_no_message_asks_for_a_rollback_that_no_command_does():
-    asked = re.compile(r"""fix=.*["'](?!.*HUDI_)[^"']*\broll(ing)? (\w+ ){0,5}back""")
-    found = [
-        f"{path.name}:{n}"
-        for path in SOURCES
-        for n, line in enumerate(path.read_text().splitlines(), 1)
-        if asked.search(line)
-    ]
-    assert found == []
+    asked = re.compile(r"\broll(ing)? (\w+ ){0,5}back")
+    assert [where for where, text in REMEDIES if asked.search(text) and "call rollback" not in text] == []
 
 
-def test_every_command_that_a_message_names_exists():
-    named = {word for path in SOURCES for word in re.findall(r"`hudi-services ([a-z-]+)", path.read_text())}
+def test_every_command_that_code_names_exists():
+    named = [found for path in SOURCES for found in re.findall(r"`hudi-services ([a-z -]+)", path.read_text())]
     assert named
-    assert named <= set(cli.commands)
+    assert [command for command in named if not _exists(command.split())] == []
+
+
+@pytest.mark.parametrize(("where", "text"), REMEDIES, ids=[where for where, _ in REMEDIES])
+def test_what_a_remedy_names_exists(where: str, text: str):
+    flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
+    assert flags <= _flags(cli) | FOREIGN
+    options = set(re.findall(r"\bhoodie\.[a-z0-9_.]*[a-z0-9_]", text)) - NO_OPTIONS
+    assert [name for name in options if declared(name) is None and find(name) is None] == []
+    targets = re.findall(r"`make (\w+)`", text)
+    makefile = (PROJECT / "Makefile").read_text()
+    assert [target for target in targets if not re.search(rf"^{target}:", makefile, re.MULTILINE)] == []
+    assert set(re.findall(r"\bcall (\w+)", text)) <= PROCEDURES

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from hoodie.errors import ConfigError, SourceError
+from hoodie.errors import ConfigError, SourceError, SourceUnavailableError
 from hoodie.storage import FileInfo, Storage, open_storage
 from hudi_services.ingest.places import canonical
 
@@ -55,7 +55,7 @@ def list_source(
             if file.name.lower().endswith(FORMATS[file_format]) and not _hidden(file.name)
         ]
     except OSError as error:
-        raise SourceError(
+        raise SourceUnavailableError(
             f"Source folder {folder} cannot be listed", found=str(error), fix="check its permissions and the storage"
         ) from error
     if not files and not _exists(storage):

@@ -9,7 +9,7 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hoodie.errors import SourceError
+from hoodie.errors import SourceUnavailableError
 from hoodie.storage import File, Storage, closing_input
 from hudi_services.ingest.casting import unknown_field
 from hudi_services.ingest.files import text
@@ -100,8 +100,8 @@ class FileSplit:
         if (now.size, now.modified_ms) != (listed.size, listed.modified_ms):
             raise self._changed(piece, f"{now.size} bytes instead of {listed.size}, or a later time of change")
 
-    def _changed(self, piece: Piece, found: str) -> SourceError:
-        return SourceError(
+    def _changed(self, piece: Piece, found: str) -> SourceUnavailableError:
+        return SourceUnavailableError(
             f"Source file {self.storage.base_path}/{piece.path} changed while it was loaded",
             found=found,
             fix="run again when it is complete; deliver files under another name and rename them; nothing was loaded",

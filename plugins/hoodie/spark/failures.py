@@ -1,33 +1,31 @@
-"""Errors from the workers: what was raised there as a HoodieError is raised here as the same HoodieError.
+"""Errors from the workers: what was raised there as a HoodieError, or as an error of the storage, is raised here as the same.
 
-Spark passes on only the text of an exception, inside a stack trace; so the error itself travels in that text.
+Spark passes on only the text of an exception, inside a stack trace; so the error itself travels in that text, as a line that
+people can read too.
 """
 
 from __future__ import annotations
 
-import base64
-import pickle
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from hoodie.errors import HoodieError
-
-_MARK = re.compile(r"CarriedError: \[([A-Za-z0-9+/=]+)\]")
+from hoodie.errors import HoodieError, as_line, of_line
 
 
 class CarriedError(RuntimeError):
-    """Wraps a HoodieError on its way through Spark."""
+    """Wraps an error on its way through Spark."""
+
+
+_MARK = f"{CarriedError.__name__}: "
 
 
 @contextmanager
 def carrying_errors() -> Iterator[None]:
-    """In a worker: pack a HoodieError for the journey."""
+    """In a worker: pack an error for the journey."""
     try:
         yield
-    except HoodieError as error:
-        packed = base64.b64encode(pickle.dumps(error)).decode()
-        raise CarriedError(f"[{packed}] {error}") from error
+    except (HoodieError, OSError) as error:
+        raise CarriedError(as_line(error)) from error
 
 
 @contextmanager
@@ -36,8 +34,7 @@ def raised_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        found = _MARK.search(str(error))
-        if found is None:
+        carried = of_line(str(error).partition(_MARK)[2])
+        if carried is None:
             raise
-        original: HoodieError = pickle.loads(base64.b64decode(found[1]))
-        raise original from None
+        raise carried from None

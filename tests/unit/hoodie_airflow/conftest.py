@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from pathlib import Path
 
 import pytest
+
+from hudi_services.entry.table import Table
+from hudi_services.registry.load import load_registry
 
 PROJECT = Path(__file__).resolve().parents[3]
 
@@ -62,3 +66,10 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HUDI_REGISTRY", str(file))
     monkeypatch.setenv("HIVE_PASSWORD", "geheim")
     return file
+
+
+@pytest.fixture
+def tables(registry: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Table]:
+    """Its tables by name, and a Spark connection."""
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "local[2]"}))
+    return {table.name: table for table in load_registry(registry).tables}

@@ -9,9 +9,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -29,26 +27,17 @@ from hudi_services.clean.entry import CLEAN, Clean
 from hudi_services.entry.table import Table
 from hudi_services.ingest.entry import INGEST
 from hudi_services.registry.load import load_registry
-from hudi_services.result import ServiceResult
+from hudi_services.result import Explained, Report, ServiceResult, write_report
+from tests.support.airflow_task import context
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 RESULT = ServiceResult("ingest", "3 rows inserted", instant="20130106060000000", rows_inserted=3, files_written=1)
 
 
-class Events:
-    """Stands in for the context's outlet events."""
-
-    def __init__(self) -> None:
-        self.added: list[tuple[Any, Any, dict[str, Any]]] = []
-
-    def __getitem__(self, alias: Any) -> Any:
-        return SimpleNamespace(add=lambda asset, extra: self.added.append((alias, asset, extra)))
-
-
 class Submitted:
     """Replaces the hook's submit: keeps the command, and answers like the service."""
 
-    def __init__(self, result: ServiceResult | None, failure: str | None = None) -> None:
+    def __init__(self, result: Report | None, failure: str | None = None) -> None:
         self.result = result
         self.failure = failure
         self.command: list[str] = []
@@ -58,7 +47,7 @@ class Submitted:
         self.command = [str(part) for part in hook._build_spark_submit_command(application)]
         self.environment = dict(hook._env_vars or {})
         if self.result is not None and "--result-path" in self.command:
-            self.result.write(self.flag("--result-path"))
+            write_report(self.result, self.flag("--result-path"))
         if self.failure:
             raise AirflowException(self.failure)
 
@@ -66,24 +55,10 @@ class Submitted:
         return self.command[self.command.index(name) + 1]
 
 
-@pytest.fixture
-def tables(registry: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Table]:
-    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "local[2]"}))
-    return {table.name: table for table in load_registry(registry).tables}
-
-
-def submit(
-    monkeypatch: pytest.MonkeyPatch, result: ServiceResult | None = RESULT, failure: str | None = None
-) -> Submitted:
+def submit(monkeypatch: pytest.MonkeyPatch, result: Report | None = RESULT, failure: str | None = None) -> Submitted:
     stand_in = Submitted(result, failure)
     monkeypatch.setattr(SparkSubmitHook, "submit", lambda hook, application: stand_in(hook, application))
     return stand_in
-
-
-def context(run_type: DagRunType = DagRunType.BACKFILL, **params: Any) -> dict[str, Any]:
-    begin, end = datetime(2013, 1, 5, 6, tzinfo=UTC), datetime(2013, 1, 6, 6, tzinfo=UTC)
-    run = SimpleNamespace(run_type=run_type, data_interval_start=begin, data_interval_end=end)
-    return {"params": params, "dag_run": run, "outlet_events": Events()}
 
 
 def test_a_backfill_run_loads_its_day(tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,13 +117,18 @@ def test_files_without_dates_are_loaded_when_they_are_new(
     assert not {"--from", "--to", "--source-date-pattern"} & set(submitted.command)
 
 
-def test_explain_changes_nothing_and_tells_nobody(tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch) -> None:
-    submitted = submit(monkeypatch)
+def test_explain_changes_nothing_and_tells_nobody(
+    tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    submitted = submit(monkeypatch, Explained("clean", "clean: one\nwould delete 1 files", {"reason": "one"}))
     told = context(operation="explain")
     operator = HudiServiceOperator(task_id="clean", table=tables["flights"], entry=CLEAN)
-    assert operator.execute(told) is None
-    assert submitted.command[-1] == "--explain"
+    with caplog.at_level("INFO"):
+        assert operator.execute(told) is None
+    assert "--explain" in submitted.command
     assert told["outlet_events"].added == []
+    assert told["ti"].xcoms == {"plan": {"reason": "one"}}
+    assert "would delete 1 files" in caplog.messages
 
 
 def test_the_cleaners_form(tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,7 +153,7 @@ def test_a_missing_connection_is_not_yarn(registry: Path, monkeypatch: pytest.Mo
     submitted = submit(monkeypatch)
     operator = HudiServiceOperator(task_id="ingest", table=table, entry=INGEST)
     with pytest.raises(
-        AirflowFailException, match=r"'spark_nowhere' of table flights is not defined.*AIRFLOW_CONN_SPARK_N"
+        AirflowFailException, match=r"(?s)'spark_nowhere' of table flights is not defined.*AIRFLOW_CONN_SPARK_N"
     ):
         operator.execute(context())
     assert submitted.command == []
@@ -239,7 +219,7 @@ def test_a_driver_elsewhere_whose_commit_stands_has_not_failed(
         submit(monkeypatch, result, "Cannot execute: spark-submit. Error code is: 1.")
         operator = HudiServiceOperator(task_id="clean", table=table, entry=CLEAN)
         if failed:
-            with pytest.raises(AirflowException, match="code is: 1"):
+            with pytest.raises(AirflowException, match="ended with code 1"):
                 operator.execute(told)
         else:
             assert (operator.execute(told) or {})["instant"] == RESULT.instant
@@ -270,9 +250,9 @@ def test_results_that_nobody_fetched_are_removed(
 @pytest.mark.parametrize(
     ("results", "host", "match"),
     [
-        (None, "yarn", r"nowhere to leave its result.*results: s3://.*table others.*client mode"),
-        ("s3://lake/.results", "spark://x:7077", r"no Python application.*spark://x:7077.*client mode"),
-        ("s3://lake/.results", "local[2]", r"no Python application.*client mode"),
+        (None, "yarn", r"(?s)nowhere to leave its result.*results: s3://.*table others.*client mode"),
+        ("s3://lake/.results", "spark://x:7077", r"(?s)no Python application.*spark://x:7077.*client mode"),
+        ("s3://lake/.results", "local[2]", r"(?s)no Python application.*client mode"),
     ],
 )
 def test_cluster_mode_is_refused_where_it_cannot_work(

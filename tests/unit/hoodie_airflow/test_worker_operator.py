@@ -7,10 +7,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from airflow.exceptions import AirflowException
 from airflow.sdk.api.datamodels._generated import DagRunType
 from airflow.sdk.exceptions import AirflowFailException
 
-from hoodie.errors import CatalogError
 from hoodie.services.sync import Sync
 from hoodie.table import HoodieTable
 from hoodie_airflow.assets import outlet, table_asset
@@ -18,6 +18,7 @@ from hoodie_airflow.worker_operator import HudiWorkerOperator
 from hudi_services.entry.table import Table
 from hudi_services.registry.load import load_registry
 from hudi_services.sync.entry import SYNC
+from tests.support.airflow_task import Tried
 from tests.support.catalog import MemoryCatalog
 from tests.support.tables import batch, create
 
@@ -44,6 +45,7 @@ def execute(table: Table, operation: str = "execute") -> tuple[Any, list[Any]]:
     context = {
         "params": {"operation": operation},
         "dag_run": SimpleNamespace(run_type=DagRunType.MANUAL, data_interval_start=None, data_interval_end=None),
+        "ti": Tried(),
         "outlet_events": {alias: SimpleNamespace(add=lambda asset, extra: events.append((asset, extra)))},
     }
     return HudiWorkerOperator(task_id="sync", table=table, entry=SYNC).execute(context), events
@@ -63,8 +65,9 @@ def test_result_and_event(catalog: MemoryCatalog, trips: Table) -> None:
 def test_a_catalog_that_is_down_is_tried_again_and_caught_up_with(catalog: MemoryCatalog, trips: Table) -> None:
     catalog.fail_at = 0
     table = HoodieTable.open(trips.base_path)
-    with pytest.raises(CatalogError):
+    with pytest.raises(AirflowException, match=r"^CatalogError: ") as caught:
         execute(trips)
+    assert not isinstance(caught.value, AirflowFailException), "it is tried again"
     table.write(batch([("b", "y", 1, 1)]))
     catalog.fail_at = None
     result, _ = execute(trips)

@@ -1,0 +1,45 @@
+"""Lines for people from a process whose output Spark writes to as well: marked, so that Airflow can tell them from the rest."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+MARK = "[hudi] "
+_LOGGERS = ("hoodie", "hudi_services")
+
+
+def say(text: str) -> None:
+    """Print it at once, each line with the mark."""
+    for line in text.splitlines():
+        click.echo(f"{MARK}{line}")
+    sys.stdout.flush()
+
+
+@contextmanager
+def logs_told(*, marked: bool) -> Iterator[None]:
+    """For the block, the library's log as marked lines, from INFO on; else it goes where it goes."""
+    if not marked:
+        yield
+        return
+    handler, loggers = _Marked(logging.INFO), [logging.getLogger(name) for name in _LOGGERS]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.INFO)
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+            logger.removeHandler(handler)
+
+
+class _Marked(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        warns = record.levelno >= logging.WARNING
+        say(f"{record.levelname}: {record.getMessage()}" if warns else record.getMessage())

@@ -1,0 +1,82 @@
+"""All that a service's process prints goes to a file beside the log of the task; what is for people goes to the log."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Self, TextIO
+
+from airflow.sdk.configuration import conf
+
+from hudi_services.lines import MARK
+
+_LAST = 500  # lines that are held to find out why a process died without a word
+_SHOWN = 300  # characters of a line of Spark's own log
+# The first line of a warning or an error of Spark's log, by its own pattern or by that of conf/spark; a stack trace follows it.
+_SPARK = re.compile(r"(?:\S+ )?\d\d:\d\d:\d\d\S* (?:WARN|ERROR|FATAL)\s+(\w+): .*")
+_REPEATING = frozenset({"Executor", "TaskSetManager"})  # what a task failed with, for each of its attempts
+
+
+class Output:
+    """What a process prints. Use it as a context: the file is there from the first line on."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._last: deque[str] = deque(maxlen=_LAST)
+        self._stack = ExitStack()
+        self._sink: TextIO | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._stack.close()
+        self._sink = None
+
+    @property
+    def place(self) -> str | None:
+        """Where people find it; None when nothing was printed."""
+        return f"{self.file} on {socket.gethostname()}" if self._last else None
+
+    @property
+    def last(self) -> str:
+        """The last lines."""
+        return "\n".join(self._last)
+
+    def kept(self, lines: Iterable[str]) -> Iterator[str]:
+        """The same lines, written down as they come."""
+        for line in lines:
+            text = line.rstrip("\n")
+            self._last.append(text)
+            self._write(text)
+            yield text
+
+    def shown(self, lines: Iterable[str]) -> Iterator[str]:
+        """Those of the lines that people read, all of them written down."""
+        for line in self.kept(lines):
+            if line.startswith(MARK):
+                yield line.removeprefix(MARK)
+            elif (found := _SPARK.match(line)) is not None and found[1] not in _REPEATING:
+                yield f"Spark: {line[:_SHOWN]}"
+
+    def _write(self, line: str) -> None:
+        if self._sink is None:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            self._sink = self._stack.enter_context(self.file.open("w", encoding="utf-8", errors="replace", buffering=1))
+        self._sink.write(f"{line}\n")
+
+
+def beside_log(context: Any, kind: str) -> Path:
+    """A file in the folder of the task's log, for this try."""
+    ti = context["ti"]
+    steps = [f"dag_id={ti.dag_id}", f"run_id={ti.run_id}", f"task_id={ti.task_id}"]
+    if ti.map_index >= 0:
+        steps.append(f"map_index={ti.map_index}")
+    folder = Path(conf.get("logging", "base_log_folder"))
+    # Airflow takes every file whose name begins with that of the log for a part of it.
+    return folder.joinpath(*(step.replace(os.sep, "_") for step in steps), f"attempt={ti.try_number}.{kind}")

@@ -1,0 +1,79 @@
+"""spark-submit as a task runs it: its environment, what is shown of its output, what it came to."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from airflow.exceptions import AirflowException
+from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
+
+from hoodie_airflow.output import Output
+from hudi_services.failures import Failure, core
+from hudi_services.java import spark_environment
+from hudi_services.result import Report, read_report
+from hudi_services.spark_session import checkout_folders
+
+_CODE = re.compile(r"Error code is: (\d+)\b")
+
+
+def service_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """What spark-submit needs: Java, this interpreter, and the project's code. Raises MachineError without a Java."""
+    own = checkout_folders()
+    given = [part for part in environ.get("PYTHONPATH", "").split(os.pathsep) if part and part not in own]
+    return {**spark_environment(environ), "PYTHONPATH": os.pathsep.join([*own, *given])}
+
+
+def submitter_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """What spark-submit needs on this machine when the driver runs on another: nothing in it is the driver's."""
+    own = spark_environment(environ)
+    return {name: own[name] for name in ("JAVA_HOME", "PATH")}
+
+
+@contextmanager
+def environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Environment variables of this process, and so of spark-submit, for the block.
+
+    What the Spark hook is given as environment it hands on to a driver in the cluster.
+    """
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def noting(hook: SparkSubmitHook, shown: Callable[[Iterator[str]], Iterator[str]]) -> SparkSubmitHook:
+    """The hook, which logs every line that it is given of spark-submit's output, is given only those that are `shown`."""
+    log = hook._process_spark_submit_log
+    hook._process_spark_submit_log = lambda lines: log(shown(lines))
+    return hook
+
+
+def left_report(path: str) -> Report | None:
+    """What the service has left; None when it came to nothing."""
+    try:
+        return read_report(path)
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def died(error: AirflowException | None, output: Output) -> Failure:
+    """Why there is no report: by the last words of the process."""
+    code = _CODE.search(str(error))
+    if error is None:
+        what = "The service ended well but left no result that can be read"
+    elif code is None:
+        what = str(error)
+    else:
+        what = f"spark-submit ended with code {code[1]} before the service could say why"
+    wrong_usage = code is not None and code[1] == "2"
+    found = core(output.last) or output.last.rpartition("\n")[2] or None
+    return Failure("SparkError", what, found, None, 2 if wrong_usage else 1, retryable=not wrong_usage)
