@@ -46,6 +46,7 @@ class ServiceResult:
     files_deleted: int = 0
     bytes_deleted: int = 0
     seconds: float = 0.0
+    recovered: Sequence[str] = ()  # what killed or failed processes had left, and was put in order
     services: Sequence[ServiceOutcome] = ()  # that ran after the commit
 
     @property
@@ -80,7 +81,8 @@ def read_report(path: str) -> Report:
         return Failure(**values)
     if "plan" in values:
         return Explained(**values)
-    return ServiceResult(**{**values, "services": tuple(ServiceOutcome(**each) for each in values["services"])})
+    services = tuple(ServiceOutcome(**each) for each in values["services"])
+    return ServiceResult(**{**values, "services": services, "recovered": tuple(values["recovered"])})
 
 
 @contextmanager

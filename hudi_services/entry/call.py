@@ -39,6 +39,11 @@ class Task(Protocol):
 
 
 def carried_out(task: Task, engine: Engine) -> ServiceResult:
-    """Runs a task. The result says how long it took, without the start of the engine."""
+    """Runs a task. The result says how long it took, without the start of the engine, and what was put in order before."""
+    from hoodie.transaction.recovery import recoveries
+
     begun = time.monotonic()
-    return replace(task.run(engine), seconds=time.monotonic() - begun)
+    with recoveries() as told:
+        result = task.run(engine)
+    message = "; ".join([result.message, *told])
+    return replace(result, message=message, recovered=tuple(told), seconds=time.monotonic() - begun)

@@ -69,14 +69,14 @@ def update_properties(storage: Storage, properties: TableProperties) -> None:
     _drop_checksum_file(storage, BACKUP)
 
 
-def recover_properties(storage: Storage) -> None:
-    """Finish or undo an update that a crash cut short. Call it under the table's lock.
+def recover_properties(storage: Storage) -> bool:
+    """Finish or undo an update that a crash cut short; False when there is none. Call it under the table's lock.
 
     Raises CorruptTableError when neither file is valid; both stay, for whoever repairs them.
     """
     main, backup = _read(storage, PROPERTIES), _read(storage, BACKUP)
     if backup is None:
-        return
+        return False
     if not isinstance(main, TableProperties):
         if isinstance(backup, HoodieError):
             raise main or backup
@@ -85,6 +85,7 @@ def recover_properties(storage: Storage) -> None:
         create_own(storage, PROPERTIES, storage.read(BACKUP))
     storage.delete(BACKUP)
     _drop_checksum_file(storage, BACKUP)
+    return True
 
 
 def _encode(properties: TableProperties) -> bytes:

@@ -19,6 +19,7 @@ from hoodie.errors import CorruptTableError, LockHeldError
 from hoodie.storage.base import Storage
 from hoodie.storage.once import create_own
 from hoodie.transaction.lock_owner import LockOwner
+from hoodie.transaction.recovery import recovered
 
 _log = logging.getLogger(__name__)
 
@@ -102,6 +103,10 @@ def _take_over(storage: Storage, path: str, own: bytes) -> bool:
         return _take_over(storage, claim, own)  # a claim of the dead is removed in the same way, and by one
     _delete_lock(storage, path, content)
     storage.delete(claim)
+    if path.endswith("lock"):  # not a claim's
+        recovered(
+            f"took over the lock {path} of pid {owner.pid} on host {owner.host} ({owner.purpose}), which had ended"
+        )
     return True
 
 

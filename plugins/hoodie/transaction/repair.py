@@ -7,6 +7,7 @@ from hoodie.config.store import recover_properties
 from hoodie.storage.base import Storage
 from hoodie.transaction.heartbeat import check_heartbeats
 from hoodie.transaction.metadata_table import switch_off_metadata_table
+from hoodie.transaction.recovery import recovered
 from hoodie.transaction.remains import delete_remains, marked_instants
 from hoodie.transaction.rollback import rollback_failed_writes
 from hoodie.view.state import TableState, load_state
@@ -19,12 +20,23 @@ def repaired(storage: Storage, clock: Clock) -> TableState:
     off), files that nobody finishes any more. Raises PendingInstantError when another writer's heartbeat is alive,
     UnsupportedTableError for a table version that we do not know.
     """
-    recover_properties(storage)
+    if recover_properties(storage):
+        recovered("ended a change of hoodie.properties that was cut short")
     marked = marked_instants(storage)
     state = load_state(storage, clock)
     check_heartbeats(state, clock)
     changed = switch_off_metadata_table(state)
-    if rollback_failed_writes(state, clock) or changed:
+    if changed:
+        recovered(
+            "switched off the metadata table, which this write would have left behind; Hudi's next write makes it anew"
+        )
+    undone = rollback_failed_writes(state, clock)
+    for plan in undone:
+        files = sum(map(len, plan.files.values()))
+        recovered(
+            f"rolled back instant {plan.instant}, a {plan.action} that did not complete, with {files} files of it"
+        )
+    if undone or changed:
         state = load_state(storage, clock)
     delete_remains(state, marked)
     return state

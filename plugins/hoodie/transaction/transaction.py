@@ -19,6 +19,7 @@ from hoodie.transaction import instants
 from hoodie.transaction.concurrency import Concurrency, PlanExecution, SingleWriter
 from hoodie.transaction.guard import delete_data_files
 from hoodie.transaction.reconcile import after_completion, delete_markers, reconcile_markers
+from hoodie.transaction.recovery import recovered
 from hoodie.transaction.times import new_time
 from hoodie.transaction.writing import Writing
 from hoodie.view.state import TableState, load_state
@@ -64,8 +65,11 @@ class Transaction:
     def resume(self, plan: Instant, attempts: Attempts) -> Instant:
         """Begin, or begin anew, to carry out a plan that waits: what `attempts` at it have left is deleted."""
         inflight = instants.start(self.state, plan)
-        delete_data_files(self.state.storage, set(attempts(self.state)))
+        left = set(attempts(self.state))
+        delete_data_files(self.state.storage, left)
         delete_markers(self.state.storage, plan.time)
+        if left:
+            recovered(f"began {plan.action} {plan.time} anew and removed {len(left)} files of a try that was cut short")
         self._attempts[plan.time] = attempts
         return inflight
 

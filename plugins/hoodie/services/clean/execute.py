@@ -31,6 +31,7 @@ from hoodie.transaction.guard import (
     relative_path,
 )
 from hoodie.transaction.lock_owner import user_name
+from hoodie.transaction.recovery import recovered
 from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState, TableView
 from hoodie.view.access import TableAccess
@@ -188,7 +189,9 @@ def _finish(state: TableState, pending: Instant, clock: Clock, engine: Engine) -
         state.storage.delete(path)
         return None
     _check_not_current(state, plan, path)
-    return execute_clean(state, pending, plan, clock, engine)
+    result = execute_clean(state, pending, plan, clock, engine)
+    recovered(f"ended clean {pending.time}, which was cut short")
+    return result
 
 
 def _check_not_current(state: TableState, plan: CleanPlan, path: str) -> None:

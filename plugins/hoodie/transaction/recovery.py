@@ -1,0 +1,34 @@
+"""What a change found of others that had died, and put in order: told in the log, and to whoever listens."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_log = logging.getLogger(__name__)
+
+_MOST = 500  # characters of a line
+
+_told: ContextVar[list[str] | None] = ContextVar("recoveries", default=None)
+
+
+@contextmanager
+def recoveries() -> Iterator[list[str]]:
+    """The list that fills with what the block put in order, each in a few words."""
+    told: list[str] = []
+    token = _told.set(told)
+    try:
+        yield told
+    finally:
+        _told.reset(token)
+
+
+def recovered(what: str) -> None:
+    """Tell it, in the past tense: "rolled back …". It may hold words of files that anybody wrote."""
+    line = " ".join(what.split())[:_MOST]
+    _log.warning("Recovery: %s", line)
+    told = _told.get()
+    if told is not None:
+        told.append(line)
