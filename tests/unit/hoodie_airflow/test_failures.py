@@ -35,6 +35,7 @@ hoodie.spark.failures.CarriedError: {"error": "SchemaConflictError", "what": "x"
 26/11/22 14:00:03 ERROR Executor: Exception in task 0.0 in stage 1.0 (TID 1)
 Traceback (most recent call last):
   File "/x/worker.py", line 1, in main
+MemoryError: malloc of size 64 failed
 [hudi] WARNING: No effect here: hoodie.x
 [hudi] write files: 3 of 12
 hudi-services: SchemaConflictError: Column 'a' of table t cannot become string. Found: int. To do: deliver whole numbers.
@@ -103,7 +104,7 @@ def test_a_process_that_died_without_a_word_is_told_by_its_last_ones(
     assert type(caught.value) is kind
     lines = str(caught.value).splitlines()
     assert lines[0] == f"SparkError: spark-submit ended with code {code} before the service could say why"
-    assert lines[1].startswith("Found: hoodie.spark.failures.CarriedError")
+    assert lines[1].startswith("Found: MemoryError: malloc of size 64 failed")
     assert len(lines) == 3
 
 

@@ -19,7 +19,8 @@ from hoodie_airflow.factory import service_dags
 from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.worker_operator import HudiWorkerOperator
 from hudi_services.entries import ENTRIES, Entries
-from hudi_services.result import ServiceResult
+from hudi_services.result import ServiceResult, write_report
+from tests.support.airflow_task import Tried
 from tests.support.new_service import EXPIRE, WITH_EXPIRE, entry
 
 TABLES = """\
@@ -50,7 +51,7 @@ def context(**params: Any) -> tuple[dict[str, Any], list[Any]]:
     run = SimpleNamespace(run_type=DagRunType.MANUAL, data_interval_start=None, data_interval_end=None)
     events: list[Any] = []
     told = SimpleNamespace(add=lambda asset, extra: events.append((asset, extra)))
-    return {"params": params, "dag_run": run, "outlet_events": {outlet(TRIPS, EXPIRE): told}}, events
+    return {"params": params, "dag_run": run, "outlet_events": {outlet(TRIPS, EXPIRE): told}, "ti": Tried()}, events
 
 
 TRIPS: Any = SimpleNamespace(name="trips")
@@ -76,19 +77,20 @@ def test_spark_submit_is_called_with_what_registry_and_form_say(file: Path, monk
     assert (task.conf, task.name) == ({"spark.driver.memory": "4g"}, "hudi-expire-trips")
 
     def submit(self: Any, _context: Any) -> None:
-        ServiceResult("expire", "done", instant="1").write(self.application_args[-1])
+        write_report(ServiceResult("expire", "done", instant="1"), self.application_args[-1])
 
     monkeypatch.setattr(operator.SparkSubmitOperator, "execute", submit)
     told, events = context(days=5)
     answer = task.execute(told)
     options = ["--hoodie-conf", "hoodie.clean.commits.retained=3"]
     assert task.application_args[:-1] == [
-        "--target-base-path", "/lake/trips", "--days", "5", *options, "--result-path"
+        "--target-base-path", "/lake/trips", "--days", "5", *options, "--verbose", "--result-path"
     ]  # fmt: skip
     assert events == [(table_asset(TRIPS, EXPIRE), {"table": "trips", **(answer or {})})]
 
 
-def test_without_spark_it_runs_in_the_worker(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_spark_it_runs_in_the_worker(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
     light = entry(None)
     task = dag(file, (*ENTRIES, light)).get_task("expire")
     assert isinstance(task, HudiWorkerOperator)
@@ -99,7 +101,7 @@ def test_without_spark_it_runs_in_the_worker(file: Path, capsys: pytest.CaptureF
     assert [extra["instant"] for _, extra in events] == ["1"]
     told, events = context(operation="explain", days=5)
     assert task.execute(told) is None
-    assert "older than 5 days" in capsys.readouterr().out
+    assert "older than 5 days" in caplog.text
     assert events == []
     file.write_text(TABLES.replace("{hoodie.clean.commits.retained: 3}", "{}"))
     task = dag(file, (*ENTRIES, light)).get_task("expire")
