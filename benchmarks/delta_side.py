@@ -6,7 +6,6 @@ Runs in the peer's environment: python -m benchmarks.delta_side PHASE INPUT TABL
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ from deltalake import DeltaTable, WriterProperties, write_deltalake
 from benchmarks.arrow_query import by_partition_of
 from benchmarks.shapes import TRIPS
 from benchmarks.steps import AS_ARROW, ROWS, measured, writes
+from benchmarks.usage import run
 
 
 def main(phase: str, source: str, table: str, cores: str) -> None:
@@ -55,4 +55,4 @@ def main(phase: str, source: str, table: str, cores: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    run(main, __doc__)

@@ -7,7 +7,6 @@ in one process a core, with neither Spark nor keys, bloom filters, markers or a 
 from __future__ import annotations
 
 import statistics
-import sys
 import tempfile
 import time
 from multiprocessing import get_context
@@ -18,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from benchmarks.usage import run
 from hoodie.formats.dictionaries import dictionary_columns
 
 _CORES = 2
@@ -51,4 +51,4 @@ def main(source: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    run(main, __doc__)

@@ -6,7 +6,6 @@ Runs in the peer's environment: python -m benchmarks.hudi_side PHASE INPUT TABLE
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -22,6 +21,7 @@ from benchmarks.steps import (
     second_newest_completion,
     writes,
 )
+from benchmarks.usage import run
 
 
 def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str, jar: str, metadata: str) -> None:
@@ -134,4 +134,4 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    run(main, __doc__)

@@ -5,7 +5,6 @@ Runs as: python -m benchmarks.local_side PHASE INPUT TABLE CORES KIND
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ from benchmarks.arrow_query import by_partition_of
 from benchmarks.parquet_splits import parquet_splits
 from benchmarks.shapes import shape_of
 from benchmarks.steps import AS_ARROW, measured, writes
+from benchmarks.usage import run
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 
@@ -44,4 +44,4 @@ def main(phase: str, source: str, table: str, cores: str, kind: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    run(main, __doc__)

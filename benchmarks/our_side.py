@@ -25,6 +25,7 @@ from benchmarks.steps import (
     second_newest_completion,
     writes,
 )
+from benchmarks.usage import run
 from hoodie import CLEAN, COMPACTION, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
@@ -129,4 +130,4 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    run(main, __doc__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -35,9 +36,20 @@ def test_an_unknown_name_is_an_attribute_error():
         hoodie.nothing  # noqa: B018
 
 
-@pytest.mark.parametrize("module", ["benchmarks.bench", "benchmarks.profile", "benchmarks.profile_reads"])
+@pytest.mark.parametrize(
+    "module", ["bench", "profile", "profile_reads", "floor", "many_files", "our_side", "local_side", "hudi_side"]
+)
 def test_benchmarks_start_as_documented(module):
     """Without PYTHONPATH, as a person types it."""
-    done = run(["-m", module, "--help"], env={"PATH": "/usr/bin:/bin"}, timeout=120)
+    done = run(["-m", f"benchmarks.{module}", "--help"], env={"PATH": "/usr/bin:/bin"}, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "usage" in done.stdout.lower()
+
+
+def test_every_benchmark_that_runs_by_itself_is_asked_for_its_help():
+    by_itself = {path.stem for path in (PROJECT / "benchmarks").glob("*.py") if "__main__" in path.read_text()}
+    asked = set(test_benchmarks_start_as_documented.pytestmark[0].args[1])
+    assert by_itself - asked == {"delta_side"}, "which needs the peer's environment"
+    for path in [*(PROJECT / "docs").glob("*.md"), *(PROJECT / "benchmarks").glob("*.py")]:
+        named = set(re.findall(r"python -m benchmarks\.(\w+)", path.read_text()))
+        assert named <= by_itself, path
