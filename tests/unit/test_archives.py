@@ -34,9 +34,9 @@ def wheel(tmp_path_factory) -> Path:
     return build_wheel(tmp_path_factory.mktemp("wheel"))
 
 
-def python(path: str, *arguments: str) -> str:
+def python(path: str, *arguments: str, **variables: str) -> str:
     """What a Python without this checkout prints."""
-    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": path}
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": path, **variables}
     run = subprocess.run(
         [sys.executable, *arguments], cwd="/", env=environment, capture_output=True, text=True, check=False
     )
@@ -92,6 +92,15 @@ def test_pip_makes_it_and_it_installs(tmp_path):
     subprocess.run([*pip, "install", "--no-deps", "--target", str(installed), str(wheel)], cwd="/", check=True)
     assert "hoodie.table.name" in python(str(installed), "-m", "hudi_services", "options")
     assert "ingest" in python(str(installed), str(installed / "bin" / "hudi-services"), "--help")
+    home = tmp_path / "airflow"
+    home.mkdir()
+    (home / "tables.yaml").write_text(
+        "tables: [{name: t, base_path: /t, keys: {record_key: id}, source: {path: /s, format: csv}}]\n"
+    )
+    dags = "import runpy\nfrom hudi_services.folders import DAGS\nfrom hoodie_airflow.places import SPARK_APPS\n"
+    dags += "found = runpy.run_path(str(DAGS / 'hudi_ingest.py'))\nprint(found['hudi_ingest__t'].task_ids, SPARK_APPS)"
+    shown = python(str(installed), "-c", dags, AIRFLOW_HOME=str(home))
+    assert shown.splitlines()[-1] == f"['ingest'] {installed}/hudi_services/spark_apps"
 
 
 def test_what_it_imports_is_what_it_asks_for():
