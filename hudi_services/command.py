@@ -5,12 +5,11 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from hoodie.engine import Engine, LocalEngine
 from hoodie.errors import ConfigError, missing_extra
 from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.call import Call, carried_out
@@ -29,6 +28,9 @@ from hudi_services.lines import logs_told, say
 from hudi_services.properties import merged_options
 from hudi_services.registered import check_begun, laid_over, registered
 from hudi_services.result import DONE, Explained, finish, reported, write_report
+
+if TYPE_CHECKING:  # it loads Arrow, which help and completion do without
+    from hoodie.engine import Engine
 
 _OLD_MASTERS = ("yarn-cluster", "yarn-client")
 _TABLE, _REGISTERED = "hudi_services.table", "hudi_services.options"  # keys of a context's notes
@@ -88,6 +90,8 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
             tell = say if marked else click.echo
             call = Call(chosen.base_path, options) if as_json else Call(chosen.base_path, options, tell)
             task = entry.command.task(call, **own)
+            from hoodie.engine import LocalEngine
+
             if explain:  # a plan is made in this process
                 plan = task.explain(LocalEngine())
                 explained = Explained(entry.name, plan.as_text(entry.name), plan.as_dict(entry.name))
@@ -152,6 +156,8 @@ def _complete_option(context: click.Context, _parameter: click.Parameter, begun:
 def _open_engine(name: str, master: str | None, application: str, *, verbose: bool) -> Engine:
     """The engine that the flags ask for. Spark is imported only when it is wanted."""
     if name == "local":
+        from hoodie.engine import LocalEngine
+
         return LocalEngine()
     if master in _OLD_MASTERS:
         raise ConfigError(

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from hoodie.config.java_properties import parse_properties
 from hoodie.errors import ConfigError
-from hoodie.storage import open_storage
 
 _INCLUDE = "include"  # a key of Hudi's properties files
 
@@ -29,6 +28,8 @@ def read_properties(address: str, including: tuple[str, ...] = ()) -> dict[str, 
 
     Raises ConfigError for a file that is not there, cannot be read, or includes itself.
     """
+    from hoodie.storage import open_storage  # loads Arrow
+
     folder, _, name = address.rpartition("/")
     if address in including:
         raise ConfigError(f"Properties file {address} includes itself", fix="remove one `include`")

@@ -10,14 +10,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hoodie.errors import ConfigError
 from hoodie.model.outcome import ServiceOutcome
-from hoodie.storage import Storage, open_storage
 from hudi_services.failures import Failure
+
+if TYPE_CHECKING:  # it loads Arrow
+    from hoodie.storage import Storage
 
 DONE, SERVICE_FAILED = 0, 3  # exit codes
 
@@ -127,6 +129,8 @@ def _put(path: str, content: bytes) -> None:
 
 def _place(path: str) -> tuple[Storage, str]:
     """The folder of a path or URL, and the name in it."""
+    from hoodie.storage import open_storage
+
     local = "://" not in path and not path.startswith("file:")
     folder, _, name = (str(Path(path).absolute()) if local else path).rpartition("/")
     return open_storage(folder or "/"), name

@@ -193,3 +193,11 @@ def test_entries_load_neither_arrow_nor_spark_nor_airflow() -> None:
     code += "found = {'pyarrow', 'numpy', 'pyspark', 'airflow', 'thrift'} & set(sys.modules)\nassert not found, found"
     done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.process
+def test_help_and_completion_load_no_arrow() -> None:
+    """They answer while somebody types."""
+    code = "import sys, hudi_services.cli\nfound = {'pyarrow', 'numpy', 'rich'} & set(sys.modules)\nassert not found, found"
+    done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
