@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from hoodie.engine.base import Block, BucketFn, Buckets, InputFn, Split
-from hoodie.engine.memory_pool import use_system_pool
+from hoodie.engine.memory_pool import use_task_pool
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -55,7 +55,7 @@ class LocalEngine:
         return _write_token
 
     def map(self, function: Callable[[T], R], tasks: Sequence[T], sizes: Sequence[int] = ()) -> list[R]:
-        use_system_pool()
+        use_task_pool()
         if len(tasks) <= 1 or self._parallelism == 1:
             return [function(task) for task in tasks]
         with ThreadPoolExecutor(min(self._parallelism, len(tasks))) as pool:

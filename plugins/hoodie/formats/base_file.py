@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain
@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from hoodie.errors import HUDI_ROLLBACK, CorruptFileError
 from hoodie.formats.bloom import BloomFilter
+from hoodie.formats.coded import coded, coded_columns, one_dictionary, small_dictionaries
 from hoodie.formats.data_file import telling_missing
 from hoodie.formats.dictionaries import dictionary_columns
 from hoodie.formats.row_groups import matching_row_groups
@@ -79,15 +80,12 @@ class BaseFileWriter:
         of what is written only `rows_schema`, which is without them, is kept, so that they need no memory."""
         self._sink = sink
         self._constants = options.constants(constants)
-        kept = [
-            field.with_type(pa.dictionary(pa.int32(), pa.string())) if field.name in self._constants else field
-            for field in schema
-        ]
-        self._schema = pa.schema(kept)
+        self._schema = coded(schema, self._constants)
         self.rows_schema = pa.schema([field for field in schema if field.name not in self._constants])
         self._avro = avro_schema
         self._options = options
         self._writer: pq.ParquetWriter | None = None
+        self._dictionaries: list[str] = []  # columns
         self._pending: list[pa.Table] = []
         self.pending_bytes = 0  # bytes of rows that wait to fill a row group
         self.rows = 0
@@ -98,9 +96,14 @@ class BaseFileWriter:
         return int(self._sink.tell())
 
     def write(self, rows: pa.Table) -> None:
+        """Take rows with the columns of `rows_schema`. Text columns that are dictionaries in the first ones stay such."""
         if not rows.num_rows:
             return
         rows = rows.select(self.rows_schema.names)
+        if not self.rows:
+            self._dictionaries = coded_columns(rows.schema)
+        elif coded_columns(rows.schema) != self._dictionaries:
+            rows = rows.cast(coded(rows.schema, self._dictionaries))
         self._pending.append(rows)
         self.pending_bytes += rows.nbytes
         self.rows += rows.num_rows
@@ -126,7 +129,7 @@ class BaseFileWriter:
         """Write what is pending as a row group."""
         if not self._pending:
             return
-        rows = pa.concat_tables(self._pending)
+        rows = one_dictionary(pa.concat_tables(self._pending))
         # What came in one piece may be many times as large as a row group.
         per_group = max(1, rows.num_rows // max(1, self.pending_bytes // self._options.row_group_bytes))
         self._pending, self.pending_bytes = [], 0
@@ -142,6 +145,7 @@ class BaseFileWriter:
     def _open(self, first: pa.Table) -> pq.ParquetWriter:
         # Arrow leaves NaN out of a column's least and greatest number, and Spark, to which NaN is the greatest, then does not
         # find its row. Java, to spare that, writes no statistics of numbers with NaN; here they would have to be known first.
+        self._schema = coded(self._schema, self._dictionaries)
         leaves = chain.from_iterable(_leaves(field.name, field.type) for field in self._schema)
         compared = [path for path, kind in leaves if not pa.types.is_floating(kind)]
         self._writer = pq.ParquetWriter(
@@ -182,13 +186,21 @@ def _range(keys: pa.ChunkedArray) -> tuple[str, str]:
 class BaseFileReader:
     """One base file, opened. Close it, or use it in a `with` block."""
 
-    def __init__(self, storage: Storage, path: str) -> None:
-        """Raises MissingFileError or CorruptFileError naming the file."""
+    def __init__(self, storage: Storage, path: str, dictionaries: Collection[str] = ()) -> None:
+        """`dictionaries` are the text columns that are given as dictionaries if the file keeps them as small ones: rows that
+        are only written again need not be decoded.
+
+        Raises MissingFileError or CorruptFileError naming the file.
+        """
         self._where = f"{storage.base_path}/{path}"
         with telling_missing(self._where, "Base"):
             self._source = storage.open_input(path)
         try:
             self._file = pq.ParquetFile(self._source, pre_buffer=False)
+            if names := small_dictionaries(self._file, dictionaries):
+                self._file = pq.ParquetFile(
+                    self._source, metadata=self._file.metadata, read_dictionary=names, pre_buffer=False
+                )
         except (pa.ArrowInvalid, OSError) as error:
             self._source.close()
             raise self._corrupt(error) from error

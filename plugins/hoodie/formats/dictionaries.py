@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.formats.coded import coded_columns
 from hoodie.model.meta_columns import COMMIT_SEQNO, RECORD_KEY
 
 _SAMPLES = (256, 4096)  # rows whose distinct values are counted; the second where the first leaves it open
@@ -16,9 +17,9 @@ _SHARE = 0.5  # distinct values per value: above it a dictionary costs more than
 
 def dictionary_columns(sample: pa.Table) -> list[str]:
     """Parquet paths of the leaf columns worth a dictionary, judged by the first rows."""
-    head = sample.slice(0, _SAMPLES[-1])
-    chosen: list[str] = []
-    for field in sample.schema:
+    chosen = coded_columns(sample.schema)
+    head = sample.drop_columns(chosen).slice(0, _SAMPLES[-1])
+    for field in head.schema:
         if field.name not in (RECORD_KEY, COMMIT_SEQNO):
             for path, values in _leaf_values(field.name, head[field.name].combine_chunks()):
                 if not pa.types.is_boolean(values.type) and _repeats(values):

@@ -5,7 +5,7 @@ Row i of the skeleton has the meta columns of row i of the source. Either file i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
 import pyarrow as pa
@@ -21,10 +21,13 @@ from hoodie.schema.meta import META_FIELDS
 from hoodie.storage.base import Storage
 
 
-def open_base_file(storage: Storage, base: BaseFile) -> BaseFileReader | StitchedReader:
-    """The reader of a base file. Raises MissingFileError or CorruptFileError naming the file."""
+def open_base_file(
+    storage: Storage, base: BaseFile, dictionaries: Collection[str] = ()
+) -> BaseFileReader | StitchedReader:
+    """The reader of a base file, `dictionaries` as for `BaseFileReader`. Raises MissingFileError or CorruptFileError naming
+    the file."""
     if base.source is None:
-        return BaseFileReader(storage, base.path)
+        return BaseFileReader(storage, base.path, dictionaries)
     return StitchedReader(storage, base.path, base.source)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from hoodie.formats.coded import coded, coded_columns
 from hoodie.merge.meeting import Incoming
 from hoodie.merge.partial import PartialUpdate, replaced
 from hoodie.model.internal_columns import LACKS
@@ -91,7 +92,7 @@ class BaseMerger:
         stored = batch
         for name in self._lacks:
             stored = stored.append_column(name, pa.repeat(False, batch.num_rows))
-        both = pa.concat_tables([stored.cast(self._rows.schema), self._rows])
+        both = pa.concat_tables(self._alike(stored)).unify_dictionaries()
         rows = both.take(pa.array(kept))
         if self._partial is not None:
             other = order.copy()
@@ -104,6 +105,13 @@ class BaseMerger:
             if self._stamps_filled and filled.any():
                 rows = replaced(rows, both, (COMMIT_TIME, COMMIT_SEQNO), np.where(filled, other, kept))
         return MergedBatch(rows.drop_columns(self._lacks).cast(batch.schema), updated, deleted)
+
+    def _alike(self, stored: pa.Table) -> tuple[pa.Table, pa.Table]:
+        """The stored and the incoming rows in one schema: what is stored as dictionaries comes in as such, too."""
+        names = coded_columns(stored.schema)
+        if names != coded_columns(self._rows.schema):
+            self._rows = self._rows.cast(coded(self._rows.schema, names))
+        return stored.cast(self._rows.schema), self._rows
 
     def inserts(self) -> pa.Table:
         """The incoming rows that met no stored row and are not deletes, with `columns`; call it after the last batch."""

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from hoodie.config.memory_keys import MergeMemory
 from hoodie.formats.base_file import BaseFileReader
+from hoodie.formats.coded import codable, coded, coded_columns
 from hoodie.formats.murmur import murmur2
 from hoodie.formats.stitched import StitchedReader
 from hoodie.merge import BaseMerger, MergedBatch, Overlay
@@ -42,10 +43,15 @@ class SliceMerger:
     logs: LogReader
     memory: MergeMemory
 
+    @property
+    def copied(self) -> frozenset[str]:
+        """Text columns at whose values of stored rows a merge does not look."""
+        return codable(self.logs.schema, [RECORD_KEY, *self.logs.rules.base_ordering, *self.logs.keys.columns.names])
+
     def batches(self, file_slice: FileSlice, reader: BaseFileReader | StitchedReader | None) -> Iterator[MergedBatch]:
         """What the slice holds, with the columns of `logs.schema`: the rows of the base file in their order, then new ones.
 
-        `reader` has the base file open, None when the slice has none.
+        `reader` has the base file open, perhaps with `copied` as dictionaries, which they stay; None when the slice has none.
         """
         logs = self.logs.open(file_slice)
         yield from self._batches(file_slice, logs, logs.rows(self.memory), reader)
@@ -62,7 +68,7 @@ class SliceMerger:
             yield from self._in_parts(file_slice, logs, reader)
             return
         merger = self._merger(logs, rows)
-        for batch in self._base(reader):
+        for batch in self._base(logs, reader):
             yield self._conformed(merger.merge(batch))
         yield self._added(merger)
 
@@ -180,7 +186,7 @@ class SliceMerger:
         self, logs: SliceLogs, reader: BaseFileReader | StitchedReader | None, step: int, by_place: Spill
     ) -> Iterator[MergedBatch]:
         start, number, merger = 0, -1, None
-        for whole in self._base(reader, min(step, _NARROW_ROWS)):
+        for whole in self._base(logs, reader, min(step, _NARROW_ROWS)):
             for batch in _cut(whole, start, step):
                 if start // step != number:
                     number = start // step
@@ -189,10 +195,14 @@ class SliceMerger:
                 start += batch.num_rows
                 yield MergedBatch(batch, 0, 0) if merger is None else self._conformed(merger.merge(batch))
 
-    def _base(self, reader: BaseFileReader | StitchedReader | None, rows: int = 1 << 17) -> Iterator[pa.Table]:
+    def _base(
+        self, logs: SliceLogs, reader: BaseFileReader | StitchedReader | None, rows: int = 1 << 17
+    ) -> Iterator[pa.Table]:
         if reader is None:
             return
         schema = self.logs.schema
+        if logs.partial is None:  # else values are compared with the marker of one that is not given
+            schema = coded(schema, coded_columns(reader.schema))
         for batch in self.logs.keys.rows(schema.names, partial(reader.batches, batch_rows=rows)):
             yield conform(batch, schema)
 
@@ -200,7 +210,8 @@ class SliceMerger:
         return BaseMerger(rows, self.logs.schema.names, self.logs.rules.base_ordering, logs.partial)
 
     def _conformed(self, merged: MergedBatch) -> MergedBatch:
-        return MergedBatch(conform(merged.rows, self.logs.schema), merged.updated, merged.deleted)
+        schema = coded(self.logs.schema, coded_columns(merged.rows.schema))
+        return MergedBatch(conform(merged.rows, schema), merged.updated, merged.deleted)
 
     def _added(self, merger: BaseMerger) -> MergedBatch:
         rows = conform(merger.inserts(), self.logs.schema)

@@ -10,7 +10,7 @@ from functools import cache
 from io import BufferedReader
 from typing import Any
 
-from hoodie.engine.memory_pool import use_system_pool
+from hoodie.engine.memory_pool import use_task_pool
 from hoodie.spark.failures import carrying_errors
 
 
@@ -18,7 +18,7 @@ from hoodie.spark.failures import carrying_errors
 def worker_task() -> Iterator[None]:
     """The body of a task: its errors are packed for the journey, and the end of its process's first task is noted."""
     with carrying_errors():
-        use_system_pool()
+        use_task_pool()
         yield
     settle()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pyarrow as pa
 import pytest
 
 from hudi_services.demo.airflow_process import PROJECT
@@ -26,8 +27,8 @@ def pool(**environment: str) -> str:
     return done.stdout.strip()
 
 
-def test_memory_comes_from_the_c_library():
-    assert pool() == "system"
+def test_memory_comes_from_jemalloc_where_arrow_has_it():
+    assert pool() == ("jemalloc" if "jemalloc" in pa.supported_memory_backends() else "system")
 
 
 def test_whoever_chose_a_pool_keeps_it():

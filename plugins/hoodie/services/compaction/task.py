@@ -32,7 +32,7 @@ class CompactSlice(SliceTask):
         updated = deleted = added = 0
         with handle.open() as writer, ExitStack() as stack:
             base = file_slice.base_file
-            reader = open_base_file(self.writing.storage, base) if base is not None else None
+            reader = open_base_file(self.writing.storage, base, self.merger.copied) if base is not None else None
             if reader is not None:
                 stack.callback(reader.close)
             index = KeyIndexBuilder(self.file.options, reader.key_index() if reader is not None else None)
