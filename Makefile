@@ -16,8 +16,9 @@ setup: ## make .venv from the hashed lock file (every other command does this it
 demo: setup ## load 5 days of real flights with Airflow and Spark into a Hudi table, update and clean it (DAYS=5)
 	@$(VENV)/python -m hudi_services.demo run --days $(or $(DAYS),5)
 
-airflow: setup ## Airflow left running on tables.yaml (REGISTRY=my.yaml), with the address and the login of its pages; Ctrl-C stops it
-	@exec $(VENV)/python -m hudi_services.demo serve $(if $(REGISTRY),--registry $(REGISTRY))
+airflow: setup ## Airflow left running on your tables (REGISTRY=my.yaml, or the variable HUDI_REGISTRY), else on those of the demo
+	@exec $(VENV)/python -m $(if $(REGISTRY)$(HUDI_REGISTRY),hudi_services airflow --registry "$(or $(REGISTRY),$(HUDI_REGISTRY))",hudi_services.demo serve) \
+		$(if $(PORT),--port $(PORT))
 
 needs:
 	@tests/needs.sh

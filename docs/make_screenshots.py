@@ -8,14 +8,16 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from hudi_services.demo.airflow_process import PROJECT, AirflowHome, running
+from hudi_services.demo.home import DemoHome
+from hudi_services.embedded.process import running
+from hudi_services.folders import PROJECT
 
 IMAGES = Path(__file__).parent / "images"
 INGEST = "hudi_ingest__flights"
 
 
 def main() -> None:
-    home = AirflowHome(PROJECT / ".demo")
+    home = DemoHome(PROJECT / ".demo")
     if not home.lake.exists():
         sys.exit("run `make demo` first")
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -40,7 +42,7 @@ def shoot(page: Page, name: str) -> None:
     page.screenshot(path=IMAGES / f"{name}.png")
 
 
-def sign_in(page: Page, home: AirflowHome, user: str) -> None:
+def sign_in(page: Page, home: DemoHome, user: str) -> None:
     """Through the form, as people do."""
     page.goto(home.address)
     page.fill("input[name=username]", user)

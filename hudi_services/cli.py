@@ -12,6 +12,7 @@ from hudi_services import __version__
 from hudi_services.catalogue import options
 from hudi_services.command import service_command
 from hudi_services.completion import PROGRAM, completion
+from hudi_services.embedded.command import airflow
 from hudi_services.entries import ENTRIES, Entries
 from hudi_services.failures import TOLD, tell
 from hudi_services.flags import CONTEXT
@@ -31,7 +32,7 @@ def program(entries: Entries) -> click.Group:
     )
     click.version_option(__version__, prog_name=PROGRAM)(group)
     services = (service_command(entry, entries) for entry in entries)
-    for command in (*services, check_command(entries), show, diff, options, unlock, folder, completion):
+    for command in (*services, check_command(entries), airflow, show, diff, options, unlock, folder, completion):
         group.add_command(command)
     return group
 

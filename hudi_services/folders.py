@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 _HERE = Path(__file__).resolve().parent
+PROJECT = _HERE.parent
+"""The folder that `hudi_services` is imported from: the checkout, or that of installed packages."""
 
 
 def _folder(in_checkout: str, in_wheel: str) -> Path:

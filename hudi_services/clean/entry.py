@@ -11,6 +11,7 @@ from hoodie.config import own_options, select_keys
 from hoodie.config.clean_keys import COMMITS_RETAINED, FILE_VERSIONS_RETAINED, HOURS_RETAINED, POLICY
 from hoodie.config.groups import CLEAN_OPTIONS
 from hoodie.config.key import ConfigKey, resolve
+from hudi_services.entry.begun import not_begun
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
 from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
@@ -63,13 +64,17 @@ def _form(_table: Table) -> tuple[Field, ...]:
 
 def _steps(table: Table, section: Clean) -> tuple[Step, ...]:
     remove, after = Run("clean", "clean"), section.after_ingests
-    if after is None:
+    if after is None and (section.schedule is None or table.source is None):
         return (remove,)
 
-    def look(run_type: str) -> Outlook:
-        """Only runs that an ingestion started are ended while there are too few commits."""
-        if run_type != "asset_triggered":
-            return Outlook(True, f"asked for by a run of type {run_type}")
+    def look(asked: Asked) -> Outlook:
+        """People are never held up; the clock while there is no table yet, ingestions also while there are too few commits."""
+        if asked.run_type == "manual":
+            return Outlook(True, "asked for by hand")
+        if missing := not_begun(table):
+            return missing
+        if after is None or asked.run_type != "asset_triggered":
+            return Outlook(True, f"asked for by a run of type {asked.run_type}")
         from hudi_services.clean.task import outlook
 
         return outlook(table.base_path, after)

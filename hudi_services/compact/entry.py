@@ -11,6 +11,7 @@ from pydantic import Field as Limit
 from hoodie.config import own_options
 from hoodie.config.groups import COMPACT_OPTIONS
 from hoodie.errors import ConfigError
+from hudi_services.entry.begun import not_begun
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import OPERATION, Arguments, Asked, Outlook, Run, Step, Trigger, WhenDue
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
@@ -46,7 +47,9 @@ def _trigger(_table: Table, section: Compact) -> Trigger:
 
 
 def _steps(table: Table, section: Compact) -> tuple[Step, ...]:
-    def look(_run_type: str) -> Outlook:
+    def look(_asked: Asked) -> Outlook:
+        if missing := not_begun(table):
+            return missing
         from hudi_services.compact.task import outlook
 
         return outlook(table.base_path, section.hoodie)

@@ -11,9 +11,9 @@ import click
 from hoodie.errors import HoodieError
 from hudi_services.demo import report
 from hudi_services.demo import run as demo
-from hudi_services.demo.airflow_process import PROJECT
 from hudi_services.demo.land import land
-from hudi_services.demo.serve import serve as serve_registry
+from hudi_services.demo.serve import serve as serve_demo
+from hudi_services.folders import PROJECT
 
 _folder = click.option(
     "--folder",
@@ -38,18 +38,13 @@ def run(days: int, folder: Path) -> None:
 
 @cli.command()
 @click.option("--days", type=click.IntRange(2, 60), default=5, show_default=True, help="Days of flights to land.")
-@click.option("--port", type=int, default=8080, show_default=True, help="Port of the pages, if it is free.")
 @click.option(
-    "--registry",
-    envvar="HUDI_REGISTRY",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True, resolve_path=True),
-    default=PROJECT / "tables.yaml",
-    help="File of tables. [default: the variable HUDI_REGISTRY, else tables.yaml of this project]",
+    "--port", type=click.IntRange(1, 65535), help="Port of the pages. [default: 8080, or another if that is in use]"
 )
 @_folder
-def serve(days: int, port: int, registry: Path, folder: Path) -> None:
-    """Leave Airflow running on the tables of a registry until Ctrl-C: the demo's, or your own."""
-    serve_registry(report.console(), folder, registry, port, demo.FIRST + timedelta(days=days - 1))
+def serve(days: int, port: int | None, folder: Path) -> None:
+    """Leave Airflow running on the demo's tables until Ctrl-C."""
+    serve_demo(report.console(), folder, port, demo.FIRST + timedelta(days=days - 1))
 
 
 @cli.command("land")

@@ -10,11 +10,11 @@ from rich.console import Console
 
 from hoodie import HoodieTable
 from hudi_services.demo import report
-from hudi_services.demo.airflow_api import AirflowApi
-from hudi_services.demo.airflow_process import AirflowHome
 from hudi_services.demo.flights import KEY
+from hudi_services.demo.home import DemoHome
 from hudi_services.demo.land import expected, land, settled
 from hudi_services.demo.steps import answer, wait_for_run
+from hudi_services.embedded.api import AirflowApi
 
 BOOTSTRAP, INGEST = "hudi_bootstrap__flights_history", "hudi_ingest__flights_history"
 _YEAR = date(2013, 1, 1)
@@ -22,7 +22,7 @@ _FIRST, _LAST = date(2013, 12, 29), date(2013, 12, 31)  # the feed; of its first
 _DAY = timedelta(days=1)
 
 
-def land_history(console: Console, home: AirflowHome) -> None:
+def land_history(console: Console, home: DemoHome) -> None:
     """The plain table as Spark or Hive leaves one: the partition column is only in the names of the folders. And a feed."""
     known, folder = _history(), home.landing / "history"
     pq.write_to_dataset(known, folder, partition_cols=["month"], basename_template="part-{i}.parquet")
@@ -34,7 +34,7 @@ def land_history(console: Console, home: AirflowHome) -> None:
     )
 
 
-def take_over(console: Console, home: AirflowHome, api: AirflowApi) -> None:
+def take_over(console: Console, home: DemoHome, api: AirflowApi) -> None:
     """The migration of the plain table, approved by the demo, then the daily files."""
     console.print(f"\n{BOOTSTRAP}, the plain table becomes a Hudi table without a copy of its rows:")
     run = api.trigger(BOOTSTRAP, {})

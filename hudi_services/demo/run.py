@@ -14,13 +14,16 @@ from rich.console import Console
 from hoodie import HoodieTable
 from hoodie.errors import HoodieError
 from hudi_services.demo import report
-from hudi_services.demo.airflow_api import AirflowApi
-from hudi_services.demo.airflow_process import AirflowHome, running
 from hudi_services.demo.flights import KEY
 from hudi_services.demo.history import BOOTSTRAP, history_now, land_history, take_over
 from hudi_services.demo.history import INGEST as INGEST_HISTORY
+from hudi_services.demo.home import DemoHome
 from hudi_services.demo.land import damaged_rows, expected, land
-from hudi_services.demo.steps import Step, backfill, load_steps, wait_for_dags, wait_for_first, wait_for_run
+from hudi_services.demo.steps import Step, backfill, load_steps, wait_for_first, wait_for_run
+from hudi_services.embedded.api import AirflowApi
+from hudi_services.embedded.dags import wait_for_dags
+from hudi_services.embedded.owner import check_free
+from hudi_services.embedded.process import running
 from hudi_services.java import find_java
 from hudi_services.registry.load import read_registry
 
@@ -39,8 +42,9 @@ def run(folder: Path, days: int) -> None:
     """Everything anew in `folder`. Raises HoodieError when a step fails or the table is not what the feed says."""
     console = report.console()
     begun = time.monotonic()
+    check_free(folder)
     shutil.rmtree(folder, ignore_errors=True)
-    home = AirflowHome(folder)
+    home = DemoHome(folder)
     last = FIRST + timedelta(days=days - 1)
     java = find_java()
     console.print(f"Java {java.version} ({java.origin}), Spark {home.spark_master}, SQLite; everything is in {folder}")
@@ -76,20 +80,20 @@ def run(folder: Path, days: int) -> None:
     )
 
 
-def land_all(console: Console, home: AirflowHome, last: date) -> None:
+def land_all(console: Console, home: DemoHome, last: date) -> None:
     """The feed up to `last`, and the plain table of the year."""
     _land(console, home, last)
     land_history(console, home)
 
 
-def _land(console: Console, home: AirflowHome, last: date) -> None:
+def _land(console: Console, home: DemoHome, last: date) -> None:
     files = land(home.landing / "flights", FIRST, last)
     size = sum(file.stat().st_size for file, _ in files)
     rows = sum(rows for _, rows in files)
     console.print(f"The feed of {FIRST} to {last} has landed: {len(files)} files, {rows:,} rows, {report.size(size)}")
 
 
-def _check_registry(home: AirflowHome) -> None:
+def _check_registry(home: DemoHome) -> None:
     """Raises DemoError at once, not after minutes in Airflow, when the demo's tables are not declared."""
     declared = {
         table.name for table in read_registry(home.registry, {**os.environ, **home.variables()}).registry.tables
@@ -102,10 +106,15 @@ def _check_registry(home: AirflowHome) -> None:
         )
 
 
-def prepare(home: AirflowHome, api: AirflowApi) -> None:
+def prepare(home: DemoHome, api: AirflowApi) -> None:
     """Pools, and the demo's DAGs switched on."""
     home.command("hoodie_airflow.pools")
-    wait_for_dags(api, list(DEMO_DAGS))
+    wait_for_dags(api, DEMO_DAGS)
+    switch_on(api)
+
+
+def switch_on(api: AirflowApi) -> None:
+    """The demo's DAGs."""
     for dag in DEMO_DAGS:
         api.unpause(dag)
 

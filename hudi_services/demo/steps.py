@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import Any
 
 from hoodie.errors import HoodieError
-from hudi_services.demo.airflow_api import AirflowApi, ApiError
+from hudi_services.embedded.api import AirflowApi, ApiError
 
 _POLL = 1.0  # seconds between looks
 # Answered before the scheduler has seen the asking process end, which takes some five seconds, a task is taken for one that was
@@ -31,20 +31,6 @@ class Step:
     label: str
     result: dict[str, Any]
     seconds: float
-
-
-def wait_for_dags(api: AirflowApi, wanted: list[str], patience: float = 120.0) -> None:
-    """Until the DAG processor has read them all."""
-    deadline = time.monotonic() + patience
-    while missing := sorted(set(wanted) - set(api.dag_ids())):
-        if time.monotonic() > deadline:
-            errors = api.get("/importErrors")["import_errors"]
-            raise RunFailedError(
-                f"Airflow does not know {', '.join(missing)}",
-                found="; ".join(error["stack_trace"] for error in errors) or f"no import errors; {api.dag_ids()}",
-                fix="look at tables.yaml and dags/",
-            )
-        time.sleep(_POLL)
 
 
 def backfill(api: AirflowApi, dag_id: str, first: date, last: date, patience: float = 60.0) -> None:

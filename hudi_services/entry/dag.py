@@ -38,13 +38,15 @@ OPERATION = Field(
 class Trigger:
     """When a run begins by itself: by `cron` (UTC), and after each change that one of the services `after` makes to the table.
 
-    Intervals of the schedule begin from `start` to `end` (UTC days).
+    Intervals of the schedule begin from `start` to `end` (UTC days). With `catchup` those that passed before the first run,
+    or while nothing ran, are run too; without it only the last of them.
     """
 
     cron: str | None = None
     after: tuple[str, ...] = ()
     start: date = date(2000, 1, 1)
     end: date | None = None
+    catchup: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,10 +95,10 @@ class Run:
 
 @dataclass(frozen=True)
 class WhenDue:
-    """Ends the run unless the table has something to do. `look` is called with the type of the run (see `Asked`)."""
+    """Ends the run unless the table has something to do."""
 
     task_id: str
-    look: Callable[[str], Outlook]
+    look: Callable[[Asked], Outlook]
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
+from itertools import pairwise
+
+from croniter import CroniterBadDateError, croniter
+
+_LOOKED_AT = 100  # runs of a schedule
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,8 @@ def dates_to_load(
     """The dates of a run; None: every file that was not loaded before, of whatever date.
 
     `run_type` is Airflow's (`scheduled`, `backfill`, `manual`, …), `interval` the run's data interval, `chosen` the dates of the
-    trigger form. An interval covers the days that begin in it; one within a day covers that day.
+    trigger form. An interval covers the days that begin in it; one within a day covers that day: each run of an hourly
+    schedule loads what is new of its day, and the checkpoint sees to it that no file is loaded twice.
     """
     if chosen.start is not None or chosen.stop is not None:
         return chosen
@@ -42,6 +48,16 @@ def dates_to_load(
     first, stop = begin.date(), max(end.date(), begin.date() + timedelta(days=1))
     with_late = late is Late.YES or (late is Late.AUTO and run_type == "scheduled")
     return DateRange(None if with_late else first, stop)
+
+
+def begins_within_days(cron: str) -> bool:
+    """Whether two runs of the schedule ever begin less than a day apart."""
+    try:
+        begins = croniter(cron, datetime(2000, 1, 1), ret_type=datetime)
+        moments = [begins.get_next() for _ in range(_LOOKED_AT)]
+    except CroniterBadDateError:  # such as 30 February
+        return False
+    return any(later - earlier < timedelta(days=1) for earlier, later in pairwise(moments))
 
 
 def chosen_dates(start: str | None, stop: str | None) -> DateRange:

@@ -16,15 +16,27 @@ from hoodie.config.ingest_keys import SOURCE_ROOT
 from hoodie.config.sync_keys import SYNC_KEYS
 from hoodie.config.write_keys import OPERATION as WRITE_OPERATION
 from hoodie.config.write_keys import WRITE_KEYS
-from hoodie.errors import RegistryError
+from hoodie.errors import HoodieError, RegistryError
 from hudi_services.entry.call import Call, Task
-from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Run, Step, Trigger, WhenOn, dag_id
+from hudi_services.entry.dag import (
+    OPERATION,
+    Arguments,
+    Asked,
+    Field,
+    Outlook,
+    Run,
+    Step,
+    Trigger,
+    WhenDue,
+    WhenOn,
+    dag_id,
+)
 from hudi_services.entry.new_table import options_of_new
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
 from hudi_services.entry.table import Cron, SparkSection, Table
 from hudi_services.feed.flag import feed_flag
 from hudi_services.feed.model import contradictions
-from hudi_services.ingest.dates import Late, chosen_dates, dates_to_load
+from hudi_services.ingest.dates import Late, begins_within_days, chosen_dates, dates_to_load
 
 SWITCH = "hudi_ingestion_on"
 """The switch of a table that is bootstrapped: ingestion before that would begin a table without history."""
@@ -34,11 +46,15 @@ _FORM_DAY = {"type": ["null", "string"], "format": "date"}
 
 
 class Ingest(SparkSection):
-    """When files are loaded. A run loads its interval of the schedule; intervals begin from `start` to `end` (UTC days)."""
+    """When files are loaded. A run loads its interval of the schedule; intervals begin from `start` to `end` (UTC days).
+
+    With `catchup` the intervals since `start` that have no run yet are run one after the other.
+    """
 
     schedule: Cron | None = None
     start: date = date(2000, 1, 1)
     end: date | None = None
+    catchup: bool = False
 
 
 def _task(call: Call, **flags: Any) -> Task:
@@ -53,10 +69,21 @@ def _contradictions(table: Table, section: Ingest) -> Iterator[tuple[KeyPath, st
     if table.source is not None:
         for path, message in contradictions(table.source.feed, table.source.format):
             yield ("source", *path), message
+    if not section.catchup:
+        return
+    if section.schedule is None:
+        yield ("ingest", "catchup"), "has no effect without ingest.schedule"
+    if "start" not in section.model_fields_set:
+        yield ("ingest", "catchup"), "needs ingest.start, the first day to load"
+    if table.source is not None and table.source.date_pattern is None:
+        yield (
+            ("ingest", "catchup"),
+            "needs source.date_pattern: without it the first run loads the files of all intervals",
+        )
 
 
 def _trigger(_table: Table, section: Ingest) -> Trigger:
-    return Trigger(section.schedule, start=section.start, end=section.end)
+    return Trigger(section.schedule, start=section.start, end=section.end, catchup=section.catchup)
 
 
 def _form(table: Table) -> tuple[Field, ...]:
@@ -76,12 +103,30 @@ def _form(table: Table) -> tuple[Field, ...]:
     )
 
 
-def _steps(table: Table, _section: Ingest) -> tuple[Step, ...]:
-    load = Run("ingest", "ingest")
+def _steps(table: Table, section: Ingest) -> tuple[Step, ...]:
+    steps: tuple[Step, ...] = (Run("ingest", "ingest"),)
+    if section.schedule is not None and begins_within_days(section.schedule):
+        steps = (WhenDue("new_files", lambda asked: _outlook(table, section, asked)), *steps)
     if table.section("bootstrap") is None:
-        return (load,)
+        return steps
     first = f"table {table.name} is not bootstrapped: run the DAG {dag_id('bootstrap', table.name)} first"
-    return WhenOn("bootstrapped", SWITCH, first), load
+    return WhenOn("bootstrapped", SWITCH, first), *steps
+
+
+def _outlook(table: Table, section: Ingest, asked: Asked) -> Outlook:
+    """Most runs of an hourly schedule find nothing new, above all in a backfill, whose first run of a day loads all of it: they
+    end here, before Spark starts. Where the source cannot be seen from here, the ingestion itself has to look."""
+    if asked.run_type not in ("scheduled", "backfill"):
+        return Outlook(True, f"asked for by a run of type {asked.run_type}")
+    from hoodie.engine import LocalEngine
+
+    arguments = _arguments(table, section, asked)
+    try:
+        task = INGEST.command.called(Call(table.base_path, arguments.options), arguments.flags)
+        decision = task.explain(LocalEngine())
+    except (HoodieError, OSError, ImportError) as error:
+        return Outlook(True, f"the source could not be looked at here: {error}")
+    return Outlook(decision.plan is not None, decision.reason)
 
 
 def _arguments(table: Table, section: Ingest, asked: Asked) -> Arguments:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hoodie.config import own_options
 from hoodie.config.groups import SYNC_OPTIONS
 from hoodie.config.sync_keys import BASE_PATH, JDBC_URL, METASTORE_URIS, PASSWORD, USERNAME
+from hudi_services.entry.begun import not_begun
 from hudi_services.entry.call import Call, Task
-from hudi_services.entry.dag import OPERATION, Arguments, Asked, Run, Step, Trigger
+from hudi_services.entry.dag import OPERATION, Arguments, Asked, Outlook, Run, Step, Trigger, WhenDue
 from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
 from hudi_services.entry.table import Cron, ServiceSection, Table
 
@@ -29,8 +30,11 @@ def _trigger(table: Table, section: Sync) -> Trigger:
     return Trigger(section.schedule, after=("ingest", *compactions))
 
 
-def _steps(_table: Table, _section: Sync) -> tuple[Step, ...]:
-    return (Run("sync", "sync"),)
+def _steps(table: Table, section: Sync) -> tuple[Step, ...]:
+    tell = Run("sync", "sync")
+    if section.schedule is None or table.source is None:
+        return (tell,)
+    return WhenDue("due", lambda asked: not_begun(table) or Outlook(True, f"a run of type {asked.run_type}")), tell
 
 
 def _arguments(_table: Table, section: Sync, _asked: Asked) -> Arguments:

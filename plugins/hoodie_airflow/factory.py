@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
 from functools import reduce
 from operator import or_
@@ -20,8 +20,12 @@ from hudi_services.entries import ENTRIES, Entries, entry_named
 from hudi_services.entry.dag import Trigger, dag_id
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
+from hudi_services.entry.when import When, services_of
 from hudi_services.registry.load import Reading, read_registry
 from hudi_services.registry.options import shown_options
+
+BY_HAND = "by hand"
+"""The tag of DAGs that nothing starts."""
 
 
 def service_dags(
@@ -58,18 +62,21 @@ def _dag(table: Table, entry: ServiceEntry[Any], entries: Entries) -> DAG:
     section = entry.section_of(table)
     assert section is not None, "only tables that have the service have its DAG"
     trigger = entry.dag.trigger(table, section)
+    services = list(services_of(table, entries, datetime.now(UTC).date()))
+    never = next((each.never for each in services if each.service == entry.name), None)
     with DAG(
         dag_id=dag_id(entry.name, table.name),
         schedule=_schedule(table, trigger, entries),
         start_date=datetime.combine(trigger.start, time.min, UTC),
         end_date=datetime.combine(trigger.end, time.max, UTC) if trigger.end else None,
-        catchup=False,
+        catchup=trigger.catchup,
         # A table has one writer at a time: more runs would only wait for its lock.
         max_active_runs=1,
         params=form(entry.dag.form(table)),
-        tags=sorted({"hudi", entry.name, *table.tags}),
-        description=table.description or f"{entry.name} of the Hudi table {table.name}",
-        doc_md=_document(table, entry, section.hoodie),
+        tags=sorted({"hudi", entry.name, *table.tags, *([BY_HAND] if never else [])}),
+        description=(table.description or f"{entry.name} of the Hudi table {table.name}")
+        + (f" ({BY_HAND} only: {never})" if never else ""),
+        doc_md=_document(table, entry, section.hoodie, services),
         default_args={
             "owner": table.owner,
             "retries": table.retries,
@@ -82,8 +89,12 @@ def _dag(table: Table, entry: ServiceEntry[Any], entries: Entries) -> DAG:
     return dag
 
 
-def _document(table: Table, entry: ServiceEntry[Any], options: Mapping[str, str]) -> str:
+def _document(table: Table, entry: ServiceEntry[Any], options: Mapping[str, str], services: Sequence[When]) -> str:
     lines = [f"**{entry.name}** of the Hudi table `{table.name}` at `{table.base_path}`", ""]
+    for each in services:
+        name = f"**{each.service}**" if each.service == entry.name else each.service
+        lines.append(f"- {name}: " + (f"by hand only, {each.never}" if each.never else each.runs))
+    lines += ["", "A DAG that is switched off does not run, whatever starts it.", ""]
     lines += [f"- {note}" for note in entry.dag.notes(table)]
     lines += [f"- `{name}` = `{value}`" for name, value in shown_options(options, entry.section.secrets)]
     return "\n".join(lines)

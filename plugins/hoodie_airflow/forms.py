@@ -18,7 +18,7 @@ def form(fields: Iterable[Field]) -> dict[str, Param]:
     }
 
 
-def asked(context: Any, mode: str) -> Asked:
+def asked(context: Any, mode: str = "") -> Asked:
     """What a run is asked for, by its form and by Airflow; `mode` is the step's."""
     run = context["dag_run"]
     interval = (run.data_interval_start, run.data_interval_end) if run.data_interval_start else None

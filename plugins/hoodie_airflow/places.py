@@ -5,11 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import hudi_services
-from hudi_services.folders import SPARK_APPS
+from hudi_services.folders import PROJECT, SPARK_APPS
 
-# Docker mounts plugins/ elsewhere: then this says where the rest of the project is.
-PROJECT = Path(hudi_services.__file__).resolve().parents[1]
 PLUGINS = Path(__file__).resolve().parents[1]
 REGISTRY_VARIABLE = "HUDI_REGISTRY"
 

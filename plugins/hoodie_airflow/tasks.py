@@ -12,10 +12,11 @@ from airflow.providers.standard.operators.python import PythonOperator, ShortCir
 from airflow.sdk import Variable, get_current_context
 from airflow.sdk.bases.operator import BaseOperator
 
+from hoodie_airflow.forms import asked
 from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.worker_operator import HudiWorkerOperator
 from hudi_services.entries import Entries, entry_named
-from hudi_services.entry.dag import Approval, Outlook, Run, Step, SwitchOn, WhenDue, WhenOn
+from hudi_services.entry.dag import Approval, Asked, Outlook, Run, Step, SwitchOn, WhenDue, WhenOn
 from hudi_services.entry.table import Table
 
 _log = logging.getLogger(__name__)
@@ -59,11 +60,11 @@ def _variable(switch: str, table: Table) -> str:
     return f"{switch}__{table.name}"
 
 
-def _looks(look: Callable[[str], Outlook]) -> Callable[[], bool]:
+def _looks(look: Callable[[Asked], Outlook]) -> Callable[[], bool]:
     def due() -> bool:
         """Ends the run when there is nothing to do. The facts go to XComs of their names."""
         context = get_current_context()
-        outlook = look(context["dag_run"].run_type.value)
+        outlook = look(asked(context))
         for name, fact in outlook.facts.items():
             context["ti"].xcom_push(name, fact)
         _log.info("%s", outlook.reason)

@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from hudi_services.demo.airflow_api import AirflowApi
-from hudi_services.demo.airflow_process import PROJECT, AirflowHome, running
+from hudi_services.demo.home import DemoHome
 from hudi_services.demo.land import land
-from hudi_services.demo.steps import wait_for_dags
+from hudi_services.embedded.api import AirflowApi
+from hudi_services.embedded.dags import wait_for_dags
+from hudi_services.embedded.process import running
+from hudi_services.folders import PROJECT
 from tests.support.servers import free_port
 
 DAYS = 2
@@ -57,7 +59,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
 class Running:
     """An Airflow that is up, and its administrator's session."""
 
-    home: AirflowHome
+    home: DemoHome
     api: AirflowApi
     metastore_port: int  # where the table `catalogued` is synced; nobody listens there at first
 
@@ -84,7 +86,7 @@ def airflow(demo: Demo) -> Iterator[Running]:
     ]
     file = demo.folder / "tables.yaml"
     file.write_text(yaml.safe_dump(registry))
-    home = AirflowHome(demo.folder, registry=file)
+    home = DemoHome(demo.folder, registry=file)
     land(home.landing / "flights", FIRST, date(2013, 1, 31))  # a day more than the demo loaded
     with running(home) as api:
         dags = ["hudi_ingest__flights", "hudi_clean__flights", "hudi_ingest__unconnected", "hudi_registry_errors"]

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from hoodie import HoodieTable
-from hudi_services.demo.airflow_api import ApiError
 from hudi_services.demo.steps import RunFailedError, wait_for_run
+from hudi_services.embedded.api import ApiError
 from tests.e2e.conftest import Demo, Running
 
 pytestmark = pytest.mark.e2e

@@ -1,4 +1,4 @@
-"""`make airflow` on one's own registry, and how it ends."""
+"""`hudi-services airflow` on one's own registry: killed, begun anew, asked for twice, edited under, ended by its terminal."""
 
 from __future__ import annotations
 
@@ -7,68 +7,112 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from hudi_services.demo.airflow_process import PROJECT, AirflowHome
+from hoodie import HoodieTable
+from hudi_services.embedded.api import AirflowApi
+from hudi_services.embedded.dags import wait_for_dags
+from hudi_services.embedded.home import AirflowHome
+from hudi_services.embedded.owner import find_owner
+from hudi_services.embedded.process import processes_of, stop
+from hudi_services.folders import PROJECT
 
 pytestmark = pytest.mark.e2e
 
+# ingest.schedule: the last hour's run begins at once, as nobody has to switch the DAG on.
 _REGISTRY = """\
 tables:
   - name: orders
-    base_path: ${HUDI_LAKE}/orders
+    base_path: ${SHOP}/lake/orders
     keys: {record_key: [id]}
-    source: {path: "${HUDI_LANDING}/orders", format: csv}
+    source: {path: "${SHOP}/landing", format: csv}
+    ingest: {schedule: 0 * * * *}
+    clean: {after_ingests: 1}
   - name: misspelt
-    base_path: ${HUDI_LAKE}/misspelt
+    base_path: ${SHOP}/misspelt
     operatoin: upsert
+"""
+_MORE = """\
+  - name: later
+    base_path: ${SHOP}/lake/later
+    pool: slow
+pools: {slow: 1}
 """
 
 
-def test_one_s_own_tables_are_served_until_sigterm(tmp_path: Path) -> None:
-    registry = tmp_path / "own.yaml"
-    registry.write_text(_REGISTRY)
-    folder, output = tmp_path / "home", tmp_path / "output.txt"
-    environment = {
-        **os.environ,
-        "HUDI_REGISTRY": str(registry),
-        "HUDI_LAKE": str(tmp_path / "lake"),
-        "HUDI_LANDING": str(tmp_path / "landing"),
-        "PYTHONUNBUFFERED": "1",
-    }
-    command = [sys.executable, "-m", "hudi_services.demo", "serve", "--folder", str(folder)]
-    with output.open("w") as log:
-        process = subprocess.Popen(command, cwd=PROJECT, env=environment, stdout=log, stderr=log)
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Path]:
+    """A folder with a registry that was never near the demo's, and a space in its name."""
+    folder = tmp_path / "my shop"
+    (folder / "landing").mkdir(parents=True)
+    (folder / "landing" / "a.csv").write_text("id,amount\n1,2.5\n")
+    (folder / "own.yaml").write_text(_REGISTRY)
+    yield folder
+    stop(folder / ".airflow", grace=1)
+
+
+def begin(shop: Path, *arguments: str, **variables: str) -> tuple[subprocess.Popen[bytes], Callable[[], str]]:
+    """The command, in a session of its own as in a terminal, and what it has said so far."""
+    environment = {**os.environ, "SHOP": str(shop), "PYTHONUNBUFFERED": "1", **variables}
+    environment["PYTHONPATH"] = f"{PROJECT / 'plugins'}{os.pathsep}{PROJECT}"
+    output = shop / f"output-{time.monotonic_ns()}.txt"
+    command = [sys.executable, "-m", "hudi_services", "airflow", *arguments]
+    with output.open("wb") as log:
+        process = subprocess.Popen(
+            command, cwd=shop, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+        )
+    return process, output.read_text
+
+
+def until(true: Callable[[], bool], said: Callable[[], str], patience: float = 180) -> None:
+    deadline = time.monotonic() + patience
+    while not true():
+        assert time.monotonic() < deadline, said()
+        time.sleep(0.5)
+
+
+def test_a_registry_of_one_s_own(shop: Path) -> None:
+    home = AirflowHome(shop / ".airflow", shop / "own.yaml")
+    first, said = begin(shop, "--registry", "own.yaml")
+    until(lambda: "starting Airflow" in said(), said)
+    assert "1 table, 3 DAGs" in said()
+    assert f"{shop}/own.yaml:10: misspelt.operatoin: is not an option" in said()
+    until(lambda: len(processes_of(home.folder)) > 3, said)
+    first.kill()
+    first.wait()
+    assert processes_of(home.folder), "nobody could stop them"
+
+    second, said = begin(shop, HUDI_REGISTRY="own.yaml")
     try:
-        deadline = time.monotonic() + 180
-        while "Ctrl-C stops it" not in output.read_text() and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.5)
-        said = output.read_text()
-        assert "tables: orders" in said
-        assert "own.yaml:8: misspelt.operatoin: is not an option" in said
-        assert "Ctrl-C stops it" in said
-        assert "switch on" in said
+        until(lambda: "Ctrl-C stops it" in said() or second.poll() is not None, said)
+        assert "an earlier start was killed and left" in said()
+        owner = find_owner(home.folder)
+        assert owner is not None
+        assert owner.pid == second.pid
+        third, answer = begin(shop, "--registry", "own.yaml")
+        assert third.wait(60) == 0
+        assert f"Airflow runs already at {owner.address}" in answer()
+
+        api = AirflowApi(owner.address, "admin", home.passwords()["admin"])
+        until(lambda: "success" in [run["state"] for run in api.runs("hudi_clean__orders")], said)
+        assert HoodieTable.open(str(shop / "lake" / "orders")).read().num_rows == 1
+
+        (shop / "own.yaml").write_text(_REGISTRY + _MORE)
+        wait_for_dags(api, ["hudi_clean__later"])
+        until(lambda: "the registry has changed" in said() and "2 tables" in said(), said)
+        until(lambda: api.get("/pools")["total_entries"] == 2, said)
+
+        (shop / "landing" / "b.csv").write_text("id,amount\n2,3.5\n")
+        api.trigger("hudi_ingest__orders", {})
+        until(lambda: any("SparkSubmit" in " ".join(each.cmdline()) for each in processes_of(home.folder)), said)
     finally:
-        process.send_signal(signal.SIGTERM)
-        code = process.wait(timeout=60)
+        second.send_signal(signal.SIGHUP)
+        code = second.wait(timeout=90)
     assert code == 0
-    assert "Traceback" not in output.read_text()
-    assert not _processes_of(AirflowHome(folder)), "Airflow ended with it"
-    assert not (folder / "landing").exists(), "the demo's feed is not landed for one's own tables"
-
-
-def _processes_of(home: AirflowHome) -> list[str]:
-    """Command lines of processes whose environment names this Airflow."""
-    found = []
-    for each in Path("/proc").iterdir():
-        if each.name.isdigit():
-            try:
-                environment = (each / "environ").read_bytes()
-                command = (each / "cmdline").read_bytes()
-            except OSError:
-                continue
-            if f"AIRFLOW_HOME={home.folder}/airflow".encode() in environment and command:
-                found.append(command.decode(errors="replace"))
-    return found
+    assert "Traceback" not in said()
+    assert processes_of(home.folder) == [], "Spark and task ended with it"
+    assert find_owner(home.folder) is None
+    assert not (shop / ".demo").exists()

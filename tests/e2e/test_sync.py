@@ -11,7 +11,8 @@ from hoodie.config.key import resolve
 from hoodie.config.sync_keys import SYNC_KEYS
 from hoodie.sync.connect import open_catalog
 from hoodie.sync.plan import same_place
-from hudi_services.demo.steps import Step, wait_for_dags, wait_for_run
+from hudi_services.demo.steps import Step, wait_for_run
+from hudi_services.embedded.dags import wait_for_dags
 from tests.e2e.conftest import Running
 from tests.interop import peer_env
 from tests.interop.hive_services import start_metastore

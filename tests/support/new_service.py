@@ -49,7 +49,7 @@ def _contradictions(table: Table, _section: Expire) -> Iterator[tuple[KeyPath, s
 
 
 def _steps(_table: Table, section: Expire) -> tuple[Step, ...]:
-    return WhenDue("due", lambda run_type: Outlook(section.days > 7, run_type)), Run("expire", "expire")
+    return WhenDue("due", lambda asked: Outlook(section.days > 7, asked.run_type)), Run("expire", "expire")
 
 
 def _arguments(_table: Table, section: Expire, asked: Asked) -> Arguments:

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import hoodie
-from hudi_services.demo.airflow_process import PROJECT
+from hudi_services.folders import PROJECT
 
 
 def run(code: str, **options):

@@ -52,7 +52,7 @@ def test_one_dag_per_table_and_service(registry: Path) -> None:
         datetime(2013, 1, 1, tzinfo=UTC),
         datetime(2013, 12, 31).date(),
     )
-    assert flights.tags == {"demo", "hudi", "ingest"}
+    assert flights.tags == {"by hand", "demo", "hudi", "ingest"}, "its end has passed"
     task = flights.get_task("ingest")
     assert (task.pool, task.retries, task.retry_exponential_backoff) == ("hudi", 4, 2.0)
     assert task.conf == {"spark.driver.memory": "2g"}
@@ -121,6 +121,34 @@ def test_forms(registry: Path) -> None:
     }
     assert list(dags["hudi_ingest__events"].params) == ["operation"]
     assert list(dags["hudi_clean__others"].params) == ["operation", "policy", "retained"]
+
+
+def test_what_nothing_starts_says_so_where_dags_are_listed(registry: Path) -> None:
+    dags = load()
+    assert {name for name, dag in dags.items() if "by hand" in dag.tags} == {
+        "hudi_clean__events",
+        "hudi_clean__old",
+        "hudi_clean__trips",
+        "hudi_compact__trips",
+        "hudi_ingest__events",
+        "hudi_ingest__flights",
+        "hudi_ingest__old",
+        "hudi_ingest__trips",
+        "hudi_sync__trips",
+    }
+    idle = dags["hudi_clean__events"]
+    assert idle.description.endswith("(by hand only: neither clean.schedule nor clean.after_ingests is set)")
+    assert "- **clean**: by hand only, neither clean.schedule nor clean.after_ingests is set" in idle.doc_md
+    assert "- ingest: by hand only, ingest.schedule is not set" in idle.doc_md
+    assert "by hand" not in dags["hudi_clean__flights"].description
+
+
+def test_past_intervals_are_caught_up_with_where_the_table_says_so(registry: Path) -> None:
+    assert not load()["hudi_ingest__flights"].catchup
+    registry.write_text(registry.read_text().replace("start: 2013-01-01,", "start: 2013-01-01, catchup: true,"))
+    dag = load()["hudi_ingest__flights"]
+    assert dag.catchup
+    assert dag.max_active_runs == 1, "one after the other, the oldest first"
 
 
 def test_a_bad_table_does_not_take_the_others_down(registry: Path) -> None:

@@ -11,7 +11,7 @@ from airflow.sdk.api.datamodels._generated import DagRunType
 
 from hoodie_airflow import tasks
 from hudi_services.entries import ENTRIES
-from hudi_services.entry.dag import Approval, Outlook, Step, SwitchOn, WhenDue, WhenOn
+from hudi_services.entry.dag import Approval, Asked, Outlook, Step, SwitchOn, WhenDue, WhenOn
 from hudi_services.entry.table import Table
 
 TABLE = Table(name="t", base_path="/t")
@@ -32,16 +32,18 @@ def called(dag: DAG, task_id: str) -> Any:
 def test_a_run_goes_on_when_something_is_due_and_keeps_the_facts(due: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     pushed = {}
     instance = SimpleNamespace(xcom_push=lambda name, value: pushed.update({name: value}))
-    run = SimpleNamespace(run_type=DagRunType.ASSET_TRIGGERED)
-    monkeypatch.setattr(tasks, "get_current_context", lambda: {"ti": instance, "dag_run": run})
+    run = SimpleNamespace(run_type=DagRunType.ASSET_TRIGGERED, data_interval_start=None, data_interval_end=None)
+    monkeypatch.setattr(
+        tasks, "get_current_context", lambda: {"ti": instance, "dag_run": run, "params": {"operation": "execute"}}
+    )
     asked = []
 
-    def look(run_type: str) -> Outlook:
-        asked.append(run_type)
+    def look(asking: Asked) -> Outlook:
+        asked.append((asking.run_type, asking.params))
         return Outlook(due, "because", {"backlog": {"log_files": 3}})
 
     assert called(made(WhenDue("due", look)), "due") is due
-    assert asked == ["asset_triggered"]
+    assert asked == [("asset_triggered", {"operation": "execute"})]
     assert pushed == {"backlog": {"log_files": 3}}
 
 

@@ -15,11 +15,11 @@ from hoodie.errors import ConfigError, RegistryError
 from hudi_services.bootstrap.entry import BOOTSTRAP, Bootstrap
 from hudi_services.clean.entry import CLEAN
 from hudi_services.compact.entry import COMPACT
-from hudi_services.demo.airflow_process import PROJECT
 from hudi_services.entries import ENTRIES, entry_named
 from hudi_services.entry.dag import Asked
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Keys, Table
+from hudi_services.folders import PROJECT
 from hudi_services.ingest.entry import INGEST
 from hudi_services.registry.sections import table_model
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 
 from hudi_services.clean.entry import CLEAN, Clean
-from hudi_services.entry.table import Table
+from hudi_services.entry.dag import Asked
+from hudi_services.entry.table import Source, Table
 from tests.support.cli import clean, fill
 from tests.support.tables import create
 
 
 def due(path, after, run_type):
     gate, _ = CLEAN.dag.steps(Table(name="t", base_path=str(path)), Clean(after_ingests=after))
-    return gate.look(run_type)
+    return gate.look(Asked(run_type=run_type))
 
 
 def test_a_clean_is_due_after_so_many_commits_since_the_last_one(tmp_path):
@@ -32,3 +33,14 @@ def test_people_and_schedules_are_not_asked_for_commits(tmp_path, run_type):
 
 def test_without_a_number_nothing_is_looked_at():
     assert [step.task_id for step in CLEAN.dag.steps(Table(name="t", base_path="/t"), Clean())] == ["clean"]
+
+
+def test_a_clean_waits_for_the_first_ingestion(tmp_path):
+    """Its schedule begins with the table's entry."""
+    entry = Table(name="t", base_path=str(tmp_path / "t"), source=Source(path="/land", format="csv"))
+    gate, _ = CLEAN.dag.steps(entry, Clean(schedule="0 4 * * *"))
+    found = gate.look(Asked(run_type="scheduled"))
+    assert (found.due, found.reason) == (False, f"nothing was ingested yet: there is no table at {tmp_path / 't'}")
+    assert gate.look(Asked(run_type="manual")).due, "the clean itself says that there is no table"
+    fill(create(tmp_path / "t"))
+    assert gate.look(Asked(run_type="scheduled")).due

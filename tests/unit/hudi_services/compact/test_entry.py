@@ -6,6 +6,7 @@ import json
 
 from hoodie import COMPACTION
 from hudi_services.compact.entry import COMPACT, Compact
+from hudi_services.entry.dag import Asked
 from hudi_services.entry.table import Table
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -13,7 +14,7 @@ from tests.support.tables import SMALL_BLOOM, batch, create
 def due(table, **options):
     entry = Table(name="t", base_path=table.base_path, type="MERGE_ON_READ")
     gate, *_ = COMPACT.dag.steps(entry, Compact(hoodie=options))
-    return gate.look("scheduled")
+    return gate.look(Asked(run_type="scheduled"))
 
 
 def test_a_compaction_is_due_by_its_trigger_or_when_a_plan_waits(tmp_path):

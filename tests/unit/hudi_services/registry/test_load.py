@@ -176,3 +176,25 @@ def test_a_pattern_that_is_none_is_a_mistake(tmp_path: Path) -> None:
     [mistake] = mistakes(tmp_path, text)
     assert "'(' must be a regular expression" in mistake.message
     assert mistake.line == 5
+
+
+_DATED = 'keys: {record_key: id}, source: {path: /s, format: csv, date_pattern: "dt=%Y-%m-%d"}'
+
+
+@pytest.mark.parametrize(
+    ("rest", "wanted"),
+    [
+        (f"{_DATED}, ingest: {{schedule: 0 6 * * *, start: 2026-01-01, catchup: true}}", []),
+        (f"{_DATED}, ingest: {{schedule: 0 6 * * *, catchup: false}}", []),
+        (f"{_DATED}, ingest: {{schedule: 0 6 * * *, catchup: true}}", ["needs ingest.start, the first day to load"]),
+        (f"{_DATED}, ingest: {{start: 2026-01-01, catchup: true}}", ["has no effect without ingest.schedule"]),
+        (
+            "keys: {record_key: id}, source: {path: /s, format: csv}, "
+            "ingest: {schedule: 0 6 * * *, start: 2026-01-01, catchup: true}",
+            ["needs source.date_pattern: without it the first run loads the files of all intervals"],
+        ),
+    ],
+)
+def test_catching_up_needs_a_first_day_and_dates(tmp_path: Path, rest: str, wanted: list[str]) -> None:
+    found = mistakes(tmp_path, f"tables:\n  - {{name: t, base_path: /t, {rest}}}\n")
+    assert [(each.key, each.message) for each in found] == [("t.ingest.catchup", message) for message in wanted]

@@ -1,4 +1,4 @@
-"""The few calls of Airflow's REST API that the demo and its tests need."""
+"""The few calls of Airflow's REST API that are needed here."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from hoodie.errors import HoodieError
 
 _TIMEOUT = 60.0
+_PAGE = 100  # DAGs; Airflow gives no more at once
 
 
 class ApiError(HoodieError):
@@ -37,6 +38,14 @@ class AirflowApi:
             return False
         return all((parts.get(name) or {}).get("status") == "healthy" for name in ("scheduler", "dag_processor"))
 
+    def answers(self) -> bool:
+        """Whether there is an API at all."""
+        try:
+            self._request("GET", "/api/v2/monitor/health")
+        except (OSError, ApiError):
+            return False
+        return True
+
     def get(self, path: str, **query: Any) -> Any:
         asked = f"?{urllib.parse.urlencode(query, doseq=True)}" if query else ""
         return self._call("GET", path + asked)
@@ -52,7 +61,12 @@ class AirflowApi:
         return self._raw("GET", path, None, {"Accept": "text/plain"}).decode(errors="replace")
 
     def dag_ids(self) -> list[str]:
-        return sorted(dag["dag_id"] for dag in self.get("/dags")["dags"])
+        found: list[str] = []
+        while True:
+            page = self.get("/dags", limit=_PAGE, offset=len(found), order_by="dag_id")
+            found += [dag["dag_id"] for dag in page["dags"]]
+            if not page["dags"] or len(found) >= page["total_entries"]:
+                return sorted(found)
 
     def unpause(self, dag_id: str) -> None:
         self.patch(f"/dags/{dag_id}", {"is_paused": False})

@@ -1,0 +1,27 @@
+"""Ports of this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+
+
+def free_ports(count: int) -> tuple[int, int, int]:
+    """Ports that nobody listens on now."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for held in sockets:
+            held.bind(("127.0.0.1", 0))
+        first, second, third = (held.getsockname()[1] for held in sockets)
+    return first, second, third
+
+
+def is_free(port: int) -> bool:
+    """Whether nobody listens on the port now."""
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True

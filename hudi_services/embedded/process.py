@@ -1,0 +1,128 @@
+"""The processes of an embedded Airflow: scheduler, API server, DAG processor, triggerer, and whatever they start."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hoodie.errors import MachineError
+from hudi_services.embedded.api import AirflowApi
+from hudi_services.embedded.home import MARK, AirflowHome
+from hudi_services.embedded.owner import owned
+
+if TYPE_CHECKING:
+    import psutil
+
+_GRACE = 6.0  # seconds between asking the processes to end and killing them
+
+
+_FIRST = ("api-server", "dag-processor", "triggerer")
+_SCHEDULER = "scheduler"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The processes of a home's Airflow that were begun here, by their names."""
+
+    home: AirflowHome
+    environment: dict[str, str]
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def begin(self, name: str) -> None:
+        """Each in a session of its own, so that Ctrl-C of a terminal reaches this process only."""
+        with self.home.log.open("ab") as log:
+            self.processes[name] = subprocess.Popen(
+                [sys.executable, "-m", "airflow", name],
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def check(self) -> None:
+        """Raises MachineError when one has ended by itself."""
+        for name, process in self.processes.items():
+            if process.poll() is not None:
+                raise _failed(self.home, f"Airflow's {name} ended by itself with code {process.returncode}")
+
+
+@contextlib.contextmanager
+def running(home: AirflowHome, patience: float = 180.0) -> Iterator[AirflowApi]:
+    """Airflow, up and answering, for the time of the block. Raises what `started` and `wait_until_up` do."""
+    with started(home) as parts:
+        yield wait_until_up(parts, patience)
+
+
+@contextlib.contextmanager
+def started(home: AirflowHome) -> Iterator[Parts]:
+    """Airflow's first processes, for the time of the block. At its end all of them have ended, with tasks and their Spark.
+
+    Raises AlreadyRunningError when the home has a running Airflow. What a start that was killed has left is ended first.
+    """
+    environment = home.environment()
+    with owned(home.folder, home.address, home.registry), contextlib.ExitStack() as stack:
+        stop(home.folder)
+        stack.callback(stop, home.folder)  # registered first: a signal may come while they start
+        home.command("airflow", "db", "migrate")
+        parts = Parts(home, environment)
+        for name in _FIRST:
+            parts.begin(name)
+        yield parts
+
+
+def wait_until_up(parts: Parts, patience: float = 180.0) -> AirflowApi:
+    """Its API, once all parts report in. Raises MachineError when they do not in `patience` seconds.
+
+    The scheduler begins when the API answers: tasks report there, and the first ones would fail.
+    """
+    api, deadline = parts.home.api(), time.monotonic() + patience
+    while not api.healthy():
+        parts.check()
+        if _SCHEDULER not in parts.processes and api.answers():
+            parts.begin(_SCHEDULER)
+        if time.monotonic() > deadline:
+            raise _failed(parts.home, f"Airflow is not up after {patience:.0f} s")
+        time.sleep(0.5)
+    return api
+
+
+def processes_of(folder: Path) -> list[psutil.Process]:
+    """All processes of a home: not only those of its session, as tasks have groups and sessions of their own."""
+    import psutil  # comes with Airflow
+
+    found = []
+    for each in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if each.environ().get(MARK) == str(folder) and each.status() != psutil.STATUS_ZOMBIE:
+                found.append(each)
+    return found
+
+
+def stop(folder: Path, grace: float = _GRACE) -> None:
+    """End all processes of a home, and kill those that are still there after `grace` seconds."""
+    import psutil
+
+    begun = processes_of(folder)
+    for each in begun:
+        with contextlib.suppress(psutil.Error):
+            each.terminate()
+    deadline = time.monotonic() + grace
+    while left := processes_of(folder):
+        if time.monotonic() > deadline:
+            for each in left:
+                with contextlib.suppress(psutil.Error):
+                    each.kill()
+        time.sleep(0.2)
+    psutil.wait_procs(begun, timeout=0)  # takes note of the end of those that are this process's children
+
+
+def _failed(home: AirflowHome, what: str) -> MachineError:
+    lines = home.log.read_text(errors="replace").splitlines()[-15:]
+    return MachineError(what, found="\n".join(lines), fix=f"read {home.log}")

@@ -1,0 +1,36 @@
+"""Signals that end a program which has processes to stop."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Ctrl-C, SIGTERM and a closed terminal end the block by KeyboardInterrupt.
+
+    Once: whoever presses Ctrl-C again while processes are being stopped would leave some of them. A signal that is ignored from
+    the start, as `nohup` does with SIGHUP, stays ignored.
+    """
+    asked = False
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        nonlocal asked
+        if not asked:
+            asked = True
+            raise KeyboardInterrupt
+
+    before = {each: signal.getsignal(each) for each in _ENDING}
+    for each, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(each, end)
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

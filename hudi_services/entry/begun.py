@@ -1,0 +1,20 @@
+"""Whether the table of an entry is there: services are scheduled from the day of its entry, before anything was ingested."""
+
+from __future__ import annotations
+
+from hoodie.errors import TableNotFoundError
+from hudi_services.entry.dag import Outlook
+from hudi_services.entry.table import Table
+
+
+def not_begun(table: Table) -> Outlook | None:
+    """Nothing to do, while an ingestion of ours has yet to make the table; None when it is there, or others have to make it."""
+    from hoodie.table import HoodieTable  # loads Arrow
+
+    if table.source is None:
+        return None
+    try:
+        HoodieTable.open(table.base_path)
+    except TableNotFoundError:
+        return Outlook(False, f"nothing was ingested yet: there is no table at {table.base_path}")
+    return None
