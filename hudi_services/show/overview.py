@@ -134,7 +134,8 @@ def _services(look: Look) -> list[dict[str, Any]]:
 
 
 def _is_service(look: Look, action: Action) -> bool:
-    return action is Action.COMMIT and look.state.properties.is_merge_on_read
+    """Of the write actions, replacecommits are mostly clusterings."""
+    return action is Action.REPLACE_COMMIT or (action is Action.COMMIT and look.state.properties.is_merge_on_read)
 
 
 def _next(look: Look, problems: list[str]) -> dict[str, Any]:
