@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,7 +26,7 @@ from hudi_services.flags import (
 )
 from hudi_services.lines import logs_told, say
 from hudi_services.properties import merged_options
-from hudi_services.registered import check_begun, laid_over, registered
+from hudi_services.registered import check_begun, laid_over, registered, spark_settings
 from hudi_services.result import DONE, Explained, finish, reported, write_report
 
 if TYPE_CHECKING:  # it loads Arrow, which help and completion do without
@@ -100,7 +100,8 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
                 click.echo(json.dumps(explained.plan, indent=2) if as_json else explained.text)
                 return DONE
             verbose = bool(context.meta.get(VERBOSE))
-            where = _open_engine(engine, spark_master, f"hudi {entry.name}", verbose=verbose)
+            settings = spark_settings(entry, chosen.entry)
+            where = _open_engine(engine, spark_master, f"hudi {entry.name}", settings, verbose=verbose)
             return finish(carried_out(task, where), as_json, result_path)
 
     return ServiceCommand(
@@ -153,7 +154,9 @@ def _complete_option(context: click.Context, _parameter: click.Parameter, begun:
     return [CompletionItem(f"{key.name}=", help=key.doc) for key in keys if key.name.startswith(begun)]
 
 
-def _open_engine(name: str, master: str | None, application: str, *, verbose: bool) -> Engine:
+def _open_engine(
+    name: str, master: str | None, application: str, settings: Mapping[str, str], *, verbose: bool
+) -> Engine:
     """The engine that the flags ask for. Spark is imported only when it is wanted."""
     if name == "local":
         from hoodie.engine import LocalEngine
@@ -170,4 +173,4 @@ def _open_engine(name: str, master: str | None, application: str, *, verbose: bo
     except ImportError as error:
         raise missing_extra("spark", "--engine spark", error) from error
 
-    return SparkEngine(open_session(master, application, verbose=verbose))
+    return SparkEngine(open_session(master, application, settings, verbose=verbose))

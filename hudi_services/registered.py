@@ -12,7 +12,7 @@ from hoodie.config.own import declared
 from hoodie.errors import ConfigError, HoodieError, TableNotFoundError
 from hudi_services.entry.dag import OPERATION, Asked, WhenOn
 from hudi_services.entry.service import ServiceEntry
-from hudi_services.entry.table import Table
+from hudi_services.entry.table import SparkSection, Table
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,12 @@ def laid_over(options: Mapping[str, str], below: Mapping[str, str]) -> dict[str,
     """`options`, and those of `below` that are not among them under any of their names."""
     taken = {other for name in options for other in _names(name)}
     return {**{name: value for name, value in below.items() if name not in taken}, **options}
+
+
+def spark_settings(entry: ServiceEntry[Any], table: Table | None) -> Mapping[str, str]:
+    """Of the service's Spark application, as the registry has them; none for a table that no registry named."""
+    section = entry.section_of(table) if table is not None else None
+    return section.spark if isinstance(section, SparkSection) else {}
 
 
 def check_begun(entry: ServiceEntry[Any], table: Table) -> None:

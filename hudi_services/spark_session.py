@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
 _REPEATING = ("org.apache.spark.executor.Executor", "org.apache.spark.scheduler.TaskSetManager")
 
 
-def open_session(master: str | None, application: str, *, verbose: bool = False) -> SparkSession:
-    """A session with the library's settings; its workers run this interpreter, and import what this process does."""
+def open_session(
+    master: str | None, application: str, settings: Mapping[str, str] | None = None, *, verbose: bool = False
+) -> SparkSession:
+    """A session with the library's settings, and `settings` over them; its workers run this interpreter, and import what this
+    process does."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_SUBMIT_OPTS", JVM_OPTIONS)
     from pyspark.sql import SparkSession
@@ -31,7 +35,7 @@ def open_session(master: str | None, application: str, *, verbose: bool = False)
     builder = SparkSession.builder.appName(application)
     if master:
         builder = builder.master(master)
-    for key, value in session_options().items():
+    for key, value in {**session_options(), **(settings or {})}.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     if not verbose:

@@ -69,9 +69,9 @@ def partitions(look: Look) -> Page:
 
 def slices(look: Look, within: str | None, *, everything: bool) -> Page:
     """The file slices: the newest of each group, or all that are there."""
-    latest = {(each.group, each.base_instant) for each in look.view.slices}
-    found = [each for group in look.view.groups for each in group.slices] if everything else list(look.view.slices)
-    found = [each for each in found if within is None or each.partition == within]
+    view = look.view_of(within)
+    latest = {(each.group, each.base_instant) for each in view.slices}
+    found = [each for group in view.groups for each in group.slices] if everything else list(view.slices)
     rows = base_file_rows(look, _base_files(found))
     lines = [
         {
@@ -93,20 +93,19 @@ def slices(look: Look, within: str | None, *, everything: bool) -> Page:
 def files(look: Look, within: str | None) -> Page:
     """The data files that make up the table now."""
     lines: list[dict[str, Any]] = []
-    for each in look.view.slices:
-        if within is None or each.partition == within:
-            for file in each.files:
-                base = isinstance(file, BaseFile)
-                lines.append(
-                    {
-                        "kind": "base" if base else "log",
-                        "path": file.path,
-                        "partition": file.partition,
-                        "file_group": file.file_id,
-                        "instant": str(file.instant if isinstance(file, BaseFile) else file.time),
-                        "bytes": file.info.size,
-                    }
-                )
+    for each in look.view_of(within).slices:
+        for file in each.files:
+            base = isinstance(file, BaseFile)
+            lines.append(
+                {
+                    "kind": "base" if base else "log",
+                    "path": file.path,
+                    "partition": file.partition,
+                    "file_group": file.file_id,
+                    "instant": str(file.instant if isinstance(file, BaseFile) else file.time),
+                    "bytes": file.info.size,
+                }
+            )
     return Page({"table": look.state.properties.name, "files": lines}, [Listing(_FILES, lines, empty="none")])
 
 

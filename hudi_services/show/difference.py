@@ -220,4 +220,5 @@ def _shown(value: Any) -> str:
 
 
 def _json(row: Mapping[str, Any] | None) -> Any:
-    return None if row is None else json.loads(json.dumps(row, default=str))
+    """With dates, decimals and the like as text, and so the floats that JSON does not have."""
+    return None if row is None else json.loads(json.dumps(row, default=str), parse_constant=str)

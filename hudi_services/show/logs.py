@@ -29,8 +29,7 @@ def logs(look: Look, within: str | None, group: str | None) -> Page:
 
     Raises UnsupportedTableError for a block of a kind that is not known, ConfigError for a file group that is none.
     """
-    found = [each for each in look.view.slices if within is None or each.partition == within]
-    found = [each for each in found if group is None or each.file_id == group]
+    found = [each for each in look.view_of(within).slices if group is None or each.file_id == group]
     if group is not None and not found:
         raise ConfigError(
             f"There is no current file group {group!r}",

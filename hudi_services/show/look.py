@@ -79,6 +79,10 @@ class Look:
     def view(self) -> TableView:
         return TableView(self.state)
 
+    def view_of(self, partition: str | None) -> TableView:
+        """Of one partition, which alone is listed; None: of the whole table."""
+        return self.view if partition is None else TableView(self.state, (partition,))
+
     def options(self, service: str) -> Mapping[str, str]:
         """What the registry says of a service of the table."""
         section = self.entry.section(service) if self.entry is not None else None

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 
+import pyarrow as pa
 import pytest
 
-from hoodie import COMPACTION
+from hoodie import COMPACTION, HoodieTable
 from hudi_services.cli import main
 from tests.support.cli import DONE, FAILED, USAGE, said
 from tests.support.tables import SMALL_BLOOM, batch, create
+
+ODD = pa.schema(
+    [
+        ("before", pa.string()),
+        ("x", pa.float64()),
+        ("raw", pa.binary()),
+        ("money", pa.decimal128(5, 2)),
+        ("none", pa.int64()),
+    ]
+)
 
 
 @pytest.fixture(params=["COPY_ON_WRITE", "MERGE_ON_READ"])
@@ -80,3 +92,15 @@ def test_what_cannot_be(table, tmp_path, capsys):
     assert diff(capsys, bare, "2020-01-01")["rows_inserted"] == 1
     assert main(["diff", "2020-01-01", f"--target-base-path={bare.base_path}", "--rows=1"]) == FAILED
     assert "virtual keys" in said(capsys)
+
+
+def test_odd_values_are_shown(tmp_path, capsys):
+    made = HoodieTable.create(
+        str(tmp_path / "odd"), {"hoodie.table.name": "odd", "hoodie.table.recordkey.fields": "before"}
+    )
+    rows = {"before": ["ü'\n"], "x": [float("nan")], "raw": [b"\xff"], "money": [Decimal("1.10")], "none": [None]}
+    made.write(pa.table(rows, schema=ODD), "upsert", SMALL_BLOOM)
+    [row] = diff(capsys, made, "2020-01-01", "--rows=1")["rows"]
+    assert row["after"] == {"before": "ü'\n", "x": "NaN", "raw": "b'\\xff'", "money": "1.10", "none": None}
+    assert main(["diff", "2020-01-01", "--rows=1", f"--target-base-path={made.base_path}"]) == DONE
+    assert "money: 1.10, none: null" in capsys.readouterr().out

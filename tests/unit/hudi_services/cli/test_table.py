@@ -12,7 +12,7 @@ from hoodie.engine import LocalEngine
 from hudi_services.cli import cli, main, program
 from hudi_services.entries import ENTRIES
 from hudi_services.entry.dag import Asked
-from hudi_services.registered import laid_over, registered
+from hudi_services.registered import laid_over, registered, spark_settings
 from hudi_services.registry.find import table_named
 from tests.support.cli import DONE, USAGE, deliver, everything, said
 from tests.support.new_service import WITH_EXPIRE
@@ -198,3 +198,11 @@ def test_names_of_tables_are_completed(registry, monkeypatch):
     assert "hoodie.clean.policy=" in [item.value for item in complete(["clean", "--hoodie-conf"], "hoodie.clean.")]
     monkeypatch.setitem(os.environ, "HUDI_REGISTRY", "/nowhere")
     assert complete(["clean", "--table"], "o") == []
+
+
+def test_spark_gets_the_registrys_settings_of_the_service(registry):
+    table = table_named("trips", registry)
+    clean = next(entry for entry in ENTRIES if entry.name == "clean")
+    section = clean.section.kind(spark={"spark.executor.memory": "2g"})
+    assert spark_settings(clean, table.model_copy(update={"clean": section})) == {"spark.executor.memory": "2g"}
+    assert spark_settings(clean, None) == {}
