@@ -28,7 +28,10 @@ DONE, SERVICE_FAILED = 0, 3  # exit codes
 class ServiceResult:
     """The outcome of one run. Sizes in bytes; `instant` is None when nothing had to be done, and `message` says why.
 
-    Of the rows read, each was written (inserted, updated or deleted), dropped for a newer one of its key, or quarantined.
+    Rows add up: read and repeated ones are those written, filtered, duplicate, without effect and quarantined. Written is
+    inserted, updated and deleted; a duplicate was dropped for another row of its key in the same load; without effect is a row
+    older than that of its key in the table, or a deletion of a key that is not there; repeated are rows written beyond those
+    that came, where the table has several of a key.
     """
 
     service: str
@@ -39,7 +42,10 @@ class ServiceResult:
     rows_inserted: int = 0
     rows_updated: int = 0
     rows_deleted: int = 0
-    rows_dropped: int = 0
+    rows_filtered: int = 0
+    rows_duplicate: int = 0
+    rows_without_effect: int = 0
+    rows_repeated: int = 0
     rows_quarantined: int = 0
     files_read: int = 0
     bytes_read: int = 0

@@ -14,8 +14,9 @@ from datetime import date, datetime, timedelta
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from hudi_services.feed.times import ISO, Times
 from hudi_services.feed.types import parse_type
 
 _DURATION = re.compile(r"(\d+)\s*(s|m|h|d)")
@@ -157,10 +158,20 @@ class Column(Part):
 
 
 class Timestamps(Part):
-    """How texts of a column say a time, and the zone of those that name none."""
+    """How a column says a time: strptime's directives, `iso`, or a number: `epoch_s`, `_ms`, `_us`; and the zone of others."""
 
-    formats: Texts = ()
+    formats: Texts = (ISO,)
     zone: Annotated[str, AfterValidator(_zone)] | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Timestamps:
+        if (problem := self.times.problem) is not None:
+            raise ValueError(problem)
+        return self
+
+    @property
+    def times(self) -> Times:
+        return Times(self.formats, self.zone)
 
 
 class BrokenFiles(Part):
@@ -194,6 +205,7 @@ class Feed(Part):
 
 
 KeyPath = tuple[str, ...]
+_MOMENTS = {True: "timestamp", False: "timestamp_ntz"}
 
 
 def contradictions(feed: Feed, file_format: str) -> Iterator[tuple[KeyPath, str]]:
@@ -205,6 +217,36 @@ def contradictions(feed: Feed, file_format: str) -> Iterator[tuple[KeyPath, str]
     if not feed.columns and feed.undeclared != "refuse":
         yield ("undeclared",), "has no effect without a schema"
     yield from _csv_contradictions(feed)
+    yield from _shape_contradictions(feed)
+
+
+def _shape_contradictions(feed: Feed) -> Iterator[tuple[KeyPath, str]]:
+    """`rename` that makes two columns one, and names that are not those of the columns after it."""
+    new: dict[str, str] = {}
+    for old, name in feed.rename.items():
+        if not name:
+            yield ("rename", old), "names no column"
+        elif (other := new.setdefault(name, old)) != old:
+            yield ("rename", old), f"gives the name {name!r}, which {other!r} gets too"
+        if feed.columns and old not in feed.columns and feed.undeclared == "refuse":
+            yield ("rename", old), "is no column of `schema`"
+    for key, names in (("cast", feed.cast), ("timestamps", feed.timestamps)):
+        for name in names:
+            if name in feed.rename and name not in new:
+                yield (key, name), f"goes by the new name, {feed.rename[name]!r}"
+            elif feed.columns and feed.undeclared == "refuse" and new.get(name, name) not in feed.columns:
+                yield (key, name), "is no column of `schema`"
+    for name, times in feed.timestamps.items():
+        declared = feed.columns.get(new.get(name, name))
+        if declared is None:
+            continue
+        kind = parse_type(declared.type).name
+        if kind in _MOMENTS.values() and kind != _MOMENTS[times.times.are_moments]:
+            wanted = "with a zone" if kind == _MOMENTS[True] else "without a zone"
+            yield (
+                ("timestamps", name),
+                f"`schema` says {declared.type}, a time {wanted}; formats and `zone` here say otherwise",
+            )
 
 
 def _csv_contradictions(feed: Feed) -> Iterator[tuple[KeyPath, str]]:

@@ -1,6 +1,9 @@
-"""Giving text columns their types, row by row only where something does not fit."""
+"""Giving the columns of rows their types, row by row only where something does not fit."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -9,8 +12,22 @@ import pyarrow.compute as pc
 from hudi_services.ingest.exact import changed_texts
 
 
-def typed(rows: pa.Table, schema: pa.Schema) -> tuple[pa.Table, np.ndarray, list[str]]:
-    """Cast `rows` to `schema` (absent columns are null).
+@dataclass(frozen=True)
+class Fitted:
+    """A column of its new type. Null where a value does not fit: these places, and why."""
+
+    column: pa.Array
+    misfits: Mapping[int, str]
+
+
+Fit = Callable[[pa.Array], Fitted]
+"""Gives a column, in one piece, the type of the table's."""
+
+
+def typed(
+    rows: pa.Table, schema: pa.Schema, fits: Mapping[str, Fit] | None = None
+) -> tuple[pa.Table, np.ndarray, list[str]]:
+    """Cast `rows` to `schema` (absent columns are null); columns that `fits` names by these.
 
     Returns the cast rows (null where a value does not fit), a mask of the rows with such values, and for each of these rows,
     in order, the reason.
@@ -23,33 +40,40 @@ def typed(rows: pa.Table, schema: pa.Schema) -> tuple[pa.Table, np.ndarray, list
         if position < 0:
             columns.append(pa.nulls(rows.num_rows, field.type))
             continue
+        own = fits.get(field.name) if fits else None
         column = rows.column(position).combine_chunks()
-        pieces: list[pa.Array] = []
-        _cast(column, field, 0, pieces, bad, reasons)
-        columns.append(pa.concat_arrays(pieces) if pieces else pa.nulls(0, field.type))
+        fitted = own(column) if own is not None else fitted_to(column, field.type)
+        for place, reason in fitted.misfits.items():
+            bad[place] = True
+            reasons.setdefault(place, f"column {field.name}: {reason}")
+        columns.append(fitted.column)
     return pa.table(columns, schema=schema), bad, [reasons[place] for place in sorted(reasons)]
 
 
-def _cast(
-    column: pa.Array, field: pa.Field, start: int, pieces: list[pa.Array], bad: np.ndarray, reasons: dict[int, str]
-) -> None:
+def fitted_to(column: pa.Array, kind: pa.DataType) -> Fitted:
+    """By Arrow's casts, and no float instead of a text that says another number."""
+    pieces: list[pa.Array] = []
+    misfits: dict[int, str] = {}
+    _cast(column, kind, 0, pieces, misfits)
+    return Fitted(pa.concat_arrays(pieces) if pieces else pa.nulls(0, kind), misfits)
+
+
+def _cast(column: pa.Array, kind: pa.DataType, start: int, pieces: list[pa.Array], misfits: dict[int, str]) -> None:
     """Append the cast of `column` to `pieces`; where it fails, halve it until the misfits stand alone."""
     try:
-        cast = pc.cast(column, field.type)
-        if pa.types.is_string(column.type) and pa.types.is_floating(field.type):
+        cast = pc.cast(column, kind)
+        if pa.types.is_string(column.type) and pa.types.is_floating(kind):
             for place in np.flatnonzero(changed_texts(column, cast)):
-                bad[start + place] = True
-                reasons.setdefault(start + int(place), f"column {field.name}: {column[place]} would be {cast[place]}")
+                misfits[start + int(place)] = f"{column[place]} would be {cast[place]}"
         pieces.append(cast)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         if len(column) == 1:
-            bad[start] = True
-            reasons.setdefault(start, f"column {field.name}: {error}")
-            pieces.append(pa.nulls(1, field.type))
+            misfits[start] = str(error)
+            pieces.append(pa.nulls(1, kind))
             return
         half = len(column) // 2
-        _cast(_part(column, 0, half), field, start, pieces, bad, reasons)
-        _cast(_part(column, half, len(column)), field, start + half, pieces, bad, reasons)
+        _cast(_part(column, 0, half), kind, start, pieces, misfits)
+        _cast(_part(column, half, len(column)), kind, start + half, pieces, misfits)
 
 
 def _part(column: pa.Array, start: int, end: int) -> pa.Array:

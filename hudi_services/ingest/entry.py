@@ -16,7 +16,7 @@ from hoodie.config.ingest_keys import SOURCE_ROOT
 from hoodie.config.sync_keys import SYNC_KEYS
 from hoodie.config.write_keys import OPERATION as WRITE_OPERATION
 from hoodie.config.write_keys import WRITE_KEYS
-from hoodie.errors import HoodieError, RegistryError
+from hoodie.errors import ConfigError, HoodieError, RegistryError
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import (
     OPERATION,
@@ -69,6 +69,8 @@ def _contradictions(table: Table, section: Ingest) -> Iterator[tuple[KeyPath, st
     if table.source is not None:
         for path, message in contradictions(table.source.feed, table.source.format):
             yield ("source", *path), message
+        if table.source.sql is not None:
+            yield from _sql_problems(table.source.sql)
     if not section.catchup:
         return
     if section.schedule is None:
@@ -80,6 +82,15 @@ def _contradictions(table: Table, section: Ingest) -> Iterator[tuple[KeyPath, st
             ("ingest", "catchup"),
             "needs source.date_pattern: without it the first run loads the files of all intervals",
         )
+
+
+def _sql_problems(sql: str) -> Iterator[tuple[KeyPath, str]]:
+    from hudi_services.ingest.shape.statement import parsed  # loads DuckDB, which most tables do not need
+
+    try:
+        parsed(sql)
+    except ConfigError as error:
+        yield ("source", "sql"), f"{error.found}; {error.fix}"
 
 
 def _trigger(_table: Table, section: Ingest) -> Trigger:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hoodie.errors import CorruptTableError, MissingFileError, PendingInstantError, SourceError
 from hoodie.view import TableState
 from hudi_services.ingest.positions import find_position, newest_load
 from hudi_services.ingest.prepare import Prepared
-from hudi_services.ingest.quarantine import EXTRA, QuarantineWriter
+from hudi_services.ingest.quarantine import EXTRA, Counts, QuarantineWriter
 from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.target import check_still_new
 
@@ -23,8 +23,7 @@ class Load:
     prepared: Prepared
     quarantine: QuarantineWriter
     untyped: tuple[str, ...]
-    rows_read: int = 0
-    rows_bad: int = 0
+    counts: Counts = field(default_factory=Counts)
     _commits: bool = False
     _refused: bool = False
 
@@ -46,8 +45,8 @@ class Load:
 
     def before_commit(self) -> Mapping[str, str]:
         """The extra metadata of the commit: position and quarantine. Raises SourceError when too many rows are bad."""
-        self.rows_read, self.rows_bad = read, bad = self.quarantine.totals()
-        share = self.request.max_bad_share
+        self.counts = self.quarantine.totals()
+        read, bad, share = self.counts.read, self.counts.bad, self.request.max_bad_share
         if bad > share * read:
             self._refused = True
             raise SourceError(

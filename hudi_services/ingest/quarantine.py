@@ -24,6 +24,15 @@ EXTRA = "hudi_services.quarantine"
 """The folder of a run's bad rows, in the extra metadata of its commit."""
 
 
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Rows of a run: all that were read, and of them those that its SQL left out and those in the quarantine."""
+
+    read: int = 0
+    filtered: int = 0
+    bad: int = 0
+
+
 @dataclass(frozen=True)
 class QuarantineWriter:
     """Where one run puts its bad rows: JSON lines of where it is from (`file`), reason and row, one file a task that met some."""
@@ -47,20 +56,20 @@ class QuarantineWriter:
         held = QuarantinedRows()
         yield held
         storage = open_storage(self.folder)
-        counts = json.dumps({"read": held.read, "bad": len(held.lines)})
+        counts = json.dumps({"good": held.good, "filtered": held.filtered, "bad": len(held.lines)})
         # Counts first: there are never rows whose run nobody knows.
         _replace(storage, f"{self._prefix}{self.run}/{number}.json", counts)
         if held.lines:
             _replace(storage, f"{self.run}/rows-{number}.jsonl", "".join(line + "\n" for line in held.lines))
 
-    def totals(self) -> tuple[int, int]:
-        """Rows read and rows quarantined by all tasks of the run, as they stand now."""
+    def totals(self) -> Counts:
+        """The rows of all tasks of the run, as they stand now."""
         storage = open_storage(self.folder)
-        read = bad = 0
+        good = filtered = bad = 0
         for file in storage.list(f"{self._prefix}{self.run}").files:
             counts = json.loads(storage.read(file.path))
-            read, bad = read + counts["read"], bad + counts["bad"]
-        return read + bad, bad
+            good, filtered, bad = good + counts["good"], filtered + counts["filtered"], bad + counts["bad"]
+        return Counts(good + filtered + bad, filtered, bad)
 
     def finish(self, *, keep_rows: bool) -> None:
         """The run is over. What cannot be removed must not hide what was loaded: it is left to the next run."""
@@ -87,15 +96,15 @@ class QuarantineWriter:
 
 @dataclass
 class QuarantinedRows:
-    """The bad rows of one task, and how many good ones it read."""
+    """The bad rows of one task, how many good ones it read, and how many were filtered."""
 
     lines: list[str] = field(default_factory=list)
-    read: int = 0
+    good: int = 0
+    filtered: int = 0
 
     def add(self, rows: pa.Table, origin: str, reasons: Sequence[str]) -> None:
         for row, reason in zip(rows.to_pylist(), reasons, strict=True):
             self.lines.append(json.dumps({"file": origin, "reason": reason, "row": row}, default=str))
-            self.read -= 1
 
     def add_text(self, origin: str, text: str, reason: str) -> None:
         self.lines.append(json.dumps({"file": origin, "reason": reason, "text": text}))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hudi_services.ingest.places import Places
+from hudi_services.ingest.shape.shape import Shape
 from hudi_services.ingest.source import Source
 
 
@@ -20,6 +21,7 @@ class IngestRequest:
     quarantine_path: str | None = None
     max_bad_share: float = 0.0
     options: Mapping[str, object] = field(default_factory=dict)
+    shape: Shape = field(default_factory=Shape)
 
     @property
     def places(self) -> Places:

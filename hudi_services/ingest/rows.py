@@ -1,4 +1,4 @@
-"""The rows of a source as inputs of the engine: workers read and cast them; those that no table takes go to the quarantine."""
+"""The rows of a source as inputs of the engine: workers read, shape and cast them; what no table takes goes to the quarantine."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from hoodie.errors import SourceError
 from hudi_services.ingest.casting import typed
 from hudi_services.ingest.checks import RowChecks
 from hudi_services.ingest.quarantine import QuarantinedRows, QuarantineWriter
+from hudi_services.ingest.shape.shape import Shaper, Shaping
 from hudi_services.ingest.source import SourceSplit
 
 
 @dataclass(frozen=True)
 class CheckedSplit:
-    """The good rows of a source's split. `checks` say which are bad."""
+    """The good rows of a source's split, shaped. `checks` say which are bad."""
 
     split: SourceSplit
     source: str  # its name
+    shaping: Shaping
     schema: pa.Schema
     checks: RowChecks
     quarantine: QuarantineWriter
@@ -35,22 +37,25 @@ class CheckedSplit:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Good rows in `schema`; bad ones are written to the quarantine when the last batch was taken."""
-        with self.quarantine.open(self.number) as quarantine:
+        with self.quarantine.open(self.number) as quarantine, self.shaping.opened() as shaper:
             for origin, rows in self.split.tables(quarantine.add_text):
-                good = self._good(rows, origin, quarantine)
-                quarantine.read += rows.num_rows
+                good = self._good(shaper, rows, origin, quarantine)
+                quarantine.good += good.num_rows
                 yield from good.to_batches()
 
-    def _good(self, rows: pa.Table, origin: str, quarantine: QuarantinedRows) -> pa.Table:
+    def _good(self, shaper: Shaper, rows: pa.Table, origin: str, quarantine: QuarantinedRows) -> pa.Table:
         try:
-            cast, bad, reasons = typed(rows, self.schema)
-            if bad.any():
-                quarantine.add(rows.filter(pa.array(bad)), origin, reasons)
+            shaped = shaper(rows)
+            quarantine.filtered += rows.num_rows - shaped.rows.num_rows - len(shaped.misfits)
+            cast, bad, reasons = typed(shaped.rows, self.schema)
+            misfits = {**shaped.misfits, **dict(zip(shaped.places[bad].tolist(), reasons, strict=True))}
             for flags, reason in self.checks.failed(cast):
                 more = flags & ~bad
-                if more.any():
-                    quarantine.add(rows.filter(pa.array(more)), origin, [reason] * int(more.sum()))
-                    bad |= more
+                misfits |= dict.fromkeys(shaped.places[more].tolist(), reason)
+                bad |= more
+            if misfits:
+                places = sorted(misfits)
+                quarantine.add(rows.take(pa.array(places)), origin, [misfits[place] for place in places])
             return cast.filter(pa.array(~bad)) if bad.any() else cast
         except pa.ArrowException as error:
             raise SourceError(

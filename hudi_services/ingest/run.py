@@ -40,7 +40,10 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
         message = with_services(f"nothing to do: {batch.reason}", ran)
         return ServiceResult("ingest", message=message, services=ran)
     known = table_schema(prepared.table.state()) if prepared.table is not None else None
-    found = batch.schema(known, engine)
+    expected = request.shape.expected(known)
+    delivered = batch.schema(expected, engine)
+    shaping = request.shape.plan(delivered, known, request.source.name)
+    found = shaping.outgoing
     check_roles(found, request.source.name, request.operation, prepared.properties)
     schema = settled_columns(found, known)
     with_types = with_keygen_options(prepared.properties, resolve(select_keys(options, KEYGEN_KEYS), KEYGEN_KEYS))
@@ -52,8 +55,8 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     chosen = resolve(select_keys(options, WRITE_KEYS), WRITE_KEYS)
     tasks = input_tasks(operation_named(request.operation), chosen, batch.items.bytes, engine.parallelism)
     splits = [
-        CheckedSplit(split, request.source.name, schema, checks, quarantine, number)
-        for number, split in enumerate(batch.splits(schema, tasks))
+        CheckedSplit(split, request.source.name, shaping, schema, checks, quarantine, number)
+        for number, split in enumerate(batch.splits(settled_columns(delivered, expected), tasks))
     ]
     load = Load(request, prepared, quarantine, untyped_ordering(found, known, prepared.properties))
     try:
@@ -72,29 +75,35 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
 
 
 def _service_result(result: WriteResult, batch: Batch, load: Load) -> ServiceResult:
-    read, bad = load.rows_read, load.rows_bad
+    counts = load.counts
     written = result.rows_inserted + result.rows_updated + result.rows_deleted
-    dropped = read - bad - written
+    left = counts.read - counts.filtered - counts.bad - result.rows_combined - written
     message = f"{result.rows_inserted} rows inserted, {result.rows_updated} updated, {result.rows_deleted} deleted"
-    message += f"; {batch.reason}"
-    if dropped:
-        message += f"; {dropped} rows dropped, as others of their keys are newer or their keys are gone"
-    if bad:
-        message += f"; {bad} rows quarantined in {load.quarantine.path}"
+    others = (
+        (counts.filtered, "filtered by sql"),
+        (result.rows_combined, "dropped as duplicates: others of their keys in the load stand"),
+        (left, "without effect: the table has newer ones of their keys, or none to delete"),
+        (-left, "more than came, as the table has their keys several times"),
+        (counts.bad, f"quarantined in {load.quarantine.path}"),
+    )
+    parts = [message, batch.reason, *(f"{rows} rows {what}" for rows, what in others if rows > 0)]
     return ServiceResult(
         "ingest",
         services=result.services,
         instant=result.instant.time,
-        rows_read=read,
+        rows_read=counts.read,
+        rows_filtered=counts.filtered,
         rows_written=written,
         rows_inserted=result.rows_inserted,
         rows_updated=result.rows_updated,
         rows_deleted=result.rows_deleted,
-        rows_dropped=dropped,
-        rows_quarantined=bad,
+        rows_duplicate=result.rows_combined,
+        rows_without_effect=max(0, left),
+        rows_repeated=max(0, -left),
+        rows_quarantined=counts.bad,
         files_read=batch.files,
         bytes_read=batch.items.bytes,
         files_written=result.files_written,
         bytes_written=result.bytes_written,
-        message=with_services(message, result.services),
+        message=with_services("; ".join(parts), result.services),
     )

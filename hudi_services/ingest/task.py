@@ -21,6 +21,7 @@ from hudi_services.ingest.files.source import FilesSource
 from hudi_services.ingest.prepare import prepare
 from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.run import run_ingest
+from hudi_services.ingest.shape.shape import Shape
 from hudi_services.ingest.source import Batch
 from hudi_services.result import ServiceResult
 
@@ -36,6 +37,7 @@ class IngestTask:
         prepared = prepare(self.request, engine)
         batch, after = prepared.batch, [step.name for step in prepared.after.steps]
         creates = (f"would create table {prepared.properties.name}",) if prepared.table is None else ()
+        steps = self.request.shape.steps
         return Decision(
             batch if batch.items.planned else None,
             batch.reason,
@@ -43,10 +45,11 @@ class IngestTask:
                 "table": prepared.properties.name,
                 "creates_table": prepared.table is None,
                 "services_after": after,
+                "shape": list(steps),
                 **batch.facts,
             },
             batch.items,
-            before=(*creates, *([f"after the commit: {', '.join(after)}"] if after else [])),
+            before=(*creates, *steps, *([f"after the commit: {', '.join(after)}"] if after else [])),
         )
 
     def run(self, engine: Engine) -> ServiceResult:
@@ -82,6 +85,8 @@ def ingest_task(
         raise ConfigError(
             "The date range is empty", found=f"--from {start:%Y-%m-%d} --to {end:%Y-%m-%d}", fix="--to is exclusive"
         )
+    declared = read_feed(feed, source_format)
+    shape = Shape.of(declared)
     return IngestTask(
         IngestRequest(
             base_path=call.base_path,
@@ -91,13 +96,15 @@ def ingest_task(
                 source_date_pattern,
                 Window(start.date() if start else None, end.date() if end else None),
                 reload,
-                read_feed(feed, source_format),
+                declared,
+                shape.later,
             ),
             operation=chosen_operation(operation, options),
             start_fresh=start_fresh,
             quarantine_path=quarantine_path,
             max_bad_share=max_bad_share,
             options=options,
+            shape=shape,
         )
     )
 

@@ -87,6 +87,22 @@ class FileSchemas:
         return known.with_type(with_known(known.type, field.type))
 
 
+def with_later(known: pa.Schema | None, later: pa.Schema, file_format: str) -> pa.Schema | None:
+    """The columns of which a file need not tell the type: those of the table, and others that get a type `later`.
+
+    Values of a CSV file are texts until then; of a JSON file those from which Arrow reads no wrong number before.
+    """
+    if file_format == "csv":
+        also = list(later)
+    elif file_format == "json":
+        also = [each for each in later if pa.types.is_decimal(each.type) or pa.types.is_temporal(each.type)]
+    else:
+        also = []
+    if known is None and not also:
+        return None
+    return pa.schema([*(known or []), *(each for each in also if known is None or each.name not in known.names)])
+
+
 def _csv_types(block: bytes, names: list[str], wanted: list[str]) -> dict[str, pa.DataType]:
     guessed = csv_table(block, names, _ignore, only=wanted)
     types = dict(zip(wanted, guessed.schema.types, strict=True))

@@ -16,7 +16,7 @@ from hudi_services.ingest.files.checkpoint import KEY, Checkpoint
 from hudi_services.ingest.files.listing import list_source
 from hudi_services.ingest.files.plan import FilesPlan, Window, plan_files
 from hudi_services.ingest.files.readers import FileSplit, file_splits
-from hudi_services.ingest.files.schema import FileSchemas
+from hudi_services.ingest.files.schema import FileSchemas, with_later
 from hudi_services.ingest.files.unite import unite
 from hudi_services.ingest.places import Places, canonical
 from hudi_services.ingest.source import Position
@@ -24,7 +24,10 @@ from hudi_services.ingest.source import Position
 
 @dataclass(frozen=True)
 class FilesSource:
-    """Files of one format below `folder`, of the days of `window` in their paths; each once, but with `reload` again."""
+    """Files of one format below `folder`, of the days of `window` in their paths; each once, but with `reload` again.
+
+    `later` are columns of the files that get these types when the rows are shaped.
+    """
 
     folder: str
     file_format: str
@@ -32,6 +35,7 @@ class FilesSource:
     window: Window = field(default_factory=Window)
     reload: bool = False
     feed: Feed = field(default_factory=Feed)
+    later: pa.Schema = field(default_factory=lambda: pa.schema([]))
 
     @property
     def name(self) -> str:
@@ -96,7 +100,8 @@ class FileBatch:
 
     def schema(self, known: pa.Schema | None, engine: Engine) -> pa.Schema:
         """One schema of all files, which workers look into."""
-        look = FileSchemas(open_storage(self.source.folder), self.source.file_format, known)
+        expected = with_later(known, self.source.later, self.source.file_format)
+        look = FileSchemas(open_storage(self.source.folder), self.source.file_format, expected)
         schemas = [schema for found in engine.map(look, [file.path for file in self.plan.files]) for schema in found]
         return unite(schemas, guessed=self.source.file_format != "parquet")
 

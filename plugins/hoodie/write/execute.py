@@ -23,11 +23,13 @@ from hoodie.write.plan import commit_action, plan_write, write_context
 
 @dataclass(frozen=True)
 class WriteResult:
-    """What a write did. Rows and bytes are those of the files written, kept rows included."""
+    """What a write did. Rows and bytes are those of the files written, kept rows included; `rows_combined` are rows of the input
+    that were dropped for others of their keys in it."""
 
     instant: Instant
     metadata: CommitMetadata = field(repr=False)
     services: tuple[ServiceOutcome, ...] = ()  # that ran after the commit, as the options asked
+    rows_combined: int = 0
 
     @property
     def rows_inserted(self) -> int:
@@ -84,13 +86,13 @@ def execute_write(
             switch_on_virtual_keys(tx)
         instant = tx.open(commit_action(tx.state.properties))
         context = write_context(plan, tx.writing(instant, access.engine.write_token))
-        stats = Pipeline(tx.state, plan, context, access.engine).run(rows)
+        written = Pipeline(tx.state, plan, context, access.engine).run(rows)
         if context.paths.may_nest:
-            refuse_nested(access.storage, instant.time, {stat.partition for stat in stats})
-        metadata = CommitMetadata(operation.upper(), tuple(stats), extra)
+            refuse_nested(access.storage, instant.time, {stat.partition for stat in written.stats})
+        metadata = CommitMetadata(operation.upper(), tuple(written.stats), extra)
 
         def more() -> Mapping[str, str]:
             return {**hooks.before_commit(), SCHEMA_KEY: plan.commit_schema}  # last: a caller has no say in it
 
         (done,) = tx.commit(Change(instant, metadata, more))
-        return WriteResult(done.instant, done.metadata)
+        return WriteResult(done.instant, done.metadata, rows_combined=written.rows_combined)

@@ -39,6 +39,14 @@ _ROW_BYTES = 64  # bytes per row of the input, a guess: only the size of a sketc
 
 
 @dataclass(frozen=True)
+class Written:
+    """The stats of the files, and how many rows of the input were dropped for others of their keys in it."""
+
+    stats: list[WriteStat]
+    rows_combined: int = 0
+
+
+@dataclass(frozen=True)
 class Pipeline:
     """One write whose instant has begun: survey -> candidates -> tag -> workload profile -> assignment -> route -> files."""
 
@@ -47,7 +55,7 @@ class Pipeline:
     context: WriteContext
     engine: Engine
 
-    def run(self, rows: Any) -> list[WriteStat]:
+    def run(self, rows: Any) -> Written:
         """Write `rows`, anything that the engine takes as input. Raises what the tasks raise, MissingFileError (see
         `TableView.check`), PendingInstantError for rows of a group that waits for clustering."""
         size = self.engine.input_size(rows)
@@ -55,7 +63,7 @@ class Pipeline:
         self._advise(size, buckets)
         if not self.plan.operation.packs and not self.plan.combines:
             written = self.engine.map_input(BulkInsert(self.context, new_file_id), rows)
-            return [stat for stats in written for stat in stats]
+            return Written([stat for stats in written for stat in stats])
         power = sketch_power(size // _ROW_BYTES)
         touched, keyed = self._survey(rows, buckets, power)
         partitions = sorted(frozenset().union(*(part.partitions for part in touched)))
@@ -67,9 +75,10 @@ class Pipeline:
         placement = Placement(self.state, self.plan, self.context.writing.instant, Busy(self.state))
         assignment = placement.assign(profile, slices, size)
         if not assignment.tasks:
-            return []
+            return Written([], profile.combined)
         routed = keyed.exchange(Route(tag, assignment), len(assignment.tasks), assignment.sizes)
-        return [stat for stat in routed.map(WriteFiles(self.context, assignment.tasks)) if stat is not None]
+        stats = routed.map(WriteFiles(self.context, assignment.tasks))
+        return Written([stat for stat in stats if stat is not None], profile.combined)
 
     @property
     def _index(self) -> Index:

@@ -97,19 +97,24 @@ class SurveyInput:
 
 @dataclass(frozen=True)
 class WorkloadProfile:
-    """Rows that touch each file group (by its number), rows to insert into each partition."""
+    """Rows that touch each file group (by its number), rows to insert into each partition; rows dropped before, as they were
+    combined with others of their keys."""
 
     updates: Counter[int]
     inserts: Counter[str]
+    combined: int = 0
 
     @staticmethod
     def of(parts: Iterable[WorkloadProfile]) -> WorkloadProfile:
         """That of all buckets together."""
-        whole = WorkloadProfile(Counter(), Counter())
+        updates: Counter[int] = Counter()
+        inserts: Counter[str] = Counter()
+        combined = 0
         for part in parts:
-            whole.updates.update(part.updates)
-            whole.inserts.update(part.inserts)
-        return whole
+            updates.update(part.updates)
+            inserts.update(part.inserts)
+            combined += part.combined
+        return WorkloadProfile(updates, inserts, combined)
 
 
 @dataclass(frozen=True)
@@ -122,15 +127,15 @@ class Tag:
     combine: bool
 
     def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> WorkloadProfile:
-        rows, tagged = self.rows(tables)
+        rows, tagged, combined = self.rows(tables)
         groups, counts = np.unique(tagged.groups, return_counts=True)
         updates = Counter(dict(zip(groups.tolist(), counts.tolist(), strict=True)))
         fresh = rows[PARTITION_PATH].take(pa.array(tagged.new))
         inserts = {entry["values"]: entry["counts"] for entry in pc.value_counts(fresh).to_pylist()}
-        return WorkloadProfile(updates, Counter(inserts))
+        return WorkloadProfile(updates, Counter(inserts), combined)
 
-    def rows(self, tables: Iterator[pa.Table]) -> tuple[pa.Table, Tagged]:
-        """The incoming rows of the bucket, one a key when they are combined, and where they live.
+    def rows(self, tables: Iterator[pa.Table]) -> tuple[pa.Table, Tagged, int]:
+        """The incoming rows of the bucket, one a key when they are combined, where they live, and how many were dropped for that.
 
         New deletes are dropped, unless what they delete may be in the small file that they go to.
         """
@@ -139,15 +144,16 @@ class Tag:
         for table in tables:
             (stored if GROUP in table.schema.names else incoming).append(table)
         if not incoming:
-            return _no_rows(self.context), Tagged.nowhere(0)
+            return _no_rows(self.context), Tagged.nowhere(0), 0
         rows = pa.concat_tables(incoming)
+        came = rows.num_rows
         if self.combine:
             rows = combined_batch(rows, self.context.rules)
         tagged = self.index.tag(rows, pa.concat_tables(stored) if stored else None, self.partition_of_group)
         if self.context.merges_inserts:
-            return rows, tagged
+            return rows, tagged, came - rows.num_rows
         lives = ~rows[DELETE].combine_chunks().to_numpy(zero_copy_only=False)
-        return rows, replace(tagged, new=tagged.new[lives[tagged.new]])
+        return rows, replace(tagged, new=tagged.new[lives[tagged.new]]), came - rows.num_rows
 
 
 @dataclass(frozen=True)
@@ -158,7 +164,7 @@ class Route:
     assignment: Assignment
 
     def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> Iterator[Block]:
-        rows, tagged = self.tag.rows(tables)
+        rows, tagged, _ = self.tag.rows(tables)
         task_of_group = self.assignment.task_of_group
         update_tasks = np.array([task_of_group[group] for group in np.unique(tagged.groups).tolist()], dtype=np.int64)
         places = np.searchsorted(np.unique(tagged.groups), tagged.groups)

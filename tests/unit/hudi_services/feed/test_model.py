@@ -24,9 +24,10 @@ SAID: dict[str, Any] = {
     "pattern": "orders_*.csv",
     "min_age": "5m",
     "schema": {"id": "string", "amount": {"type": "decimal(10,2)", "nullable": False, "default": 0.5}},
+    "undeclared": "keep",
     "quarantine": {"files": "skip"},
     "rename": {"id": "order_id"},
-    "timestamps": {"*": ["%d.%m.%Y"], "at": {"formats": "%s", "zone": "Europe/Berlin"}},
+    "timestamps": {"*": ["%d.%m.%Y"], "at": {"formats": "%Y%m%d", "zone": "Europe/Berlin"}},
     "sql": "select '{{ }}' as x from batch",
 }
 

@@ -13,10 +13,12 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
+from hudi_services.feed.model import Feed as Declared
 from hudi_services.ingest.files.source import FilesSource
 from hudi_services.ingest.prepare import prepare
 from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.run import run_ingest
+from hudi_services.ingest.shape.shape import Shape
 from tests.support.tables import OPTIONS, SMALL_BLOOM, content
 
 
@@ -42,8 +44,11 @@ class Feed:
     def request(self, file_format="parquet", options=(), **more):
         merged = {**OPTIONS, **SMALL_BLOOM, **dict(options)}
         named = {name: more.pop(name) for name in ("date_pattern", "window", "reload") if name in more}
-        source = FilesSource(str(more.pop("source", self.source)), file_format, **named)
-        return IngestRequest(str(self.table), source, options=merged, **more)
+        declared = Declared.model_validate(more.pop("declared", {}))
+        shape = Shape.of(declared)
+        folder = str(more.pop("source", self.source))
+        source = FilesSource(folder, file_format, **named, feed=declared, later=shape.later)
+        return IngestRequest(str(self.table), source, options=merged, shape=shape, **more)
 
     def run(self, *args, **more):
         return run_ingest(self.request(*args, **more), LocalEngine(2))

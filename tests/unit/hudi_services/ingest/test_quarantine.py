@@ -8,7 +8,7 @@ import pytest
 
 import hoodie.table
 from hoodie.errors import ConfigError, RecordKeyError, SourceError
-from hudi_services.ingest.quarantine import QuarantineWriter
+from hudi_services.ingest.quarantine import Counts, QuarantineWriter
 from tests.support.archive import archive_before
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.tables import batch
@@ -150,13 +150,13 @@ def test_a_type_that_makes_no_partition_path_is_told_before_anything_is_created(
 def test_every_row_that_was_read_is_accounted_for(feed):
     feed.land("1.csv", "id,part,ts,value\na,p,1,1\na,p,2,2\n,p,1,1\nb,p,5,1\n")
     first = feed.run("csv", max_bad_share=0.5)
-    assert (first.rows_read, first.rows_written, first.rows_dropped, first.rows_quarantined) == (4, 2, 1, 1)
+    assert (first.rows_read, first.rows_written, first.rows_duplicate, first.rows_quarantined) == (4, 2, 1, 1)
     feed.land("2.csv", "id,part,ts,value\na,p,3,3\nc,q,1,1\n")
     second = feed.run("csv")
-    assert (second.rows_read, second.rows_inserted, second.rows_updated, second.rows_dropped) == (2, 1, 1, 0)
+    assert (second.rows_read, second.rows_inserted, second.rows_updated, second.rows_duplicate) == (2, 1, 1, 0)
     feed.land("3.csv", "id,part,ts\na,p,4\ngone,p,4\n")
     third = feed.run("csv", operation="delete")
-    assert (third.rows_read, third.rows_deleted, third.rows_dropped) == (2, 1, 1)
+    assert (third.rows_read, third.rows_deleted, third.rows_without_effect) == (2, 1, 1)
 
 
 def killed_at(feed, monkeypatch, name, path, half):
@@ -232,16 +232,16 @@ def test_a_run_leaves_those_of_other_tables_alone(feed, tmp_path):
         rows.add_text("x.csv", "text", "reason")
     feed.land("1.csv", GOOD)
     feed.run("csv", quarantine_path=str(shared))
-    assert other.totals() == (1, 1)
+    assert other.totals() == Counts(1, 0, 1)
     assert (shared / "run-1" / "rows-0.jsonl").exists()
 
 
 def test_a_task_that_runs_again_replaces_what_it_wrote(tmp_path):
     writer = QuarantineWriter(str(tmp_path), "/table", "run-1")
-    for read in (3, 5):
+    for good in (3, 5):
         with writer.open(0) as rows:
-            rows.read = read
+            rows.good, rows.filtered = good, 2
             rows.add_text("x.csv", "text", "reason")
-    assert writer.totals() == (6, 1)
+    assert writer.totals() == Counts(8, 2, 1)
     writer.finish(keep_rows=False)
     assert list(tmp_path.iterdir()) == []

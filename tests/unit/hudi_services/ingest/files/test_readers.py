@@ -14,8 +14,9 @@ from hoodie.storage import open_storage
 from hudi_services.ingest.checks import RowChecks
 from hudi_services.ingest.files.listing import list_source
 from hudi_services.ingest.files.readers import file_splits
-from hudi_services.ingest.quarantine import QuarantineWriter
+from hudi_services.ingest.quarantine import Counts, QuarantineWriter
 from hudi_services.ingest.rows import CheckedSplit
+from hudi_services.ingest.shape.shape import Shape
 from tests.support.tables import OPTIONS, batch
 
 ROWS = batch([("a", "p", 1, 1), ("b", "q", 2, 2)])
@@ -97,14 +98,17 @@ def test_row_groups_of_a_great_file_are_read_once_by_any_number_of_tasks(feed, m
     checks = RowChecks(
         ("id",), RecordKeys(("id",), with_names=False), PartitionPaths((), hive_style=True, url_encode=False)
     )
+    shaping = Shape().plan(rows.schema, None, "land")
     for parallelism in (1, 2, 5, 50):
         writer = QuarantineWriter(str(feed.quarantine), str(feed.table), "run")
         found = file_splits(storage, "parquet", files, rows.schema, parallelism)
-        splits = [CheckedSplit(each, "land", rows.schema, checks, writer, place) for place, each in enumerate(found)]
+        splits = [
+            CheckedSplit(each, "land", shaping, rows.schema, checks, writer, place) for place, each in enumerate(found)
+        ]
         assert min(parallelism, 9) - 1 <= len(splits) <= 9
         read = pa.Table.from_batches([each for split in splits for each in split.batches()])
         assert read.equals(rows), "in the order of arrival"
-        assert writer.totals() == (100, 0)
+        assert writer.totals() == Counts(100, 0, 0)
         writer.finish(keep_rows=True)
 
 
