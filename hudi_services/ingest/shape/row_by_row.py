@@ -87,7 +87,7 @@ def _inner_problems(grammar: Grammar, tree: Node) -> Iterator[str]:
     for node in nodes(tree):
         kind = node["class"]
         if kind not in _PLAIN:
-            yield _WORDS.get(kind, kind)
+            yield _WORDS.get(kind, str(kind))
         elif kind == "FUNCTION":
             yield from _function_problems(grammar, node)
         elif kind == "OPERATOR" and node["type"] == "GROUPING_FUNCTION":
