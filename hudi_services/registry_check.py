@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime
 from typing import Any
 
 import click
 
-from hudi_services.entries import ENTRIES, Entries
+from hudi_services.entries import ENTRIES, Entries, entry_named
 from hudi_services.entry.dag import dag_id
+from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
+from hudi_services.entry.when import When, services_of
 from hudi_services.flags import CONTEXT, json_flag, verbose_flag, with_examples
 from hudi_services.registry.find import registry_file
 from hudi_services.registry.load import read_registry
@@ -22,7 +25,10 @@ _MISTAKES = 1  # the exit code
 
 @dataclass(frozen=True)
 class ServiceLine:
-    """A service of a table: its DAG, and what starts a run by itself: cron in UTC, changes by other services, or nothing."""
+    """A service of a table: its DAG, and what starts a run by itself: cron in UTC, or changes by other services.
+
+    `runs` is that in words; `never` is why it does not run by itself, None when it does or need not.
+    """
 
     service: str
     dag: str
@@ -30,12 +36,8 @@ class ServiceLine:
     after: Sequence[str]
     first_day: str
     last_day: str | None
-
-    @property
-    def when(self) -> str:
-        by_itself = [f"cron {self.schedule}"] if self.schedule else []
-        by_itself += [f"after {' or '.join(self.after)}"] if self.after else []
-        return ", ".join(by_itself) or "only when it is asked for"
+    runs: str
+    never: str | None
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,10 @@ class Checked:
     mistakes: Sequence[Mistake]
 
 
-def checked(file: str, entries: Entries = ENTRIES) -> Checked:
+def checked(file: str, today: date, entries: Entries = ENTRIES) -> Checked:
     """Reads a registry file, which may have mistakes, or be none."""
     reading = read_registry(file, entries=entries)
-    tables = [_line(table, entries) for table in reading.registry.tables]
+    tables = [_line(table, today, entries) for table in reading.registry.tables]
     return Checked(file, tables, reading.registry.pools, reading.mistakes)
 
 
@@ -71,7 +73,8 @@ def check_command(entries: Entries = ENTRIES) -> click.Group:
     """The command `registry`."""
 
     def check(file: str | None, as_json: bool) -> int:
-        found = checked(str(file if file is not None else registry_file(None)), entries)
+        named = str(file if file is not None else registry_file(None))
+        found = checked(named, datetime.now(UTC).date(), entries)
         click.echo(json.dumps(asdict(found), indent=2) if as_json else "\n".join(_text(found)))
         return _MISTAKES if found.mistakes else 0
 
@@ -90,7 +93,7 @@ def check_command(entries: Entries = ENTRIES) -> click.Group:
     return group
 
 
-def _line(table: Table, entries: Entries) -> TableLine:
+def _line(table: Table, today: date, entries: Entries) -> TableLine:
     source = table.source
     return TableLine(
         table.name,
@@ -98,12 +101,14 @@ def _line(table: Table, entries: Entries) -> TableLine:
         table.type,
         table.version,
         f"{source.path} ({source.format})" if source is not None else None,
-        [_service(table, entry) for entry in entries if entry.has_dag(table)],
+        [_service(table, when, entry_named(when.service, entries)) for when in services_of(table, entries, today)],
     )
 
 
-def _service(table: Table, entry: Any) -> ServiceLine:
-    trigger = entry.dag.trigger(table, entry.section_of(table))
+def _service(table: Table, when: When, entry: ServiceEntry[Any]) -> ServiceLine:
+    section = entry.section_of(table)
+    assert section is not None, "the table has the service"
+    trigger = entry.dag.trigger(table, section)
     return ServiceLine(
         entry.name,
         dag_id(entry.name, table.name),
@@ -111,6 +116,8 @@ def _service(table: Table, entry: Any) -> ServiceLine:
         trigger.after,
         trigger.start.isoformat(),
         trigger.end.isoformat() if trigger.end is not None else None,
+        when.runs,
+        when.never,
     )
 
 
@@ -119,7 +126,9 @@ def _text(found: Checked) -> list[str]:
     for table in found.tables:
         lines.append(f"{table.name}  {table.type}, version {table.version}, at {table.base_path}")
         lines += [f"  source    {table.source}"] if table.source is not None else []
-        lines += [f"  {service.service:<9} {service.when}" for service in table.services]
+        lines += [
+            f"  {each.service:<9} {each.runs}{f': {each.never}' if each.never else ''}" for each in table.services
+        ]
     lines += [f"pool {name}  {slots} slots" for name, slots in found.pools.items()]
     lines += [str(mistake) for mistake in found.mistakes]
     counts = [_count(len(found.tables), "table"), _count(len(found.mistakes), "mistake")]

@@ -107,6 +107,26 @@ def test_hive_sync_names_its_extra(program, tmp_path, mode):
     assert "pip install 'hudi-table-services[hive]'" in done.stderr
 
 
+def test_bash_completes_it(program, tmp_path):
+    """As somebody has typed `hudi-services cle` and presses the tab key."""
+    script = program("completion", "bash").stdout
+    typed = 'PATH="$1:$PATH"; COMP_WORDS=(hudi-services cle); COMP_CWORD=1; _hudi_services_completion hudi-services\n'
+    typed += 'echo "${COMPREPLY[@]}"'
+    folder = program(python_code="import sys, pathlib; print(pathlib.Path(sys.executable).parent)").stdout.strip()
+    done = subprocess.run(
+        ["bash", "-c", f"{script}\n{typed}", "bash", folder], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.stdout.strip() == "clean", done.stderr
+
+
+def test_airflow_names_its_extra(program, tmp_path):
+    (tmp_path / "tables.yaml").write_text("tables: [{name: t, base_path: /t}]\n")
+    done = program("airflow", "--registry", str(tmp_path / "tables.yaml"))
+    assert done.returncode == 1
+    assert "pip install 'hudi-table-services[airflow]'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_files_for_airflow_and_spark_submit_come_along(program):
     for which, file in (("dags", "hudi_ingest.py"), ("spark-apps", "cleaner.py"), ("spark-conf", "log4j2.properties")):
         folder = Path(program("folder", which).stdout.strip())

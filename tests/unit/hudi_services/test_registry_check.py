@@ -30,7 +30,7 @@ def test_tables_services_and_schedules(tmp_path, capsys):
     assert capsys.readouterr().out.splitlines() == [
         "trips  COPY_ON_WRITE, version 9, at /lake/trips",
         "  source    /land (csv)",
-        "  ingest    cron 0 6 * * *",
+        "  ingest    by '0 6 * * *' (UTC)",
         "  clean     after ingest",
         "pool hudi  2 slots",
         f"{file}: 1 table, no mistakes",
@@ -66,3 +66,12 @@ def test_a_file_that_is_none(tmp_path, capsys):
     (tmp_path / "torn.yaml").write_text("tables: [")
     assert main(["registry", "check", str(tmp_path / "torn.yaml"), "--json"]) == 1
     assert "cannot be read" in json.loads(capsys.readouterr().out)["mistakes"][0]["message"]
+
+
+def test_what_never_runs_by_itself_is_told(tmp_path, capsys):
+    file = tmp_path / "tables.yaml"
+    file.write_text(TEXT.replace('schedule: "0 6 * * *", ', ""))
+    assert main(["registry", "check", str(file)]) == 0
+    said = capsys.readouterr().out
+    assert "ingest    by hand: ingest.schedule is not set" in said
+    assert "which never runs by itself" in said
