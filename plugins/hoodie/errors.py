@@ -47,6 +47,31 @@ class ConfigError(HoodieError):
     """An option is unknown, has a value that cannot be, or contradicts another option or the table."""
 
 
+class ArgumentError(ConfigError, ValueError, TypeError):
+    """An argument of a call has a type or a value that it cannot have. It also is a ValueError and a TypeError."""
+
+
+def check_argument(name: str, value: object, wanted: str, *kinds: type, having: str | None = None) -> None:
+    """Raises ArgumentError when the argument `name` is of none of these types, nor has the attribute `having`."""
+    if not isinstance(value, kinds) and not (having is not None and hasattr(value, having)):
+        raise ArgumentError(
+            f"The argument {name!r} is of a type that it cannot have",
+            found=f"{value!r:.100} ({type(value).__name__})",
+            fix=f"give {wanted}",
+        )
+
+
+class StorageError(HoodieError, OSError):
+    """The storage failed, or refused: a disk is full, a file cannot be read, a server does not answer. It also is an OSError."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class DataError(HoodieError, ValueError):
+    """Rows that were given cannot be read, or what is asked cannot be computed of the rows. It also is a ValueError."""
+
+
 class TableNotFoundError(HoodieError):
     """The base path holds no Hudi table."""
 

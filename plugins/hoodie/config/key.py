@@ -121,7 +121,7 @@ def shown(value: object) -> str:
     """A given value as the text that a properties file would hold."""
     if isinstance(value, bool):
         return str(value).lower()
-    return ",".join(value) if isinstance(value, list | tuple) else str(value)
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def resolve(given: Mapping[str, object], keys: Iterable[ConfigKey[Any]]) -> Options:
@@ -141,6 +141,8 @@ def resolve(given: Mapping[str, object], keys: Iterable[ConfigKey[Any]]) -> Opti
                 f"Option {name!r} is not known here",
                 fix=f"did you mean {close[0]!r}?" if close else "remove it: it would have no effect",
             )
+        if raw is None:
+            raise ConfigError(f"Option {name!r} has no value", found="None", fix=f"leave it out, or give it: {key.doc}")
         given_text = shown(raw)
         try:
             value = key.parse(given_text)

@@ -37,6 +37,6 @@ assert tuple(_OPERATIONS) == keys.OPERATIONS, "the option takes the operations t
 
 def operation_named(name: str) -> Operation:
     """The operation that goes by `name`. Raises ConfigError for any other name."""
-    if name not in _OPERATIONS:
+    if not isinstance(name, str) or name not in _OPERATIONS:
         raise ConfigError(f"Operation {name!r} is not known", fix=f"use one of {', '.join(_OPERATIONS)}")
     return _OPERATIONS[name]

@@ -15,7 +15,7 @@ from typing import Any
 from hoodie.config.catalogue import Entry, Kind, Verdict, catalogue, find
 from hoodie.config.groups import GROUPS, OptionGroup
 from hoodie.config.key import ConfigKey, shown
-from hoodie.errors import ConfigError
+from hoodie.errors import ArgumentError, ConfigError
 
 _log = logging.getLogger(__name__)
 
@@ -30,8 +30,23 @@ def declared(name: str) -> ConfigKey[Any] | None:
 
 def select_keys(options: Mapping[str, object], keys: Iterable[ConfigKey[Any]]) -> dict[str, object]:
     """The part of checked options that has these keys."""
+    _check_mapping(options)
     names = {name for key in keys for name in key.names}
     return {name: value for name, value in options.items() if name in names}
+
+
+def given_options(options: Mapping[str, object] | None) -> Mapping[str, object]:
+    """The options of a call that may leave them out."""
+    return {} if options is None else options
+
+
+def _check_mapping(given: object) -> None:
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise ArgumentError(
+            "Options are no mapping of names to values",
+            found=f"{given!r:.100} ({type(given).__name__})",
+            fix="give a dict, such as {'hoodie.table.name': 'trips'}",
+        )
 
 
 def own_options(given: Mapping[str, object], *groups: OptionGroup) -> dict[str, object]:
@@ -40,6 +55,7 @@ def own_options(given: Mapping[str, object], *groups: OptionGroup) -> dict[str, 
     What has no effect here is told in the log, one line a reason. Raises ConfigError for a name that Hudi does not know (with
     the closest one), and for an option that would matter to whoever takes these groups and is refused.
     """
+    _check_mapping(given)
     meant = {name for group in groups for key in group.keys for name in key.names}
     own: dict[str, object] = {}
     idle: dict[Kind, list[str]] = {}

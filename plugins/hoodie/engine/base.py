@@ -63,6 +63,11 @@ class Engine(Protocol):
         ...
 
     @property
+    def in_process(self) -> bool:
+        """Whether tasks run in this process, see its memory and its local files."""
+        ...
+
+    @property
     def tasks_per_process(self) -> int:
         """How many of them share the memory of one process."""
         ...

@@ -43,6 +43,10 @@ class LocalEngine:
         return self._parallelism
 
     @property
+    def in_process(self) -> bool:
+        return True
+
+    @property
     def tasks_per_process(self) -> int:
         return self._parallelism
 

@@ -36,15 +36,17 @@ def columns_of_all(properties: TableProperties, data: pa.Schema, query: Query) -
     return with_meta_columns(data) if query.meta_columns and not properties.virtual_keys else data
 
 
-def read_columns(properties: TableProperties, data: pa.Schema, query: Query) -> ReadColumns:
-    """The columns of `query` on a table with the data columns `data`.
+def read_columns(
+    properties: TableProperties, data: pa.Schema, query: Query, filter: pc.Expression | None
+) -> ReadColumns:
+    """The columns of `query` on a table with the data columns `data`, and those of `filter`, which its rows have to pass.
 
     Raises ConfigError for an unknown column, a filter that does not fit or that asks for meta columns which are null, and
     UnsupportedTableError for partition columns that only folders tell.
     """
     known = with_meta_columns(data)
     wanted = list(columns_of_all(properties, data, query).names if query.columns is None else query.columns)
-    asked = _columns_of(query.filter, known)
+    asked = _columns_of(filter, known)
     for name in wanted:
         if name not in known.names:
             raise ConfigError(

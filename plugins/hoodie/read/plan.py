@@ -19,17 +19,19 @@ from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.model.time import Time
 from hoodie.read.columns import columns_of_all, read_columns
+from hoodie.read.filters import as_expression
 from hoodie.read.incremental import IncrementalRange, incremental_range
 from hoodie.read.prune import Pruning, pruning_of
 from hoodie.read.query import Query, Snapshot
 from hoodie.read.times import check_not_cleaned, resolve_as_of
+from hoodie.schema import with_meta_columns
 from hoodie.timeline import Timeline
 from hoodie.view import TableState, TableView
 from hoodie.view.missing import looked_at_again
 from hoodie.view.table_schema import table_schema
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ReadPlan:
     """A query, ready to run."""
 
@@ -47,6 +49,9 @@ class ReadPlan:
     left_out: int  # folders that the filter's partition columns rule out, each of a partition or of several
     written: IncrementalRange | None
     """The range of an incremental read whose rows are all wanted; None: the query asks something else."""
+
+    def __repr__(self) -> str:
+        return f"ReadPlan({self.explain()})"
 
     @property
     def filter(self) -> pc.Expression | None:
@@ -91,12 +96,8 @@ def plan_read(state: TableState, query: Query) -> ReadPlan:
         return _plan(state, query, _as_of(state, query.kind), options)
     wanted = incremental_range(state, query.kind)
     rows = wanted.rows()
-    narrowed = replace(
-        query,
-        filter=rows if query.filter is None else rows & query.filter,
-        partitions=_in_both(wanted.partitions, query.partitions),
-    )
-    plan = _plan(state.before(wanted.later), narrowed, wanted.as_of, options)
+    narrowed = replace(query, partitions=_in_both(wanted.partitions, query.partitions))
+    plan = _plan(state.before(wanted.later), narrowed, wanted.as_of, options, rows)
     return replace(plan, written=wanted) if query.filter is None else plan
 
 
@@ -105,9 +106,15 @@ def snapshot_columns(state: TableState, query: Query, kind: Snapshot) -> pa.Sche
     return columns_of_all(state.properties, _schema(state, _as_of(state, kind)), query)
 
 
-def _plan(state: TableState, query: Query, as_of: Time | None, options: Options) -> ReadPlan:
-    columns = read_columns(state.properties, _schema(state, as_of), query)
-    pruning = pruning_of(state.properties, columns, query.filter)
+def _plan(
+    state: TableState, query: Query, as_of: Time | None, options: Options, rows: pc.Expression | None = None
+) -> ReadPlan:
+    """`rows` are those that are wanted besides what the query's filter says."""
+    schema = _schema(state, as_of)
+    asked = as_expression(query.filter, with_meta_columns(schema))
+    filter = rows if asked is None else asked if rows is None else rows & asked
+    columns = read_columns(state.properties, schema, query, filter)
+    pruning = pruning_of(state.properties, columns, filter)
     view = TableView(state, query.partitions, pruning.partitions, as_of)
     check_not_cleaned(view)
     slices = view.latest()

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-import pyarrow.compute as pc
+from hoodie.errors import ArgumentError
+from hoodie.read.filters import Filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Query:
 
     columns: Sequence[str] | None = None
     """May name meta columns, null where keys are virtual. None: all data columns."""
-    filter: pc.Expression | None = None
+    filter: Filter | None = None
     kind: Snapshot | Incremental = Snapshot()
     partitions: Sequence[str] | None = None
     """Paths of the only partitions that are looked at."""
@@ -48,3 +49,15 @@ class Query:
     """The keys of `hoodie.config.read_keys`."""
     meta_columns: bool = False
     """Where no columns are named the meta columns come first, unless keys are virtual."""
+
+    def __post_init__(self) -> None:
+        for what, names in (("columns", self.columns), ("partitions", self.partitions)):
+            texts = isinstance(names, Sequence) and not isinstance(names, str | bytes)
+            if names is not None and not (texts and all(isinstance(name, str) for name in names)):
+                raise ArgumentError(
+                    f"The {what} of a read are no list of names",
+                    found=f"{names!r:.100} ({type(names).__name__})",
+                    fix=f"give a list of text, such as {what}=['a', 'b']",
+                )
+            if names is not None and what == "columns" and len(set(names)) < len(names):
+                raise ArgumentError("A column of a read is named twice", found=", ".join(names), fix="name it once")

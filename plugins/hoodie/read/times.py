@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from hoodie.errors import TimeTravelError
+from hoodie.errors import TimeTravelError, check_argument
 from hoodie.model.clean import CleanResult
 from hoodie.model.files import GroupId
 from hoodie.model.names import BaseFileName, LogFileName
@@ -19,8 +19,9 @@ from hoodie.view import TableState, TableView
 def moment_as_time(state: TableState, moment: str | datetime) -> Time:
     """Instant text of an instant (14 or 17 digits), ISO date or time, or datetime (naive ones are UTC).
 
-    Raises TimeTravelError when it is none of these.
+    Raises TimeTravelError for text that is none of these, ArgumentError for anything else.
     """
+    check_argument("as_of, start or end", moment, "an instant or ISO time as text, or a datetime", str, datetime)
     text = moment if isinstance(moment, str) else None
     if text is not None and text.isdigit() and len(text) in (14, 17):
         return Time.of(with_milliseconds(text))
@@ -31,7 +32,10 @@ def moment_as_time(state: TableState, moment: str | datetime) -> Time:
             f"Cannot read as of {moment!r}", fix="give an instant (yyyyMMddHHmmssSSS) or an ISO date or time"
         ) from None
     assert isinstance(parsed, datetime)
-    return format_time(parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC), state.zone)
+    try:
+        return format_time(parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC), state.zone)
+    except OverflowError as error:  # a time zone away from the first or last year
+        raise TimeTravelError(f"Cannot read as of {moment!r}", found=str(error), fix="give another time") from error
 
 
 def resolve_as_of(state: TableState, as_of: str | datetime) -> Time:

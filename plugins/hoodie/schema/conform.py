@@ -47,7 +47,9 @@ def _convert(array: pa.Array, kind: pa.DataType, path: str, rounds: bool) -> pa.
 
 def _cast(array: pa.Array, kind: pa.DataType, path: str, rounds: bool) -> pa.Array:
     if pa.types.is_dictionary(array.type):
-        return _convert(array.dictionary_decode(), kind, path, rounds)
+        # Few values are cast, and those of views cannot be taken by number before.
+        values = _convert(array.dictionary, kind, path, rounds)
+        return pa.DictionaryArray.from_arrays(array.indices, values).dictionary_decode()
     if pa.types.is_struct(kind) and pa.types.is_struct(array.type):
         return _struct(array, kind, path, rounds)
     if pa.types.is_map(kind) and pa.types.is_map(array.type):

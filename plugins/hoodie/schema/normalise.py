@@ -120,5 +120,14 @@ def column_type(kind: pa.DataType, path: str, *, nulls: bool = False) -> pa.Data
     raise SchemaConflictError(
         f"Column {path!r} has a type that a Hudi table cannot hold",
         found=str(kind),
-        fix="cast it before the write, or drop it",
+        fix=f"cast it before the write{_instead(kind)}, or drop it",
     )
+
+
+def _instead(kind: pa.DataType) -> str:
+    """The type that holds its values, where one suggests itself."""
+    if pa.types.is_uint64(kind):
+        return " (to int64; to decimal128(20, 0) where values are 2**63 and more)"
+    if pa.types.is_duration(kind):
+        return " (to int64, and tell the unit in the column's name)"
+    return " (to string)" if pa.types.is_time(kind) else ""

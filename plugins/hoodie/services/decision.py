@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
+from hoodie.display import Shown, Shows
+
 P = TypeVar("P", covariant=True)
 
 _SHOWN = 200  # lines of items: a plan of millions must not flood a terminal; JSON has all
@@ -47,8 +49,8 @@ class Items:
         return map(self.item, self.planned)
 
 
-@dataclass(frozen=True)
-class Decision(Generic[P]):
+@dataclass(frozen=True, repr=False)
+class Decision(Shows, Generic[P]):
     """What a service would do, and why; `plan` is None when nothing is to be done.
 
     `facts` are what was looked at, for programs. People read `before` and `after`, lines around those of the items; where a
@@ -63,6 +65,16 @@ class Decision(Generic[P]):
     before: Sequence[str] | None = None
     after: Sequence[str] = ()
     would: str = ""
+
+    def shown(self) -> Shown:
+        """The reason, the sum, what was looked at, and the items."""
+        line = f"Decision({self.reason}; {self._sum()}nothing was changed)"
+        facts = [(name.replace("_", " "), value) for name, value in self.facts.items()]
+        shown = list(islice(self.items or (), _SHOWN))
+        rows: list[tuple[object, ...]] = [(item.path, item.bytes, item.reason) for item in shown]
+        if self.items is not None and len(self.items) > len(rows):
+            rows.append((f"… and {len(self.items) - len(rows):,} more", None, None))
+        return Shown(line, facts, ("path", "bytes", "why"), rows)
 
     def as_dict(self, service: str) -> dict[str, Any]:
         """For programs."""

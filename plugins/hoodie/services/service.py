@@ -13,7 +13,7 @@ from hoodie.clock import Clock
 from hoodie.config.groups import OptionGroup
 from hoodie.config.key import resolve
 from hoodie.config.write_keys import LOCK_WAIT_MS
-from hoodie.errors import PendingInstantError
+from hoodie.errors import ArgumentError, PendingInstantError
 from hoodie.model.time import Time
 from hoodie.services.decision import Decision
 from hoodie.timeline import Action, Instant
@@ -85,6 +85,25 @@ class Scheduled(Decides[P], Protocol[P, R_co]):
         Safe to kill at any point, and to repeat. Raises PendingInstantError when no such plan waits.
         """
         ...
+
+
+def check_service(service: object, *kinds: type) -> None:
+    """Raises ArgumentError for what is no service, or one of none of these kinds (`Service`, `Scheduled`)."""
+    if not hasattr(service, "decide") or (kinds and not isinstance(service, kinds)):
+        raise ArgumentError(
+            "The argument 'service' is no service that can do this",
+            found=f"{service!r:.100} ({type(service).__name__})",
+            fix="give one of hoodie.CLEAN, COMPACTION, LOG_COMPACTION, SYNC; only compactions of both kinds are scheduled",
+        )
+
+
+def asked_time(time: object) -> Time:
+    """The instant that a caller names. Raises ArgumentError for what is none."""
+    if isinstance(time, str) and time.isascii() and time.isdigit():
+        return Time.of(time)
+    raise ArgumentError(
+        f"{time!r:.100} is no instant", fix="give the text that `schedule` returned (yyyyMMddHHmmssSSS)"
+    )
 
 
 def schedule(

@@ -41,6 +41,10 @@ class SparkEngine:
         return int(self._context.defaultParallelism)
 
     @property
+    def in_process(self) -> bool:
+        return False
+
+    @property
     def tasks_per_process(self) -> int:
         return 1
 

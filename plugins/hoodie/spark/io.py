@@ -8,15 +8,17 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from hoodie.config import given_options
+from hoodie.read.filters import Filter
 from hoodie.read.plan import plan_read, snapshot_columns
 from hoodie.read.query import Incremental, Query, Snapshot
 from hoodie.spark.engine import SparkEngine
 from hoodie.spark.required import required_columns
 from hoodie.spark.scan import Scan, plan_scan
+from hoodie.storage import BasePath
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
 from hoodie.write.execute import WriteResult
@@ -28,7 +30,7 @@ _ADVICE = "Spark cannot tell the workers which columns a query needs: name them 
 
 
 def write(
-    df: DataFrame, base_path: str, operation: str | None = None, options: Mapping[str, object] | None = None
+    df: DataFrame, base_path: BasePath, operation: str | None = None, options: Mapping[str, object] | None = None
 ) -> WriteResult:
     """Write a DataFrame to the table at `base_path`, as HoodieTable.write does."""
     table = HoodieTable.open(base_path, engine=SparkEngine(df.sparkSession))
@@ -37,24 +39,24 @@ def write(
 
 def read(
     spark: SparkSession,
-    base_path: str,
+    base_path: BasePath,
     columns: Sequence[str] | None = None,
     as_of: str | datetime | None = None,
     partitions: Sequence[str] | None = None,
     read_optimized: bool = False,
     options: Mapping[str, object] | None = None,
-    filter: pc.Expression | None = None,
+    filter: Filter | None = None,
 ) -> DataFrame:
     """A snapshot as a DataFrame, with the meta columns first, if keys are not virtual, unless `columns` names others.
 
     Slices without logs are scanned by Spark's own vectorised reader: filters and columns of the query reach them. Slices with
     logs, skeletons of a bootstrap, and tables at a URL for which Spark's Hadoop has no file system are read by Python workers on
     Arrow columns: `columns` and those that merging needs. `partitions` are partition paths. A `filter` (an expression of
-    `pyarrow.compute`, as for `HoodieTable.read`) on partition columns leaves other partitions unlisted; what it asks of other
-    columns is asked by the workers, so leave that to the DataFrame's `where`.
+    `pyarrow.compute` or text, as for `HoodieTable.read`) on partition columns leaves other partitions unlisted; what it asks of
+    other columns is asked by the workers, so leave that to the DataFrame's `where`.
     """
     kind = Snapshot(as_of, read_optimized)
-    found = _scan(spark, base_path, Query(columns, filter, kind, partitions, options or {}, meta_columns=True))
+    found = _scan(spark, base_path, Query(columns, filter, kind, partitions, given_options(options), meta_columns=True))
     if columns is None and sum(each.size for each in found.by_workers) > _LARGE:
         _log.warning("%s: %s", base_path, _ADVICE)
     return found.frame(spark)
@@ -62,13 +64,13 @@ def read(
 
 def query(
     spark: SparkSession,
-    base_path: str,
+    base_path: BasePath,
     build: Callable[[DataFrame], DataFrame],
     as_of: str | datetime | None = None,
     partitions: Sequence[str] | None = None,
     read_optimized: bool = False,
     options: Mapping[str, object] | None = None,
-    filter: pc.Expression | None = None,
+    filter: Filter | None = None,
 ) -> DataFrame:
     """`build` of the DataFrame that `read` makes of the columns which it needs, without naming them.
 
@@ -77,7 +79,7 @@ def query(
     """
     state = HoodieTable.open(base_path).state()
     kind = Snapshot(as_of, read_optimized)
-    asked = Query(None, filter, kind, partitions, options or {}, meta_columns=True)
+    asked = Query(None, filter, kind, partitions, given_options(options), meta_columns=True)
     known = snapshot_columns(state, asked, kind)
     required = required_columns(spark, known, build)
 
@@ -90,27 +92,27 @@ def query(
 
 def explain(
     spark: SparkSession,
-    base_path: str,
+    base_path: BasePath,
     columns: Sequence[str] | None = None,
     as_of: str | datetime | None = None,
     partitions: Sequence[str] | None = None,
     read_optimized: bool = False,
     options: Mapping[str, object] | None = None,
-    filter: pc.Expression | None = None,
+    filter: Filter | None = None,
 ) -> str:
     """What `read` would read, who would read it, and what the filter leaves out, in words."""
     kind = Snapshot(as_of, read_optimized)
-    found = _scan(spark, base_path, Query(columns, filter, kind, partitions, options or {}, meta_columns=True))
+    found = _scan(spark, base_path, Query(columns, filter, kind, partitions, given_options(options), meta_columns=True))
     return found.explain() + (f"\n{_ADVICE}" if columns is None and found.by_workers else "")
 
 
 def read_incremental(
     spark: SparkSession,
-    base_path: str,
+    base_path: BasePath,
     start: str | datetime | None,
     end: str | datetime | None = None,
     columns: Sequence[str] | None = None,
-    filter: pc.Expression | None = None,
+    filter: Filter | None = None,
     *,
     full_scan: bool = False,
     options: Mapping[str, object] | None = None,
@@ -124,11 +126,11 @@ def read_incremental(
     vectorised reader, which passes filters of the DataFrame and the range on to the Parquet files.
     """
     kind = Incremental(start, end, full_scan)
-    asked = Query(columns, filter, kind, options=options or {}, meta_columns=True)
+    asked = Query(columns, filter, kind, options=given_options(options), meta_columns=True)
     return _scan(spark, base_path, asked).frame(spark)
 
 
-def _scan(spark: SparkSession, base_path: str, asked: Query) -> Scan:
+def _scan(spark: SparkSession, base_path: BasePath, asked: Query) -> Scan:
     return _planned(spark, HoodieTable.open(base_path).state(), asked)
 
 

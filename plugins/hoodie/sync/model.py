@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from hoodie.display import Shown, Shows, counted
+
 LAST_COMMIT = "last_commit_time_sync"
 LAST_COMPLETION = "last_commit_completion_time_sync"
 EXTRACTOR_PROPERTY = "hoodie.table.partition_extractor_class"
@@ -156,14 +158,19 @@ Action = (
 _SHOWN = 20
 
 
-@dataclass(frozen=True)
-class SyncPlan:
+@dataclass(frozen=True, repr=False)
+class SyncPlan(Shows):
     """What a sync would do, in order. `instant` is the last commit that the catalog would then know."""
 
     reason: str
     instant: str | None = None
     actions: tuple[Action, ...] = ()
     extractor: str | None = None
+
+    def shown(self) -> Shown:
+        """What changes in the catalog."""
+        line = f"SyncPlan({counted(len(self.actions), 'change')} of the catalog; {self.reason})"
+        return Shown(line, columns=("change",), rows=[(str(action),) for action in self.actions])
 
 
 def _columns(columns: tuple[Column, ...]) -> str:

@@ -85,7 +85,7 @@ class Instant:
 def format_time(moment: datetime, zone: tzinfo) -> Time:
     """`moment` as instant text in the table's zone, with milliseconds."""
     local = moment.astimezone(zone)
-    return Time.of(local.strftime("%Y%m%d%H%M%S") + f"{local.microsecond // 1000:03d}")
+    return Time.of(f"{local.year:04d}" + local.strftime("%m%d%H%M%S") + f"{local.microsecond // 1000:03d}")
 
 
 def parse_time(time: str, zone: tzinfo) -> datetime:

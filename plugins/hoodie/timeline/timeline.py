@@ -6,15 +6,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from hoodie.display import Shown, Shows, counted
 from hoodie.errors import CorruptTableError
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, State
 from hoodie.timeline.layouts import Layout
 
+_SHOWN = 50  # instants that are shown, the newest
 
-@dataclass(frozen=True)
-class Timeline:
+
+@dataclass(frozen=True, repr=False)
+class Timeline(Shows):
     """The instants of the active timeline at their highest state, by time. Immutable: load again to see news."""
 
     instants: tuple[Instant, ...]
@@ -28,6 +31,16 @@ class Timeline:
             if known is None or instant.state > known.state:
                 highest[instant.key] = instant
         return Timeline(tuple(sorted(highest.values(), key=lambda instant: (instant.time, instant.action))))
+
+    def shown(self) -> Shown:
+        """The newest instants as a table."""
+        rows = [(i.time, i.action, i.state.name, i.completion_time) for i in self.instants[-_SHOWN:]]
+        earlier = f", the last {len(rows)} of them" if len(rows) < len(self.instants) else ""
+        line = f"Timeline of {counted(len(self.instants), 'instant')}{earlier}"
+        return Shown(line, columns=("time", "action", "state", "completed"), rows=rows)
+
+    def __repr__(self) -> str:
+        return self.shown().as_text()
 
     def without(self, hidden: Collection[Instant]) -> Timeline:
         """The timeline before these completed instants were complete: their files are not committed yet."""

@@ -13,7 +13,7 @@ from hoodie.config.key import resolve
 from hoodie.config.store import PROPERTIES, create_properties, update_properties
 from hoodie.config.table import TableProperties
 from hoodie.config.table_keys import CREATE_KEYS
-from hoodie.errors import PendingInstantError, RecordKeyError, TableExistsError
+from hoodie.errors import PendingInstantError, RecordKeyError, TableExistsError, check_argument
 from hoodie.keygen import check_key_generator
 from hoodie.model.names import PARTITION_METAFILE
 from hoodie.schema import arrow_to_avro, check_ordering, find_field, normalise
@@ -36,6 +36,7 @@ def create_table(
     Raises ConfigError, SchemaConflictError, RecordKeyError (a key column is not in `schema`) or TableExistsError: for a table
     that is there, and for a folder with other files in it.
     """
+    check_argument("schema", schema, "a pyarrow.Schema, or None", pa.Schema, type(None))
     properties = _checked_properties(options, schema, more)
     present = storage.list("")
     if ".hoodie" in present.folders and storage.info(PROPERTIES) is not None:

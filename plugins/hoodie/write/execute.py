@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from hoodie.config import write_keys as keys
+from hoodie.display import Shown, Shows, counted
+from hoodie.errors import ArgumentError, check_argument
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata
 from hoodie.model.outcome import ServiceOutcome
 from hoodie.timeline import Instant
@@ -21,15 +23,26 @@ from hoodie.write.pipeline import Pipeline
 from hoodie.write.plan import commit_action, plan_write, write_context
 
 
-@dataclass(frozen=True)
-class WriteResult:
+@dataclass(frozen=True, repr=False)
+class WriteResult(Shows):
     """What a write did. Rows and bytes are those of the files written, kept rows included; `rows_combined` are rows of the input
     that were dropped for others of their keys in it."""
 
     instant: Instant
-    metadata: CommitMetadata = field(repr=False)
+    metadata: CommitMetadata
     services: tuple[ServiceOutcome, ...] = ()  # that ran after the commit, as the options asked
     rows_combined: int = 0
+
+    def shown(self) -> Shown:
+        """Its counts, and what became of the services after it."""
+        rows = f"{self.rows_inserted:,} inserted, {self.rows_updated:,} updated, {self.rows_deleted:,} deleted"
+        rows += f", {self.rows_combined:,} dropped for others of their keys" if self.rows_combined else ""
+        files = f"{counted(self.files_written, 'file')}, {self.bytes_written:,} bytes"
+        failed = [outcome.service for outcome in self.services if outcome.failed]
+        after = f"; failed after it: {', '.join(failed)}" if failed else ""
+        line = f"WriteResult({self.instant.time} {self.metadata.operation}: rows {rows}; {files}{after})"
+        told = [(each.service, "failed" if each.failed else "done", each.message) for each in self.services]
+        return Shown(line, columns=("service after it", "", "what it did"), rows=told)
 
     @property
     def rows_inserted(self) -> int:
@@ -78,6 +91,11 @@ def execute_write(
     `extra` goes into the commit's extra metadata. The commit is visible whole or not at all; a write that fails is rolled
     back at once, one that is killed at the start of the next.
     """
+    check_argument("hooks", hooks, "hoodie.write.execute.WriteHooks", WriteHooks)
+    if not isinstance(extra, Mapping) or not all(isinstance(text, str) for text in (*extra, *extra.values())):
+        raise ArgumentError(
+            "The extra metadata of a commit is no mapping of text to text", found=f"{extra!r:.100}", fix="give a dict"
+        )
     plan = plan_write(access.state(), schema, operation, options)  # refuse before taking the lock
     with transaction(access.storage, access.clock, operation, plan.options[keys.LOCK_WAIT_MS]) as tx:
         hooks.on_begin(tx.state)

@@ -17,7 +17,7 @@ from hoodie.config.same_table import check_same_table
 from hoodie.config.table import TableProperties
 from hoodie.config.table_keys import CREATE_KEYS
 from hoodie.config.write_keys import OPERATION
-from hoodie.errors import ConfigError, RecordKeyError, SchemaConflictError
+from hoodie.errors import ConfigError, RecordKeyError, SchemaConflictError, check_argument
 from hoodie.formats.base_file import BaseFileOptions
 from hoodie.formats.file_format import FileFormat
 from hoodie.keygen import keeps_text, key_generator, stored_keys
@@ -61,9 +61,10 @@ class WritePlan:
 
 def chosen_operation(asked: str | None, options: Mapping[str, object]) -> str:
     """The operation: of the call, of the option, or Hudi's default. Raises ConfigError when call and option contradict."""
+    check_argument("operation", asked, "the name of an operation, such as 'upsert'", str, type(None))
     resolved = resolve(select_keys(options, [OPERATION]), [OPERATION])
     if asked is None or not resolved.given(OPERATION):
-        return asked or resolved[OPERATION]
+        return resolved[OPERATION] if asked is None else asked
     if asked != resolved[OPERATION]:
         raise ConfigError(
             f"Option {OPERATION.name} contradicts the operation that is asked for",

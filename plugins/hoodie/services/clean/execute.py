@@ -11,6 +11,7 @@ from hoodie.config.bootstrap_keys import SOURCE
 from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.key import resolve
 from hoodie.config.write_keys import LOCK_WAIT_MS
+from hoodie.display import Shown, Shows, counted
 from hoodie.engine.base import Engine
 from hoodie.errors import CorruptTableError, HoodieError, MissingFileError, UnsafeDeleteError
 from hoodie.formats.bootstrap_index import read_bootstrap_index
@@ -39,12 +40,18 @@ from hoodie.view.access import TableAccess
 _BATCH = 256  # files that one task deletes
 
 
-@dataclass(frozen=True)
-class CleanRun:
+@dataclass(frozen=True, repr=False)
+class CleanRun(Shows):
     """What a call of the cleaner did: interrupted cleans that were finished, and the new one."""
 
     decision: Decision[CleanPlan]
     results: tuple[CleanResult, ...]
+
+    def shown(self) -> Shown:
+        """How many files went, from which partitions."""
+        line = f"CleanRun({counted(self.files_deleted, 'file')} deleted; {self.decision.reason})"
+        rows = [(done.start, path, len(names)) for done in self.results for path, names in sorted(done.deleted.items())]
+        return Shown(line, columns=("clean", "partition", "files deleted"), rows=rows)
 
     @property
     def files_deleted(self) -> int:

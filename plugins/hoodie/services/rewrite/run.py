@@ -10,6 +10,7 @@ import pyarrow as pa
 from hoodie.config.compaction_keys import COMPACTION_KEYS
 from hoodie.config.key import Options, resolve
 from hoodie.config.write_keys import LOCK_WAIT_MS
+from hoodie.display import Shown, Shows, counted
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import FileSlice
@@ -25,12 +26,18 @@ from hoodie.view.access import TableAccess
 from hoodie.view.table_schema import table_schema
 
 
-@dataclass(frozen=True)
-class CompactionResult:
+@dataclass(frozen=True, repr=False)
+class CompactionResult(Shows):
     """A finished compaction or log compaction."""
 
     instant: Instant
     metadata: CommitMetadata
+
+    def shown(self) -> Shown:
+        """Its counts."""
+        files, rows = len(self.metadata.stats), sum(stat.num_writes for stat in self.metadata.stats)
+        written = f"{counted(rows, 'row')} in {counted(files, 'file')}, {self.metadata.bytes_written:,} bytes"
+        return Shown(f"CompactionResult({self.instant.time} {self.metadata.operation}: {written})")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,45 @@
+"""The edge of the library: whatever fails in a call of a user's arrives as a HoodieError, with its cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+
+from hoodie.errors import DataError, HoodieError, MachineError, StorageError
+
+_LOOK = "look with `hudi-services show commits` whether it is in before you run it again; nothing half done is visible"
+
+
+@contextmanager
+def call(doing: str, *, changes: bool = False) -> Iterator[None]:
+    """Around one call, or one function as its decorator: `doing` says what it does, for the message.
+
+    A failure of the storage is a StorageError, which also is an OSError; rows or a filter that Arrow cannot compute make a
+    DataError, which also is a ValueError; a lack of memory a MachineError. A mistake of this library keeps its own kind.
+    """
+    try:
+        yield
+    except HoodieError:
+        raise
+    except MemoryError as error:
+        raise MachineError(
+            f"There is not enough memory for {doing}",
+            found=str(error) or type(error).__name__,
+            fix="give the engine less parallelism (hoodie.engine.LocalEngine(1)) or the machine more memory",
+        ) from error
+    except pa.ArrowException as error:
+        raise DataError(
+            f"Arrow cannot compute what {doing} asks for",
+            found=f"{type(error).__name__}: {error}",
+            fix="correct the rows, the filter or the columns that it names",
+        ) from error
+    except OSError as error:
+        failed = StorageError(
+            f"The storage failed while {doing}",
+            found=f"{type(error).__name__}: {error}",
+            fix=_LOOK if changes else "try again when it works; nothing was changed",
+        )
+        failed.errno, failed.filename = error.errno, error.filename
+        raise failed from error

@@ -1,0 +1,80 @@
+"""How values show themselves to people: a line, facts and a table, as text and as HTML for notebooks."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is shown of a value. `facts` are names and values; each of `rows` has a cell for each of `columns`."""
+
+    line: str
+    facts: Sequence[tuple[str, object]] = ()
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[object]] = ()
+
+    def as_text(self) -> str:
+        """The line, and the table below it."""
+        if not self.rows:
+            return self.line
+        cells = [list(self.columns), *([_cell(value) for value in row] for row in self.rows)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        numbers = [all(isinstance(row[place], int) for row in self.rows) for place in range(len(widths))]
+        lines = [
+            "  ".join(_aligned(*each) for each in zip(row, widths, numbers, strict=True)).rstrip() for row in cells
+        ]
+        return "\n".join([self.line, *lines])
+
+    def as_html(self) -> str:
+        """All of it. Whatever a table, a path or a user brought is escaped."""
+        parts = [f"<strong>{escape(self.line)}</strong>"]
+        if self.facts:
+            parts.append(_table(([f"<th>{escape(name)}</th>", _data(value)] for name, value in self.facts)))
+        if self.rows:
+            head = [f"<th>{escape(name)}</th>" for name in self.columns]
+            parts.append(_table([head, *([_data(value) for value in row] for row in self.rows)]))
+        return f"<div>{''.join(parts)}</div>"
+
+
+class Shows(ABC):
+    """What shows itself: its `repr` is the line that tells, notebooks show all."""
+
+    @abstractmethod
+    def shown(self) -> Shown:
+        """What is shown."""
+
+    def __repr__(self) -> str:
+        return self.shown().line
+
+    def _repr_html_(self) -> str:
+        return self.shown().as_html()
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 file`, `1,200 files`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _cell(value: object) -> str:
+    text = (
+        f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else "" if value is None else str(value)
+    )
+    return text.replace("\n", " ")
+
+
+def _aligned(text: str, width: int, number: bool) -> str:
+    return text.rjust(width) if number else text.ljust(width)
+
+
+def _data(value: object) -> str:
+    side = ' style="text-align: right"' if isinstance(value, int) else ""
+    return f"<td{side}>{escape(_cell(value))}</td>"
+
+
+def _table(rows: Iterable[Iterable[str]]) -> str:
+    lines = ("".join(["<tr>", *row, "</tr>"]) for row in rows)
+    return "".join(["<table>", *lines, "</table>"])

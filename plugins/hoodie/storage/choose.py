@@ -1,0 +1,60 @@
+"""Which storage serves a base path."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from hoodie.errors import ArgumentError, ConfigError
+from hoodie.storage.base import Storage
+from hoodie.storage.local import LocalStorage
+from hoodie.storage.remote import FsspecStorage
+from hoodie.storage.s3 import S3Storage
+
+BasePath = str | os.PathLike[str] | Storage
+"""Where a table is: a path as text or `pathlib.Path`, a URL, or a storage."""
+
+_URL_AS_PATH = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+:/(?!/)")
+
+
+def storage_of(base_path: BasePath) -> Storage:
+    """The storage of a base path. Raises what `open_storage` raises."""
+    if not isinstance(base_path, str | os.PathLike) and hasattr(base_path, "open_output"):
+        return base_path
+    return open_storage(base_path)  # type: ignore[arg-type]  # raises for what is none of them
+
+
+def open_storage(base_path: str | os.PathLike[str]) -> Storage:
+    """The storage of a base path: a plain path or `file:` URL is local, any other URL goes through fsspec.
+
+    Raises ConfigError for an empty path, which would be the working directory; ArgumentError for what is no path, or a `Path`
+    that was made of a URL and lost one of its slashes.
+    """
+    text = _text_of(base_path)
+    if not text.removeprefix("file:").strip():
+        raise ConfigError("The path of the table or source is empty", found=repr(text), fix="give a path or URL")
+    if text.startswith("file:") or "://" not in text:
+        return LocalStorage(text)
+    if text.startswith(("s3://", "s3a://")):
+        return S3Storage(text)
+    return FsspecStorage(text)
+
+
+def _names_a_file(text: str) -> bool:
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:  # half a character
+        return False
+
+
+def _text_of(path: object) -> str:
+    text = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if not isinstance(text, str) or not _names_a_file(text):
+        raise ArgumentError(
+            "The path of a table or source is neither text that names a file nor a pathlib.Path",
+            found=f"{path!r:.200} ({type(path).__name__})",
+            fix="give a path or URL",
+        )
+    if not isinstance(path, str) and _URL_AS_PATH.match(text):
+        raise ArgumentError("A pathlib.Path was made of a URL", found=text, fix="give the URL as text")
+    return text
