@@ -27,7 +27,7 @@ def call(doing: str, *, changes: bool = False) -> Iterator[None]:
         raise MachineError(
             f"There is not enough memory for {doing}",
             found=str(error) or type(error).__name__,
-            fix="give the engine less parallelism (hoodie.engine.LocalEngine(1)) or the machine more memory",
+            fix="give the engine fewer threads, LocalEngine(1), or the machine more memory",
         ) from error
     except pa.ArrowException as error:
         raise DataError(
