@@ -1,9 +1,9 @@
-"""One DAG for each table of the registry that loads their source, and one that shows the registry's mistakes."""
+"""One DAG for each table of the registry that loads their source."""
 
 from airflow.sdk import DAG
 
 from hoodie_airflow.factory import service_dags
 
 dag: DAG
-for dag in service_dags("ingest", with_mistakes=True):
+for dag in service_dags("ingest"):
     globals()[dag.dag_id] = dag

@@ -10,16 +10,14 @@ from hudi_services.entry.dag import dag_id
 from hudi_services.entry.when import services_of
 from hudi_services.registry.load import Reading
 
-ERRORS_DAG = "hudi_registry_errors"
 _SHOWN = 20  # tables
 
 
 def dags_of(reading: Reading, entries: Entries = ENTRIES) -> list[str]:
     """The DAGs that Airflow makes of it."""
-    found = [
+    return [
         dag_id(entry.name, table.name) for table in reading.registry.tables for entry in entries if entry.has_dag(table)
     ]
-    return [*found, *([ERRORS_DAG] if reading.mistakes else [])]
 
 
 def told(reading: Reading, today: date, entries: Entries = ENTRIES) -> Iterator[str]:
@@ -39,7 +37,7 @@ def told(reading: Reading, today: date, entries: Entries = ENTRIES) -> Iterator[
     if len(tables) > _SHOWN:
         yield f"  ... and {len(tables) - _SHOWN} more tables"
     if reading.mistakes:
-        yield f"{_count(reading.mistakes, 'mistake')}, which the DAG {ERRORS_DAG} shows too:"
+        yield f"{_count(reading.mistakes, 'mistake')}, which Airflow shows as an import error:"
         yield from (f"  {mistake}" for mistake in reading.mistakes)
 
 

@@ -36,7 +36,7 @@ def _when(table: Table, entry: ServiceEntry[Any], known: dict[str, ServiceEntry[
     starters = [f"{entry.name}.{name}" for name in _STARTERS if name in type(section).model_fields]
     ended = trigger.cron is not None and trigger.end is not None and trigger.end < today
     followed = [name for name in trigger.after if name in known]
-    parts = [f"by {trigger.cron!r} (UTC)"] if trigger.cron and not ended else []
+    parts = [f"cron {trigger.cron}"] if trigger.cron and not ended else []
     parts += [f"after {' and '.join(followed)}"] if followed else []
     if parts:
         idle = [name for name in followed if _when(table, known[name], known, today).never]

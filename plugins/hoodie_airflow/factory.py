@@ -14,7 +14,6 @@ from airflow.sdk import DAG, AssetOrTimeSchedule, CronDataIntervalTimetable, get
 from hoodie_airflow.assets import table_asset
 from hoodie_airflow.forms import form
 from hoodie_airflow.places import registry_file
-from hoodie_airflow.problems import errors_dag
 from hoodie_airflow.tasks import chain
 from hudi_services.entries import ENTRIES, Entries, entry_named
 from hudi_services.entry.dag import Trigger, dag_id
@@ -28,17 +27,12 @@ BY_HAND = "by hand"
 """The tag of DAGs that nothing starts."""
 
 
-def service_dags(
-    service: str, file: Path | None = None, entries: Entries = ENTRIES, *, with_mistakes: bool = False
-) -> Iterator[DAG]:
-    """A DAG for each table that has the service; `with_mistakes` one more that shows those of the registry if there are any."""
+def service_dags(service: str, file: Path | None = None, entries: Entries = ENTRIES) -> Iterator[DAG]:
+    """A DAG for each table that has the service. Tables with mistakes have none."""
     entry = entry_named(service, entries)
-    reading = _read(service, file, entries)
-    for table in reading.registry.tables:
+    for table in _read(service, file, entries).registry.tables:
         if entry.has_dag(table):
             yield _dag(table, entry, entries)
-    if with_mistakes and reading.mistakes:
-        yield errors_dag(reading.mistakes)
 
 
 def _read(service: str, file: Path | None, entries: Entries) -> Reading:

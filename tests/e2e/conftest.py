@@ -89,7 +89,7 @@ def airflow(demo: Demo) -> Iterator[Running]:
     home = DemoHome(demo.folder, registry=file)
     land(home.landing / "flights", FIRST, date(2013, 1, 31))  # a day more than the demo loaded
     with running(home) as api:
-        dags = ["hudi_ingest__flights", "hudi_clean__flights", "hudi_ingest__unconnected", "hudi_registry_errors"]
+        dags = ["hudi_ingest__flights", "hudi_clean__flights", "hudi_ingest__unconnected"]
         dags += ["hudi_bootstrap__rejected", "hudi_ingest__rejected"]
         wait_for_dags(api, dags)
         for dag in dags:

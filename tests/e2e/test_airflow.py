@@ -7,7 +7,7 @@ import time
 import pytest
 
 from hoodie import HoodieTable
-from hudi_services.demo.steps import RunFailedError, wait_for_run
+from hudi_services.demo.steps import wait_for_run
 from hudi_services.embedded.api import ApiError
 from tests.e2e.conftest import Demo, Running
 
@@ -78,8 +78,8 @@ def test_a_missing_connection_is_named(airflow: Running) -> None:
     assert "AIRFLOW_CONN_NOWHERE" in log
 
 
-def test_mistakes_of_the_registry_are_shown_beside_the_good_tables(airflow: Running) -> None:
+def test_mistakes_of_the_registry_are_import_errors_beside_the_good_tables(airflow: Running) -> None:
     assert "hudi_ingest__misspelt" not in airflow.api.dag_ids()
-    run = airflow.api.trigger("hudi_registry_errors", {})
-    with pytest.raises(RunFailedError, match="operatoin"):
-        wait_for_run(airflow.api, "hudi_registry_errors", run, "show")
+    (error,) = airflow.home.api("viewer").get("/importErrors")["import_errors"]
+    assert error["filename"] == "hudi_registry.py"
+    assert "misspelt.operatoin: is not an option" in error["stack_trace"]

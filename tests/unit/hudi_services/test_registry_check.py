@@ -30,7 +30,7 @@ def test_tables_services_and_schedules(tmp_path, capsys):
     assert capsys.readouterr().out.splitlines() == [
         "trips  COPY_ON_WRITE, version 9, at /lake/trips",
         "  source    /land (csv)",
-        "  ingest    by '0 6 * * *' (UTC)",
+        "  ingest    cron 0 6 * * *",
         "  clean     after ingest",
         "pool hudi  2 slots",
         f"{file}: 1 table, no mistakes",

@@ -24,8 +24,8 @@ def when(**entry: Any) -> dict[str, tuple[str, str | None]]:
 def test_schedules_and_what_follows_them() -> None:
     found = when(source=SOURCE, ingest={"schedule": "0 * * * *"}, clean={"after_ingests": 4, "schedule": "0 4 * * 0"})
     assert found == {
-        "ingest": ("by '0 * * * *' (UTC)", None),
-        "clean": ("by '0 4 * * 0' (UTC), after ingest", None),
+        "ingest": ("cron 0 * * * *", None),
+        "clean": ("cron 0 4 * * 0, after ingest", None),
     }
 
 
@@ -54,9 +54,7 @@ def test_a_table_of_others_has_nothing_to_follow() -> None:
 def test_a_schedule_ends(end: str, over: bool) -> None:
     runs, never = when(source=SOURCE, ingest={"schedule": "0 6 * * *", "end": end})["ingest"]
     assert (runs, never) == (
-        ("by hand", f"its schedule '0 6 * * *' ended with ingest.end, {end}")
-        if over
-        else ("by '0 6 * * *' (UTC)", None)
+        ("by hand", f"its schedule '0 6 * * *' ended with ingest.end, {end}") if over else ("cron 0 6 * * *", None)
     )
 
 
