@@ -20,6 +20,7 @@ from hudi_services.folder import folder
 from hudi_services.registry_check import check_command
 from hudi_services.result import DONE
 from hudi_services.show.commands import diff, show
+from hudi_services.surroundings import ALONE, Surroundings
 from hudi_services.unlock import unlock
 
 
@@ -40,11 +41,11 @@ def program(entries: Entries) -> click.Group:
 cli = program(ENTRIES)
 
 
-def main(arguments: Sequence[str] | None = None, group: click.Group = cli) -> int:
+def main(arguments: Sequence[str] | None = None, group: click.Group = cli, surroundings: Surroundings = ALONE) -> int:
     """Run the program and return its exit code. Errors go to standard error in one line that says what to do."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        code = group.main(args=given, prog_name=PROGRAM, standalone_mode=False)
+        code = group.main(args=given, prog_name=PROGRAM, standalone_mode=False, obj=surroundings)
     except TOLD as error:
         if {"--verbose", "-v"} & set(given):
             traceback.print_exception(error)

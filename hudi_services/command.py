@@ -12,8 +12,11 @@ from click.shell_completion import CompletionItem
 
 from hoodie.errors import ConfigError, missing_extra
 from hudi_services.entries import ENTRIES, Entries
-from hudi_services.entry.call import Call, carried_out
+from hudi_services.entry.call import Call, Task, carried_out
 from hudi_services.entry.service import ServiceEntry
+from hudi_services.entry.sizes import bytes_of
+from hudi_services.entry.table import Table
+from hudi_services.entry.work import AUTO, ENGINES, LOCAL, SPARK, UP_TO, engine_for
 from hudi_services.flags import (
     CONTEXT,
     VERBOSE,
@@ -25,12 +28,14 @@ from hudi_services.flags import (
     with_examples,
 )
 from hudi_services.lines import logs_told, say
+from hudi_services.progress import progress_shown
 from hudi_services.properties import merged_options
 from hudi_services.registered import check_begun, laid_over, registered, spark_settings
-from hudi_services.result import DONE, Explained, finish, reported, write_report
+from hudi_services.result import DONE, WANTS_SPARK, Explained, finish, reported, write_report
+from hudi_services.surroundings import ALONE, Surroundings
 
 if TYPE_CHECKING:  # it loads Arrow, which help and completion do without
-    from hoodie.engine import Engine
+    from hoodie.engine import Engine, Progress
 
 _OLD_MASTERS = ("yarn-cluster", "yarn-client")
 _TABLE, _REGISTERED = "hudi_services.table", "hudi_services.options"  # keys of a context's notes
@@ -50,9 +55,15 @@ class ServiceCommand(click.Command):
             named = chosen_table(typed.get("target_base_path"), typed["table"], typed.get("registry"), self.entries)
             assert named.entry is not None, "it was named by the registry"
             found = registered(self.entry, named.entry, typed)
-            ctx.default_map = dict(found.flags)
+            ctx.default_map = {**_engine_flags(self.entry, named.entry), **found.flags}
             ctx.meta.update({_TABLE: named, _REGISTERED: found.options})
         return super().parse_args(ctx, args)
+
+
+def _engine_flags(entry: ServiceEntry[Any], table: Table) -> dict[str, Any]:
+    if entry.command.application is None:
+        return {}
+    return {"engine": entry.engine_of(table), "local_up_to": table.local.up_to}
 
 
 def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> click.Command:
@@ -71,23 +82,24 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
         as_json: bool,
         result_path: str | None,
         engine: str,
+        local_up_to: int,
         spark_master: str | None,
         **own: Any,
     ) -> int:
-        on_spark = engine == "spark"
-        marked = on_spark and not as_json
+        surroundings = context.find_object(Surroundings) or ALONE
+        marked = (surroundings.marked or engine == SPARK) and not as_json
+        tell = say if marked else click.echo
         with reported(result_path), logs_told(marked=marked):
             chosen: ChosenTable = context.meta.get(_TABLE) or chosen_table(target_base_path, table, registry, entries)
             options = laid_over(merged_options(props, conf), context.meta.get(_REGISTERED, {}))
-            if spark_master is not None and not on_spark:
+            if spark_master is not None and engine == LOCAL:
                 raise ConfigError(
                     "--spark-master has no effect on threads", fix="pass --engine spark with it, or leave it out"
                 )
-            if entry.command.application is None and on_spark:
+            if entry.command.application is None and engine == SPARK:
                 raise ConfigError(f"The command {entry.name} does not run on Spark", fix="leave --engine out")
             if chosen.entry is not None and not explain:
                 check_begun(entry, chosen.entry)
-            tell = say if marked else click.echo
             call = Call(chosen.base_path, options) if as_json else Call(chosen.base_path, options, tell)
             task = entry.command.task(call, **own)
             from hoodie.engine import LocalEngine
@@ -99,10 +111,17 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
                     write_report(explained, result_path)
                 click.echo(json.dumps(explained.plan, indent=2) if as_json else explained.text)
                 return DONE
+            if engine == AUTO:
+                engine, why = _chosen_engine(task, local_up_to)
+                call.tell(f"engine: {why}")
+            if engine == SPARK and not surroundings.spark:
+                return WANTS_SPARK
             verbose = bool(context.meta.get(VERBOSE))
             settings = spark_settings(entry, chosen.entry)
-            where = _open_engine(engine, spark_master, f"hudi {entry.name}", settings, verbose=verbose)
-            return finish(carried_out(task, where), as_json, result_path)
+            with progress_shown(None if as_json else tell) as progress:
+                where = _open_engine(engine, spark_master, f"hudi {entry.name}", settings, progress, verbose=verbose)
+                done = carried_out(task, where)
+            return finish(done, as_json, result_path)
 
     return ServiceCommand(
         entry,
@@ -136,10 +155,17 @@ def _shared_flags() -> list[click.Option]:
         ),
         click.Option(
             ["--engine"],
-            type=click.Choice(["local", "spark"]),
-            default="local",
+            type=click.Choice(ENGINES),
+            default=LOCAL,
             show_default=True,
-            help="Threads, or Spark.",
+            help="Threads, Spark, or threads where the work is small.",
+        ),
+        click.Option(
+            ["--local-up-to"],
+            type=_Size(),
+            default=UP_TO,
+            show_default=True,
+            help="With --engine auto: up to so many bytes are small.",
         ),
         click.Option(
             ["--spark-master"], help="Spark master, when spark-submit does not give it; for instance local[2]."
@@ -154,14 +180,41 @@ def _complete_option(context: click.Context, _parameter: click.Parameter, begun:
     return [CompletionItem(f"{key.name}=", help=key.doc) for key in keys if key.name.startswith(begun)]
 
 
+def _chosen_engine(task: Task, local_up_to: int) -> tuple[str, str]:
+    from hoodie.engine import LocalEngine
+
+    try:
+        return engine_for(task.work(LocalEngine()), local_up_to)
+    except OSError as error:  # in a cluster there may be another network, and other rights
+        return SPARK, f"Spark, as this machine cannot look at the table and its source: {error}"
+
+
+class _Size(click.ParamType[int]):
+    """Bytes, such as 256m."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            return bytes_of(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
 def _open_engine(
-    name: str, master: str | None, application: str, settings: Mapping[str, str], *, verbose: bool
+    name: str,
+    master: str | None,
+    application: str,
+    settings: Mapping[str, str],
+    progress: Progress | None,
+    *,
+    verbose: bool,
 ) -> Engine:
     """The engine that the flags ask for. Spark is imported only when it is wanted."""
-    if name == "local":
+    if name == LOCAL:
         from hoodie.engine import LocalEngine
 
-        return LocalEngine()
+        return LocalEngine(progress=progress)
     if master in _OLD_MASTERS:
         raise ConfigError(
             f"--spark-master {master} is no master of Spark's any more",
@@ -173,4 +226,4 @@ def _open_engine(
     except ImportError as error:
         raise missing_extra("spark", "--engine spark", error) from error
 
-    return SparkEngine(open_session(master, application, settings, verbose=verbose))
+    return SparkEngine(open_session(master, application, settings, verbose=verbose), progress)

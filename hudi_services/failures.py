@@ -11,10 +11,11 @@ import click
 
 from hoodie.errors import ConfigError, HoodieError, UnclearCommitError
 
-TOLD = (HoodieError, OSError, click.ClickException, click.exceptions.Abort)
+TOLD = (HoodieError, OSError, MemoryError, click.ClickException, click.exceptions.Abort)
 """What `tell` knows; anything else is a bug and keeps its traceback."""
 
 _LOOK = "Look with `hudi-services show commits` whether it is in before you run it again"
+_MORE_MEMORY = "give the process more, or run the service on Spark (--engine spark)"
 _PART = 1000  # characters of one part of an error in a block
 _PYTHON = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)+(\S.*)")
 _JAVA = re.compile(r"^Caused by: (.+)", re.MULTILINE)
@@ -38,6 +39,8 @@ class Failure:
     def of(cls, error: BaseException) -> Failure:
         """Whatever was raised. Of an exception of Spark's only what the worker's own said, not its stack traces."""
         kind = type(error).__name__
+        if (full := _full_memory(error)) is not None:
+            return cls(MemoryError.__name__, "There is not enough memory", str(full) or None, _MORE_MEMORY, 1, True)
         if isinstance(error, HoodieError):
             code = 2 if isinstance(error, ConfigError) else 1
             # A service looks by itself what is in: an ingestion by its position, the others by their plan on the timeline.
@@ -81,7 +84,16 @@ def tell(error: BaseException, *, as_json: bool) -> int:
     return failure.exit_code
 
 
+def _full_memory(error: BaseException | None) -> MemoryError | None:
+    """What was behind an error if memory was full: a file that cannot be read then is not a bad file."""
+    while error is not None and not isinstance(error, MemoryError):
+        error = error.__cause__
+    return error
+
+
 def _line(error: BaseException) -> str:
+    if (full := _full_memory(error)) is not None:
+        return f"there is not enough memory: {full}. To do: {_MORE_MEMORY}"
     if isinstance(error, HoodieError):
         return str(error) if isinstance(error, ConfigError) else f"{type(error).__name__}: {error}"
     if isinstance(error, OSError):

@@ -21,7 +21,7 @@ from hudi_services.failures import Failure
 if TYPE_CHECKING:  # it loads Arrow
     from hoodie.storage import Storage
 
-DONE, SERVICE_FAILED = 0, 3  # exit codes
+DONE, SERVICE_FAILED, WANTS_SPARK = 0, 3, 4  # exit codes
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,9 @@ from hoodie.services.bootstrap import (
     validate_bootstrap,
 )
 from hoodie.services.decision import Decision, Item, Items
+from hoodie.storage import walk_files
+from hudi_services.entry.sizes import size_of
+from hudi_services.entry.work import Work
 from hudi_services.result import ServiceResult
 
 _SHOWN = 200  # partitions that are printed
@@ -65,6 +68,10 @@ class BootstrapTask:
             files_written=done.files_written if done else 0,
             bytes_written=done.bytes_written if done else 0,
         )
+
+    def work(self, engine: Engine) -> Work:
+        sizes = [file.size for file in walk_files(self.request.source, "")]
+        return Work(sum(sizes), f"{len(sizes)} files of {size_of(sum(sizes))} in the source")
 
     def _tell_notes(self, plan: BootstrapPlan) -> None:
         for note in plan.notes:

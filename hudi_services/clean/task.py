@@ -13,6 +13,7 @@ from hoodie.services.decision import Decision
 from hoodie.table import HoodieTable
 from hoodie.timeline.instant import Action
 from hudi_services.entry.dag import Outlook
+from hudi_services.entry.work import Work
 from hudi_services.result import ServiceResult
 
 
@@ -37,6 +38,9 @@ class CleanTask:
             files_deleted=done.files_deleted,
             bytes_deleted=planned.bytes if planned else 0,
         )
+
+    def work(self, engine: Engine) -> Work:
+        return Work(0, "files are deleted, no row is read")
 
 
 def outlook(base_path: str, after_ingests: int) -> Outlook:

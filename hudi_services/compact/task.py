@@ -17,8 +17,10 @@ from hoodie.services.rewrite.run import CompactionResult
 from hoodie.services.service import execute_waiting, schedule, waiting
 from hoodie.table import HoodieTable
 from hoodie.timeline import Instant
-from hoodie.view import compaction_plan
+from hoodie.view import TableView, compaction_plan
 from hudi_services.entry.dag import Outlook
+from hudi_services.entry.sizes import size_of
+from hudi_services.entry.work import Work
 from hudi_services.result import ServiceResult
 
 _SERVICES = (COMPACTION, LOG_COMPACTION)
@@ -77,6 +79,14 @@ class CompactTask:
             files_written=len(stats),
             bytes_written=sum(stat.file_size for stat in stats),
         )
+
+    def work(self, engine: Engine) -> Work:
+        """The file slices that have logs; none of them when plans are only scheduled."""
+        if self.mode == "schedule":
+            return Work(0, "a plan is written, no row is read")
+        slices = [each for each in TableView(HoodieTable.open(self.base_path).state()).slices if each.log_files]
+        size = sum(each.size for each in slices)
+        return Work(size, f"{len(slices)} file slices with logs, of {size_of(size)}")
 
     def _execute(self, table: HoodieTable, pending: Sequence[Instant]) -> list[CompactionResult]:
         if self.instant is None:

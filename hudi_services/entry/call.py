@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:  # they load Arrow
     from hoodie.engine import Engine
     from hoodie.services.decision import Decision
+    from hudi_services.entry.work import Work
     from hudi_services.result import ServiceResult
 
 
@@ -27,7 +28,7 @@ class Call:
 
 
 class Task(Protocol):
-    """What a call of a service does. Both methods raise HoodieError."""
+    """What a call of a service does. All methods raise HoodieError."""
 
     def explain(self, engine: Engine) -> Decision[Any]:
         """What `run` would do now; changes nothing."""
@@ -35,6 +36,10 @@ class Task(Protocol):
 
     def run(self, engine: Engine) -> ServiceResult:
         """Does it."""
+        ...
+
+    def work(self, engine: Engine) -> Work:
+        """How much `run` would have to do now, about, and without reading a row."""
         ...
 
 

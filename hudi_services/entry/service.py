@@ -16,7 +16,7 @@ from hoodie.config.groups import OptionGroup
 from hoodie.config.key import ConfigKey
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import Arguments, Asked, Field, Step, Trigger
-from hudi_services.entry.table import ServiceSection, Table
+from hudi_services.entry.table import Engine, ServiceSection, SparkSection, Table
 
 S = TypeVar("S", bound=ServiceSection)
 KeyPath = tuple[str, ...]
@@ -101,6 +101,11 @@ class ServiceEntry(Generic[S]):
         """What the registry says of this service of a table; None when it says nothing and there are no defaults."""
         found: S | None = table.section(self.name)
         return found
+
+    def engine_of(self, table: Table) -> Engine:
+        """Where this service of the table runs: local, spark, or auto."""
+        section = self.section_of(table)
+        return (section.engine if isinstance(section, SparkSection) else None) or table.engine
 
     def has_dag(self, table: Table) -> bool:
         return self.section_of(table) is not None and self.dag.applies(table)

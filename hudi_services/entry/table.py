@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 from croniter import croniter
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from hudi_services.entry.sizes import bytes_of
+from hudi_services.entry.work import UP_TO
 from hudi_services.feed.model import BrokenFiles, Feed, Part, Texts
 
 _DIRECTIVES = {"%Y", "%m", "%d", "%H", "%%"}
@@ -88,10 +90,22 @@ class ServiceSection(Part):
     hoodie: Options = Field(default={})
 
 
+Engine = Literal["local", "spark", "auto"]
+Bytes = Annotated[int, BeforeValidator(bytes_of)]
+
+
 class SparkSection(ServiceSection):
-    """Of a service that runs on Spark."""
+    """Of a service that can run on Spark. `engine` goes before the table's."""
 
     spark: Options = Field(default={})
+    engine: Engine | None = None
+
+
+class Local(Part):
+    """Services on threads, in a process of their own with `memory` bytes; with engine auto for runs of at most `up_to` bytes."""
+
+    up_to: Bytes = bytes_of(UP_TO)
+    memory: Annotated[Bytes, Field(ge=256 << 20)] = 2 << 30
 
 
 class Table(Part):
@@ -107,6 +121,8 @@ class Table(Part):
     version: Literal[6, 9] = 9
     source: Source | None = None
     hoodie: Options = Field(default={})
+    engine: Engine = "auto"
+    local: Local = Local()
     connection: str = "spark_default"
     results: str | None = None
     pool: str = "default_pool"

@@ -15,6 +15,7 @@ from hoodie.errors import ConfigError
 from hoodie.services.decision import Decision
 from hoodie.write.plan import chosen_operation
 from hudi_services.entry.call import Call
+from hudi_services.entry.work import Work
 from hudi_services.ingest.declared import read_feed
 from hudi_services.ingest.files.plan import Window
 from hudi_services.ingest.files.source import FilesSource
@@ -23,6 +24,7 @@ from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.run import run_ingest
 from hudi_services.ingest.shape.shape import Shape
 from hudi_services.ingest.source import Batch
+from hudi_services.ingest.work import ingest_work
 from hudi_services.result import ServiceResult
 
 
@@ -54,6 +56,9 @@ class IngestTask:
 
     def run(self, engine: Engine) -> ServiceResult:
         return run_ingest(self.request, engine)
+
+    def work(self, engine: Engine) -> Work:
+        return ingest_work(self.request, engine)
 
 
 def ingest_task(

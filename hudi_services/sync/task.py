@@ -11,6 +11,7 @@ from hoodie.services.decision import Decision
 from hoodie.services.sync import SYNC
 from hoodie.sync.model import SyncPlan
 from hoodie.table import HoodieTable
+from hudi_services.entry.work import Work
 from hudi_services.result import ServiceResult
 
 
@@ -31,6 +32,9 @@ class SyncTask:
         plan = HoodieTable.open(self.base_path, engine=engine).run(SYNC, self.options)
         made = f"{len(plan.actions)} changes to the catalog; " if plan.actions else ""
         return ServiceResult("sync", made + plan.reason, plan.instant if plan.actions else None)
+
+    def work(self, engine: Engine) -> Work:
+        return Work(0, "a catalog is told, no row is read")
 
 
 def _quiet() -> None:

@@ -1,4 +1,4 @@
-"""The task that runs a table service by spark-submit."""
+"""The task that runs a table service: on threads in a process of its own, or by spark-submit."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from airflow.sdk.exceptions import AirflowNotFoundException
 
 from hoodie.errors import ConfigError, HoodieError
 from hoodie_airflow.assets import outlet
+from hoodie_airflow.child import Child
 from hoodie_airflow.forms import asked, wants_explanation
 from hoodie_airflow.outcome import refused, told
 from hoodie_airflow.output import Output, beside_log
@@ -20,12 +21,13 @@ from hoodie_airflow.results import local_result, shared_result
 from hoodie_airflow.submit import died, environment, left_report, noting, service_environment, submitter_environment
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import SparkSection, Table
+from hudi_services.entry.work import AUTO, SPARK
 from hudi_services.failures import Failure
 from hudi_services.result import SERVICE_FAILED, Report, ServiceResult
 
 
 class HudiServiceOperator(SparkSubmitOperator):
-    """Runs the service `entry` on `table` through the table's Spark connection.
+    """Runs the service `entry` on `table`: on threads, or through the table's Spark connection, as the registry's `engine` says.
 
     What the run has to do comes from its data interval and the `params` of its form. The service's result is the task's XCom
     and the extra of the table's asset event. A run that was told something impossible fails without a retry.
@@ -50,21 +52,40 @@ class HudiServiceOperator(SparkSubmitOperator):
         self.table = table
         self.entry = entry
         self.mode = mode
+        self._child: Child | None = None
 
     def execute(self, context: Any) -> dict[str, Any] | None:
-        """Submit and wait. Returns the service's result; None for an explained plan, which is an XCom of its own."""
+        """Run it and wait. Returns the service's result; None for an explained plan, which is an XCom of its own."""
         try:
             arguments = self.entry.called_with(self.table, asked(context, self.mode)).as_flags(self.table.base_path)
-            cluster = self._check_connection()
         except (HoodieError, ValueError) as error:
             raise refused(error, context) from None
         arguments += ["--explain"] if wants_explanation(context) else []
         with Output(beside_log(context, "output.txt")) as output:
-            with shared_result(self.table, self.entry.name) if cluster else local_result() as path:
-                report = self._submitted(
-                    [*arguments, "--verbose", "--result-path", path], path, cluster, output, context
-                )
+            engine = self.entry.engine_of(self.table)
+            report = self._on_threads(arguments, engine, output) if engine != SPARK else None
+            if report is None:
+                report = self._on_spark(arguments, output, context)
             return told(report, self.table, self.entry, context, output.place)
+
+    def on_kill(self) -> None:
+        if self._child is not None:
+            self._child.kill()
+        if self._hook is not None:
+            super().on_kill()
+
+    def _on_threads(self, arguments: list[str], engine: str, output: Output) -> Report | None:
+        self._child = Child(self.entry, self.table, self.log.info, output)
+        with local_result() as path:
+            return self._child.run(arguments, path, may_leave=engine == AUTO)
+
+    def _on_spark(self, arguments: list[str], output: Output, context: Any) -> Report:
+        try:
+            cluster = self._check_connection()
+        except HoodieError as error:
+            raise refused(error, context) from None
+        with shared_result(self.table, self.entry.name) if cluster else local_result() as path:
+            return self._submitted([*arguments, "--verbose", "--result-path", path], path, cluster, output, context)
 
     def _submitted(self, arguments: list[str], path: str, cluster: bool, output: Output, context: Any) -> Report:
         self.application_args = arguments
@@ -95,7 +116,7 @@ class HudiServiceOperator(SparkSubmitOperator):
             raise ConfigError(
                 f"The Spark connection {self.table.connection!r} of table {self.table.name} is not defined",
                 fix="add it under Admin > Connections, or set the environment variable "
-                f"AIRFLOW_CONN_{self.table.connection.upper()}",
+                f"AIRFLOW_CONN_{self.table.connection.upper()}; or say `engine: local` for the table",
             ) from None
         if connection.extra_dejson.get("deploy-mode") != "cluster":
             return False

@@ -19,6 +19,7 @@ from hudi_services.entry.call import Call
 from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
 from hudi_services.entry.table import Cron, SparkSection, Table
+from hudi_services.entry.work import Work
 from hudi_services.result import ServiceResult
 
 
@@ -41,6 +42,9 @@ class ExpireTask:
         self.call.tell("looking")
         chosen = own_options(self.call.options, CLEAN_OPTIONS)
         return ServiceResult("expire", f"{self.days} days, {sorted(chosen)}", instant="1", files_deleted=1)
+
+    def work(self, engine: Engine) -> Work:
+        return Work(10, "1 partition")
 
 
 def _contradictions(table: Table, _section: Expire) -> Iterator[tuple[KeyPath, str]]:

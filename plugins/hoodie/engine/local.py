@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import resource
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,6 +17,7 @@ import pyarrow as pa
 
 from hoodie.engine.base import Block, BucketFn, Buckets, InputFn, Split
 from hoodie.engine.memory_pool import use_task_pool
+from hoodie.engine.progress import Counter, Progress, step_of
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -27,16 +29,24 @@ DEFAULT_MEMORY = 1 << 30
 
 
 def machine_memory() -> int:
-    """Bytes of memory of this machine."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    """Bytes of memory of this machine, or of this process where it may take less."""
+    whole, (allowed, _) = (
+        os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        resource.getrlimit(resource.RLIMIT_DATA),
+    )
+    return whole if allowed == resource.RLIM_INFINITY else min(whole, allowed)
 
 
 class LocalEngine:
-    """Runs tasks on threads. Rows between stages stay in memory up to `memory_bytes`, then go to temporary files."""
+    """Runs tasks on threads. Rows between stages stay in memory up to `memory_bytes`, then go to temporary files: by default a
+    GiB, or a quarter of what the process may take where that is less."""
 
-    def __init__(self, parallelism: int | None = None, memory_bytes: int = DEFAULT_MEMORY) -> None:
+    def __init__(
+        self, parallelism: int | None = None, memory_bytes: int | None = None, progress: Progress | None = None
+    ) -> None:
         self._parallelism = parallelism or os.cpu_count() or 1
-        self._memory = memory_bytes
+        self._memory = min(DEFAULT_MEMORY, machine_memory() // 4) if memory_bytes is None else memory_bytes
+        self._progress = progress
 
     @property
     def parallelism(self) -> int:
@@ -59,19 +69,34 @@ class LocalEngine:
         return _write_token
 
     def map(self, function: Callable[[T], R], tasks: Sequence[T], sizes: Sequence[int] = ()) -> list[R]:
-        use_task_pool()
-        if len(tasks) <= 1 or self._parallelism == 1:
-            return [function(task) for task in tasks]
-        with ThreadPoolExecutor(min(self._parallelism, len(tasks))) as pool:
-            return list(pool.map(function, tasks))
+        return self._run(function, tasks, step_of(function), sizes)
 
     def map_input(self, function: InputFn[R], rows: Sequence[Split]) -> list[R]:
-        return self.map(lambda task: function(task[0], task[1].batches()), list(enumerate(rows)))
+        return self._map_input(function, rows, step_of(function))
+
+    def _map_input(self, function: InputFn[R], rows: Sequence[Split], step: str) -> list[R]:
+        sizes = [split.size for split in rows]
+        return self._run(lambda task: function(task[0], task[1].batches()), list(enumerate(rows)), step, sizes)
+
+    def _run(self, function: Callable[[T], R], tasks: Sequence[T], step: str, sizes: Sequence[int]) -> list[R]:
+        use_task_pool()
+        counter = Counter(self._progress, step, len(tasks), sizes) if self._progress is not None else None
+
+        def run(task: int) -> R:
+            result = function(tasks[task])
+            if counter is not None:
+                counter.done(task)
+            return result
+
+        if len(tasks) <= 1 or self._parallelism == 1:
+            return [run(task) for task in range(len(tasks))]
+        with ThreadPoolExecutor(min(self._parallelism, len(tasks))) as pool:
+            return list(pool.map(run, range(len(tasks))))
 
     def exchange_inputs(self, inputs: Sequence[tuple[InputFn[Iterable[Block]], Any]], count: int) -> Buckets:
         store = _Store(count, self._memory)
         for function, rows in inputs:
-            self.map_input(partial(_fill, store, function), rows)
+            self._map_input(partial(_fill, store, function), rows, step_of(function))
         return _LocalBuckets(self, [store])
 
     def input_size(self, rows: Sequence[Split]) -> int:
@@ -89,11 +114,15 @@ class _LocalBuckets:
             yield from store.tables(bucket)
 
     def map(self, function: BucketFn[R]) -> list[R]:
-        return self._engine.map(lambda bucket: function(bucket, self._tables(bucket)), range(self.count))
+        return self._map(function, step_of(function))
+
+    def _map(self, function: BucketFn[R], step: str) -> list[R]:
+        sizes = [sum(store.sizes[bucket] for store in self._stores) for bucket in range(self.count)]
+        return self._engine._run(lambda bucket: function(bucket, self._tables(bucket)), range(self.count), step, sizes)
 
     def exchange(self, function: BucketFn[Iterable[Block]], count: int, sizes: Sequence[int] = ()) -> Buckets:
         store = _Store(count, self._engine._memory)
-        self.map(lambda bucket, tables: store.add(function(bucket, tables)))
+        self._map(lambda bucket, tables: store.add(function(bucket, tables)), step_of(function))
         return _LocalBuckets(self._engine, [store])
 
     def union(self, other: Any) -> Buckets:
@@ -108,6 +137,7 @@ class _Store:
         self._memory = memory
         self._held: list[list[pa.Table]] = [[] for _ in range(count)]
         self._bytes = 0
+        self.sizes = [0] * count  # bytes by bucket
         self._lock = threading.Lock()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._spilled: list[list[Path]] = [[] for _ in range(count)]
@@ -118,7 +148,9 @@ class _Store:
                 continue
             with self._lock:
                 self._held[bucket].append(table)
-                self._bytes += table.nbytes
+                size = table.nbytes
+                self._bytes += size
+                self.sizes[bucket] += size
                 full = self._bytes > self._memory
             if full:
                 self._spill()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -18,8 +19,10 @@ from pyspark.sql import DataFrame, SparkSession
 from hoodie.engine.base import Block, BucketFn, Buckets, InputFn
 from hoodie.engine.local import machine_memory
 from hoodie.engine.pack import shares
+from hoodie.engine.progress import Progress, Stage, step_of
 from hoodie.spark.blocks import from_bytes, to_bytes
 from hoodie.spark.failures import raised_errors
+from hoodie.spark.watch import watched
 from hoodie.spark.worker import worker_task
 
 T = TypeVar("T")
@@ -33,8 +36,9 @@ _UNKNOWN_SIZE = 1 << 50  # Spark's guess for a plan without statistics is near 2
 class SparkEngine:
     """Runs tasks on Spark's executors."""
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, progress: Progress | None = None) -> None:
         self._context = spark.sparkContext
+        self._progress = progress
 
     @property
     def parallelism(self) -> int:
@@ -75,15 +79,15 @@ class SparkEngine:
             return []
         dealt = shares(sizes, self.parallelism) if sizes else _one_each(len(tasks))
         together = [[(number, tasks[number]) for number in share] for share in dealt]
-        found: list[tuple[int, R]] = self._run(self._rdd(together).flatMap(_EachResult(function)))
+        found: list[tuple[int, R]] = self._run(self._rdd(together).flatMap(_EachResult(function)), function, sum(sizes))
         return [result for _, result in sorted(found, key=_first)]
 
     def map_input(self, function: InputFn[R], rows: Any) -> list[R]:
         if isinstance(rows, DataFrame):
             frame = rows.mapInArrow(_InputResult(function), "result binary")
-            with raised_errors():
+            with raised_errors(), self._watched(function, 0):
                 return [pickle.loads(row[0]) for row in frame.collect()]
-        return self._run(self._rdd(rows).map(_SplitResult(function)))
+        return self._run(self._rdd(rows).map(_SplitResult(function)), function, self.input_size(rows))
 
     def exchange_inputs(self, inputs: Sequence[tuple[InputFn[Iterable[Block]], Any]], count: int) -> Buckets:
         frames = [entry for entry in inputs if isinstance(entry[1], DataFrame)]
@@ -107,10 +111,16 @@ class SparkEngine:
         numbered = list(enumerate(tasks))
         return self._context.parallelize(numbered, max(1, len(numbered)))
 
-    def _run(self, rdd: RDD[R]) -> list[R]:
-        with raised_errors():
+    def _run(self, rdd: RDD[R], function: Callable[..., Any], size: int = 0) -> list[R]:
+        with raised_errors(), self._watched(function, size):
             results: list[R] = rdd.collect()
             return results
+
+    def _watched(self, function: Callable[..., Any], size: int) -> AbstractContextManager[None]:
+        """The progress of the job that the block runs, of about `size` bytes, is told."""
+        if self._progress is None:
+            return nullcontext()
+        return watched(self._context.statusTracker(), self._progress, Stage(step_of(function), 0, size))
 
 
 class _SparkBuckets:
@@ -124,7 +134,7 @@ class _SparkBuckets:
 
     def map(self, function: BucketFn[R]) -> list[R]:
         found: list[tuple[int, R]] = self._engine._run(
-            self._rdd.mapPartitionsWithIndex(_BucketResults(function, self._shares))
+            self._rdd.mapPartitionsWithIndex(_BucketResults(function, self._shares)), function
         )
         return [result for _, result in sorted(found, key=_first)]
 

@@ -21,7 +21,7 @@ os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"] = f"sqlite:///{os.environ['AIR
 
 REGISTRY = """\
 pools: {hudi: 2}
-defaults: {pool: hudi}
+defaults: {pool: hudi, engine: spark}
 tables:
   - name: flights
     base_path: /lake/flights

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from hoodie.errors import ConfigError, LockHeldError, SchemaConflictError, UnclearCommitError
@@ -69,6 +70,17 @@ def test_why_a_run_failed_arrives(tmp_path: Path, error: Exception, again: bool)
     assert failure.retryable is again
     assert failure.block().startswith(f"{type(error).__name__}: ")
     assert len(failure.block().splitlines()) <= 3
+
+
+def test_a_file_that_cannot_be_read_as_memory_is_full_is_not_a_bad_file() -> None:
+    try:
+        try:
+            raise pa.ArrowMemoryError("malloc of size 64 failed")
+        except pa.ArrowException as error:
+            raise SchemaConflictError("File x cannot be read", fix="deliver it again") from error
+    except SchemaConflictError as error:
+        failure = Failure.of(error)
+    assert (failure.error, failure.found) == ("MemoryError", "malloc of size 64 failed")
 
 
 def test_a_block_is_short_whatever_was_found() -> None:

@@ -1,0 +1,33 @@
+"""How much work an ingestion has, without reading a row."""
+
+from __future__ import annotations
+
+from hoodie.config.operations import operation_named
+from hoodie.engine import Engine
+from hoodie.view import TableState, TableView
+from hudi_services.entry.sizes import size_of
+from hudi_services.entry.work import Work
+from hudi_services.ingest.prepare import prepare
+from hudi_services.ingest.request import IngestRequest
+
+_COMMITS = 3  # the partitions of so many commits are likely to be those of this run
+
+
+def ingest_work(request: IngestRequest, engine: Engine) -> Work:
+    """What is new, and, where rows are looked for, the file slices of the partitions that were written last."""
+    prepared = prepare(request, engine)
+    new = prepared.batch.items
+    what = f"{len(new)} new {new.noun} of {size_of(new.bytes)}"
+    if prepared.table is None or not new or not operation_named(request.operation).finds_keys:
+        return Work(new.bytes, what)
+    partitions, stored = _touched(prepared.table.state())
+    return Work(new.bytes + stored, f"{what}, and {size_of(stored)} in the {partitions} partitions written last")
+
+
+def _touched(state: TableState) -> tuple[int, int]:
+    """How many partitions the last commits wrote, and the bytes of their file slices."""
+    commits = state.timeline.commits[-_COMMITS:]
+    partitions = {stat.partition for commit in commits for stat in state.commit_metadata(commit).stats}
+    if not partitions:
+        return 0, 0
+    return len(partitions), sum(each.size for each in TableView(state, sorted(partitions)).slices)

@@ -1,0 +1,105 @@
+"""Progress of whatever takes longer than two seconds: lines in a log, a bar on a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+from hudi_services.entry.sizes import size_of
+
+if TYPE_CHECKING:  # it loads Arrow
+    from hoodie.engine import Progress, Stage
+
+_FIRST, _NEXT = 2.0, 5.0  # seconds to the first line, and between lines
+
+
+@contextmanager
+def progress_shown(tell: Callable[[str], None] | None) -> Iterator[Progress | None]:
+    """What an engine tells its progress to: a bar where standard error is a terminal, else lines through `tell`, if any."""
+    if sys.stderr.isatty():
+        with _bar() as bar:
+            yield bar
+    elif tell is None:
+        yield None
+    else:
+        with progress_lines(tell) as lines:
+            yield lines
+
+
+@contextmanager
+def progress_lines(tell: Callable[[str], None], first: float = _FIRST, following: float = _NEXT) -> Iterator[Progress]:
+    """A line after `first` seconds, and then every `following` ones, however long a task takes."""
+    lines, ended = _Lines(tell), Event()
+
+    def ticks() -> None:
+        wait = first
+        while not ended.wait(wait):
+            lines.tick()
+            wait = following
+
+    ticker = Thread(target=ticks, daemon=True)
+    ticker.start()
+    try:
+        yield lines.keep
+    finally:
+        ended.set()
+        ticker.join()
+
+
+class _Lines:
+    """The stage that is at work, and since when."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._now: tuple[Stage, float] | None = None
+
+    def keep(self, stage: Stage) -> None:
+        before = self._now
+        same = before is not None and before[0].step == stage.step and stage.tasks_done >= before[0].tasks_done
+        self._now = (stage, before[1] if before is not None and same else time.monotonic())
+
+    def tick(self) -> None:
+        if self._now is not None:
+            stage, since = self._now
+            self._tell(line_of(stage, time.monotonic() - since))
+
+
+def line_of(stage: Stage, seconds: float) -> str:
+    """`write files: 3 of 12 tasks, 43.1 of 160 MB, 8.6 MB/s, 5 s`."""
+    parts = [f"{stage.tasks_done} of {stage.tasks} tasks"] if stage.tasks else []
+    if stage.bytes:
+        parts.append(f"{size_of(stage.bytes_done)} of {size_of(stage.bytes)}")
+        if stage.bytes_done and seconds > 0:
+            parts.append(f"{size_of(stage.bytes_done / seconds)}/s")
+    return f"{stage.step}: {', '.join([*parts, f'{seconds:.0f} s'])}"
+
+
+@contextmanager
+def _bar() -> Iterator[Progress]:
+    """A bar that goes away when all is done; nothing in the first two seconds."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}"), TimeElapsedColumn())
+    bars = Bars(*columns, console=Console(stderr=True), transient=True)
+    shown, begun, since = bars.add_task("", said="", total=None), time.monotonic(), [("", 0.0)]
+
+    def keep(stage: Stage) -> None:
+        now = time.monotonic()
+        if since[0][0] != stage.step:
+            since[0] = (stage.step, now)
+        said = line_of(stage, now - since[0][1]).removeprefix(f"{stage.step}: ")
+        whole, done = (stage.bytes, stage.bytes_done) if stage.bytes else (stage.tasks, stage.tasks_done)
+        bars.update(shown, description=stage.step, completed=done, total=whole or None, said=said)
+        if now - begun >= _FIRST and not bars.live.is_started:
+            bars.start()
+
+    try:
+        yield keep
+    finally:
+        bars.stop()

@@ -1,0 +1,17 @@
+"""What a command may expect of the process that it runs in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """`marked`: lines for people are marked, as others print to the same place. `spark`: a Spark session may be opened."""
+
+    marked: bool = False
+    spark: bool = True
+
+
+ALONE = Surroundings()
+"""A shell."""

@@ -1,0 +1,52 @@
+"""How far an engine is with the tasks that it was given: told after each task, never for a row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any
+
+_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One call of an engine: what its tasks do, how many are done of how many, and of about how many bytes (0: not known)."""
+
+    step: str
+    tasks: int
+    bytes: int = 0
+    tasks_done: int = 0
+    bytes_done: int = 0
+
+
+Progress = Callable[[Stage], None]
+"""Is given the stage when it begins and after each task, by whichever thread did it: it must be quick."""
+
+
+def step_of(function: Callable[..., Any]) -> str:
+    """What tasks of this function do, by its name: WriteFiles -> "write files"."""
+    inner = getattr(function, "func", function)  # of a partial
+    name = getattr(inner, "__name__", type(inner).__name__)
+    return " ".join(_BORDER.sub(" ", name).split()).lower()
+
+
+class Counter:
+    """Counts the tasks of a stage and tells the progress of it; `sizes` in bytes, by the number of the task, or empty."""
+
+    def __init__(self, progress: Progress, step: str, tasks: int, sizes: Sequence[int]) -> None:
+        self._progress = progress
+        self._sizes = sizes
+        self._stage = Stage(step, tasks, sum(sizes))
+        self._lock = Lock()
+        progress(self._stage)
+
+    def done(self, task: int) -> None:
+        """This task is done."""
+        with self._lock:
+            stage = self._stage
+            size = self._sizes[task] if self._sizes else 0
+            self._stage = replace(stage, tasks_done=stage.tasks_done + 1, bytes_done=stage.bytes_done + size)
+            self._progress(self._stage)
