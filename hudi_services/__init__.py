@@ -1,3 +1,5 @@
 """What runs as a process: the services behind the command line and the Spark applications."""
 
-__version__ = "0.1.0"
+from hoodie import __version__
+
+__all__ = ["__version__"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from hoodie import errors
 from hoodie.errors import HoodieError
 
 if TYPE_CHECKING:
@@ -15,7 +16,18 @@ if TYPE_CHECKING:
     from hoodie.services.sync import SYNC
     from hoodie.table import HoodieTable
 
-__all__ = ["CLEAN", "COMPACTION", "LOG_COMPACTION", "SYNC", "HoodieError", "HoodieTable", "spark"]
+__version__ = "0.1.0"
+__all__ = [
+    "CLEAN",
+    "COMPACTION",
+    "LOG_COMPACTION",
+    "SYNC",
+    "HoodieError",
+    "HoodieTable",
+    "__version__",
+    "errors",
+    "spark",
+]
 
 # Arrow takes a third of a second to load. Airflow parses DAG files all the time and wants only errors and option names.
 _LATER = {

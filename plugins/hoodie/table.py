@@ -14,6 +14,7 @@ from hoodie.clock import Clock, SystemClock
 from hoodie.config import CREATE_KEYS, WRITE_KEYS, given_options, own_options, select_keys
 from hoodie.config.groups import WRITE_OPTIONS
 from hoodie.config.table import TableProperties
+from hoodie.display import Shown, Shows
 from hoodie.engine import Engine, LocalEngine
 from hoodie.errors import ConfigError, SchemaConflictError, check_argument
 from hoodie.model.files import FileSlice
@@ -39,6 +40,7 @@ from hoodie.timeline import Timeline
 from hoodie.transaction.create import create_table
 from hoodie.view import TableState, load_state
 from hoodie.view.access import TableAccess
+from hoodie.view.shown import shown_table
 from hoodie.view.table_schema import table_schema
 from hoodie.write.execute import WriteHooks, WriteResult, execute_write
 from hoodie.write.input import write_input
@@ -48,7 +50,7 @@ P = TypeVar("P")
 R = TypeVar("R")
 
 
-class HoodieTable:
+class HoodieTable(Shows):
     """A Hudi table at a base path. Every operation loads the table's state anew: what others committed is seen."""
 
     def __init__(self, storage: Storage, engine: Engine | None = None, clock: Clock | None = None) -> None:
@@ -92,6 +94,10 @@ class HoodieTable:
         storage = storage_of(base_path)
         create_table(storage, select_keys(own_options(options, WRITE_OPTIONS), CREATE_KEYS), schema)
         return cls(storage, engine, clock)
+
+    def shown(self) -> Shown:
+        """Type, version and commits as they are now, keys and columns: what a console or a notebook shows."""
+        return shown_table(self.access)
 
     @property
     def access(self) -> TableAccess:
