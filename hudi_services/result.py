@@ -48,6 +48,7 @@ class ServiceResult:
     rows_repeated: int = 0
     rows_quarantined: int = 0
     files_read: int = 0
+    files_skipped: int = 0  # that cannot be read, by the feed's policy
     bytes_read: int = 0
     files_written: int = 0
     bytes_written: int = 0

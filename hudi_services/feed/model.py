@@ -216,6 +216,10 @@ def contradictions(feed: Feed, file_format: str) -> Iterator[tuple[KeyPath, str]
         yield ("json",), f"has no effect on {file_format} files"
     if not feed.columns and feed.undeclared != "refuse":
         yield ("undeclared",), "has no effect without a schema"
+    if file_format == "csv":
+        for name, column in feed.columns.items():
+            if parse_type(column.type).inside:
+                yield ("schema", name), f"cannot be {column.type}: a value of a CSV file is a plain one"
     yield from _csv_contradictions(feed)
     yield from _shape_contradictions(feed)
 
@@ -236,6 +240,13 @@ def _shape_contradictions(feed: Feed) -> Iterator[tuple[KeyPath, str]]:
                 yield (key, name), f"goes by the new name, {feed.rename[name]!r}"
             elif feed.columns and feed.undeclared == "refuse" and new.get(name, name) not in feed.columns:
                 yield (key, name), "is no column of `schema`"
+    for old, column in feed.columns.items():
+        name = feed.rename.get(old, old)
+        if column.default is not None and (name in feed.cast or name in feed.timestamps):
+            yield (
+                ("schema", old, "default"),
+                "is no value of what `cast` or `timestamps` makes; say in `sql` coalesce(…)",
+            )
     for name, times in feed.timestamps.items():
         declared = feed.columns.get(new.get(name, name))
         if declared is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -106,8 +106,10 @@ class QuarantinedRows:
         for row, reason in zip(rows.to_pylist(), reasons, strict=True):
             self.lines.append(json.dumps({"file": origin, "reason": reason, "row": row}, default=str))
 
-    def add_text(self, origin: str, text: str, reason: str) -> None:
-        self.lines.append(json.dumps({"file": origin, "reason": reason, "text": text}))
+    def add_unread(self, origin: str, what: str | Mapping[str, object], reason: str) -> None:
+        """What is none of the rows that were read: text, or values by column."""
+        row = {"text" if isinstance(what, str) else "row": what}
+        self.lines.append(json.dumps({"file": origin, "reason": reason, **row}, default=str))
 
 
 def _replace(storage: Storage, path: str, text: str) -> None:

@@ -38,7 +38,7 @@ class CheckedSplit:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Good rows in `schema`; bad ones are written to the quarantine when the last batch was taken."""
         with self.quarantine.open(self.number) as quarantine, self.shaping.opened() as shaper:
-            for origin, rows in self.split.tables(quarantine.add_text):
+            for origin, rows in self.split.tables(quarantine.add_unread):
                 good = self._good(shaper, rows, origin, quarantine)
                 quarantine.good += good.num_rows
                 yield from good.to_batches()

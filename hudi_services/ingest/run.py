@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hoodie.config import KEYGEN_KEYS, WRITE_KEYS, select_keys
 from hoodie.config.key import resolve
 from hoodie.config.operations import operation_named
@@ -15,7 +17,7 @@ from hoodie.write.sizing import input_tasks
 from hudi_services.ingest.checks import RowChecks
 from hudi_services.ingest.columns import check_roles, settled_columns, untyped_ordering
 from hudi_services.ingest.load import Load
-from hudi_services.ingest.prepare import prepare
+from hudi_services.ingest.prepare import Prepared, prepare
 from hudi_services.ingest.quarantine import QuarantineWriter
 from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.rows import CheckedSplit
@@ -35,13 +37,13 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     prepared = prepare(request, engine)
     options, batch = prepared.after.options, prepared.batch
     if not batch.items:
-        table = prepared.table
-        ran = prepared.after.run(TableAccess(table.storage, table.clock, engine)) if table is not None else ()
-        message = with_services(f"nothing to do: {batch.reason}", ran)
-        return ServiceResult("ingest", message=message, services=ran)
+        return _nothing(prepared, batch, engine)
     known = table_schema(prepared.table.state()) if prepared.table is not None else None
     expected = request.shape.expected(known)
-    delivered = batch.schema(expected, engine)
+    batch, delivered = batch.opened(expected, engine)
+    if not batch.items:
+        return _nothing(prepared, batch, engine)
+    prepared = replace(prepared, batch=batch)
     shaping = request.shape.plan(delivered, known, request.source.name)
     found = shaping.outgoing
     check_roles(found, request.source.name, request.operation, prepared.properties)
@@ -74,6 +76,13 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     return _service_result(result, batch, load)
 
 
+def _nothing(prepared: Prepared, batch: Batch, engine: Engine) -> ServiceResult:
+    table = prepared.table
+    ran = prepared.after.run(TableAccess(table.storage, table.clock, engine)) if table is not None else ()
+    message = with_services(f"nothing to do: {batch.reason}", ran)
+    return ServiceResult("ingest", message=message, files_skipped=batch.files_skipped, services=ran)
+
+
 def _service_result(result: WriteResult, batch: Batch, load: Load) -> ServiceResult:
     counts = load.counts
     written = result.rows_inserted + result.rows_updated + result.rows_deleted
@@ -102,6 +111,7 @@ def _service_result(result: WriteResult, batch: Batch, load: Load) -> ServiceRes
         rows_repeated=max(0, -left),
         rows_quarantined=counts.bad,
         files_read=batch.files,
+        files_skipped=batch.files_skipped,
         bytes_read=batch.items.bytes,
         files_written=result.files_written,
         bytes_written=result.bytes_written,

@@ -17,8 +17,8 @@ from hoodie.engine import Engine
 from hoodie.services.decision import Items
 from hudi_services.ingest.places import Places
 
-Reject = Callable[[str, str, str], None]
-"""Takes what is no row to the quarantine: where it is from, its text, the reason."""
+Reject = Callable[[str, str | Mapping[str, object], str], None]
+"""Takes what is no row of the table to the quarantine: where it is from, its text or its values by column, the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,18 @@ class Batch(Protocol):
         ...
 
     @property
+    def notes(self) -> Sequence[str]:
+        """What else the plan says to people, in lines."""
+        ...
+
+    @property
     def files(self) -> int:
         """How many files the result counts as read."""
+        ...
+
+    @property
+    def files_skipped(self) -> int:
+        """How many files are left out, for they cannot be read."""
         ...
 
     @property
@@ -74,8 +84,9 @@ class Batch(Protocol):
         """The source's position after it, for the extra metadata of the commit."""
         ...
 
-    def schema(self, known: pa.Schema | None, engine: Engine) -> pa.Schema:
-        """The columns; null where no value told the type. `known` are the table's, whose types guesses give way to.
+    def opened(self, known: pa.Schema | None, engine: Engine) -> tuple[Batch, pa.Schema]:
+        """What of it can be read, and the columns; null where no value told the type. `known` are the table's, whose types
+        guesses give way to.
 
         Raises SourceError, or SchemaConflictError naming the column.
         """

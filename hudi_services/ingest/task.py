@@ -52,6 +52,7 @@ class IngestTask:
             },
             batch.items,
             before=(*creates, *steps, *([f"after the commit: {', '.join(after)}"] if after else [])),
+            after=batch.notes,
         )
 
     def run(self, engine: Engine) -> ServiceResult:

@@ -36,6 +36,8 @@ class MemoryBatch:
     log: tuple[pa.Table | str, ...]
     begin: int
     files: int = 0
+    files_skipped: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def items(self):
@@ -54,9 +56,9 @@ class MemoryBatch:
     def position(self):
         return f"offset:{len(self.log)}"
 
-    def schema(self, known, engine):
+    def opened(self, known, engine):
         tables = [each for each in self.log[self.begin :] if isinstance(each, pa.Table)]
-        return pa.unify_schemas([each.schema for each in tables]) if tables else known
+        return self, pa.unify_schemas([each.schema for each in tables]) if tables else known
 
     def splits(self, schema, tasks):
         """One a message."""

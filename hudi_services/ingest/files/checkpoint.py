@@ -1,4 +1,8 @@
-"""Which source files a table holds already: kept in the commit that loaded them, so both become visible in one step."""
+"""Which source files a table holds already, and which could not be read: kept in the commit of a load, so that both become
+visible in one step.
+
+Programs that know nothing of files that could not be read find these to be new: they try them again.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from hoodie.errors import CorruptTableError
 from hudi_services.ingest.files.listing import SourceFile
@@ -16,33 +21,70 @@ from hudi_services.ingest.source import Position
 KEY = "hudi_services.checkpoint"
 """Where a commit has it, in its extra metadata."""
 _VERSION = 1
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A file that was left out, as it was then: bytes, time of its last change (ms since 1970), and why it could not be read."""
+
+    size: int
+    modified_ms: int
+    reason: str
+
+    def is_of(self, file: SourceFile) -> bool:
+        return (self.size, self.modified_ms) == (file.size, file.modified_ms)
+
+
+Loaded = Mapping[str, Mapping[str, int]]
+Left = Mapping[str, Mapping[str, Broken]]
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Source folder -> path of each loaded file -> its size in bytes. One folder may be there in several spellings."""
+    """Source folder -> path of each loaded file -> its size in bytes; and of each that was left out -> what it was.
 
-    sources: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    One folder may be there in several spellings.
+    """
+
+    sources: Loaded = field(default_factory=dict)
+    left_out: Left = field(default_factory=dict)
 
     def loaded(self, source: str) -> Mapping[str, int]:
         """The files of `source`, whatever it was called when they were loaded."""
-        names = [name for name in self.sources if canonical(name) == canonical(source)]
-        return {path: size for name in names for path, size in self.sources[name].items()}
+        return _of(self.sources, source)
 
-    def with_files(self, source: str, files: Iterable[SourceFile]) -> Checkpoint:
-        """The checkpoint after `files` of `source` were loaded too."""
+    def broken(self, source: str) -> Mapping[str, Broken]:
+        """The files of `source` that were left out, as they could not be read."""
+        return _of(self.left_out, source)
+
+    def with_files(
+        self, source: str, files: Iterable[SourceFile], broken: Mapping[str, Broken] | None = None
+    ) -> Checkpoint:
+        """The checkpoint after `files` of `source` were loaded too, and those that are `broken` now were left out."""
         loaded = {**self.loaded(source), **{file.path: file.size for file in files}}
-        return Checkpoint({**self.without(source).sources, canonical(source): loaded})
+        others = self.without(source)
+        left_out = {**others.left_out, canonical(source): broken} if broken else others.left_out
+        return Checkpoint({**others.sources, canonical(source): loaded}, left_out)
 
     def without(self, source: str) -> Checkpoint:
         """The checkpoint as if nothing of `source` had been loaded; what other sources delivered stays known."""
         left = canonical(source)
-        return Checkpoint({name: files for name, files in self.sources.items() if canonical(name) != left})
+        return Checkpoint(
+            {name: files for name, files in self.sources.items() if canonical(name) != left},
+            {name: files for name, files in self.left_out.items() if canonical(name) != left},
+        )
 
     def encode(self) -> str:
         """Text for a commit's extra metadata: paths repeat their folders, so they are compressed."""
-        lines = json.dumps({source: dict(sorted(files.items())) for source, files in sorted(self.sources.items())})
-        return json.dumps({"version": _VERSION, "sources": base64.b64encode(zlib.compress(lines.encode(), 9)).decode()})
+        entry: dict[str, object] = {"version": _VERSION, "sources": _packed(self.sources)}
+        if self.left_out:
+            plain = {
+                source: {path: [each.size, each.modified_ms, each.reason] for path, each in files.items()}
+                for source, files in self.left_out.items()
+            }
+            entry["left_out"] = _packed(plain)
+        return json.dumps(entry)
 
     @staticmethod
     def decode(position: Position) -> Checkpoint:
@@ -51,10 +93,28 @@ class Checkpoint:
             entry = json.loads(position.text)
             if entry["version"] != _VERSION:
                 raise ValueError(f"version {entry['version']}")
-            return Checkpoint(json.loads(zlib.decompress(base64.b64decode(entry["sources"]))))
-        except (ValueError, KeyError, TypeError, zlib.error) as error:
+            left_out = _unpacked(entry["left_out"]) if "left_out" in entry else {}
+            return Checkpoint(
+                _unpacked(entry["sources"]),
+                {source: {path: Broken(*each) for path, each in files.items()} for source, files in left_out.items()},
+            )
+        except (ValueError, KeyError, TypeError, AttributeError, zlib.error) as error:
             raise CorruptTableError(
                 f"The checkpoint in {position.where} cannot be read",
                 found=str(error),
                 fix="pass --start-fresh to load every file again",
             ) from error
+
+
+def _of(sources: Mapping[str, Mapping[str, V]], source: str) -> dict[str, V]:
+    names = [name for name in sources if canonical(name) == canonical(source)]
+    return {path: each for name in names for path, each in sources[name].items()}
+
+
+def _packed(sources: Mapping[str, Mapping[str, object]]) -> str:
+    lines = json.dumps({source: dict(sorted(files.items())) for source, files in sorted(sources.items())})
+    return base64.b64encode(zlib.compress(lines.encode(), 9)).decode()
+
+
+def _unpacked(packed: str) -> Any:
+    return json.loads(zlib.decompress(base64.b64decode(packed)))

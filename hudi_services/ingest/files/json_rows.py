@@ -1,44 +1,71 @@
-"""Files of JSON objects, one a line: blocks of lines, and these as columns."""
+"""Files of JSON objects, one a line or in one array: blocks of objects, and these as columns."""
 
 from __future__ import annotations
 
+import codecs
 import io
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.json as pa_json
 
 from hoodie.storage import File
+from hudi_services.ingest.casting import unknown_field
 from hudi_services.ingest.exact import is_changed_json, may_hold
 from hudi_services.ingest.files import text
 from hudi_services.ingest.files.text import RejectText, without_mark
 
 _START = 4096  # bytes
+_LONGEST = 64 * 1024 * 1024  # characters of an object in an array
+_DECODER = json.JSONDecoder()
+_BLANKS = {"": re.compile(r"\s*"), ",": re.compile(r"\s*(?:,\s*)?")}
 
 
-def line_blocks(source: File) -> Iterator[list[bytes]]:
-    """Lines of text, about a block at a time. Raises UnicodeError for UTF-16."""
-    rest = without_mark(source.read(_START))
+@dataclass(frozen=True)
+class Lines:
+    """Texts of objects, and for each the line of the file (from 1) in which it begins."""
+
+    texts: list[bytes]
+    numbers: list[int]
+
+    def part(self, start: int, end: int) -> Lines:
+        return Lines(self.texts[start:end], self.numbers[start:end])
+
+    def without(self, texts: frozenset[bytes]) -> Lines:
+        kept = [place for place, each in enumerate(self.texts) if each not in texts]
+        return Lines([self.texts[place] for place in kept], [self.numbers[place] for place in kept])
+
+
+def line_blocks(source: File, layout: str = "lines") -> Iterator[Lines]:
+    """Objects, about a block at a time. Raises UnicodeError for UTF-16, ArrowInvalid for an array that is none."""
+    if layout == "array":
+        yield from _array_blocks(source)
+        return
+    rest, line = without_mark(source.read(_START)), 1
     while data := source.read(text.BLOCK):
         lines = (rest + data).split(b"\n")
         rest = lines.pop()
-        yield [line for line in lines if line.strip()]
-    last = [line for line in rest.split(b"\n") if line.strip()]
-    if last:
-        yield last
+        if (found := _not_blank(lines, line)).texts:
+            yield found
+        line += len(lines)
+    if (found := _not_blank(rest.split(b"\n"), line)).texts:
+        yield found
 
 
 def json_tables(
-    lines: list[bytes], schema: pa.Schema | None, reject: RejectText, others: str = "error"
-) -> Iterator[tuple[list[bytes], pa.Table]]:
+    lines: Lines, schema: pa.Schema | None, reject: RejectText, others: str = "error"
+) -> Iterator[tuple[Lines, pa.Table]]:
     """Lines that parse together, and their rows with the columns of `schema`; without one columns and types are guessed.
 
     Where lines do not parse together they are halved until the bad ones stand alone: those are rejected. With a schema such
     are those with a field that it lacks, too, unless `others` is "ignore".
     """
-    if not lines:
+    if not lines.texts:
         return
-    data = b"\n".join(lines)
+    data = b"\n".join(lines.texts)
     try:
         data.decode()  # Arrow's JSON reader does not check it, and text that is none could never be read again
         found = pa_json.read_json(
@@ -49,28 +76,37 @@ def json_tables(
             ),
         )
     except (pa.ArrowException, UnicodeDecodeError) as error:
-        if len(lines) == 1:
-            reject(lines[0].decode(errors="replace"), str(error))
+        if len(lines.texts) == 1:
+            why = _undeclared(data, schema) if "unexpected field" in str(error) and schema is not None else str(error)
+            reject(data.decode(errors="replace"), f"line {lines.numbers[0]}: {why}")
             return
-        half = len(lines) // 2
-        yield from json_tables(lines[:half], schema, reject, others)
-        yield from json_tables(lines[half:], schema, reject, others)
+        half = len(lines.texts) // 2
+        yield from json_tables(lines.part(0, half), schema, reject, others)
+        yield from json_tables(lines.part(half, len(lines.texts)), schema, reject, others)
     else:
         yield lines, found
 
 
-def exact_json_tables(lines: list[bytes], schema: pa.Schema, reject: RejectText) -> Iterator[pa.Table]:
-    """Rows with the columns of `schema`. Lines whose numbers its floats would change are rejected, too."""
-    for held, rows in json_tables(lines, schema, reject):
-        changed = [line for line in held if is_changed_json(line, schema)] if any(map(may_hold, rows.columns)) else []
+def exact_json_tables(
+    lines: Lines, schema: pa.Schema, reject: RejectText, others: str = "error"
+) -> Iterator[tuple[Lines, pa.Table]]:
+    """Rows with the columns of `schema`. Lines whose numbers its floats would change are rejected, too.
+
+    A line may hold several objects: then it stands there as often as it has rows.
+    """
+    for held, rows in json_tables(lines, schema, reject, others):
+        changed = (
+            [line for line in held.texts if is_changed_json(line, schema)] if any(map(may_hold, rows.columns)) else []
+        )
         if not changed:
-            yield rows
+            yield _as_often(held, rows.num_rows), rows
             continue
-        for line in changed:
-            reject(line.decode(), "a number that its column of floats would change")
         bad = frozenset(changed)
-        kept = [line for line in held if line not in bad]
-        yield from (rows for _, rows in json_tables(kept, schema, reject))
+        for line, number in zip(held.texts, held.numbers, strict=True):
+            if line in bad:
+                reject(line.decode(), f"line {number}: a number that its column of floats would change")
+        kept = json_tables(held.without(bad), schema, reject, others)
+        yield from ((_as_often(some, rows.num_rows), rows) for some, rows in kept)
 
 
 def readable(schema: pa.Schema) -> pa.Schema:
@@ -92,3 +128,94 @@ def _readable(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_list(kind):
         return pa.list_(kind.value_field.with_type(_readable(kind.value_type)))
     return kind
+
+
+def _undeclared(line: bytes, schema: pa.Schema) -> str:
+    """What Arrow does not tell: which field is unexpected."""
+    try:
+        found = unknown_field(pa_json.read_json(io.BytesIO(line)).schema, schema)
+    except pa.ArrowException as error:
+        return str(error)
+    return f"field {found!r} is none of the columns"
+
+
+def _not_blank(lines: Sequence[bytes], first: int) -> Lines:
+    kept = [place for place, line in enumerate(lines) if line.strip()]
+    return Lines([lines[place] for place in kept], [first + place for place in kept])
+
+
+def _as_often(lines: Lines, rows: int) -> Lines:
+    if len(lines.texts) == rows:
+        return lines
+    counts = [_objects(line) for line in lines.texts]
+    return Lines(
+        [line for line, count in zip(lines.texts, counts, strict=True) for _ in range(count)],
+        [number for number, count in zip(lines.numbers, counts, strict=True) for _ in range(count)],
+    )
+
+
+def _objects(line: bytes) -> int:
+    """How many objects one line holds, one after another."""
+    found, at, all_of_it = 0, 0, line.decode().strip()
+    while at < len(all_of_it):
+        _, at = _DECODER.raw_decode(all_of_it, at)
+        at += len(all_of_it[at:]) - len(all_of_it[at:].lstrip())
+        found += 1
+    return found
+
+
+def _array_blocks(source: File) -> Iterator[Lines]:
+    """The objects of one array, each as one line, for it may stand on several."""
+    reader = codecs.getincrementaldecoder("utf-8")()
+    data = reader.decode(without_mark(source.read(_START)))
+    found, line, opened, ended = Lines([], []), 1, False, False
+    while True:
+        more = source.read(text.BLOCK)
+        data += reader.decode(more, final=not more)
+        at = 0
+        while True:
+            at, line = _after_blanks(data, at, line, "," if found.texts or opened else "")
+            if at == len(data):
+                break
+            if ended:
+                raise pa.ArrowInvalid(f"line {line}: {data[at : at + 20]!r} follows the end of the array")
+            if not opened:
+                if data[at] != "[":
+                    raise pa.ArrowInvalid(f"line {line}: {data[at : at + 20]!r} is no start of an array of objects")
+                opened, at = True, at + 1
+            elif data[at] == "]":
+                ended, at = True, at + 1
+            else:
+                end = _end_of_value(data, at, line, last=not more)
+                if end is None:
+                    break
+                each = data[at:end]
+                found.texts.append(each.replace("\r", " ").replace("\n", " ").encode())
+                found.numbers.append(line)
+                at, line = end, line + each.count("\n")
+        data = data[at:]
+        if found.texts:
+            yield found
+            found = Lines([], [])
+        if not more:
+            break
+    if not ended:
+        raise pa.ArrowInvalid(f"the array does not end: line {line} is the last one" if opened else "an empty file")
+
+
+def _after_blanks(data: str, at: int, line: int, comma: str) -> tuple[int, int]:
+    match = _BLANKS[comma].match(data, at)
+    assert match is not None
+    return match.end(), line + match[0].count("\n")
+
+
+def _end_of_value(data: str, at: int, line: int, *, last: bool) -> int | None:
+    """None where more has to be read."""
+    try:
+        _, end = _DECODER.raw_decode(data, at)
+    except (ValueError, RecursionError) as error:
+        if not last and len(data) - at < _LONGEST:
+            return None
+        raise pa.ArrowInvalid(f"the object that begins in line {line} is none, or does not end: {error}") from None
+    # A number at the end of what was read may go on.
+    return None if end == len(data) and not last else end

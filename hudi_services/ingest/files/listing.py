@@ -37,10 +37,10 @@ class SourceFile:
 
 
 def list_source(
-    folder: str, file_format: str, date_pattern: str | None, left_out: Collection[str] = ()
+    folder: str, file_format: str, date_pattern: str | None, left_out: Collection[str] = (), *, any_ending: bool = False
 ) -> list[SourceFile]:
-    """The data files below `folder`, in the order of their paths. Hidden and temporary files are passed over, and so are the
-    folders `left_out` (canonical paths).
+    """The data files below `folder`, in the order of their paths: those with an ending of the format, or with any. Hidden and
+    temporary files are passed over, and so are the folders `left_out` (canonical paths).
 
     Raises ConfigError for an unknown format or pattern, SourceError when the folder is missing or cannot be listed.
     """
@@ -52,7 +52,7 @@ def list_source(
         files = [
             SourceFile(file.path, file.size, file.modified_ms, dates.find(file.path) if dates else None)
             for file in _walk(storage, "", frozenset(left_out))
-            if file.name.lower().endswith(FORMATS[file_format]) and not _hidden(file.name)
+            if (any_ending or file.name.lower().endswith(FORMATS[file_format])) and not _hidden(file.name)
         ]
     except OSError as error:
         raise SourceUnavailableError(

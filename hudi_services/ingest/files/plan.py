@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import islice
+from math import inf
 
+from hudi_services.ingest.files.checkpoint import Broken
 from hudi_services.ingest.files.listing import SourceFile
+from hudi_services.ingest.files.names import Names
+
+_SHOWN = 5  # files of which the reason is told in one line
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,9 @@ class FilesPlan:
     loaded_before: int
     outside_window: int
     changed: tuple[SourceFile, ...]  # loaded before, with another size since
+    unmatched: int = 0  # of another name than the pattern's
+    young: tuple[SourceFile, ...] = ()
+    broken: Mapping[str, Broken] = field(default_factory=dict)
 
     @property
     def reason(self) -> str:
@@ -43,23 +52,68 @@ class FilesPlan:
         left_out = [
             (self.loaded_before, "were loaded before"),
             (self.outside_window, "are outside the date range"),
+            (self.unmatched, "do not match the pattern"),
+            (len(self.young), "changed too short a time ago and wait for a later run"),
             (len(self.changed), "changed after they were loaded (--reload loads them again)"),
         ]
         parts = [f"{count} {what}" for count, what in left_out if count]
+        if self.broken:
+            shown = [f"{path} ({each.reason})" for path, each in islice(self.broken.items(), _SHOWN)]
+            more = f" and {len(self.broken) - _SHOWN} more" if len(self.broken) > _SHOWN else ""
+            parts.append(f"{len(self.broken)} cannot be read and are SKIPPED: {', '.join(shown)}{more}")
         return f"{len(self.files)} files to load" + (f"; {', '.join(parts)}" if parts else "")
 
+    @property
+    def left_out(self) -> Iterator[tuple[str, str]]:
+        """The files that a later run may load, and why this one does not. Those that are in the table are not among them."""
+        yield from ((file.path, "changed too short a time ago") for file in self.young)
+        yield from ((file.path, "changed after it was loaded: --reload loads it again") for file in self.changed)
+        yield from ((path, f"cannot be read: {each.reason}") for path, each in self.broken.items())
 
-def plan_files(files: Sequence[SourceFile], loaded: Mapping[str, int], window: Window, *, reload: bool) -> FilesPlan:
-    """Choose the files of the window that were not loaded before; with `reload` all of the window."""
-    chosen, changed = [], []
-    before = outside = 0
+    def without(self, broken: Mapping[str, Broken]) -> FilesPlan:
+        """The plan when these of its files turn out to be broken."""
+        files = tuple(file for file in self.files if file.path not in broken)
+        return replace(self, files=files, broken={**self.broken, **broken})
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What makes a file one of a run: the dates of its path, its name, and that it last changed before a time (ms since 1970)."""
+
+    window: Window = field(default_factory=Window)
+    names: Names = field(default_factory=Names)
+    settled_ms: float = inf
+    order: str = "name"
+    reload: bool = False
+
+
+def plan_files(
+    files: Sequence[SourceFile],
+    loaded: Mapping[str, int],
+    choice: Choice,
+    broken: Mapping[str, Broken] | None = None,
+) -> FilesPlan:
+    """Choose the files that were not loaded before; with `reload` all. Those that were `broken` are so until they change."""
+    chosen, changed, young = [], [], []
+    still: dict[str, Broken] = {}
+    before = outside = unmatched = 0
     for file in files:
-        if file.day not in window:
+        was = (broken or {}).get(file.path)
+        if file.path not in choice.names:
+            unmatched += 1
+        elif was is not None and was.is_of(file) and not choice.reload:
+            still[file.path] = was
+        elif file.day not in choice.window:
             outside += 1
-        elif reload or file.path not in loaded:
-            chosen.append(file)
-        elif loaded[file.path] != file.size:
-            changed.append(file)
+        elif file.path in loaded and not choice.reload:
+            if loaded[file.path] == file.size:
+                before += 1
+            else:
+                changed.append(file)
+        elif file.modified_ms > choice.settled_ms:
+            young.append(file)
         else:
-            before += 1
-    return FilesPlan(tuple(chosen), before, outside, tuple(changed))
+            chosen.append(file)
+    if choice.order == "modified":
+        chosen.sort(key=lambda file: (file.modified_ms, file.path))
+    return FilesPlan(tuple(chosen), before, outside, tuple(changed), unmatched, tuple(young), still)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hoodie.errors import SourceUnavailableError
-from hoodie.storage import File, Storage, closing_input
+from hoodie.storage import Storage, closing_input
+from hudi_services.feed.model import Feed
 from hudi_services.ingest.casting import unknown_field
 from hudi_services.ingest.files import text
-from hudi_services.ingest.files.csv_rows import csv_table, read_header, row_blocks, without_null_texts
-from hudi_services.ingest.files.json_rows import exact_json_tables, line_blocks, readable
+from hudi_services.ingest.files.csv_rows import csv_rows, read_start, row_blocks
+from hudi_services.ingest.files.declaration import header_names
+from hudi_services.ingest.files.dialect import dialect
+from hudi_services.ingest.files.fitting import Fitting
+from hudi_services.ingest.files.json_rows import Lines, exact_json_tables, line_blocks, readable
 from hudi_services.ingest.files.listing import SourceFile
 from hudi_services.ingest.files.text import READ_ERRORS, RejectText, text_input, unreadable
 from hudi_services.ingest.source import Reject
@@ -37,12 +41,14 @@ class Piece:
 
 @dataclass(frozen=True)
 class FileSplit:
-    """Pieces that one task reads, in order, into columns that cast to `schema`."""
+    """Pieces that one task reads, in order, into the columns of `schema`; those that get their type `later` stay as they are."""
 
     storage: Storage
     file_format: str
     pieces: tuple[Piece, ...]
     schema: pa.Schema
+    feed: Feed = field(default_factory=Feed)
+    later: pa.Schema = field(default_factory=lambda: pa.schema([]))
 
     @property
     def size(self) -> int:
@@ -50,45 +56,57 @@ class FileSplit:
 
     def tables(self, reject: Reject) -> Iterator[tuple[str, pa.Table]]:
         """The rows with the path of their file. Raises SourceError for a file that cannot be read or has changed."""
+        read = {"parquet": self._parquet, "csv": self._csv, "json": self._json}[self.file_format]
         for piece in self.pieces:
             try:
-                for rows in self._tables(piece, partial(reject, piece.path)):
-                    self._check_columns(piece, rows)
+                for rows in read(piece, partial(reject, piece.path)):
                     yield piece.path, rows
             except READ_ERRORS as error:
                 raise unreadable(self.storage, piece.path, error) from error
             self._check_unchanged(piece)
 
-    def _tables(self, piece: Piece, reject: RejectText) -> Iterator[pa.Table]:
-        if self.file_format == "parquet":
-            with closing_input(self.storage, piece.path) as source:
-                file = pq.ParquetFile(source)
-                groups = piece.row_groups if piece.row_groups is not None else range(file.num_row_groups)
-                for group in groups:
-                    yield file.read_row_group(group, use_threads=False)
-            return
-        with text_input(self.storage, piece.path) as source:
-            if self.file_format == "csv":
-                yield from self._csv_tables(source, reject)
-            else:
-                schema = readable(self.schema)
-                for lines in line_blocks(source):
-                    yield from exact_json_tables(lines, schema, reject)
+    def _parquet(self, piece: Piece, reject: RejectText) -> Iterator[pa.Table]:
+        with closing_input(self.storage, piece.path) as source:
+            file = pq.ParquetFile(source)
+            groups = range(file.num_row_groups)
+            sizes = [file.metadata.row_group(group).num_rows for group in groups]
+            columns = [name for name in file.schema_arrow.names if name in self.schema.names] if self._drops else None
+            for group in groups if piece.row_groups is None else piece.row_groups:
+                rows = file.read_row_group(group, columns, use_threads=False)
+                self._check_columns(piece, rows)
+                yield self._fitting.fitted(rows, partial(_rows_from, sum(sizes[:group])), reject)
 
-    def _csv_tables(self, source: File, reject: RejectText) -> Iterator[pa.Table]:
-        """Every column as text."""
-        names, start = read_header(source)
-        texts = pa.schema([(name, pa.string()) for name in names])
-        others = [name for name in names if name in self.schema.names and not _is_text(self.schema.field(name).type)]
-        for block in row_blocks(source, start, reject):
-            rows = csv_table(block, names, reject, texts)
-            for name in others:
-                rows = rows.set_column(names.index(name), name, without_null_texts(rows[name]))
-            yield rows
+    def _csv(self, piece: Piece, reject: RejectText) -> Iterator[pa.Table]:
+        signs = dialect(self.feed.csv)
+        with text_input(self.storage, piece.path, self.feed.csv.encoding) as source:
+            start = read_start(source, signs, header_names(self.feed))
+            texts = pa.schema([(name, pa.string()) for name in start.names])
+            only = [name for name in start.names if name in self.schema.names] if self._drops else []
+            for block in row_blocks(source, start, signs, reject):
+                parsed = csv_rows(block, start.names, signs, reject, texts, only)
+                self._check_columns(piece, parsed.rows)
+                yield self._fitting.fitted(parsed.rows, lambda places: _lines(parsed.lines(places)), reject)  # noqa: B023
+
+    def _json(self, piece: Piece, reject: RejectText) -> Iterator[pa.Table]:
+        schema = readable(self.schema)
+        with text_input(self.storage, piece.path, self.feed.json_.encoding) as source:
+            for lines in line_blocks(source, self.feed.json_.layout):
+                for held, rows in exact_json_tables(lines, schema, reject, "ignore" if self._drops else "error"):
+                    self._check_columns(piece, rows)
+                    yield self._fitting.fitted(rows, partial(_lines_of, held), reject)
+
+    @property
+    def _fitting(self) -> Fitting:
+        return Fitting(self.schema, self.feed, self.file_format, frozenset(self.later.names))
+
+    @property
+    def _drops(self) -> bool:
+        """Whether columns that are not declared are left out."""
+        return self.feed.undeclared == "drop"
 
     def _check_columns(self, piece: Piece, rows: pa.Table) -> None:
         """Whatever else the types would do, no field of the rows may get lost."""
-        unknown = unknown_field(rows.schema, self.schema)
+        unknown = None if self._drops else unknown_field(rows.schema, self.schema)
         if unknown is not None:
             raise self._changed(piece, f"column {unknown!r}, which was not there when the columns were looked at")
 
@@ -108,8 +126,16 @@ class FileSplit:
         )
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_binary(kind))
+def _rows_from(first: int, places: Sequence[int]) -> list[str]:
+    return [f"row {first + place + 1}" for place in places]
+
+
+def _lines(numbers: Sequence[int]) -> list[str]:
+    return [f"line {number}" for number in numbers]
+
+
+def _lines_of(held: Lines, places: Sequence[int]) -> list[str]:
+    return _lines([held.numbers[place] for place in places])
 
 
 def file_splits(
@@ -118,6 +144,8 @@ def file_splits(
     files: Sequence[SourceFile],
     schema: pa.Schema,
     tasks: int,
+    feed: Feed | None = None,
+    later: pa.Schema | None = None,
 ) -> list[FileSplit]:
     """Pack `files`, in order, into splits of about equal size: at least one a task when the bytes allow it."""
     pieces = [piece for file in files for piece in _pieces(storage, file_format, file)]
@@ -130,7 +158,10 @@ def file_splits(
             filled = 0
         groups[-1].append(piece)
         filled += piece.size
-    return [FileSplit(storage, file_format, tuple(group), schema) for group in groups]
+    return [
+        FileSplit(storage, file_format, tuple(group), schema, feed or Feed(), later or pa.schema([]))
+        for group in groups
+    ]
 
 
 def _pieces(storage: Storage, file_format: str, file: SourceFile) -> list[Piece]:

@@ -1,94 +1,142 @@
-"""The columns of source files: from footers (Parquet), or from a first reading of all rows (CSV, JSON).
+"""The columns of source files: declared, from footers (Parquet), or from a first reading of all rows (CSV, JSON).
 
-All rows, for a new field may appear in any of them. Of a CSV file only the columns that the table lacks are looked at.
+All rows, for a new field may appear in any of them. Of a CSV file only the columns that nobody knows are looked at.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hoodie.errors import SchemaConflictError
 from hoodie.storage import Storage, closing_input
-from hudi_services.ingest.files.csv_rows import csv_table, read_header, row_blocks, without_null_texts
-from hudi_services.ingest.files.json_rows import json_tables, line_blocks
-from hudi_services.ingest.files.text import READ_ERRORS, text_input, unreadable
+from hudi_services.feed.model import Feed
+from hudi_services.ingest.casting import unknown_field
+from hudi_services.ingest.files.csv_rows import Block, csv_rows, read_start, row_blocks, without_null_texts
+from hudi_services.ingest.files.declaration import header_names
+from hudi_services.ingest.files.dialect import Dialect, dialect
+from hudi_services.ingest.files.json_rows import Lines, json_tables, line_blocks
+from hudi_services.ingest.files.numbers import are_codes, exact_type, is_number, readable
+from hudi_services.ingest.files.text import READ_ERRORS, is_broken, text_input, unreadable
 from hudi_services.ingest.files.unite import CODES, are_apart, common_type, unite, with_known
-from hudi_services.ingest.files.vast import csv_number_type, vast_json
+from hudi_services.ingest.files.vast import vast_json
 from hudi_services.ingest.files.zones import with_zones
 
-_CODE = r"^\s*[+-]?0[0-9xX]"
-"""Texts that Arrow takes for numbers, which would not give them back: 007 and 7, 0x10 and 16 are different codes."""
+
+@dataclass(frozen=True)
+class Look:
+    """What a file has: its schema, or several when the lines of a JSON file contradict each other; or why it is left out."""
+
+    schemas: tuple[pa.Schema, ...]
+    broken: str | None = None
 
 
 @dataclass(frozen=True)
 class FileSchemas:
-    """Task function: path of a source file -> its schema, or several when the lines of a JSON file contradict each other.
+    """Task function: path of a source file -> a look into it.
 
-    Columns that the table `known` has keep its type where text files only guess. Raises SourceError naming a file that cannot be
-    read.
+    Declared columns have their types; others that the table `known` has keep its type where text files only guess. Raises
+    SourceError naming a file that cannot be read; where the feed skips such, the file is read to its end, and the look says why.
     """
 
     storage: Storage
     file_format: str
     known: pa.Schema | None
+    declared: pa.Schema | None
+    feed: Feed
 
-    def __call__(self, path: str) -> list[pa.Schema]:
+    def __call__(self, path: str) -> Look:
         try:
             found = {"parquet": self._parquet, "csv": self._csv, "json": self._json}[self.file_format](path)
             for name in found[0].names:
                 if found[0].names.count(name) > 1:
                     raise pa.ArrowInvalid(f"column {name!r} stands there more than once")
-            return found
+            return Look(tuple(found))
         except READ_ERRORS as error:
+            if self._skips and is_broken(error):
+                return Look((), str(error) or type(error).__name__)
             raise unreadable(self.storage, path, error) from error
+
+    @property
+    def _skips(self) -> bool:
+        return self.feed.quarantine.files == "skip"
 
     def _parquet(self, path: str) -> list[pa.Schema]:
         with closing_input(self.storage, path) as source:
-            return [pq.read_schema(source).remove_metadata()]
+            file = pq.ParquetFile(source)
+            found = file.schema_arrow.remove_metadata()
+            if self._skips:
+                for group in range(file.num_row_groups):
+                    file.read_row_group(group, use_threads=False)
+        declared = self.declared
+        if declared is None:
+            return [found]
+        if self.feed.undeclared == "refuse":
+            self._check_declared(unknown_field(found, declared))
+        more = self.feed.undeclared == "keep"
+        return [pa.schema([_as_declared(each, declared, more=more) for each in found if self._is_taken(each.name)])]
 
     def _csv(self, path: str) -> list[pa.Schema]:
-        with text_input(self.storage, path) as source:
-            names, start = read_header(source)
-            guesses = dict.fromkeys((name for name in names if not self._knows(name)), pa.null())
-            for block in row_blocks(source, start, _ignore) if guesses else ():
-                for name, kind in _csv_types(block, names, list(guesses)).items():
+        signs = dialect(self.feed.csv)
+        with text_input(self.storage, path, self.feed.csv.encoding) as source:
+            start = read_start(source, signs, header_names(self.feed))
+            if self.feed.undeclared == "refuse":
+                self._check_declared(next((name for name in start.names if not self._is_taken(name)), None))
+            names = [name for name in start.names if self._is_taken(name)]
+            guesses = dict.fromkeys((name for name in names if self._known_field(name) is None), pa.null())
+            for block in row_blocks(source, start, signs, _ignore) if guesses or self._skips else ():
+                block.data.decode()  # Arrow would guess that it is binary
+                for name, kind in _csv_types(block, start.names, list(guesses), signs).items() if guesses else ():
                     guesses[name] = _wider(guesses[name], kind, name)
-        fields = [pa.field(name, guesses[name]) if name in guesses else self._known_field(name) for name in names]
+        fields = [self._known_field(name) or pa.field(name, guesses[name]) for name in names]
         return [pa.schema(fields)]
 
     def _json(self, path: str) -> list[pa.Schema]:
+        declared = self.declared
         found: list[pa.Schema] = []
-        size = 0
-        with text_input(self.storage, path) as source:
-            for lines in line_blocks(source):
-                size += sum(map(len, lines))
+        size, some = 0, False
+        with text_input(self.storage, path, self.feed.json_.encoding) as source:
+            for lines in line_blocks(source, self.feed.json_.layout):
+                size += sum(map(len, lines.texts))
+                if declared is not None and self.feed.undeclared != "keep":
+                    some = some or any(map(_is_object, lines.texts))
+                    if some and not self._skips:
+                        break
+                    continue
                 for schema in _json_schemas(lines):
+                    some = True
                     _unite_with_first(found, pa.schema([self._with_known(field) for field in schema]))
-        if not found:
+        if not some:
             raise pa.ArrowInvalid(f"no JSON object in {size} bytes")
-        return found
+        return found or [pa.schema([])]
 
-    def _knows(self, name: str) -> bool:
-        return self.known is not None and name in self.known.names
+    def _check_declared(self, undeclared: str | None) -> None:
+        if undeclared is not None:
+            raise pa.ArrowInvalid(
+                f"column {undeclared!r} is not in `schema`: declare it, or say `undeclared: keep` or `undeclared: drop`"
+            )
 
-    def _known_field(self, name: str) -> pa.Field:
-        assert self.known is not None
-        return self.known.field(name).with_nullable(True)
+    def _is_taken(self, name: str) -> bool:
+        declared = self.declared
+        return declared is None or name in declared.names or self.feed.undeclared == "keep"
+
+    def _known_field(self, name: str) -> pa.Field | None:
+        for schema in (self.declared, self.known):
+            if schema is not None and name in schema.names:
+                return schema.field(name).with_nullable(True)
+        return None
 
     def _with_known(self, field: pa.Field) -> pa.Field:
-        if not self._knows(field.name):
-            return field
         known = self._known_field(field.name)
-        return known.with_type(with_known(known.type, field.type))
+        return known.with_type(with_known(known.type, field.type)) if known is not None else field
 
 
 def with_later(known: pa.Schema | None, later: pa.Schema, file_format: str) -> pa.Schema | None:
-    """The columns of which a file need not tell the type: those of the table, and others that get a type `later`.
+    """The columns of which a file need not tell the type: others that get a type `later`, and those of the table.
 
     Values of a CSV file are texts until then; of a JSON file those from which Arrow reads no wrong number before.
     """
@@ -103,18 +151,35 @@ def with_later(known: pa.Schema | None, later: pa.Schema, file_format: str) -> p
     return pa.schema([*(known or []), *(each for each in also if known is None or each.name not in known.names)])
 
 
-def _csv_types(block: bytes, names: list[str], wanted: list[str]) -> dict[str, pa.DataType]:
-    guessed = csv_table(block, names, _ignore, only=wanted)
+def _as_declared(field: pa.Field, declared: pa.Schema, *, more: bool) -> pa.Field:
+    """With the fields of structs that only the file has, if there may be `more`."""
+    if field.name not in declared.names or pa.types.is_null(declared.field(field.name).type):
+        return field
+    kind = declared.field(field.name).type
+    return pa.field(field.name, with_known(kind, field.type) if more else kind)
+
+
+def _csv_types(block: Block, names: list[str], wanted: list[str], signs: Dialect) -> dict[str, pa.DataType]:
+    csv = signs.csv
+    guessed = csv_rows(block, names, signs, _ignore, only=wanted).rows
     types = dict(zip(wanted, guessed.schema.types, strict=True))
-    numbers = [name for name, kind in types.items() if pa.types.is_integer(kind) or pa.types.is_floating(kind)]
-    texts = csv_table(block, names, _ignore, pa.schema([(name, pa.string()) for name in names]), numbers)
+    # Arrow takes numbers with a mark for thousands for text.
+    numbers = [
+        name
+        for name, kind in types.items()
+        if is_number(kind) or (csv.thousands_mark is not None and pa.types.is_string(kind))
+    ]
+    texts = csv_rows(block, names, signs, _ignore, pa.schema([(name, pa.string()) for name in names]), numbers).rows
     for name, kind in types.items():
-        if name in numbers and pc.any(pc.match_substring_regex(texts[name], _CODE)).as_py():
-            types[name] = CODES
-        elif pa.types.is_floating(kind):
-            types[name] = csv_number_type(without_null_texts(texts[name]), name, guessed[name])
-        elif pa.types.is_time(kind):  # no type of a Hudi table
+        if pa.types.is_time(kind):  # no type of a Hudi table
             types[name] = pa.string()
+        elif name in numbers:
+            values = without_null_texts(texts[name]) if csv.null_values is None else texts[name]
+            exact = exact_type(readable(values, pa.float64(), csv))
+            if is_number(kind) and are_codes(values):
+                types[name] = CODES
+            elif exact is not None and not (pa.types.is_string(kind) and are_codes(values)):
+                types[name] = exact
     return types
 
 
@@ -131,7 +196,14 @@ def _wider(one: pa.DataType, other: pa.DataType, name: str) -> pa.DataType:
         return pa.string()
 
 
-def _json_schemas(lines: list[bytes]) -> Iterator[pa.Schema]:
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _json_schemas(lines: Lines) -> Iterator[pa.Schema]:
     """The schemas of lines that parse together. Lines that are no JSON are left to the reader, which quarantines them."""
     for held, rows in json_tables(lines, None, _ignore):
         vast = vast_json(held, rows)
@@ -154,5 +226,5 @@ def _unite_with_first(found: list[pa.Schema], schema: pa.Schema) -> None:
     found.append(schema)
 
 
-def _ignore(_text: str, _reason: str) -> None:
+def _ignore(_text: object, _reason: str) -> None:
     """Whoever reads the rows rejects them."""

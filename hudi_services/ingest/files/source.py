@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import pyarrow as pa
 
+from hoodie.clock import Clock, SystemClock
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, CorruptTableError
 from hoodie.services.decision import Item, Items
 from hoodie.storage import open_storage
 from hudi_services.feed.model import Feed
-from hudi_services.ingest.files.checkpoint import KEY, Checkpoint
+from hudi_services.ingest.files.checkpoint import KEY, Broken, Checkpoint
+from hudi_services.ingest.files.declaration import declared_schema, defaults
 from hudi_services.ingest.files.listing import list_source
-from hudi_services.ingest.files.plan import FilesPlan, Window, plan_files
+from hudi_services.ingest.files.names import Names
+from hudi_services.ingest.files.numbers import roomy
+from hudi_services.ingest.files.plan import Choice, FilesPlan, Window, plan_files
 from hudi_services.ingest.files.readers import FileSplit, file_splits
 from hudi_services.ingest.files.schema import FileSchemas, with_later
 from hudi_services.ingest.files.unite import unite
 from hudi_services.ingest.places import Places, canonical
 from hudi_services.ingest.source import Position
 
+_log = logging.getLogger(__name__)
+_SHOWN = 200  # files that are left out
+
 
 @dataclass(frozen=True)
 class FilesSource:
-    """Files of one format below `folder`, of the days of `window` in their paths; each once, but with `reload` again.
+    """Files of one format below `folder`, as `feed` chooses and reads them, of the days of `window` in their paths; each once,
+    but with `reload` again.
 
     `later` are columns of the files that get these types when the rows are shaped.
     """
@@ -36,6 +46,7 @@ class FilesSource:
     reload: bool = False
     feed: Feed = field(default_factory=Feed)
     later: pa.Schema = field(default_factory=lambda: pa.schema([]))
+    clock: Clock = field(default_factory=SystemClock)
 
     @property
     def name(self) -> str:
@@ -51,11 +62,24 @@ class FilesSource:
             raise ConfigError(
                 "A date range needs a date pattern", fix="pass --source-date-pattern, for instance dt=%Y-%m-%d"
             )
+        defaults(self.feed)  # a mistake in them ends here, also where there is no file
         places.check_source(self.folder)
         own = [canonical(places.table), canonical(places.quarantine)]
-        files = list_source(self.folder, self.file_format, self.date_pattern, own)
+        files = list_source(self.folder, self.file_format, self.date_pattern, own, any_ending=bool(self.feed.pattern))
         before = self._checkpoint(position, start_fresh=start_fresh)
-        return FileBatch(self, before, plan_files(files, before.loaded(self.folder), self.window, reload=self.reload))
+        return FileBatch(
+            self, before, plan_files(files, before.loaded(self.folder), self._choice, self._broken(before))
+        )
+
+    @property
+    def _choice(self) -> Choice:
+        min_age = self.feed.min_age.total_seconds()
+        settled = {"settled_ms": (self.clock.now().timestamp() - min_age) * 1000} if min_age else {}
+        return Choice(self.window, Names(self.feed.pattern), order=self.feed.order, reload=self.reload, **settled)
+
+    def _broken(self, before: Checkpoint) -> Mapping[str, Broken]:
+        """The files that are left out again. Whoever does not skip such finds them in the way."""
+        return before.broken(self.folder) if self.feed.quarantine.files == "skip" else {}
 
     def _checkpoint(self, position: Position | None, *, start_fresh: bool) -> Checkpoint:
         if position is None:
@@ -88,23 +112,55 @@ class FileBatch:
 
     @property
     def facts(self) -> Mapping[str, object]:
-        return {"changed_after_load": [file.path for file in self.plan.changed]}
+        return {
+            "changed_after_load": [file.path for file in self.plan.changed],
+            "left_out": [{"path": path, "reason": reason} for path, reason in self.plan.left_out],
+        }
+
+    @property
+    def notes(self) -> list[str]:
+        lines = [f"left out: {path}: {reason}" for path, reason in islice(self.plan.left_out, _SHOWN)]
+        count = len(self.plan.young) + len(self.plan.changed) + len(self.plan.broken)
+        return [*lines, *([f"… and {count - _SHOWN} more (--json shows all)"] if count > _SHOWN else [])]
 
     @property
     def files(self) -> int:
         return len(self.plan.files)
 
     @property
-    def position(self) -> str:
-        return self.before.with_files(self.source.folder, self.plan.files).encode()
+    def files_skipped(self) -> int:
+        return len(self.plan.broken)
 
-    def schema(self, known: pa.Schema | None, engine: Engine) -> pa.Schema:
-        """One schema of all files, which workers look into."""
-        expected = with_later(known, self.source.later, self.source.file_format)
-        look = FileSchemas(open_storage(self.source.folder), self.source.file_format, expected)
-        schemas = [schema for found in engine.map(look, [file.path for file in self.plan.files]) for schema in found]
-        return unite(schemas, guessed=self.source.file_format != "parquet")
+    @property
+    def position(self) -> str:
+        return self.before.with_files(self.source.folder, self.plan.files, self.plan.broken).encode()
+
+    def opened(self, known: pa.Schema | None, engine: Engine) -> tuple[FileBatch, pa.Schema]:
+        """The files that can be read, and one schema of them, which workers look into."""
+        source = self.source
+        files = self.plan.files
+        expected = with_later(known, source.later, source.file_format)
+        declared = declared_schema(source.feed, source.later, source.file_format)
+        look = FileSchemas(open_storage(source.folder), source.file_format, expected, declared, source.feed)
+        looks = dict(zip(files, engine.map(look, [file.path for file in files]), strict=True))
+        broken = {
+            file.path: Broken(file.size, file.modified_ms, each.broken)
+            for file, each in looks.items()
+            if each.broken is not None
+        }
+        for path, each in {**self.plan.broken, **broken}.items():
+            _log.warning("Source file %s/%s cannot be read and is skipped: %s", source.folder, path, each.reason)
+        found = [schema for each in looks.values() for schema in each.schemas]
+        guessed = source.file_format != "parquet"
+        united = unite([*([declared] if declared is not None else []), *found], guessed=guessed)
+        if source.file_format == "csv":
+            settled = {name for schema in (declared, expected) if schema is not None for name in schema.names}
+            united = pa.schema([each if each.name in settled else each.with_type(roomy(each.type)) for each in united])
+        return replace(self, plan=self.plan.without(broken)), united
 
     def splits(self, schema: pa.Schema, tasks: int) -> list[FileSplit]:
         """The files in order, large Parquet files cut into their row groups."""
-        return file_splits(open_storage(self.source.folder), self.source.file_format, self.plan.files, schema, tasks)
+        source = self.source
+        return file_splits(
+            open_storage(source.folder), source.file_format, self.plan.files, schema, tasks, source.feed, source.later
+        )

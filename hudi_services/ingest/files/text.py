@@ -1,11 +1,11 @@
-"""Source files as text: plain or compressed, in UTF-8."""
+"""Source files as text: plain or compressed, in UTF-8 or made so."""
 
 from __future__ import annotations
 
 import codecs
 import gzip
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import pyarrow as pa
@@ -13,25 +13,53 @@ import pyarrow as pa
 from hoodie.errors import SourceError
 from hoodie.storage import File, Storage, closing_input
 
-RejectText = Callable[[str, str], None]
-"""Takes text that is no row, and the reason."""
+RejectText = Callable[[str | Mapping[str, object], str], None]
+"""Takes text that is no row, or a row of which a value is none of its column, and the reason."""
 READ_ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeError, zlib.error)
 """What reading a damaged or foreign file raises."""
 
 BLOCK = 16 * 1024 * 1024  # bytes of text that are parsed at once
 
 
+def is_broken(error: Exception) -> bool:
+    """Whether one of `READ_ERRORS` tells of the bytes of the file, and not of its storage: that may pass."""
+    if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile):
+        return type(error) is OSError and error.errno is None  # so Arrow tells of what it cannot decode
+    return True
+
+
 @contextmanager
-def text_input(storage: Storage, path: str) -> Iterator[File]:
-    """The bytes of a text file, uncompressed."""
+def text_input(storage: Storage, path: str, encoding: str = "utf-8") -> Iterator[File]:
+    """The text of a file, uncompressed, as bytes in UTF-8. Reading raises UnicodeError where it is none of `encoding`."""
     with closing_input(storage, path) as source:
-        yield gzip.GzipFile(fileobj=source) if path.lower().endswith(".gz") else source
+        plain = gzip.GzipFile(fileobj=source) if path.lower().endswith(".gz") else source
+        # Of UTF-8 every block is checked where it is parsed.
+        yield plain if codecs.lookup(encoding).name == "utf-8" else _Recoded(plain, encoding)
+
+
+class _Recoded:
+    """A file of another encoding, read as UTF-8."""
+
+    def __init__(self, source: File, encoding: str) -> None:
+        self._source = source
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._rest = b""
+        self._ended = False
+
+    def read(self, size: int) -> bytes:
+        """Up to `size` bytes; none at the end only."""
+        while len(self._rest) < size and not self._ended:
+            data = self._source.read(size)
+            self._ended = not data
+            self._rest += self._decoder.decode(data, final=self._ended).encode()
+        found, self._rest = self._rest[:size], self._rest[size:]
+        return found
 
 
 def without_mark(start: bytes) -> bytes:
     """The start of a file without UTF-8's byte order mark. Raises UnicodeError for UTF-16's."""
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise UnicodeError("text in UTF-16; convert it to UTF-8")
+        raise UnicodeError("text in UTF-16; declare `encoding: utf-16`, or convert it to UTF-8")
     return start.removeprefix(codecs.BOM_UTF8)
 
 
@@ -39,6 +67,6 @@ def unreadable(storage: Storage, path: str, error: Exception) -> SourceError:
     """The error that names the file."""
     return SourceError(
         f"Source file {storage.base_path}/{path} cannot be read",
-        found=str(error),
+        found=str(error) or type(error).__name__,
         fix="deliver it again, or move it out of the folder; nothing was loaded",
     )

@@ -11,6 +11,10 @@ from hoodie.errors import SchemaConflictError
 CODES = pa.large_string()
 """The guess for values such as 01234, which are codes and no numbers. The table gets text, also beside numbers of other files."""
 
+_DIGITS = {8: 3, 16: 5, 32: 10, 64: 19}
+"""Of whole numbers of so many bits; one more where 64 have no sign."""
+_OF_DOUBLE = 15
+
 
 def unite(schemas: Iterable[pa.Schema], *, guessed: bool) -> pa.Schema:
     """The columns of all schemas, each with the narrowest type that holds the values of all without loss.
@@ -69,10 +73,16 @@ def common_type(one: pa.DataType, other: pa.DataType, path: str, *, guessed: boo
         return CODES if all(kind == CODES or _is_number(kind) for kind in kinds) else pa.string()
     if guessed and all(map(pa.types.is_timestamp, kinds)) and (one.tz is None) != (other.tz is None):
         return pa.string()
+    if (exact := _exact(one, other)) is not None:
+        return exact
+    if guessed and any(_is_short(kind) for kind in kinds) and any(map(pa.types.is_floating, kinds)):
+        return pa.float64()
     apart = are_apart(one, other)
     try:
         if apart:  # Arrow would make doubles of both
-            raise pa.ArrowInvalid(f"{one} and {other}: whole numbers beyond 64 bits or decimals, beside fractions")
+            raise pa.ArrowInvalid(
+                f"{one} and {other}: no type holds whole numbers beyond 64 bits or decimals, and fractions"
+            )
         alone = [pa.schema([("value", kind)]) for kind in kinds]
         return pa.unify_schemas(alone, promote_options="permissive").field(0).type
     except pa.ArrowException as error:
@@ -83,9 +93,33 @@ def common_type(one: pa.DataType, other: pa.DataType, path: str, *, guessed: boo
         ) from error
 
 
+def _exact(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
+    """The decimal that holds the values of a decimal and of another one or of whole numbers; None where there is none."""
+    kinds = (one, other)
+    if not any(map(pa.types.is_decimal, kinds)) or not all(
+        pa.types.is_decimal(kind) or pa.types.is_integer(kind) for kind in kinds
+    ):
+        return None
+    scale = max(kind.scale if pa.types.is_decimal(kind) else 0 for kind in kinds)
+    before = max(kind.precision - kind.scale if pa.types.is_decimal(kind) else _digits(kind) for kind in kinds)
+    return pa.decimal128(before + scale, scale) if before + scale <= 38 else None
+
+
+def _digits(kind: pa.DataType) -> int:
+    return _DIGITS[kind.bit_width] + int(kind == pa.uint64())
+
+
+def _is_short(kind: pa.DataType) -> bool:
+    """Whether a double gives back every number of a decimal type."""
+    return bool(pa.types.is_decimal(kind)) and kind.precision <= _OF_DOUBLE
+
+
 def are_apart(one: pa.DataType, other: pa.DataType) -> bool:
     """Whether no number type holds the values of both exactly."""
-    return any(map(pa.types.is_decimal, (one, other))) and any(map(pa.types.is_floating, (one, other)))
+    kinds = (one, other)
+    if not any(map(pa.types.is_decimal, kinds)):
+        return False
+    return any(map(pa.types.is_floating, kinds)) or all(_is_number(kind) for kind in kinds)
 
 
 def _is_number(kind: pa.DataType) -> bool:

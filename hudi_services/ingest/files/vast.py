@@ -1,4 +1,4 @@
-"""Whole numbers that 64 bits do not hold. Arrow guesses doubles, which lose their last digits; here they are decimals."""
+"""Whole numbers of JSON that 64 bits do not hold. Arrow guesses doubles, which lose their last digits; here they are decimals."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from functools import reduce
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hudi_services.ingest.exact import may_hold
+from hudi_services.ingest.files.json_rows import Lines
 from hudi_services.ingest.files.unite import common_type, unite
 
 WHOLE = pa.decimal128(38, 0)
 _LIMIT = 2**63
 _IN_JSON = re.compile(rb"([:\[,]\s*)-?[0-9]{19,}(?=\s*[,}\]])")
-_IN_CSV = r"^[+-]?[0-9]+$"
 
 
 @dataclass(frozen=True)
@@ -25,40 +24,18 @@ class VastJson:
     """Columns with vast numbers, and the lines with 0 in their place."""
 
     schema: pa.Schema
-    lines: list[bytes]
+    lines: Lines
 
 
-def vast_json(lines: list[bytes], rows: pa.Table) -> VastJson | None:
+def vast_json(lines: Lines, rows: pa.Table) -> VastJson | None:
     """The vast numbers of JSON lines whose columns were guessed as `rows`; None when there are none, which is quick to see."""
     if not any(may_hold(column, float(_LIMIT)) for column in rows.columns):
         return None
-    schemas = [_schema(line) for line in lines if _IN_JSON.search(line)]
+    schemas = [_schema(line) for line in lines.texts if _IN_JSON.search(line)]
     schema = unite(schemas, guessed=True)
-    return VastJson(schema, [_IN_JSON.sub(rb"\g<1>0", line) for line in lines]) if schema.names else None
-
-
-def csv_number_type(texts: pa.ChunkedArray, name: str, guess: pa.ChunkedArray) -> pa.DataType:
-    """The type of a CSV column with these `texts` that was guessed as double.
-
-    Raises SchemaConflictError when it has vast whole numbers beside fractions: no type holds both.
-    """
-    if not may_hold(guess, float(_LIMIT)):
-        return guess.type
-    texts = pc.utf8_trim_whitespace(texts.drop_null())
-    whole = texts.filter(pc.match_substring_regex(texts, _IN_CSV))
-    if not len(whole) or not _is_vast(whole):
-        return guess.type
-    if len(whole) < len(texts):
-        return common_type(WHOLE, guess.type, name, guessed=True)
-    return WHOLE
-
-
-def _is_vast(whole: pa.ChunkedArray) -> bool:
-    try:
-        pc.cast(whole, pa.int64())
-    except pa.ArrowInvalid:
-        return True
-    return False
+    if not schema.names:
+        return None
+    return VastJson(schema, Lines([_IN_JSON.sub(rb"\g<1>0", line) for line in lines.texts], lines.numbers))
 
 
 def _schema(line: bytes) -> pa.Schema:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_services.ingest.files.json_rows import json_tables, readable
+from hudi_services.ingest.files.json_rows import Lines, json_tables, readable
 
 _ZONED = r"[T ].*(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
 
 
-def with_zones(lines: list[bytes], guessed: pa.Schema) -> pa.Schema:
+def with_zones(lines: Lines, guessed: pa.Schema) -> pa.Schema:
     """The columns guessed of `lines`, with moments in UTC where all times of a column have a zone, and text where some have."""
     timed = [field for field in guessed if _has_times(field.type)]
     if not timed:
@@ -46,5 +46,5 @@ def _with_zone(kind: pa.DataType, texts: pa.ChunkedArray | pa.Array) -> pa.DataT
     return pa.timestamp(kind.unit, "UTC") if pc.all(zoned).as_py() else pa.string()
 
 
-def _ignore(_text: str, _reason: str) -> None:
+def _ignore(_text: object, _reason: str) -> None:
     """All lines were parsed before."""

@@ -87,6 +87,9 @@ WRONG = {
     "{json: {layout: array}}": "json: has no effect on csv files",
     "{schema: {a: strng}}": "schema.a.type: the type 'strng' cannot be read: 'strng' is no type of a table; use string",
     "{schema: {a: {type: int, nulable: true}}}": "schema.a.nulable: is not an option; did you mean 'nullable'?",
+    "{schema: {a: {type: string, default: x}}, cast: {a: int}}": "schema.a.default: is no value of what `cast` or `timestamps` "
+    "makes; say in `sql` coalesce(…)",
+    "{schema: {a: 'array<int>'}}": "schema.a: cannot be array<int>: a value of a CSV file is a plain one",
     "{schema: {a: {nullable: true}}}": "schema.a.type: is missing",
     "{cast: {a: strng}}": "cast.a: the type 'strng' cannot be read: 'strng' is no type of a table; use string",
     "{min_age: 5 fortnights}": "min_age: '5 fortnights' is no duration; write 30s, 5m, 2h or 1d",

@@ -43,7 +43,7 @@ class Feed:
 
     def request(self, file_format="parquet", options=(), **more):
         merged = {**OPTIONS, **SMALL_BLOOM, **dict(options)}
-        named = {name: more.pop(name) for name in ("date_pattern", "window", "reload") if name in more}
+        named = {name: more.pop(name) for name in ("date_pattern", "window", "reload", "clock") if name in more}
         declared = Declared.model_validate(more.pop("declared", {}))
         shape = Shape.of(declared)
         folder = str(more.pop("source", self.source))

@@ -49,8 +49,8 @@ def test_above_the_share_nothing_is_committed_and_the_rows_are_kept(mixed, share
     assert mixed.open().timeline.pending == ()
     rows = sorted((path, reason, row["value"]) for path, reason, row in mixed.quarantined)
     assert rows == [
-        ("bad.csv", "column id is null or empty", "1"),
-        ("bad.csv", "column ts is null or empty", "1"),
+        ("bad.csv", "column id is null or empty", 1),
+        ("bad.csv", "column ts is null or empty", 1),
     ]
 
 
@@ -204,7 +204,7 @@ def test_a_killed_run_does_not_make_the_next_one_read_the_archived_timeline(feed
     archive_before(table, table.timeline.last_commit.time)
     killed = QuarantineWriter(str(feed.quarantine), str(feed.table), "run-killed")
     with killed.open(0) as rows:
-        rows.add_text("x.csv", "text", "reason")
+        rows.add_unread("x.csv", "text", "reason")
     log = FaultyStorage(feed.table)
     with monkeypatch.context() as patch:
         patch.setattr(hoodie.table, "open_storage", lambda _: log)
@@ -229,7 +229,7 @@ def test_a_run_leaves_those_of_other_tables_alone(feed, tmp_path):
     shared = tmp_path / "bad"
     other = QuarantineWriter(str(shared), "/other/table", "run-1")
     with other.open(0) as rows:
-        rows.add_text("x.csv", "text", "reason")
+        rows.add_unread("x.csv", "text", "reason")
     feed.land("1.csv", GOOD)
     feed.run("csv", quarantine_path=str(shared))
     assert other.totals() == Counts(1, 0, 1)
@@ -241,7 +241,7 @@ def test_a_task_that_runs_again_replaces_what_it_wrote(tmp_path):
     for good in (3, 5):
         with writer.open(0) as rows:
             rows.good, rows.filtered = good, 2
-            rows.add_text("x.csv", "text", "reason")
+            rows.add_unread("x.csv", "text", "reason")
     assert writer.totals() == Counts(8, 2, 1)
     writer.finish(keep_rows=False)
     assert list(tmp_path.iterdir()) == []

@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 
 from hoodie import HoodieTable
 from hoodie.errors import SourceError
+from hudi_services.feed.model import Csv
 from hudi_services.ingest.files import text
-from hudi_services.ingest.files.csv_rows import csv_table, read_header, row_blocks
+from hudi_services.ingest.files.csv_rows import csv_rows, read_start, row_blocks
+from hudi_services.ingest.files.dialect import dialect
 from tests.support.tables import OPTIONS
 
 HEADER = "id,part,ts,value\n"
+PLAIN = Csv()
 TEXTS = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64()), ("value", pa.string())])
 
 
@@ -97,18 +100,19 @@ def test_every_line_is_in_a_row_or_rejected(body, block):
     assert max((len(cell or "") for row in read for cell in row), default=0) <= len(body)
 
 
-def read_all(data, block):
+def read_all(data, block, csv_of=PLAIN):
     before, text.BLOCK = text.BLOCK, block
     try:
         rejected = []
-        source = io.BytesIO(data)
-        names, start = read_header(source)
-        types = pa.schema([(name, pa.string()) for name in names])
+        source, signs = io.BytesIO(data), dialect(csv_of)
+        start = read_start(source, signs)
+        types = pa.schema([(name, pa.string()) for name in start.names])
 
         def reject(line, _reason):
             rejected.append(line)
 
-        tables = [csv_table(rows, names, reject, types) for rows in row_blocks(source, start, reject)]
+        blocks = row_blocks(source, start, signs, reject)
+        tables = [csv_rows(block, start.names, signs, reject, types).rows for block in blocks]
         return [tuple(row.values()) for table in tables for row in table.to_pylist()], rejected
     finally:
         text.BLOCK = before

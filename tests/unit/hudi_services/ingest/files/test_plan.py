@@ -8,7 +8,7 @@ import pytest
 
 from hoodie.errors import ConfigError, SourceError
 from hudi_services.ingest.files.listing import DatePattern, SourceFile, list_source
-from hudi_services.ingest.files.plan import Window, plan_files
+from hudi_services.ingest.files.plan import Choice, Window, plan_files
 
 FIRST, SECOND, THIRD = (date(2024, 1, day) for day in (1, 2, 3))
 
@@ -31,27 +31,27 @@ FILES = [file("a", FIRST), file("b", SECOND), file("c", THIRD), file("d")]
     ],
 )
 def test_a_window_is_half_open_and_leaves_out_files_without_a_date(window, expected):
-    plan = plan_files(FILES, {}, window, reload=False)
+    plan = plan_files(FILES, {}, Choice(window))
     assert "".join(each.path for each in plan.files) == expected
     assert plan.outside_window == 4 - len(expected)
 
 
 def test_files_loaded_before_are_left_out():
-    plan = plan_files(FILES, {"a": 10, "c": 10, "gone": 1}, Window(), reload=False)
+    plan = plan_files(FILES, {"a": 10, "c": 10, "gone": 1}, Choice())
     assert [each.path for each in plan.files] == ["b", "d"]
     assert (plan.loaded_before, plan.changed) == (2, ())
     assert plan.reason == "2 files to load; 2 were loaded before"
 
 
 def test_a_file_that_changed_after_it_was_loaded_is_told_and_not_loaded():
-    plan = plan_files(FILES, {"a": 9, "b": 10}, Window(), reload=False)
+    plan = plan_files(FILES, {"a": 9, "b": 10}, Choice())
     assert [each.path for each in plan.files] == ["c", "d"]
     assert [each.path for each in plan.changed] == ["a"]
     assert "1 changed after they were loaded (--reload loads them again)" in plan.reason
 
 
 def test_reload_takes_all_of_the_window_and_nothing_else():
-    plan = plan_files(FILES, {"a": 10, "b": 9, "c": 10}, Window(SECOND), reload=True)
+    plan = plan_files(FILES, {"a": 10, "b": 9, "c": 10}, Choice(Window(SECOND), reload=True))
     assert [each.path for each in plan.files] == ["b", "c"]
     assert plan.changed == ()
 

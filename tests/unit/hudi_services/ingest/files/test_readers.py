@@ -55,8 +55,8 @@ def test_rows_of_a_wrong_width_are_quarantined_as_text(feed):
     assert feed.run("csv", max_bad_share=0.5).rows_quarantined == 2
     assert set(feed.content) == {"a", "b"}
     assert [(reason, text) for _, reason, text in feed.quarantined] == [
-        ("3 columns instead of 4", "c,p,3"),
-        ("5 columns instead of 4", "d,p,4,4,4"),
+        ("line 4: 3 columns instead of 4", "c,p,3"),
+        ("line 5: 5 columns instead of 4", "d,p,4,4,4"),
     ]
 
 

@@ -1,0 +1,112 @@
+"""Rows of a file in the types that are declared or were guessed; those that do not fit go to the quarantine with their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_services.feed.model import Feed
+from hudi_services.ingest.casting import typed
+from hudi_services.ingest.files.csv_rows import without_null_texts
+from hudi_services.ingest.files.declaration import defaults
+from hudi_services.ingest.files.numbers import readable
+from hudi_services.ingest.files.text import RejectText
+
+Places = Callable[[Sequence[int]], Sequence[str]]
+"""Where in their file some rows of a table are, by their numbers from 0."""
+
+_ZONED = r"[T ].*(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)$"
+_DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """Gives rows the types of `schema`; columns that get theirs `later` stay as they are, texts of CSV made readable for it."""
+
+    schema: pa.Schema
+    feed: Feed
+    file_format: str
+    later: frozenset[str] = frozenset()
+
+    def fitted(self, rows: pa.Table, places: Places, reject: RejectText) -> pa.Table:
+        """The rows that fit, in `schema`."""
+        readable = self._readable(rows)
+        cast, bad, reasons = typed(readable, pa.schema([each for each in self.schema if each.name not in self.later]))
+        cast = self._with_defaults(cast)
+        for name in self.schema.names:
+            if name in self.later:
+                column = readable[name] if name in readable.column_names else pa.nulls(rows.num_rows)
+                cast = cast.append_column(name, column)
+        places_of_bad = np.flatnonzero(bad).tolist()
+        why = {place: _with_value(why, rows, place) for place, why in zip(places_of_bad, reasons, strict=True)}
+        for name in self._required:
+            for place in np.flatnonzero(pc.is_null(cast[name]).to_numpy()).tolist():
+                why.setdefault(place, f"column {name} has no value, and is declared with nullable: false")
+        if not why:
+            return cast
+        wrong = sorted(why)
+        for place, where, row in zip(wrong, places(wrong), rows.take(pa.array(wrong)).to_pylist(), strict=True):
+            reject(row, f"{where}: {why[place]}")
+        good = np.ones(rows.num_rows, dtype=bool)
+        good[wrong] = False
+        return cast.filter(pa.array(good))
+
+    def _readable(self, rows: pa.Table) -> pa.Table:
+        for field in self.schema:
+            place = rows.schema.get_field_index(field.name)
+            if place < 0 or not pa.types.is_string(rows.schema.field(place).type) or _is_text(field.type):
+                continue
+            texts = rows.column(place)
+            if self.file_format == "csv":
+                if self.feed.csv.null_values is None:
+                    texts = without_null_texts(texts)
+                texts = readable(texts, field.type, self.feed.csv)
+            if field.name in self.feed.columns and self._is_typed(field.name) and _is_moment(field.type):
+                texts = _in_utc(texts)
+            rows = rows.set_column(place, field.name, texts)
+        return rows
+
+    def _with_defaults(self, rows: pa.Table) -> pa.Table:
+        for name, value in self._defaults.items():
+            place = rows.schema.get_field_index(name)
+            rows = rows.set_column(place, rows.schema.field(place), pc.fill_null(rows.column(place), value))
+        return rows
+
+    @cached_property
+    def _defaults(self) -> dict[str, pa.Scalar]:
+        found = {name: value for name, value in defaults(self.feed).items() if self._is_typed(name)}
+        return {name: value.cast(self.schema.field(name).type) for name, value in found.items()}
+
+    def _is_typed(self, name: str) -> bool:
+        return name in self.schema.names and name not in self.later
+
+    @cached_property
+    def _required(self) -> list[str]:
+        return [name for name, column in self.feed.columns.items() if not column.nullable and name in self.schema.names]
+
+
+def _with_value(reason: str, rows: pa.Table, place: int) -> str:
+    """Arrow's reasons do not all tell the value."""
+    names = [name for name in rows.column_names if reason.startswith(f"column {name}: ")]
+    value = str(rows[max(names, key=len)][place]) if names else ""
+    return reason if value in reason else f"{reason} ({value!r})"
+
+
+def _is_moment(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_timestamp(kind)) and kind.tz is not None
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_binary(kind))
+
+
+def _in_utc(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Times of a declared column of moments: those without a zone are in UTC."""
+    midnight = pc.if_else(pc.match_substring_regex(texts, _DAY), "T00:00", "")
+    with_zone = pc.binary_join_element_wise(texts, midnight, "Z", "")
+    return pc.if_else(pc.match_substring_regex(texts, _ZONED), texts, with_zone)

@@ -1,0 +1,43 @@
+"""Patterns of paths: which files of a source folder are meant."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True)
+class Names:
+    """Paths below a folder that match one of `patterns`; without any, all.
+
+    `*` and `?` are any characters of one name, `[a-z]` and `[!a-z]` one of them or none of them, `**` any folders. A pattern
+    without a slash is that of the file's name in whatever folder; with one it is that of the whole path.
+    """
+
+    patterns: tuple[str, ...] = ()
+
+    def __contains__(self, path: str) -> bool:
+        return not self.patterns or any(regex.fullmatch(path) for regex in self._regexes)
+
+    @cached_property
+    def _regexes(self) -> list[re.Pattern[str]]:
+        return [re.compile(_regex(each if "/" in each else f"**/{each}"), re.DOTALL) for each in self.patterns]
+
+
+_PART = re.compile(
+    r"(?P<folders>(?:(?<=/)|^)\*\*/)|(?P<all>\*\*)|(?P<some>\*)|(?P<one>\?)|\[(?P<not>[!^]?)(?P<set>\]?[^\]/]*)\]"
+)
+
+
+def _regex(pattern: str) -> str:
+    found, at = [], 0
+    for match in _PART.finditer(pattern):
+        found.append(re.escape(pattern[at : match.start()]))
+        at = match.end()
+        if match["set"] is not None:
+            inside = re.sub(r"([\\\[\]&~|^])", r"\\\1", match["set"])
+            found.append(f"(?!/)[{'^' if match['not'] else ''}{inside}]")
+        else:
+            found.append({"folders": "(?:[^/]*/)*", "all": ".*", "some": "[^/]*", "one": "[^/]"}[str(match.lastgroup)])
+    return "".join([*found, re.escape(pattern[at:])])
