@@ -95,7 +95,7 @@ def test_without_disk_space_a_service_fails_and_the_table_is_as_before(
         shutil.copytree(origin, path)
         storage = FaultyStorage(path, fail_at, "full")
         with monkeypatch.context() as patch:
-            patch.setattr(hoodie.table, "open_storage", lambda _: storage)
+            patch.setattr(hoodie.table, "storage_of", lambda _: storage)
             return ingest(path, land) if service == "ingest" else clean(path), storage.log
 
     done, calls = run(None)

@@ -163,7 +163,7 @@ def killed_at(feed, monkeypatch, name, path, half):
     """A run of `mixed` that is killed at the last such call to the table's storage."""
     log = FaultyStorage(feed.table)
     with monkeypatch.context() as patch:
-        patch.setattr(hoodie.table, "open_storage", lambda _: log)
+        patch.setattr(hoodie.table, "storage_of", lambda _: log)
         feed.run("csv", max_bad_share=0.5)
     return max(n for n, (call, at) in enumerate(log.log, 1) if call == name and path in at), half
 
@@ -185,7 +185,7 @@ def test_rows_of_a_killed_run_stay_only_when_it_committed(mixed, monkeypatch, na
     shutil.rmtree(mixed.quarantine)
     origin.rename(mixed.table)
     with monkeypatch.context() as patch:
-        patch.setattr(hoodie.table, "open_storage", lambda _: FaultyStorage(mixed.table, at, half=half))
+        patch.setattr(hoodie.table, "storage_of", lambda _: FaultyStorage(mixed.table, at, half=half))
         with pytest.raises(Killed):
             mixed.run("csv", max_bad_share=0.5)
     assert len(mixed.quarantined) == 2
@@ -207,7 +207,7 @@ def test_a_killed_run_does_not_make_the_next_one_read_the_archived_timeline(feed
         rows.add_unread("x.csv", "text", "reason")
     log = FaultyStorage(feed.table)
     with monkeypatch.context() as patch:
-        patch.setattr(hoodie.table, "open_storage", lambda _: log)
+        patch.setattr(hoodie.table, "storage_of", lambda _: log)
         feed.land("more.csv", GOOD)
         feed.run("csv")
     assert feed.quarantined == []

@@ -61,7 +61,7 @@ def topic(feed):
 def run_on(storage, topic, monkeypatch, **more):
     """A run whose table is on `storage`."""
     with monkeypatch.context() as patch:
-        patch.setattr(hoodie.table, "open_storage", lambda _: storage)
+        patch.setattr(hoodie.table, "storage_of", lambda _: storage)
         topic.run(**more)
 
 

@@ -72,7 +72,7 @@ def test_a_first_load_that_was_killed_holds_nobody_either(feed, monkeypatch):
     feed.land("1.csv", GOOD)
     log = FaultyStorage(feed.table)
     with monkeypatch.context() as patch:
-        patch.setattr(hoodie.table, "open_storage", lambda _: log)
+        patch.setattr(hoodie.table, "storage_of", lambda _: log)
         patch.setattr("hudi_services.ingest.target.open_storage", lambda _: log)
         feed.run("csv")
     calls = len(log.log)
@@ -80,7 +80,7 @@ def test_a_first_load_that_was_killed_holds_nobody_either(feed, monkeypatch):
         at = feed.table.with_name(f"table{step}")
         storage = FaultyStorage(at, step)
         with monkeypatch.context() as patch:
-            patch.setattr(hoodie.table, "open_storage", lambda _, storage=storage: storage)
+            patch.setattr(hoodie.table, "storage_of", lambda _, storage=storage: storage)
             patch.setattr("hudi_services.ingest.target.open_storage", lambda _, storage=storage: storage)
             feed.table = at
             with pytest.raises((Killed, HoodieError)):

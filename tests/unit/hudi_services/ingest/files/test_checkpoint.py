@@ -34,7 +34,7 @@ def keys_with_repeats(feed):
 def run_on(storage, feed, monkeypatch):
     """A run whose table is on `storage`."""
     with monkeypatch.context() as patch:
-        patch.setattr(hoodie.table, "open_storage", lambda _: storage)
+        patch.setattr(hoodie.table, "storage_of", lambda _: storage)
         feed.run(operation="bulk_insert")
 
 
