@@ -17,6 +17,7 @@ from hudi_services.entries import ENTRIES, Entries
 from hudi_services.failures import TOLD, tell
 from hudi_services.flags import CONTEXT
 from hudi_services.folder import folder
+from hudi_services.infer.command import infer
 from hudi_services.registry_check import check_command
 from hudi_services.result import DONE
 from hudi_services.show.commands import diff, show
@@ -33,7 +34,7 @@ def program(entries: Entries) -> click.Group:
     )
     click.version_option(__version__, prog_name=PROGRAM)(group)
     services = (service_command(entry, entries) for entry in entries)
-    for command in (*services, check_command(entries), airflow, show, diff, options, unlock, folder, completion):
+    for command in (*services, check_command(entries), infer, airflow, show, diff, options, unlock, folder, completion):
         group.add_command(command)
     return group
 

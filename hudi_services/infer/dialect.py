@@ -1,0 +1,131 @@
+"""How the CSV or JSON files of a sample are written. DuckDB looks at the lines; encoding and numbers are looked at here."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+import duckdb
+
+_COMMA_NUMBER = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+")
+_POINTS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
+
+
+@dataclass
+class Dialect:
+    """What differs from the defaults, as keys of `source.csv` or `source.json`, what is not sure, by these keys; and the names
+    of the columns."""
+
+    said: dict[str, Any] = field(default_factory=dict)
+    unsure: dict[str, str] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)
+
+
+def csv_dialect(heads: Sequence[Path]) -> Dialect:
+    """Of the first file that has lines; numbers are looked for in all."""
+    found = Dialect()
+    texts = [text for text in (_text(path, found) for path in heads) if text.strip()]
+    if not texts:
+        return found
+    sniffed = _sniffed(texts[0])
+    delimiter = sniffed["Delimiter"]
+    if delimiter != ",":
+        found.said["delimiter"] = delimiter
+    quote = sniffed["Quote"]
+    if quote not in ('"', "(empty)"):
+        found.said["quote"] = quote
+    if sniffed["Escape"] not in ("(empty)", quote, '"'):
+        found.said["escape"] = sniffed["Escape"]
+    if sniffed["SkipRows"]:
+        found.said["skip_rows"] = sniffed["SkipRows"]
+        found.unsure["skip_rows"] = "lines before the header"
+    rows = [row for text in texts for row in _rows(text, delimiter, quote)]
+    if not sniffed["HasHeader"]:
+        found.said["header"] = [f"column_{number}" for number in range(1, len(rows[0]) + 1)]
+        found.unsure["header"] = "the first line looks like a row; name the columns, or true"
+    else:
+        found.names = [name for text in texts for name in _rows(text, delimiter, quote)[0]]
+    values = [value.strip() for row in rows for value in row]
+    commas = [value for value in values if _COMMA_NUMBER.fullmatch(value)]
+    if commas and (delimiter != "," or quote != "(empty)"):
+        found.said["decimal_mark"] = ","
+        if any(_POINTS.fullmatch(value) for value in values):
+            found.said["thousands_mark"] = "."
+        elif not all(len(value.rpartition(",")[2]) != 3 for value in commas):
+            found.unsure["decimal_mark"] = f"as in {commas[0]}; or a mark of thousands?"
+    return found
+
+
+def json_dialect(heads: Sequence[Path]) -> Dialect:
+    """Lines, or one array a file."""
+    found = Dialect()
+    texts = [text for text in (_text(path, found) for path in heads) if text.strip()]
+    if texts and all(text.lstrip().startswith("[") for text in texts):
+        found.said["layout"] = "array"
+    for text in texts:
+        for row in _objects(text, in_array="layout" in found.said):
+            if isinstance(row, dict):
+                found.names += row
+    return found
+
+
+def _objects(text: str, *, in_array: bool) -> list[Any]:
+    found = []
+    for part in [text] if in_array else text.splitlines():
+        with suppress(ValueError):  # the ingestion says what is wrong with it
+            read = json.loads(part)
+            found += read if isinstance(read, list) else [read]
+    return found
+
+
+def _text(path: Path, found: Dialect) -> str:
+    """The text of a file; an encoding other than UTF-8 is said in `found`."""
+    raw = path.read_bytes()
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        found.said["encoding"] = "utf-16"
+        return raw.decode("utf-16", errors="replace")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        found.said["encoding"] = "cp1252"
+        found.unsure["encoding"] = "it is no UTF-8; cp1252 is the most usual of the others"
+        return raw.decode("cp1252", errors="replace")
+
+
+def _sniffed(text: str) -> dict[str, Any]:
+    with NamedTemporaryFile("w", suffix=".csv", encoding="utf-8", newline="") as file:
+        file.write(text)
+        file.flush()
+        with duckdb.connect(":memory:", config={"threads": "1"}) as connection:
+            try:
+                answer = connection.sql("FROM sniff_csv($file, all_varchar = true)", params={"file": file.name})
+                row = answer.fetchall()[0]
+            except duckdb.Error:
+                return _by_its_header(text)
+            found = dict(zip(answer.columns, row, strict=True))
+            by_header = _by_its_header(text)
+            alone = not found["SkipRows"] and found["Delimiter"] not in text.partition("\n")[0]
+            return by_header if alone and by_header["Delimiter"] in text.partition("\n")[0] else found
+
+
+def _by_its_header(text: str) -> dict[str, Any]:
+    """Where lines differ too much: the sign that stands most often in the first."""
+    line = text.splitlines()[0]
+    delimiter = max(",;\t|", key=line.count)
+    return {"Delimiter": delimiter, "Quote": '"', "Escape": "(empty)", "SkipRows": 0, "HasHeader": True}
+
+
+def _rows(text: str, delimiter: str, quote: str) -> list[list[str]]:
+    quotes: dict[str, Any] = {"quoting": csv.QUOTE_NONE} if quote == "(empty)" else {"quotechar": quote}
+    try:
+        return [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, **quotes) if row]
+    except csv.Error:
+        return [line.split(delimiter) for line in text.splitlines() if line]

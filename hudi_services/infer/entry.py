@@ -1,0 +1,147 @@
+"""The entry of a registry, as YAML with remarks."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from hudi_services.infer.columns import Roles
+from hudi_services.infer.dialect import Dialect
+
+_PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./-]*")
+_WIDE = 18  # digits that a decimal gets at least: the sample does not show the greatest number
+
+
+@dataclass(frozen=True)
+class Finding:
+    """All that is known of a folder. `types` are those of the columns, in SQL's words."""
+
+    name: str
+    folder: str
+    file_format: str
+    files: int
+    looked_at: int
+    rows: int
+    whole: bool
+    date_pattern: str | None
+    dialect: Dialect
+    types: Mapping[str, str]
+    roles: Roles
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    bad: Sequence[str] = ()  # why rows of the sample cannot be loaded
+    others: Sequence[str] = field(default_factory=tuple)
+
+
+def entry_text(found: Finding) -> str:
+    """A registry of one table. What is not sure has a remark with a question mark."""
+    return "".join(f"{line}\n" for line in _lines(found))
+
+
+def _lines(found: Finding) -> Iterator[str]:
+    part = "" if found.whole and found.looked_at == found.files else ", their beginnings" if not found.whole else ""
+    yield f"# By `hudi-services infer`: {found.looked_at} of {found.files} {found.file_format} files{part}; {found.rows} rows."
+    yield "# Look at each line with a question mark; `hudi-services registry check` and `ingest --explain` tell more."
+    for other in found.others:
+        yield f"# There are {other} files, too, which this leaves alone."
+    for reason in found.bad:
+        yield f"# Rows of the sample that cannot be loaded: {' '.join(reason.split())}"
+    notes = found.roles.notes
+    yield "tables:"
+    yield f"  - name: {_word(found.name)}"
+    yield f"    base_path: {_word(found.folder.rstrip('/') + '_table')}  # where the table shall be?"
+    yield "    keys:"
+    yield f"      record_key: {_list(found.roles.record_key)}{_remark(notes.get('record_key'))}"
+    if found.roles.partition is not None:
+        yield f"      partition_by: {_list([found.roles.partition])}  # each date has many rows; better one folder?"
+    elif "partition" in notes:
+        yield f"      # partition_by: {_list([notes['partition']])}  # has few values?"
+    if found.roles.ordering is not None:
+        or_else = notes.get("ordering", "of two versions of a row the later one stands")
+        yield f"      ordering: {_list([found.roles.ordering])}{_remark(or_else)}"
+    else:
+        or_else = notes.get("ordering", "nothing tells which version of a row is newer: the later file counts")
+        yield f"      # ordering: [updated_at]{_remark(or_else)}"
+    yield "    source:"
+    yield f"      path: {_word(found.folder)}"
+    yield f"      format: {found.file_format}"
+    if found.date_pattern is not None:
+        yield f"      date_pattern: {_word(found.date_pattern)}  # each run loads the dates of its interval"
+    yield from _dialect(found)
+    yield from _schema(found)
+    yield from _times(found)
+
+
+def _dialect(found: Finding) -> Iterator[str]:
+    if found.dialect.said:
+        yield f"      {found.file_format}:"
+        for key, value in found.dialect.said.items():
+            yield f"        {key}: {_value(value)}{_remark(found.dialect.unsure.get(key))}"
+
+
+def _schema(found: Finding) -> Iterator[str]:
+    if found.file_format == "parquet":
+        yield "      # columns, as the files have them:"
+        for name, kind in found.types.items():
+            yield f"      #   {_word(name)}: {kind}"
+        yield from _rename(found)
+        return
+    yield "      undeclared: keep  # of columns that are not in the sample the type is guessed; `refuse` stops the load?"
+    yield "      schema:"
+    old = {name: each for each, name in found.renamed.items()}
+    for name, kind in found.types.items():
+        shown = "string" if name in found.roles.times else _roomy(kind)
+        unsure = "no value in the sample" if kind == "void" else None
+        yield f"        {_word(old.get(name, name))}: {_word(shown)}{_remark(unsure)}"
+    yield from _rename(found)
+
+
+def _rename(found: Finding) -> Iterator[str]:
+    if found.renamed:
+        yield "      rename:  # what a table's columns may be called: letters, digits, underscores"
+        for each, name in found.renamed.items():
+            yield f"        {_word(each)}: {_word(name)}"
+
+
+def _times(found: Finding) -> Iterator[str]:
+    roles = found.roles
+    if roles.times:
+        yield "      timestamps:"
+        for name, text in roles.times.items():
+            or_else = roles.notes.get(f"times.{name}")
+            zone = "a zone, as {formats: …, zone: Europe/Berlin}?"
+            yield f"        {_word(name)}: {_word(text)}{_remark(f'{or_else} {zone}' if or_else else zone)}"
+    for name, unit in roles.epochs.items():
+        yield f"      # timestamps: {{{_word(name)}: {unit}}}  # are these numbers times?"
+
+
+def _roomy(kind: str) -> str:
+    """Decimals with room for greater numbers than those of the sample."""
+    match = re.fullmatch(r"decimal\((\d+),\s*(\d+)\)", kind)
+    if match is None:
+        return "string" if kind == "void" else kind
+    digits, scale = int(match[1]), int(match[2])
+    return f"decimal({_WIDE if digits <= _WIDE else 38},{scale})"
+
+
+def _remark(text: str | None) -> str:
+    return f"  # {text if text.endswith('?') else text + '?'}" if text else ""
+
+
+def _value(value: Any) -> str:
+    return _list(value) if isinstance(value, list | tuple) else _word(value)
+
+
+def _list(names: Sequence[str]) -> str:
+    return f"[{', '.join(map(_word, names))}]"
+
+
+def _word(value: Any) -> str:
+    """A scalar, in quotes where YAML would take it for something else."""
+    if isinstance(value, str) and _PLAIN.fullmatch(value) and yaml.safe_load(value) == value:
+        return value
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,107 @@
+"""Looks at a folder: a sample is taken, and loaded into a table that is thrown away, as an ingestion would load it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hoodie import HoodieTable
+from hoodie.engine import LocalEngine
+from hudi_services.feed.arrow import type_text
+from hudi_services.feed.model import Feed
+from hudi_services.infer.columns import roles_of
+from hudi_services.infer.dialect import Dialect, csv_dialect, json_dialect
+from hudi_services.infer.entry import Finding
+from hudi_services.infer.paths import date_pattern
+from hudi_services.infer.sample import take_sample
+from hudi_services.ingest.files.source import FilesSource
+from hudi_services.ingest.request import IngestRequest
+from hudi_services.ingest.run import run_ingest
+from hudi_services.ingest.shape.duck import opened
+from hudi_services.ingest.shape.shape import Shape
+
+_REASONS = 3  # that are shown
+
+
+def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
+    """Raises SourceError or SchemaConflictError for a folder that no entry would load."""
+    with TemporaryDirectory() as place:
+        (copy := Path(place) / "sample").mkdir()
+        sample = take_sample(folder, file_format, copy)
+        looks = {"csv": csv_dialect, "json": json_dialect}.get(sample.file_format)
+        dialect = looks(sample.heads) if looks is not None else Dialect()
+        names = _parquet_names(sample.heads) if sample.file_format == "parquet" else dialect.names
+        renamed = usable_names(names)
+        rows, bad = _loaded(copy, sample.file_format, dialect, renamed, Path(place) / "table")
+        with opened() as duck:
+            roles = roles_of(rows, duck)
+        return Finding(
+            name or _name(folder),
+            folder,
+            sample.file_format,
+            len(sample.files),
+            len(sample.taken),
+            rows.num_rows,
+            sample.whole,
+            date_pattern([file.path for file in sample.files]),
+            dialect,
+            {each.name: "void" if pa.types.is_null(each.type) else type_text(each.type) for each in rows.schema},
+            roles,
+            renamed,
+            bad,
+            sample.others,
+        )
+
+
+def usable_names(names: Iterable[str]) -> dict[str, str]:
+    """Other names for columns that a table cannot have so: what Avro does not take, twins that differ in case, Hudi's own."""
+    taken: set[str] = set()
+    renamed = {}
+    for name in dict.fromkeys(names):
+        clean = re.sub(r"\W+", "_", name).strip("_") if not re.fullmatch(r"\w+", name) else name
+        clean = clean.lstrip("_") if clean.lower().startswith("_hoodie_") else clean
+        clean = clean if re.match(r"[^\W\d]", clean) else f"column_{clean}".rstrip("_")
+        new = clean
+        for number in count(2):
+            if new.lower() not in taken:
+                break
+            new = f"{clean}_{number}"
+        taken.add(new.lower())
+        if new != name:
+            renamed[name] = new
+    return renamed
+
+
+def _parquet_names(heads: Sequence[Path]) -> list[str]:
+    return [name for path in heads for name in pq.read_schema(path).names]
+
+
+def _loaded(
+    copy: Path, file_format: str, dialect: Dialect, renamed: Mapping[str, str], table: Path
+) -> tuple[pa.Table, list[str]]:
+    """The rows of the sample in the types that they get, and why some are none."""
+    feed = Feed.model_validate({**({file_format: dialect.said} if dialect.said else {}), "rename": renamed})
+    shape = Shape.of(feed)
+    source = FilesSource(str(copy), file_format, feed=feed, later=shape.later)
+    options = {"hoodie.table.name": "sample", "hoodie.clean.automatic": "false"}
+    request = IngestRequest(str(table), source, "bulk_insert", max_bad_share=1.0, options=options, shape=shape)
+    run_ingest(request, LocalEngine())
+    rows = HoodieTable.open(str(table), engine=LocalEngine()).read()
+    quarantined = table.parent.glob(f"{table.name}.quarantine/*/*.jsonl")
+    lines = [line for path in quarantined for line in path.read_text().splitlines()]
+    reasons = list(dict.fromkeys(json.loads(line)["reason"] for line in lines))
+    shown = reasons[:_REASONS] + [f"… and {len(reasons) - _REASONS} other reasons"] * (len(reasons) > _REASONS)
+    return rows.select([each for each in rows.schema.names if not each.startswith("_hoodie_")]), shown
+
+
+def _name(folder: str) -> str:
+    """A table's name of a folder's."""
+    last = re.sub(r"\W+", "_", folder.rstrip("/").rpartition("/")[2], flags=re.ASCII).strip("_")
+    return last if re.match(r"[A-Za-z_]", last) else f"t_{last}".rstrip("_")

@@ -1,0 +1,94 @@
+"""A sample of a folder: the heads of a few of its files as files of their own, so that an ingestion can try them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hoodie.errors import SourceError
+from hoodie.storage import Storage, closing_input, open_storage, walk_files
+from hudi_services.ingest.files.listing import FORMATS, SourceFile, list_source
+from hudi_services.ingest.files.text import READ_ERRORS, text_input, unreadable
+
+_FILES = 10
+_BYTES = 2 * 1024 * 1024  # of text, a file
+_ROWS = 20_000  # of Parquet, a file
+_ARRAY_BYTES = 64 * 1024 * 1024  # of a JSON array, which cannot be cut
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Heads of some of the `files` of a folder: their paths in it, and in `copy`, from the oldest name to the newest."""
+
+    folder: str
+    file_format: str
+    files: Sequence[SourceFile]
+    taken: Sequence[SourceFile]
+    whole: bool  # whether the heads are all of the files that were taken
+    copy: Path
+    others: Sequence[str]  # formats of which there are files, too
+
+    @property
+    def heads(self) -> list[Path]:
+        return sorted(path for path in self.copy.rglob("*") if path.is_file())
+
+
+def take_sample(folder: str, file_format: str | None, copy: Path) -> Sample:
+    """Copies heads into `copy`. Raises SourceError for a folder without files, or with one that cannot be read."""
+    found = {name: list_source(folder, name, None) for name in FORMATS}
+    chosen = file_format or max(found, key=lambda name: len(found[name]))
+    files = found[chosen]
+    if not files:
+        there = sorted({Path(file.name).suffix for file in walk_files(open_storage(folder), "")})
+        raise SourceError(
+            f"{folder} has no files of {'a known format' if file_format is None else f'the format {file_format}'}",
+            found=f"files that end with {', '.join(map(repr, there))}" if there else "no files at all",
+            fix=f"name another folder; known are {', '.join(ending for endings in FORMATS.values() for ending in endings)}",
+        )
+    storage = open_storage(folder)
+    taken = _spread([file for file in files if file.size] or files)
+    whole = True
+    for number, file in enumerate(taken):
+        try:
+            whole &= _head(storage, chosen, file, copy / f"{number:03}.{chosen}")
+        except READ_ERRORS as error:
+            raise unreadable(storage, file.path, error) from error
+    others = [name for name in FORMATS if name != chosen and found[name]]
+    return Sample(folder, chosen, files, taken, whole, copy, others)
+
+
+def _spread(files: Sequence[SourceFile]) -> list[SourceFile]:
+    """First, last, and some between them."""
+    most = min(_FILES, len(files))
+    places = {round(number * (len(files) - 1) / max(1, most - 1)) for number in range(most)}
+    return [files[place] for place in sorted(places)]
+
+
+def _head(storage: Storage, file_format: str, file: SourceFile, path: Path) -> bool:
+    """Writes the head of a file; whether it is all of it."""
+    if file_format == "parquet":
+        with closing_input(storage, file.path) as source:
+            parquet = pq.ParquetFile(source)
+            first = next(parquet.iter_batches(batch_size=_ROWS), None)
+            rows = pa.Table.from_batches([first] if first is not None else [], parquet.schema_arrow)
+            pq.write_table(rows, path)
+            return bool(rows.num_rows == parquet.metadata.num_rows)
+    with text_input(storage, file.path) as source:
+        head = source.read(_BYTES)
+        if file_format == "json" and head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+            head += source.read(_ARRAY_BYTES)
+        more = source.read(1)
+    path.write_bytes(_whole_lines(head) if more else head)
+    return not more
+
+
+def _whole_lines(head: bytes) -> bytes:
+    """Up to the last end of a line that is not inside quotes."""
+    end = head.rfind(b"\n")
+    while end > 0 and head.count(b'"', 0, end) % 2:
+        end = head.rfind(b"\n", 0, end)
+    return head[: end + 1] if end > 0 else head

@@ -1,0 +1,196 @@
+"""An entry made by looking at a folder loads as a registry, and the rows arrive by it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from datetime import date, datetime
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from hoodie import HoodieTable
+from hudi_services.cli import main
+from hudi_services.infer import sample
+from hudi_services.infer.paths import date_pattern
+from hudi_services.registry.load import read_registry
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "orders").mkdir()
+    return tmp_path / "orders"
+
+
+def inferred(folder, capsys, *flags):
+    """The text that is printed."""
+    assert main(["infer", str(folder), *flags]) == 0, capsys.readouterr().err
+    return capsys.readouterr().out
+
+
+def loaded(folder, text, capsys):
+    """The rows of the table that the entry makes, and its source."""
+    file = folder.parent / "tables.yaml"
+    file.write_text(text)
+    registry = read_registry(str(file))
+    assert not registry.mistakes, registry.mistakes
+    (table,) = registry.registry.tables
+    assert main(["ingest", "--registry", str(file), "--table", table.name]) == 0, capsys.readouterr().err
+    capsys.readouterr()
+    rows = HoodieTable.open(table.base_path).read()
+    rows = rows.select([name for name in rows.schema.names if not name.startswith("_hoodie_")])
+    return sorted(rows.to_pylist(), key=str), yaml.safe_load(text)["tables"][0]
+
+
+def test_json(folder, capsys):
+    rows = [
+        {"id": n, "city": f"c{n % 2}", "deep": {"a": [n / 4]}, "day": f"2026-07-0{1 + n % 2}", "at": 1700000000 + n}
+        for n in range(30)
+    ]
+    (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows[:20]))
+    (folder / "b.json.gz").write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows[20:]).encode()))
+    text = inferred(folder, capsys, "--name", "events")
+    found, entry = loaded(folder, text, capsys)
+    assert (entry["name"], entry["keys"]) == ("events", {"record_key": ["id"]})
+    assert "# timestamps: {at: epoch_s}  # are these numbers times?" in text
+    wanted = [{**row, "day": datetime.fromisoformat(row["day"])} for row in rows]
+    assert found == sorted(wanted, key=str)
+
+
+def test_parquet(folder, capsys):
+    rows = pa.table(
+        {
+            "Kunde": ["a", "b", "c"] * 4,
+            "nr": range(12),
+            "amount": pa.array([Decimal("1.50")] * 12, pa.decimal128(10, 2)),
+            "modified": [datetime(2026, 1, 1)] * 12,
+        }
+    )
+    pq.write_table(rows, folder / "x.parquet")
+    text = inferred(folder, capsys)
+    found, entry = loaded(folder, text, capsys)
+    assert entry["keys"] == {"record_key": ["nr"], "ordering": ["modified"]}
+    assert "#   amount: decimal(10,2)" in text
+    assert found == sorted(rows.to_pylist(), key=str)
+
+
+NASTY = [
+    "yes",
+    "null",
+    "a: b",
+    "# x",
+    'q"uote',
+    "größe",
+    "1",
+    "with space",
+    "{x}",
+    "it's",
+    "- dash",
+    "日本",
+    "_hoodie_record_key",
+    "YES",
+]
+
+
+def test_names_that_yaml_would_take_for_something_else(folder, capsys):
+    rows = [{"id": f"k{n}", **{name: f"{name} {n}" for name in NASTY}} for n in range(3)]
+    (folder / "a.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found, entry = loaded(folder, inferred(folder, capsys), capsys)
+    new = {name: entry["source"]["rename"].get(name, name) for name in rows[0]}
+    assert {name: new[name] for name in NASTY} == {
+        **{name: name for name in ("yes", "null", "größe", "日本")},
+        "a: b": "a_b",
+        "# x": "x",
+        'q"uote': "q_uote",
+        "1": "column_1",
+        "with space": "with_space",
+        "{x}": "x_2",
+        "it's": "it_s",
+        "- dash": "dash",
+        "_hoodie_record_key": "hoodie_record_key",
+        "YES": "YES_2",
+    }
+    assert found == sorted(({new[name]: value for name, value in row.items()} for row in rows), key=str)
+
+
+def test_a_date_of_many_rows_makes_partitions(folder, capsys):
+    lines = "".join(f"k{n:02},2026-07-0{1 + n % 2},{'ab'[n % 2]}\n" for n in range(30))
+    (folder / "a.csv").write_text("id,day,city\n" + lines)
+    rows, entry = loaded(folder, inferred(folder, capsys), capsys)
+    assert entry["keys"] == {"record_key": ["id"], "partition_by": ["day"]}
+    assert rows[1] == {"id": "k01", "day": date(2026, 7, 2), "city": "b"}
+
+
+def test_keys_of_two_columns_and_of_rows_that_come_again(folder, capsys):
+    (folder / "a.csv").write_text("no,line,v\n" + "".join(f"{n},{m},x\n" for n in range(3) for m in range(3)))
+    assert loaded(folder, inferred(folder, capsys), capsys)[1]["keys"] == {"record_key": ["no", "line"]}
+
+
+def test_a_key_that_comes_again_with_another_time(folder, capsys):
+    lines = "".join(f"k{n},same,2026-01-0{m} 00:00:00\n" for n in range(3) for m in range(1, 4))
+    (folder / "a.csv").write_text("cust_id,v,updated_at\n" + lines)
+    text = inferred(folder, capsys)
+    rows, entry = loaded(folder, text, capsys)
+    assert (
+        entry["keys"] == {"record_key": ["cust_id"], "ordering": ["updated_at"]}
+        or len(entry["keys"]["record_key"]) == 2
+    )
+    assert len(rows) in (3, 9)
+
+
+def test_no_key_at_all_is_told(folder, capsys):
+    (folder / "a.csv").write_text("a,b\nx,y\nx,y\n")
+    text = inferred(folder, capsys)
+    assert "no column and no two together are unique" in text
+    assert loaded(folder, text, capsys)[0] == [{"a": "x", "b": "y"}]
+
+
+def test_samples_are_bounded(folder, capsys, monkeypatch):
+    monkeypatch.setattr(sample, "_BYTES", 4000)
+    for n in range(30):
+        (folder / f"{n:02}.csv").write_text("id,text\n" + "".join(f'{n * 1000 + m},"line\n{m}"\n' for m in range(1000)))
+    text = inferred(folder, capsys)
+    assert "10 of 30 csv files, their beginnings; " in text
+    assert "cannot be loaded" not in text
+    assert len(loaded(folder, text, capsys)[0]) == 30_000
+
+
+def test_bad_rows_and_other_files_are_told(folder, capsys):
+    (folder / "a.csv").write_text("id,v\n1,2\n3\n4,5\n")
+    (folder / "b.json").write_text("")
+    text = inferred(folder, capsys)
+    assert "# Rows of the sample that cannot be loaded: 1 columns instead of 2" in text
+    assert "# There are json files, too" in text
+
+
+def test_a_folder_without_files(folder, capsys):
+    (folder / "x.txt").write_text("")
+    assert main(["infer", str(folder)]) == 1
+    assert "no files of a known format" in capsys.readouterr().err
+    assert main(["infer", str(folder / "gone")]) == 1
+
+
+def test_json_for_programs(folder, capsys):
+    (folder / "a.csv").write_text("id,v\n1,2\n")
+    assert json.loads(inferred(folder, capsys, "--json"))["tables"][0]["keys"] == {"record_key": ["id"]}
+
+
+@pytest.mark.parametrize(
+    ("paths", "wanted"),
+    [
+        (["dt=2026-01-31/a.csv", "dt=2026-02-01/a.csv"], "dt=%Y-%m-%d"),
+        (["year=2026/month=01/day=31/a.csv"], "year=%Y/month=%m/day=%d"),
+        (["orders_2026-01-31.csv"], "%Y-%m-%d"),
+        (["2026/01/31/a.csv"], "%Y/%m/%d"),
+        (["orders_20260131.csv"], "%Y%m%d"),
+        (["orders_20261331.csv"], None),
+        (["dt=2026-01-31/a.csv", "a.csv"], None),
+        (["a.csv"], None),
+        ([], None),
+    ],
+)
+def test_dates_in_paths(paths, wanted):
+    assert date_pattern(paths) == wanted
