@@ -51,7 +51,9 @@ class ServiceCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         typed, _, _ = self.make_parser(ctx).parse_args(args=list(args))
-        if typed.get("table") is not None and not ctx.resilient_parsing and "help" not in typed:
+        helping = self.get_help_option(ctx)
+        asks_for_help = ctx.resilient_parsing or (helping is not None and helping.name in typed)
+        if typed.get("table") is not None and not asks_for_help:
             named = chosen_table(typed.get("target_base_path"), typed["table"], typed.get("registry"), self.entries)
             assert named.entry is not None, "it was named by the registry"
             found = registered(self.entry, named.entry, typed)

@@ -153,6 +153,11 @@ def test_a_service_that_the_table_does_not_have(call, capsys):
     assert "give its entry in the registry a section `sync`" in said(capsys)
 
 
+def test_help_needs_no_table(call, capsys):
+    assert call("clean", "--table=trip", "--help") == DONE
+    assert "Usage: hudi-services clean" in capsys.readouterr().out
+
+
 def test_the_same_place_twice_is_no_contradiction(call, tmp_path, land):
     assert call("ingest", "--table=trips", f"--target-base-path={tmp_path}//trips/", "--explain") == DONE
 
