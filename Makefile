@@ -5,7 +5,7 @@ export PYTHONPATH := $(CURDIR)/plugins:$(CURDIR)
 PYTEST := $(VENV)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo airflow needs test quick lint unit process crash golden spark cluster interop e2e bench screenshots cli-docs package lock peer clean
+.PHONY: help setup demo airflow needs test quick lint unit process crash golden spark cluster interop e2e bench screenshots cli-docs package docs tour lock peer clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -72,6 +72,12 @@ cli-docs: setup ## docs/cli.md from the help of the commands
 package: setup ## the library as a wheel and as an archive for spark-submit --py-files, in dist/: the same bytes from the same commit
 	@rm -rf dist && $(VENV)/python -m hatchling build -t wheel -d dist
 	@for wheel in dist/*.whl; do cp $$wheel $${wheel%-py3-none-any.whl}.zip; done
+
+docs: setup ## the reference of the Python library, from its docstrings, in build/docs
+	@$(VENV)/python docs/make_api.py
+
+tour: setup ## run the notebook docs/tour.ipynb and write what its cells show
+	@$(VENV)/python docs/make_tour.py
 
 lock: setup ## compile requirements/*.in into hashed lock files
 	@for name in dev peer image; do $(VENV)/uv pip compile requirements/$$name.in --universal --python-version 3.11 \

@@ -111,10 +111,12 @@ class HoodieTable(Shows):
 
     @property
     def base_path(self) -> str:
+        """Where the table is: an absolute path, or a URL."""
         return self.storage.base_path
 
     @property
     def properties(self) -> TableProperties:
+        """What `hoodie.properties` says: name, type, keys, partitions."""
         return self.state().properties
 
     @property

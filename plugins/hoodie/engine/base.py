@@ -26,7 +26,9 @@ class Split(Protocol):
         """About how many bytes it holds: for the number of tasks, not for correctness."""
         ...
 
-    def batches(self) -> Iterator[pa.RecordBatch]: ...
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Its rows, each once."""
+        ...
 
     def narrowed(self, columns: Sequence[str]) -> Split | None:
         """The same rows with only these columns; None when reading them twice would cost too much."""

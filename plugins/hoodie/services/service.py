@@ -39,10 +39,14 @@ class Decides(Protocol[P_co]):
     """What explains itself. `name` is what it is called to people, `options` are what may be said to it."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What it is called to people."""
+        ...
 
     @property
-    def options(self) -> OptionGroup: ...
+    def options(self) -> OptionGroup:
+        """The options that may be said to it."""
+        ...
 
     def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[P_co]:
         """What is to be done with the table now, and why. Reads, and changes nothing. Raises HoodieError."""
@@ -67,7 +71,9 @@ class Scheduled(Decides[P], Protocol[P, R_co]):
     """A service in two steps: its plan waits on the timeline as a pending `action`, and is carried out apart."""
 
     @property
-    def action(self) -> Action: ...
+    def action(self) -> Action:
+        """Of the instants that hold its plans."""
+        ...
 
     def decide(
         self, state: TableState, options: Given, clock: Clock, *, force: bool = False, seen: Seen | None = None

@@ -66,6 +66,7 @@ class Instant:
 
     @property
     def is_completed(self) -> bool:
+        """Whether the action is done, and readers see what it did."""
         return self.state is State.COMPLETED
 
     @property

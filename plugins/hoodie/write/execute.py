@@ -46,22 +46,27 @@ class WriteResult(Shows):
 
     @property
     def rows_inserted(self) -> int:
+        """Rows whose key was not stored, and those that were added without asking."""
         return sum(stat.num_inserts for stat in self.metadata.stats)
 
     @property
     def rows_updated(self) -> int:
+        """Rows that took the place of stored ones."""
         return sum(stat.num_updates for stat in self.metadata.stats)
 
     @property
     def rows_deleted(self) -> int:
+        """Stored rows that were deleted."""
         return sum(stat.num_deletes for stat in self.metadata.stats)
 
     @property
     def files_written(self) -> int:
+        """Base files and logs."""
         return len(self.metadata.stats)
 
     @property
     def bytes_written(self) -> int:
+        """Sizes of these files together."""
         return self.metadata.bytes_written
 
 

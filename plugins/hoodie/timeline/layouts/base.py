@@ -45,7 +45,8 @@ class Layout(ABC):
         """File name of the completed state of `instant`."""
 
     @abstractmethod
-    def encode_commit(self, metadata: CommitMetadata, *, replace: bool) -> bytes: ...
+    def encode_commit(self, metadata: CommitMetadata, *, replace: bool) -> bytes:
+        """The body of a completed commit; `replace`: of a replacecommit."""
 
     @abstractmethod
     def decode_commit(self, data: bytes, instant: Instant) -> CommitMetadata:

@@ -43,6 +43,7 @@ class LayoutV1(Layout):
         return f"{instant.time}.{instant.action.completed_as}"
 
     def encode_commit(self, metadata: CommitMetadata, *, replace: bool) -> bytes:
+        """As JSON."""
         return encode_commit_json(metadata, replace=replace)
 
     def decode_commit(self, data: bytes, instant: Instant) -> CommitMetadata:

@@ -42,6 +42,7 @@ class LayoutV2(Layout):
         return f"{instant.time}_{completion_time}.{instant.action.completed_as}"
 
     def encode_commit(self, metadata: CommitMetadata, *, replace: bool) -> bytes:
+        """As Avro."""
         return encode_commit_avro(metadata, replace=replace)
 
     def decode_commit(self, data: bytes, instant: Instant) -> CommitMetadata:

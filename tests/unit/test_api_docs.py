@@ -1,0 +1,81 @@
+"""The reference of the library: it builds without a warning, and every public name says what it is, with types."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hoodie.engine
+
+ROOT = Path(__file__).resolve().parents[2]
+SPEC = importlib.util.spec_from_file_location("make_api", ROOT / "docs" / "make_api.py")
+assert SPEC is not None
+assert SPEC.loader is not None
+MAKE = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(MAKE)
+
+
+def public() -> Iterator[tuple[str, object]]:
+    """Functions, classes and their members, of the pages."""
+    for page in MAKE.PAGES:
+        module = importlib.import_module(page)
+        names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+        for name in names:
+            thing = getattr(module, name)
+            if not (inspect.isclass(thing) or inspect.isfunction(thing)) or not thing.__module__.startswith("hoodie"):
+                continue
+            if "__all__" not in vars(module) and thing.__module__ != page:
+                continue
+            yield f"{page}.{name}", thing
+            if inspect.isclass(thing):
+                for member, value in vars(thing).items():
+                    plain = value.__func__ if isinstance(value, classmethod | staticmethod) else value
+                    if getattr(plain, "__name__", member) != member:  # a field's default
+                        continue
+                    if not member.startswith("_") and (inspect.isfunction(plain) or isinstance(plain, property)):
+                        yield f"{page}.{name}.{member}", plain
+
+
+PUBLIC = dict(public())
+
+
+def test_there_are_names_to_check():
+    assert {"hoodie.table.HoodieTable.write", "hoodie.spark.read", "hoodie.errors.StorageError"} <= set(PUBLIC)
+    assert len(PUBLIC) > 100
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_says_what_it_is(name):
+    thing = PUBLIC[name]
+    assert inspect.getdoc(thing) or _overrides(name), name
+    function = thing.fget if isinstance(thing, property) else thing
+    if inspect.isfunction(function):
+        bare = inspect.unwrap(function)
+        parameters = [each for each in inspect.signature(bare).parameters if each not in ("self", "cls")]
+        assert {*parameters, "return"} <= set(bare.__annotations__)
+
+
+def _overrides(name: str) -> bool:
+    """Whether a method is a protocol's, where its words are."""
+    owner, _, member = name.rpartition(".")
+    protocol = hoodie.engine.Engine if owner.endswith("Engine") else hoodie.engine.Split
+    return owner.startswith(("hoodie.engine.", "hoodie.spark.")) and bool(inspect.getdoc(vars(protocol).get(member)))
+
+
+@pytest.mark.process
+def test_the_reference_builds_without_a_warning(tmp_path):
+    command = [sys.executable, str(ROOT / "docs" / "make_api.py"), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "hoodie" / "table.html").read_text()
+    assert "read_incremental" in page
+    assert (tmp_path / "index.html").exists()
+    for name in MAKE.PAGES:
+        assert (tmp_path / Path(*name.split("."))).with_suffix(".html").exists()

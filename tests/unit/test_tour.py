@@ -1,0 +1,29 @@
+"""The notebook of the documentation shows what its cells do."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SPEC = importlib.util.spec_from_file_location("make_tour", ROOT / "docs" / "make_tour.py")
+assert SPEC is not None
+assert SPEC.loader is not None
+MAKE = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(MAKE)
+
+
+def test_cells_show_what_the_notebook_says(tmp_path):
+    notebook = json.loads((ROOT / "docs" / "tour.ipynb").read_text())
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert len(cells) > 10
+    for cell, shown in zip(cells, MAKE.run(notebook, tmp_path.resolve()), strict=True):
+        assert cell["outputs"] == shown, "".join(cell["source"])
+
+
+def test_what_differs_from_run_to_run_has_one_form():
+    assert MAKE._lines("20260102030405678 of /tmp/x/t: 1,234 bytes\n7", "/tmp/x") == [
+        "20260131120000000 of /data/lake/t: 9,999 bytes\n",
+        "7",
+    ]
