@@ -38,10 +38,18 @@ class Split(Protocol):
 class Buckets(Protocol):
     """Rows that were exchanged into numbered buckets and rest there until they are used, any number of times."""
 
-    count: int
+    @property
+    def count(self) -> int: ...
 
     def map(self, function: BucketFn[R]) -> list[R]:
         """Run `function` on every bucket; the small results come back in the order of the buckets."""
+        ...
+
+    def each(self, function: BucketFn[tuple[R, Callable[[], pa.Table]]]) -> tuple[list[R], Buckets]:
+        """Run `function` on every bucket: the small results, and buckets of the same numbers with the rows that it can make.
+
+        An engine with the rows in memory makes them at once, another each time they are used, by calling `function` again.
+        """
         ...
 
     def exchange(self, function: BucketFn[Iterable[Block]], count: int, sizes: Sequence[int] = ()) -> Buckets:
@@ -51,7 +59,11 @@ class Buckets(Protocol):
         """
         ...
 
-    def union(self, other: Buckets) -> Buckets:
+
+class Exchanged(Buckets, Protocol):
+    """Buckets as rows were sent to them."""
+
+    def union(self, other: Exchanged) -> Exchanged:
         """The rows of both, bucket by bucket; both have the same count."""
         ...
 
@@ -93,7 +105,7 @@ class Engine(Protocol):
         """Run `function` on each split of `rows`: a sequence of Split, or what the engine reads natively (a DataFrame)."""
         ...
 
-    def exchange_inputs(self, inputs: Sequence[tuple[InputFn[Iterable[Block]], Any]], count: int) -> Buckets:
+    def exchange_inputs(self, inputs: Sequence[tuple[InputFn[Iterable[Block]], Any]], count: int) -> Exchanged:
         """Run the function of each input on each split of its rows, and move what they yield into `count` buckets."""
         ...
 

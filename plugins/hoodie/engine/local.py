@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from hoodie.engine.base import Block, BucketFn, Buckets, InputFn, Split
+from hoodie.engine.base import Block, BucketFn, Buckets, Exchanged, InputFn, Split
 from hoodie.engine.memory_pool import use_task_pool
 from hoodie.engine.progress import Counter, Progress, step_of
 
@@ -93,7 +93,7 @@ class LocalEngine:
         with ThreadPoolExecutor(min(self._parallelism, len(tasks))) as pool:
             return list(pool.map(run, range(len(tasks))))
 
-    def exchange_inputs(self, inputs: Sequence[tuple[InputFn[Iterable[Block]], Any]], count: int) -> Buckets:
+    def exchange_inputs(self, inputs: Sequence[tuple[InputFn[Iterable[Block]], Any]], count: int) -> Exchanged:
         store = _Store(count, self._memory)
         for function, rows in inputs:
             self._map_input(partial(_fill, store, function), rows, step_of(function))
@@ -120,12 +120,22 @@ class _LocalBuckets:
         sizes = [sum(store.sizes[bucket] for store in self._stores) for bucket in range(self.count)]
         return self._engine._run(lambda bucket: function(bucket, self._tables(bucket)), range(self.count), step, sizes)
 
+    def each(self, function: BucketFn[tuple[R, Callable[[], pa.Table]]]) -> tuple[list[R], Buckets]:
+        store = _Store(self.count, self._engine._memory)
+
+        def made(bucket: int, tables: Iterator[pa.Table]) -> R:
+            result, rows = function(bucket, tables)
+            store.add([(bucket, rows())])
+            return result
+
+        return self.map(made), _LocalBuckets(self._engine, [store])
+
     def exchange(self, function: BucketFn[Iterable[Block]], count: int, sizes: Sequence[int] = ()) -> Buckets:
         store = _Store(count, self._engine._memory)
         self._map(lambda bucket, tables: store.add(function(bucket, tables)), step_of(function))
         return _LocalBuckets(self._engine, [store])
 
-    def union(self, other: Any) -> Buckets:
+    def union(self, other: Any) -> Exchanged:
         return _LocalBuckets(self._engine, [*self._stores, *other._stores])
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyspark import RDD, TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
-from hoodie.engine.base import Block, BucketFn, Buckets, InputFn
+from hoodie.engine.base import Block, BucketFn, Buckets, Exchanged, InputFn
 from hoodie.engine.local import machine_memory
 from hoodie.engine.pack import shares
 from hoodie.engine.progress import Progress, Stage, step_of
@@ -89,7 +89,7 @@ class SparkEngine:
                 return [pickle.loads(row[0]) for row in frame.collect()]
         return self._run(self._rdd(rows).map(_SplitResult(function)), function, self.input_size(rows))
 
-    def exchange_inputs(self, inputs: Sequence[tuple[InputFn[Iterable[Block]], Any]], count: int) -> Buckets:
+    def exchange_inputs(self, inputs: Sequence[tuple[InputFn[Iterable[Block]], Any]], count: int) -> Exchanged:
         frames = [entry for entry in inputs if isinstance(entry[1], DataFrame)]
         parts = [rows.mapInArrow(_InputBlocks(f), "bucket int, block binary").rdd.map(_pair) for f, rows in frames]
         splits = [entry for entry in inputs if not isinstance(entry[1], DataFrame)]
@@ -132,6 +132,9 @@ class _SparkBuckets:
         self.count = sum(map(len, dealt))
         self._rdd = pairs.partitionBy(len(dealt), _ShareOfBucket.of(dealt))
 
+    def each(self, function: BucketFn[tuple[R, Callable[[], pa.Table]]]) -> tuple[list[R], Buckets]:
+        return self.map(_Result(function)), _Made(self, function)
+
     def map(self, function: BucketFn[R]) -> list[R]:
         found: list[tuple[int, R]] = self._engine._run(
             self._rdd.mapPartitionsWithIndex(_BucketResults(function, self._shares)), function
@@ -144,9 +147,30 @@ class _SparkBuckets:
             self._engine, pairs, shares(sizes, self._engine.parallelism) if sizes else _one_each(count)
         )
 
-    def union(self, other: Any) -> Buckets:
+    def union(self, other: Any) -> Exchanged:
         # PySpark forgets that both have one partitioner, so the union is shuffled again.
         return _SparkBuckets(self._engine, self._rdd.union(other._rdd), self._shares)
+
+
+@dataclass(frozen=True)
+class _Made:
+    """Rows that a function makes of those of buckets, when they are used: to make them twice costs less than to keep their bytes."""
+
+    of: Buckets
+    function: BucketFn[tuple[Any, Callable[[], pa.Table]]]
+
+    @property
+    def count(self) -> int:
+        return self.of.count
+
+    def each(self, function: BucketFn[tuple[R, Callable[[], pa.Table]]]) -> tuple[list[R], Buckets]:
+        return self.of.each(_Then(self.function, function))
+
+    def map(self, function: BucketFn[R]) -> list[R]:
+        return self.of.map(_Then(self.function, function))
+
+    def exchange(self, function: BucketFn[Iterable[Block]], count: int, sizes: Sequence[int] = ()) -> Buckets:
+        return self.of.exchange(_Then(self.function, function), count, sizes)
 
 
 def _one_each(count: int) -> tuple[tuple[int, ...], ...]:
@@ -217,6 +241,27 @@ class _ShareOfBucket:
 
     def __call__(self, bucket: int) -> int:
         return self.places[bucket]
+
+
+@dataclass(frozen=True)
+class _Result:
+    """Only the result, without the rows."""
+
+    function: BucketFn[tuple[Any, Callable[[], pa.Table]]]
+
+    def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> Any:
+        return self.function(bucket, tables)[0]
+
+
+@dataclass(frozen=True)
+class _Then:
+    """A function of the rows that another makes of those of a bucket."""
+
+    before: BucketFn[tuple[Any, Callable[[], pa.Table]]]
+    function: BucketFn[Any]
+
+    def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> Any:
+        return self.function(bucket, iter((self.before(bucket, tables)[1](),)))
 
 
 @dataclass(frozen=True)

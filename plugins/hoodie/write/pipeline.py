@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hoodie.engine.base import Buckets, Engine
+from hoodie.engine.base import Engine, Exchanged
 from hoodie.index.base import Index
 from hoodie.index.none import NoIndex
 from hoodie.index.simple import SimpleIndex
@@ -71,12 +71,14 @@ class Pipeline:
         sketch = KeySketch.union((part.keys for part in touched), power)
         keyed = self._with_stored(rows, keyed, slices, sketch, buckets)
         tag = Tag(self.context, self._index, tuple(file_slice.partition for file_slice in slices), self.plan.combines)
-        profile = WorkloadProfile.of(keyed.map(tag))
+        profiles, placed = keyed.each(tag)
+        del keyed  # an engine that keeps rows in memory then has those of one stage
+        profile = WorkloadProfile.of(profiles)
         placement = Placement(self.state, self.plan, self.context.writing.instant, Busy(self.state))
         assignment = placement.assign(profile, slices, size)
         if not assignment.tasks:
             return Written([], profile.combined)
-        routed = keyed.exchange(Route(tag, assignment), len(assignment.tasks), assignment.sizes)
+        routed = placed.exchange(Route(assignment), len(assignment.tasks), assignment.sizes)
         stats = routed.map(WriteFiles(self.context, assignment.tasks))
         return Written([stat for stat in stats if stat is not None], profile.combined)
 
@@ -96,7 +98,7 @@ class Pipeline:
             if told is not None:
                 _log.warning(told)
 
-    def _survey(self, rows: Any, buckets: int, power: int) -> tuple[Sequence[Touched], Buckets | None]:
+    def _survey(self, rows: Any, buckets: int, power: int) -> tuple[Sequence[Touched], Exchanged | None]:
         """What the rows touch: from a first reading of only their keys, or, where that would cost more than to hold the rows,
         from the keyed rows, which are given too."""
         narrow = self._narrowed(rows)
@@ -114,8 +116,8 @@ class Pipeline:
         return None if None in narrow else narrow
 
     def _with_stored(
-        self, rows: Any, keyed: Buckets | None, slices: Sequence[FileSlice], sketch: KeySketch, buckets: int
-    ) -> Buckets:
+        self, rows: Any, keyed: Exchanged | None, slices: Sequence[FileSlice], sketch: KeySketch, buckets: int
+    ) -> Exchanged:
         """Keyed rows and the stored keys that may be among theirs, by the hash of the key."""
         inputs: list[tuple[Any, Any]] = [] if keyed is not None else [(KeyRows(self.context, buckets), rows)]
         stored = self._index.stored_keys(self.state, slices, self.engine.parallelism)

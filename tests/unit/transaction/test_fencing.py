@@ -41,6 +41,10 @@ class _Buckets:
         self._late.append(lambda: self._held.map(function))
         raise ZeroDivisionError("another task of the write failed")
 
+    def each(self, function):
+        results, made = self._held.each(function)
+        return results, type(self)(made, self._late)
+
     def exchange(self, function, count, sizes=()):
         return _Buckets(self._held.exchange(function, count, sizes), self._late)
 

@@ -1,15 +1,14 @@
 """The stages of insert, upsert and delete: functions that run in the workers, each a frozen value that can be pickled.
 
-    input -> keyed rows, by hash of the key -> tagged -> by file -> files
-
-Tagging runs twice, once to count and once to route: joining is cheap next to keeping the joined rows.
+input -> keyed rows, by hash of the key -> tagged -> by file -> files
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -119,71 +118,76 @@ class WorkloadProfile:
 
 @dataclass(frozen=True)
 class Tag:
-    """Bucket of incoming rows and stored keys -> its workload profile."""
+    """Bucket of incoming rows and stored keys -> its workload profile, and how to make its rows with the place of each.
+
+    These rows, one a key when they are combined, have `@group`, the number of the file group that holds their key, NOWHERE for a
+    new key; a key that several groups hold comes once for each. With positions they have `@position`, too.
+    """
 
     context: WriteContext
     index: Index
     partition_of_group: tuple[str, ...]
     combine: bool
 
-    def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> WorkloadProfile:
-        rows, tagged, combined = self.rows(tables)
+    def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> tuple[WorkloadProfile, Callable[[], pa.Table]]:
+        incoming: list[pa.Table] = []
+        stored: list[pa.Table] = []
+        for table in tables:
+            (stored if GROUP in table.schema.names else incoming).append(table)
+        if not incoming:
+            return WorkloadProfile(Counter(), Counter()), lambda: pa.table({})
+        rows = pa.concat_tables(incoming)
+        came = rows.num_rows
+        if self.combine:
+            rows = combined_batch(rows, self.context.rules)
+        tagged = self.index.tag(rows, pa.concat_tables(stored) if stored else None, self.partition_of_group)
+        if not self.context.merges_inserts:  # else what a new delete removes may be in the small file that it goes to
+            lives = ~rows[DELETE].combine_chunks().to_numpy(zero_copy_only=False)
+            tagged = replace(tagged, new=tagged.new[lives[tagged.new]])
+        return self._profile(rows, tagged, came - rows.num_rows), partial(self._placed, rows, tagged)
+
+    def _profile(self, rows: pa.Table, tagged: Tagged, combined: int) -> WorkloadProfile:
         groups, counts = np.unique(tagged.groups, return_counts=True)
         updates = Counter(dict(zip(groups.tolist(), counts.tolist(), strict=True)))
         fresh = rows[PARTITION_PATH].take(pa.array(tagged.new))
         inserts = {entry["values"]: entry["counts"] for entry in pc.value_counts(fresh).to_pylist()}
         return WorkloadProfile(updates, Counter(inserts), combined)
 
-    def rows(self, tables: Iterator[pa.Table]) -> tuple[pa.Table, Tagged, int]:
-        """The incoming rows of the bucket, one a key when they are combined, where they live, and how many were dropped for that.
-
-        New deletes are dropped, unless what they delete may be in the small file that they go to.
-        """
-        incoming: list[pa.Table] = []
-        stored: list[pa.Table] = []
-        for table in tables:
-            (stored if GROUP in table.schema.names else incoming).append(table)
-        if not incoming:
-            return _no_rows(self.context), Tagged.nowhere(0), 0
-        rows = pa.concat_tables(incoming)
-        came = rows.num_rows
-        if self.combine:
-            rows = combined_batch(rows, self.context.rules)
-        tagged = self.index.tag(rows, pa.concat_tables(stored) if stored else None, self.partition_of_group)
-        if self.context.merges_inserts:
-            return rows, tagged, came - rows.num_rows
-        lives = ~rows[DELETE].combine_chunks().to_numpy(zero_copy_only=False)
-        return rows, replace(tagged, new=tagged.new[lives[tagged.new]]), came - rows.num_rows
+    def _placed(self, rows: pa.Table, tagged: Tagged) -> pa.Table:
+        nowhere = np.full(len(tagged.new), NOWHERE)
+        placed = rows.take(pa.array(np.concatenate([tagged.rows, tagged.new])))
+        placed = placed.append_column(GROUP, pa.array(np.concatenate([tagged.groups, nowhere])))
+        if self.context.record_positions:
+            placed = placed.append_column(POSITION, pa.array(np.concatenate([tagged.positions, nowhere])))
+        return placed
 
 
 @dataclass(frozen=True)
 class Route:
-    """Bucket of incoming rows and stored keys -> rows by the task that writes their file."""
+    """Bucket of placed rows -> rows by the task that writes their file."""
 
-    tag: Tag
     assignment: Assignment
 
     def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> Iterator[Block]:
-        rows, tagged, _ = self.tag.rows(tables)
-        task_of_group = self.assignment.task_of_group
-        update_tasks = np.array([task_of_group[group] for group in np.unique(tagged.groups).tolist()], dtype=np.int64)
-        places = np.searchsorted(np.unique(tagged.groups), tagged.groups)
-        tasks = [update_tasks[places]] if len(tagged.groups) else []
-        order = [tagged.rows]
-        fresh = rows.select([PARTITION_PATH, RECORD_KEY]).take(pa.array(tagged.new))
-        partitions = fresh[PARTITION_PATH].combine_chunks()
-        hashes = murmur2(fresh[RECORD_KEY], 0)
-        for partition in pc.unique(partitions).to_pylist():
+        for rows in tables:
+            if rows.num_rows:
+                yield from split_by(rows.drop_columns([GROUP]), self._tasks(rows), len(self.assignment.tasks))
+
+    def _tasks(self, rows: pa.Table) -> np.ndarray:
+        """The place of each row's task."""
+        groups = rows[GROUP].combine_chunks().to_numpy()
+        tasks = np.empty(len(groups), dtype=np.int64)
+        known, fresh = np.flatnonzero(groups != NOWHERE), np.flatnonzero(groups == NOWHERE)
+        numbers, places = np.unique(groups[known], return_inverse=True)
+        of_group = [self.assignment.task_of_group[number] for number in numbers.tolist()]
+        tasks[known] = np.array(of_group, dtype=np.int64)[places]
+        new = rows.select([PARTITION_PATH, RECORD_KEY]).take(pa.array(fresh))
+        partitions = new[PARTITION_PATH].combine_chunks()
+        hashes = murmur2(new[RECORD_KEY], 0)
+        for partition in pc.unique(partitions).to_pylist():  # distinct values: few
             here = np.flatnonzero(pc.equal(partitions, partition).to_numpy(zero_copy_only=False))
-            order.append(tagged.new[here])
-            tasks.append(self.assignment.insert_tasks(partition, hashes[here]))
-        if tasks:
-            routed = rows.take(pa.array(np.concatenate(order)))
-            if self.tag.context.record_positions:
-                positions = np.full(routed.num_rows, NOWHERE)
-                positions[: len(tagged.positions)] = tagged.positions
-                routed = routed.append_column(POSITION, pa.array(positions))
-            yield from split_by(routed, np.concatenate(tasks), len(self.assignment.tasks))
+            tasks[fresh[here]] = self.assignment.insert_tasks(partition, hashes[here])
+        return tasks
 
 
 @dataclass(frozen=True)
@@ -195,8 +199,3 @@ class WriteFiles:
 
     def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> WriteStat | None:
         return write_file(self.context, self.tasks[bucket], bucket, tables)
-
-
-def _no_rows(context: WriteContext) -> pa.Table:
-    fields = [*context.schema, pa.field(RECORD_KEY, pa.string()), pa.field(PARTITION_PATH, pa.string())]
-    return pa.schema([*fields, pa.field(DELETE, pa.bool_())]).empty_table()
