@@ -45,13 +45,6 @@ class Buckets(Protocol):
         """Run `function` on every bucket; the small results come back in the order of the buckets."""
         ...
 
-    def each(self, function: BucketFn[tuple[R, Callable[[], pa.Table]]]) -> tuple[list[R], Buckets]:
-        """Run `function` on every bucket: the small results, and buckets of the same numbers with the rows that it can make.
-
-        An engine with the rows in memory makes them at once, another each time they are used, by calling `function` again.
-        """
-        ...
-
     def exchange(self, function: BucketFn[Iterable[Block]], count: int, sizes: Sequence[int] = ()) -> Buckets:
         """Run `function` on every bucket and move what it yields into `count` new buckets.
 
@@ -62,6 +55,13 @@ class Buckets(Protocol):
 
 class Exchanged(Buckets, Protocol):
     """Buckets as rows were sent to them."""
+
+    def each(self, function: BucketFn[tuple[R, Callable[[], pa.Table]]]) -> tuple[list[R], Buckets]:
+        """Run `function` on every bucket: the small results, and buckets of the same numbers with the rows that it can make.
+
+        An engine with the rows in memory makes them at once, another each time they are used, by calling `function` again.
+        """
+        ...
 
     def union(self, other: Exchanged) -> Exchanged:
         """The rows of both, bucket by bucket; both have the same count."""

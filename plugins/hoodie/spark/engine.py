@@ -154,7 +154,7 @@ class _SparkBuckets:
 
 @dataclass(frozen=True)
 class _Made:
-    """Rows that a function makes of those of buckets, when they are used: to make them twice costs less than to keep their bytes."""
+    """Rows that a function makes of those of buckets, each time they are used: that costs less than to keep their bytes."""
 
     of: Buckets
     function: BucketFn[tuple[Any, Callable[[], pa.Table]]]
@@ -162,9 +162,6 @@ class _Made:
     @property
     def count(self) -> int:
         return self.of.count
-
-    def each(self, function: BucketFn[tuple[R, Callable[[], pa.Table]]]) -> tuple[list[R], Buckets]:
-        return self.of.each(_Then(self.function, function))
 
     def map(self, function: BucketFn[R]) -> list[R]:
         return self.of.map(_Then(self.function, function))
