@@ -64,6 +64,8 @@ def check_argument(name: str, value: object, wanted: str, *kinds: type, having: 
 class StorageError(HoodieError, OSError):
     """The storage failed, or refused: a disk is full, a file cannot be read, a server does not answer. It also is an OSError."""
 
+    retryable = True  # storages recover
+
     def __str__(self) -> str:
         return str(self.args[0])
 
@@ -180,7 +182,7 @@ def missing_extra(extra: str, what: str, error: ImportError) -> ConfigError:
 
 def as_line(error: HoodieError | OSError) -> str:
     """The error as one line of JSON, from which `of_line` makes it anew."""
-    if isinstance(error, OSError):
+    if not isinstance(error, HoodieError):
         return json.dumps({"error": OSError.__name__, "what": str(error) or type(error).__name__})
     return json.dumps({"error": type(error).__name__, "what": error.what, "found": error.found, "fix": error.fix})
 

@@ -15,6 +15,7 @@ AGAIN = {
     "NotCommittedError",
     "PendingInstantError",
     "SourceUnavailableError",
+    "StorageError",
 }
 
 
