@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -115,6 +116,8 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
                 return DONE
             if engine == AUTO:
                 engine, why = _chosen_engine(task, local_up_to)
+                if engine == SPARK and surroundings.spark and find_spec("pyspark") is None:
+                    engine, why = LOCAL, "threads of this process, as Spark is not installed"
                 call.tell(f"engine: {why}")
             if engine == SPARK and not surroundings.spark:
                 return WANTS_SPARK
