@@ -1,14 +1,5 @@
-"""What Airflow loads of this project by itself."""
+"""For an Airflow whose folder of plugins this is."""
 
-from typing import Any, ClassVar
+from hoodie_airflow.plugin import HudiPlugin
 
-from airflow.plugins_manager import AirflowPlugin
-
-from hoodie_airflow import notes
-
-
-class HudiPlugin(AirflowPlugin):
-    """Failures become notes."""
-
-    name = "hudi"
-    listeners: ClassVar[list[Any]] = [notes]
+__all__ = ["HudiPlugin"]

@@ -23,6 +23,7 @@ MARK = "HUDI_AIRFLOW_HOME"
 """The environment variable by which every process of a home is known, whoever started it."""
 
 _SETTINGS = Path(__file__).parent / "settings"
+_PLUGINS = Path(__file__).parent / "plugins"
 _NEEDED = ("apache-airflow", "apache-airflow-providers-apache-spark")
 _ODD = frozenset("?#%")  # mean something else in the address of a database
 
@@ -84,6 +85,7 @@ class AirflowHome:
         self.passwords()
         settings = {
             "CORE__DAGS_FOLDER": DAGS,
+            "CORE__PLUGINS_FOLDER": _PLUGINS,
             "CORE__LOAD_EXAMPLES": False,
             "CORE__DAGS_ARE_PAUSED_AT_CREATION": self.paused,
             "CORE__EXECUTOR": "LocalExecutor",

@@ -63,7 +63,7 @@ def _done(result: ServiceResult, table: Table, entry: ServiceEntry[Any], context
     for each in result.services:
         if each.failed:
             _log.error("The commit stays; %s after it failed: %s", each.service, each.message)
-    fields = asdict(result)
+    fields: dict[str, Any] = json.loads(json.dumps(asdict(result)))  # Airflow shows tuples as objects of its own
     if result.instant is not None:
         events = context["outlet_events"][outlet(table, entry)]
         events.add(table_asset(table, entry), extra={"table": table.name, **fields})

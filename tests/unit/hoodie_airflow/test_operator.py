@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from tests.support.airflow_task import context
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 RESULT = ServiceResult("ingest", "3 rows inserted", instant="20130106060000000", rows_inserted=3, files_written=1)
+FIELDS = json.loads(json.dumps(asdict(RESULT)))
 
 
 class Submitted:
@@ -65,7 +66,7 @@ def test_a_backfill_run_loads_its_day(tables: dict[str, Table], monkeypatch: pyt
     submitted = submit(monkeypatch)
     operator = HudiServiceOperator(task_id="ingest", table=tables["flights"], entry=INGEST)
     told = context()
-    assert operator.execute(told) == vars(RESULT)
+    assert operator.execute(told) == FIELDS
     assert submitted.command[:3] == ["spark-submit", "--master", "local[2]"]
     assert submitted.command[submitted.command.index("--name") + 1] == "hudi-ingest-flights"
     assert "spark.driver.memory=2g" in submitted.command
@@ -238,7 +239,7 @@ def test_results_that_nobody_fetched_are_removed(
         (folder / name).write_text("{}")
         os.utime(folder / name, (time.time() - days * 86400,) * 2)
     submitted = submit(monkeypatch)
-    assert HudiServiceOperator(task_id="clean", table=table, entry=CLEAN).execute(context()) == vars(RESULT)
+    assert HudiServiceOperator(task_id="clean", table=table, entry=CLEAN).execute(context()) == FIELDS
     assert sorted(path.name for path in folder.iterdir()) == ["clean-2.json", "else.txt"]
     submit(monkeypatch, failure="lost")
     with pytest.raises(AirflowException, match="lost"):
