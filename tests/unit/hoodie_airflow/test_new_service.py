@@ -28,6 +28,7 @@ tables:
   - name: trips
     base_path: /lake/trips
     keys: {record_key: id, partition_by: day}
+    engine: spark
     expire: {schedule: 0 1 * * *, days: 9, spark: {spark.driver.memory: 4g}, hoodie: {hoodie.clean.commits.retained: 3}}
     tags: [demo]
   - {name: exempt, base_path: /lake/exempt, expire: {}}
