@@ -19,7 +19,7 @@ from hudi_services.show.look import ListedOnce, Look, look_at
 from hudi_services.show.overview import overview
 from tests.support.cli import DONE, FAILED, USAGE, everything, fill, ingest, said
 from tests.support.counting import CountingStorage
-from tests.support.tables import SMALL_BLOOM, batch, create
+from tests.support.tables import OPTIONS, SMALL_BLOOM, batch, create
 
 
 def look(capsys, path, *what, code=DONE):
@@ -240,3 +240,16 @@ def test_a_program_unlocks_without_being_asked(path, capsys):
     for removed in ([".hoodie/lock"], []):
         assert main(["unlock", f"--target-base-path={path}", "--json", "--yes"]) == DONE
         assert [each["path"] for each in json.loads(capsys.readouterr().out)["removed"]] == removed
+
+
+@pytest.mark.process
+def test_a_table_on_s3_is_looked_at_alike(s3, capsys):
+    url = f"{s3.bucket()}/trips"
+    fill(HoodieTable.create(url, {**OPTIONS, "hoodie.table.type": "MERGE_ON_READ"}))
+    for page in ("table", "timeline", "commits", "partitions", "slices", "files", "logs", "locks"):
+        _, found = look(capsys, url, page)
+        assert found["table"] == "trips"
+    _, found = look(capsys, url, "files")
+    _, found = look(capsys, f"{url}/", "file", f"{url}/{found['files'][0]['path']}")
+    assert found["rows"] == 1
+    assert main(["diff", "2020-01-01", "--rows=1", f"--target-base-path={url}"]) == DONE
