@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -36,7 +37,16 @@ def program(entries: Entries) -> click.Group:
     services = (service_command(entry, entries) for entry in entries)
     for command in (*services, check_command(entries), infer, airflow, show, diff, options, unlock, folder, completion):
         group.add_command(command)
+    _shorten(group)
     return group
+
+
+def _shorten(group: click.Group) -> None:
+    """Lists of commands show the whole first clause of each help, where click would cut it short."""
+    for command in group.commands.values():
+        command.short_help = re.split(r"[.:;]\s|[.:;]$", command.help or "", maxsplit=1)[0] + "."
+        if isinstance(command, click.Group):
+            _shorten(command)
 
 
 cli = program(ENTRIES)

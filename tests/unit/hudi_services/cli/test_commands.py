@@ -39,6 +39,13 @@ def test_every_command_takes_json_and_verbose(path):
     assert {"--json", "--verbose", "-v"} <= flags
 
 
+@pytest.mark.parametrize("path", [[], ["show"], ["registry"]])
+def test_lists_of_commands_cut_nothing_short(path, capsys):
+    assert main([*path, "--help"]) == DONE
+    shown = capsys.readouterr().out
+    assert "..." not in shown.replace("[ARGS]...", "")
+
+
 def test_the_version(capsys):
     assert main(["--version"]) == DONE
     assert capsys.readouterr().out == f"hudi-services, version {__version__}\n"
