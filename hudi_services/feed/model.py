@@ -19,7 +19,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from hudi_services.feed.times import ISO, Times
 from hudi_services.feed.types import parse_type
 
-_DURATION = re.compile(r"(\d+)\s*(s|m|h|d)")
+_DURATION = re.compile(r"([0-9]{1,6})\s*(s|m|h|d)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -220,6 +220,10 @@ def contradictions(feed: Feed, file_format: str) -> Iterator[tuple[KeyPath, str]
         for name, column in feed.columns.items():
             if parse_type(column.type).inside:
                 yield ("schema", name), f"cannot be {column.type}: a value of a CSV file is a plain one"
+    if file_format == "json":
+        for name, column in feed.columns.items():
+            if "map<" in str(parse_type(column.type)):
+                yield ("schema", name), f"cannot be {column.type}: objects of JSON are structs, with their fields"
     yield from _csv_contradictions(feed)
     yield from _shape_contradictions(feed)
 
@@ -267,6 +271,8 @@ def _csv_contradictions(feed: Feed) -> Iterator[tuple[KeyPath, str]]:
     for name, sign in signs.items():
         if sign is not None and taken.setdefault(sign, name) != name:
             yield ("csv", name), f"cannot be {sign!r}: that is the {taken[sign]}"
+    if csv.comment is not None and csv.comment[0] in (csv.quote, csv.delimiter):
+        yield ("csv", "comment"), f"cannot begin with {csv.comment[0]!r}: so do rows"
     if csv.decimal_mark == csv.thousands_mark:
         yield ("csv", "thousands_mark"), f"cannot be {csv.decimal_mark!r}: that is the decimal mark"
     if csv.header is False and not feed.columns:

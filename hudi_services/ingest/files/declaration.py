@@ -11,6 +11,9 @@ from hoodie.errors import ConfigError
 from hudi_services.feed.arrow import arrow_type
 from hudi_services.feed.model import Feed
 
+_ZONED = r"[T ].*(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)$"
+_DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+
 
 def declared_schema(feed: Feed, later: pa.Schema, file_format: str) -> pa.Schema | None:
     """The declared columns; None where there are none.
@@ -40,13 +43,9 @@ def defaults(feed: Feed) -> Mapping[str, pa.Scalar]:
         if column.default is None:
             continue
         kind = arrow_type(column.type)
-        text = (
-            column.default + "Z"
-            if pa.types.is_timestamp(kind) and kind.tz and column.default[-1:] != "Z"
-            else column.default
-        )
+        text = pa.chunked_array([[column.default]])
         try:
-            found[name] = pc.cast(pa.array([text]), kind)[0]
+            found[name] = pc.cast(in_utc(text) if is_moment(kind) else text, kind)[0]
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise ConfigError(
                 f"The default of column {name!r} is none of its type",
@@ -54,3 +53,14 @@ def defaults(feed: Feed) -> Mapping[str, pa.Scalar]:
                 fix="correct `default` below `schema`",
             ) from None
     return found
+
+
+def is_moment(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_timestamp(kind)) and kind.tz is not None
+
+
+def in_utc(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Times of a declared column of moments: those without a zone are in UTC."""
+    midnight = pc.if_else(pc.match_substring_regex(texts, _DAY), "T00:00", "")
+    with_zone = pc.binary_join_element_wise(texts, midnight, "Z", "")
+    return pc.if_else(pc.match_substring_regex(texts, _ZONED), texts, with_zone)

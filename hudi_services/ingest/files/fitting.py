@@ -13,15 +13,12 @@ import pyarrow.compute as pc
 from hudi_services.feed.model import Feed
 from hudi_services.ingest.casting import typed
 from hudi_services.ingest.files.csv_rows import without_null_texts
-from hudi_services.ingest.files.declaration import defaults
+from hudi_services.ingest.files.declaration import defaults, in_utc, is_moment
 from hudi_services.ingest.files.numbers import readable
 from hudi_services.ingest.files.text import RejectText
 
 Places = Callable[[Sequence[int]], Sequence[str]]
 """Where in their file some rows of a table are, by their numbers from 0."""
-
-_ZONED = r"[T ].*(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)$"
-_DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 
 
 @dataclass(frozen=True)
@@ -66,8 +63,8 @@ class Fitting:
                 if self.feed.csv.null_values is None:
                     texts = without_null_texts(texts)
                 texts = readable(texts, field.type, self.feed.csv)
-            if field.name in self.feed.columns and self._is_typed(field.name) and _is_moment(field.type):
-                texts = _in_utc(texts)
+            if field.name in self.feed.columns and self._is_typed(field.name) and is_moment(field.type):
+                texts = in_utc(texts)
             rows = rows.set_column(place, field.name, texts)
         return rows
 
@@ -97,16 +94,5 @@ def _with_value(reason: str, rows: pa.Table, place: int) -> str:
     return reason if value in reason else f"{reason} ({value!r})"
 
 
-def _is_moment(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_timestamp(kind)) and kind.tz is not None
-
-
 def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_binary(kind))
-
-
-def _in_utc(texts: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Times of a declared column of moments: those without a zone are in UTC."""
-    midnight = pc.if_else(pc.match_substring_regex(texts, _DAY), "T00:00", "")
-    with_zone = pc.binary_join_element_wise(texts, midnight, "Z", "")
-    return pc.if_else(pc.match_substring_regex(texts, _ZONED), texts, with_zone)

@@ -40,7 +40,11 @@ def readable(texts: pa.ChunkedArray, kind: pa.DataType, csv: Csv) -> pa.ChunkedA
         foreign = pc.match_substring(texts, ".")
         noted = pc.binary_join_element_wise(texts, pa.scalar(f"(its decimal mark is {csv.decimal_mark})"), " ")
         texts = pc.if_else(foreign, noted, pc.replace_substring(texts, csv.decimal_mark, "."))
-    return pc.replace_substring_regex(texts, r"^\+([0-9])", r"\1") if pa.types.is_integer(kind) else texts
+    if not pa.types.is_integer(kind):
+        return texts
+    hexadecimal = pc.match_substring_regex(texts, "^-?0[xX]")  # which Arrow takes for numbers
+    texts = pc.if_else(hexadecimal, pc.binary_join_element_wise(texts, "(in hexadecimal)", " "), texts)
+    return pc.replace_substring_regex(texts, r"^\+([0-9])", r"\1")
 
 
 def exact_type(texts: pa.ChunkedArray) -> pa.DataType | None:

@@ -84,6 +84,8 @@ WRONG = {
     "of names",
     "{csv: {quote: ','}}": "csv.quote: cannot be ',': that is the delimiter",
     "{csv: {decimal_mark: ',', thousands_mark: ','}}": "csv.thousands_mark: cannot be ',': that is the decimal mark",
+    "{csv: {comment: '\"'}}": "csv.comment: cannot begin with '\"': so do rows",
+    "{min_age: 99999999999d}": "min_age: '99999999999d' is no duration; write 30s, 5m, 2h or 1d",
     "{json: {layout: array}}": "json: has no effect on csv files",
     "{schema: {a: strng}}": "schema.a.type: the type 'strng' cannot be read: 'strng' is no type of a table; use string",
     "{schema: {a: {type: int, nulable: true}}}": "schema.a.nulable: is not an option; did you mean 'nullable'?",
@@ -135,3 +137,8 @@ def test_what_is_no_feed_is_told(said: str, found: str) -> None:
 def test_a_feed_cannot_be_changed() -> None:
     with pytest.raises(ValidationError):
         Feed().order = "modified"  # type: ignore[misc]
+
+
+def test_objects_of_json_are_no_maps() -> None:
+    with pytest.raises(ConfigError, match=r"schema\.a: cannot be array<map<string,int>>: objects of JSON"):
+        read_feed('{"schema": {"a": "array<map<string,int>>"}}', "json")

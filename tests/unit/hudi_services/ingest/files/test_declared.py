@@ -60,6 +60,7 @@ MISFITS = [
     ("tinyint", "128"),
     ("bigint", "1.0"),
     ("bigint", "9223372036854775808"),
+    ("bigint", "0x10"),
     ("decimal(5,2)", "1.005"),
     ("decimal(5,2)", "1000.00"),
     ("date", "2026-02-30"),
@@ -89,7 +90,8 @@ def test_a_csv_value_that_does_not_fit_is_quarantined_with_line_column_and_text(
 
 
 @pytest.mark.parametrize(
-    ("kind", "text"), [each for each in MISFITS if each[0] not in ("tinyint", "boolean", "double")]
+    ("kind", "text"),
+    [each for each in MISFITS if each[0] not in ("tinyint", "boolean", "double") and each[1] != "0x10"],
 )
 def test_so_is_one_of_json(feed, kind, text):
     value = (
@@ -129,7 +131,7 @@ def test_defaults_stand_where_there_is_no_value(feed, file_format):
         "value": {"type": "int", "default": 0, "nullable": False},
         "price": {"type": "decimal(5,2)", "default": 9.5},
         "city": {"type": "string", "default": ""},
-        "at": {"type": "timestamp", "default": "2026-01-02 03:04:05"},
+        "at": {"type": "timestamp", "default": "2026-01-02T05:04:05+02:00"},
         "none": "date",
     }
     feed.run(file_format, declared=declared(columns))
