@@ -6,11 +6,10 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from http import HTTPStatus
 from typing import Any
 
 from hoodie.errors import HoodieError
-from hudi_services.embedded.api import AirflowApi, ApiError
+from hudi_services.embedded.api import AirflowApi
 
 _POLL = 1.0  # seconds between looks
 # Answered before the scheduler has seen the asking process end, which takes some five seconds, a task is taken for one that was
@@ -33,7 +32,7 @@ class Step:
     seconds: float
 
 
-def backfill(api: AirflowApi, dag_id: str, first: date, last: date, patience: float = 60.0) -> None:
+def backfill(api: AirflowApi, dag_id: str, first: date, last: date) -> None:
     """A run for each day from `first` to `last`, one after the other."""
     wanted = {
         "dag_id": dag_id,
@@ -44,16 +43,7 @@ def backfill(api: AirflowApi, dag_id: str, first: date, last: date, patience: fl
         "run_backwards": False,
         "dag_run_conf": {},
     }
-    deadline = time.monotonic() + patience
-    while True:
-        try:
-            api.post("/backfills", wanted)
-            return
-        except ApiError as error:
-            # SQLite was busy with another part of Airflow; the request has undone itself. PostgreSQL never says this.
-            if error.status != HTTPStatus.SERVICE_UNAVAILABLE or time.monotonic() > deadline:
-                raise
-            time.sleep(_POLL)
+    api.post("/backfills", wanted)
 
 
 def load_steps(api: AirflowApi, dag_id: str, count: int) -> Iterator[Step]:

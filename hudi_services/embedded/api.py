@@ -38,14 +38,6 @@ class AirflowApi:
             return False
         return all((parts.get(name) or {}).get("status") == "healthy" for name in ("scheduler", "dag_processor"))
 
-    def answers(self) -> bool:
-        """Whether there is an API at all."""
-        try:
-            self._request("GET", "/api/v2/monitor/health")
-        except (OSError, ApiError):
-            return False
-        return True
-
     def get(self, path: str, **query: Any) -> Any:
         asked = f"?{urllib.parse.urlencode(query, doseq=True)}" if query else ""
         return self._call("GET", path + asked)

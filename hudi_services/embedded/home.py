@@ -38,7 +38,7 @@ class AirflowHome:
     folder: Path
     registry: Path
     spark_master: str = "local[2]"
-    ports: tuple[int, int, int] = field(default_factory=lambda: free_ports(3))
+    ports: tuple[int, int, int, int] = field(default_factory=free_ports)  # pages, tasks' API, two of logs
     users: Mapping[str, str] = field(default_factory=lambda: {"admin": "admin", "viewer": "viewer"})  # name -> role
     paused: bool = False
 
@@ -90,19 +90,19 @@ class AirflowHome:
             "CORE__DAGS_ARE_PAUSED_AT_CREATION": self.paused,
             "CORE__EXECUTOR": "LocalExecutor",
             "CORE__PARALLELISM": 4,
-            "CORE__EXECUTION_API_SERVER_URL": f"{self.address}/execution/",
+            "CORE__EXECUTION_API_SERVER_URL": f"http://127.0.0.1:{self.ports[1]}/execution/",
             "CORE__SIMPLE_AUTH_MANAGER_USERS": ",".join(f"{name}:{role}" for name, role in self.users.items()),
             "CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": self.folder / "passwords.json",
             # What waits for a lock of SQLite waits so many seconds; see settings/airflow_local_settings.py.
-            "DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{self.folder / 'airflow.db'}?timeout=60",
+            "DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{self.folder / 'airflow.db'}?timeout=30",
             "API__HOST": "127.0.0.1",
             "API__PORT": self.ports[0],
             "API__BASE_URL": self.address,
             "API__WORKERS": 1,
             "API__SECRET_KEY": self._secret("api"),
             "API_AUTH__JWT_SECRET": self._secret("jwt"),
-            "LOGGING__WORKER_LOG_SERVER_PORT": self.ports[1],
-            "LOGGING__TRIGGER_LOG_SERVER_PORT": self.ports[2],
+            "LOGGING__WORKER_LOG_SERVER_PORT": self.ports[2],
+            "LOGGING__TRIGGER_LOG_SERVER_PORT": self.ports[3],
             "DAG_PROCESSOR__REFRESH_INTERVAL": 10,
             "DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": 10,
             "USAGE_DATA_COLLECTION__ENABLED": False,

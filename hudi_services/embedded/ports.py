@@ -6,14 +6,14 @@ import contextlib
 import socket
 
 
-def free_ports(count: int) -> tuple[int, int, int]:
-    """Ports that nobody listens on now."""
+def free_ports() -> tuple[int, int, int, int]:
+    """Four ports that nobody listens on now."""
     with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        sockets = [stack.enter_context(socket.socket()) for _ in range(4)]
         for held in sockets:
             held.bind(("127.0.0.1", 0))
-        first, second, third = (held.getsockname()[1] for held in sockets)
-    return first, second, third
+        first, second, third, fourth = (held.getsockname()[1] for held in sockets)
+    return first, second, third, fourth
 
 
 def is_free(port: int) -> bool:

@@ -15,6 +15,7 @@ from hoodie.errors import MachineError
 from hudi_services.embedded.api import AirflowApi
 from hudi_services.embedded.home import MARK, AirflowHome
 from hudi_services.embedded.owner import owned
+from hudi_services.embedded.ports import is_free
 
 if TYPE_CHECKING:
     import psutil
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 _GRACE = 6.0  # seconds between asking the processes to end and killing them
 
 
-_FIRST = ("api-server", "dag-processor", "triggerer")
-_SCHEDULER = "scheduler"
+_PAGES, _TASKS, _SCHEDULER = "api-server", "execution-api", "scheduler"
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,22 @@ class Parts:
         """Each in a session of its own, so that Ctrl-C of a terminal reaches this process only."""
         with self.home.log.open("ab") as log:
             self.processes[name] = subprocess.Popen(
-                [sys.executable, "-m", "airflow", name],
+                [sys.executable, "-m", "airflow", *self._command(name)],
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+
+    def _command(self, name: str) -> list[str]:
+        """The pages and the API of tasks are apart: in one server, as Airflow has by default, a request that is being logged on
+        SQLite stops all others, also the one whose commit it waits for; then both fail, and tasks with them."""
+        if name == _PAGES:
+            return ["api-server", "--apps", "core"]
+        if name == _TASKS:
+            return ["api-server", "--apps", "execution", "--port", str(self.home.ports[1])]
+        return [name]
 
     def check(self) -> None:
         """Raises MachineError when one has ended by itself."""
@@ -71,8 +80,10 @@ def started(home: AirflowHome) -> Iterator[Parts]:
         stop(home.folder)
         stack.callback(stop, home.folder)  # registered first: a signal may come while they start
         home.command("airflow", "db", "migrate")
+        if home.log.exists():
+            home.log.replace(home.log.with_name(f"{home.log.name}.1"))  # of the start before
         parts = Parts(home, environment)
-        for name in _FIRST:
+        for name in (_PAGES, _TASKS, "dag-processor", "triggerer"):
             parts.begin(name)
         yield parts
 
@@ -80,12 +91,12 @@ def started(home: AirflowHome) -> Iterator[Parts]:
 def wait_until_up(parts: Parts, patience: float = 180.0) -> AirflowApi:
     """Its API, once all parts report in. Raises MachineError when they do not in `patience` seconds.
 
-    The scheduler begins when the API answers: tasks report there, and the first ones would fail.
+    The scheduler begins when the API of tasks listens: the first ones would fail without it.
     """
     api, deadline = parts.home.api(), time.monotonic() + patience
     while not api.healthy():
         parts.check()
-        if _SCHEDULER not in parts.processes and api.answers():
+        if _SCHEDULER not in parts.processes and not is_free(parts.home.ports[1]):
             parts.begin(_SCHEDULER)
         if time.monotonic() > deadline:
             raise _failed(parts.home, f"Airflow is not up after {patience:.0f} s")

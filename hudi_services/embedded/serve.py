@@ -28,17 +28,19 @@ _LOOK = 2.0  # seconds between looks at the registry's file
 _Stamp = tuple[int, int, int] | None
 
 
-def chosen_ports(console: Console, port: int | None) -> tuple[int, int, int]:
-    """The port of the pages, `port` or 8080, and two more. Raises MachineError when `port` is taken; instead of 8080 another one
-    is found, and told."""
-    page, first, second = free_ports(3)
+def chosen_ports(console: Console, port: int | None) -> tuple[int, int, int, int]:
+    """The port of the pages, `port` or 8080, and three more. In place of a taken 8080 another one is found, and told.
+
+    Raises MachineError when `port` is taken.
+    """
+    page, *others = free_ports()
     wanted = PORT if port is None else port
     if is_free(wanted):
-        return wanted, first, second
+        return wanted, others[0], others[1], others[2]
     if port is not None:
         raise MachineError(f"Port {port} is in use", fix=f"stop what listens there, or give another one: --port {page}")
     console.print(f"port {wanted} is in use: Airflow's pages get port {page} (--port chooses one)", highlight=False)
-    return page, first, second
+    return page, others[0], others[1], others[2]
 
 
 def serve(

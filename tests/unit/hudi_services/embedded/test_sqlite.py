@@ -88,7 +88,7 @@ def test_a_backfill_and_a_long_write_wait_for_each_other(home: AirflowHome) -> N
     long.hear("writing")
     again.say("go")
     again.say("go on")
-    long.hear("60000")
+    long.hear("30000")
     again.hear("looked")
     again.hear("backfilled")
     for each in (backfill, long, again):
