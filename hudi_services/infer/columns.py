@@ -99,14 +99,10 @@ def _find_key(rows: pa.Table, found: Roles) -> None:
     names = [each.name for each in rows.schema if "." not in each.name and _may_be_key(each.type)]
     full = [name for name in names if not rows[name].null_count and not _has_empty(rows[name])]
     ranked = sorted(full, key=lambda name: (not _BEST_KEY.search(name), not _KEY.search(name), name in found.times))
-    for count in (1, 2):
-        for some in combinations(ranked[: None if count == 1 else _PLACES], count):
-            if _unique(rows, some):
-                found.record_key = some
-                named = all(_KEY.search(name) for name in some)
-                if not named or rows.num_rows < 2:
-                    found.notes["record_key"] = "unique in the sample, by chance?"
-                return
+    for name in ranked:
+        if _unique(rows, (name,)):
+            _suggest(rows, (name,), found)
+            return
     if found.ordering is not None:
         for name in ranked:
             if _KEY.search(name) and _unique(rows, (name, found.ordering)):
@@ -115,10 +111,20 @@ def _find_key(rows: pa.Table, found: Roles) -> None:
                     f"stands several times, each with another {found.ordering}: the newest will stand"
                 )
                 return
+    for pair in combinations(ranked[:_PLACES], 2):
+        if _unique(rows, pair):
+            _suggest(rows, pair, found)
+            return
     found.record_key = tuple(ranked[:1] or rows.schema.names[:1])
     found.notes["record_key"] = (
         "no column and no two together are unique and without nulls: of rows with the same key one stays"
     )
+
+
+def _suggest(rows: pa.Table, names: tuple[str, ...], found: Roles) -> None:
+    found.record_key = names
+    if rows.num_rows < 2 or not all(_KEY.search(name) for name in names):
+        found.notes["record_key"] = "unique in the sample, by chance?"
 
 
 def _find_partition(rows: pa.Table, found: Roles) -> None:

@@ -35,6 +35,7 @@ class Finding:
     renamed: Mapping[str, str] = field(default_factory=dict)
     bad: Sequence[str] = ()  # why rows of the sample cannot be loaded
     others: Sequence[str] = field(default_factory=tuple)
+    broken: Mapping[str, str] = field(default_factory=dict)  # why files cannot be read, by their paths
 
 
 def entry_text(found: Finding) -> str:
@@ -50,6 +51,8 @@ def _lines(found: Finding) -> Iterator[str]:
         yield f"# There are {other} files, too, which this leaves alone."
     for reason in found.bad:
         yield f"# Rows of the sample that cannot be loaded: {' '.join(reason.split())}"
+    for path, reason in found.broken.items():
+        yield f"# Cannot be read, and was left out: {path} ({' '.join(reason.split())})"
     notes = found.roles.notes
     yield "tables:"
     yield f"  - name: {_word(found.name)}"
@@ -71,6 +74,8 @@ def _lines(found: Finding) -> Iterator[str]:
     yield f"      format: {found.file_format}"
     if found.date_pattern is not None:
         yield f"      date_pattern: {_word(found.date_pattern)}  # each run loads the dates of its interval"
+    if found.broken:
+        yield "      quarantine: {files: stop}  # or skip: left out, and told with each load?"
     yield from _dialect(found)
     yield from _schema(found)
     yield from _times(found)

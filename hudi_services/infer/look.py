@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory
 
 import pyarrow as pa
@@ -14,13 +15,14 @@ import pyarrow.parquet as pq
 
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
+from hoodie.errors import SourceError
 from hudi_services.feed.arrow import type_text
 from hudi_services.feed.model import Feed
 from hudi_services.infer.columns import roles_of
 from hudi_services.infer.dialect import Dialect, csv_dialect, json_dialect
 from hudi_services.infer.entry import Finding
 from hudi_services.infer.paths import date_pattern
-from hudi_services.infer.sample import take_sample
+from hudi_services.infer.sample import Sample, take_sample
 from hudi_services.ingest.files.source import FilesSource
 from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.run import run_ingest
@@ -35,10 +37,15 @@ def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
     with TemporaryDirectory() as place:
         (copy := Path(place) / "sample").mkdir()
         sample = take_sample(folder, file_format, copy)
-        looks = {"csv": csv_dialect, "json": json_dialect}.get(sample.file_format)
-        dialect = looks(sample.heads) if looks is not None else Dialect()
-        names = _parquet_names(sample.heads) if sample.file_format == "parquet" else dialect.names
-        renamed = usable_names(names)
+        sample = sample.without(_broken(sample, Path(place)))
+        if not sample.heads:
+            path, found = next(iter(sample.broken.items()))
+            raise SourceError(
+                f"None of the {sample.file_format} files of {folder} that were looked at can be read",
+                found=f"{path}: {found}",
+                fix="name their format with --format, or deliver them again",
+            )
+        dialect, renamed = _look(sample.file_format, list(sample.heads.values()))
         rows, bad = _loaded(copy, sample.file_format, dialect, renamed, Path(place) / "table")
         with opened() as duck:
             roles = roles_of(rows, duck)
@@ -47,7 +54,7 @@ def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
             folder,
             sample.file_format,
             len(sample.files),
-            len(sample.taken),
+            len(sample.heads),
             rows.num_rows,
             sample.whole,
             date_pattern([file.path for file in sample.files]),
@@ -57,7 +64,31 @@ def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
             renamed,
             bad,
             sample.others,
+            sample.broken,
         )
+
+
+def _look(file_format: str, heads: Sequence[Path]) -> tuple[Dialect, dict[str, str]]:
+    """How the files are written, and other names for columns."""
+    looks = {"csv": csv_dialect, "json": json_dialect}.get(file_format)
+    dialect = looks(heads) if looks is not None else Dialect()
+    return dialect, usable_names(_parquet_names(heads) if file_format == "parquet" else dialect.names)
+
+
+def _broken(sample: Sample, place: Path) -> dict[str, str]:
+    """The files that cannot be loaded even by themselves, and why."""
+    broken = {}
+    for number, (path, head) in enumerate(sample.heads.items()):
+        alone = place / f"alone-{number}"
+        alone.mkdir()
+        (alone / head.name).symlink_to(head)
+        try:
+            dialect, renamed = _look(sample.file_format, [head])
+            _loaded(alone, sample.file_format, dialect, renamed, place / f"table-{number}")
+        except SourceError as error:
+            broken[path] = error.found or error.what
+        rmtree(alone)
+    return broken
 
 
 def usable_names(names: Iterable[str]) -> dict[str, str]:

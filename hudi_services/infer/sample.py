@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,23 +22,26 @@ _ARRAY_BYTES = 64 * 1024 * 1024  # of a JSON array, which cannot be cut
 
 @dataclass(frozen=True)
 class Sample:
-    """Heads of some of the `files` of a folder: their paths in it, and in `copy`, from the oldest name to the newest."""
+    """The `heads` of some of the `files` of a folder, from the oldest name to the newest, by their paths in the folder."""
 
     folder: str
     file_format: str
     files: Sequence[SourceFile]
-    taken: Sequence[SourceFile]
+    heads: Mapping[str, Path]
     whole: bool  # whether the heads are all of the files that were taken
-    copy: Path
     others: Sequence[str]  # formats of which there are files, too
+    broken: Mapping[str, str]  # why, by the path of the file
 
-    @property
-    def heads(self) -> list[Path]:
-        return sorted(path for path in self.copy.rglob("*") if path.is_file())
+    def without(self, broken: Mapping[str, str]) -> Sample:
+        """Without the heads of some files that cannot be read."""
+        heads = {path: head for path, head in self.heads.items() if path not in broken}
+        for path in broken:
+            self.heads[path].unlink()
+        return replace(self, heads=heads, broken={**self.broken, **broken})
 
 
 def take_sample(folder: str, file_format: str | None, copy: Path) -> Sample:
-    """Copies heads into `copy`. Raises SourceError for a folder without files, or with one that cannot be read."""
+    """Copies heads into `copy`. Raises SourceError for a folder without files."""
     found = {name: list_source(folder, name, None) for name in FORMATS}
     chosen = file_format or max(found, key=lambda name: len(found[name]))
     files = found[chosen]
@@ -52,13 +55,17 @@ def take_sample(folder: str, file_format: str | None, copy: Path) -> Sample:
     storage = open_storage(folder)
     taken = _spread([file for file in files if file.size] or files)
     whole = True
+    heads, broken = dict[str, Path](), dict[str, str]()
     for number, file in enumerate(taken):
+        head = copy / f"{number:03}.{chosen}"
         try:
-            whole &= _head(storage, chosen, file, copy / f"{number:03}.{chosen}")
+            whole &= _head(storage, chosen, file, head)
+            heads[file.path] = head
         except READ_ERRORS as error:
-            raise unreadable(storage, file.path, error) from error
+            head.unlink(missing_ok=True)
+            broken[file.path] = unreadable(storage, file.path, error).found or str(error)
     others = [name for name in FORMATS if name != chosen and found[name]]
-    return Sample(folder, chosen, files, taken, whole, copy, others)
+    return Sample(folder, chosen, files, heads, whole, others, broken)
 
 
 def _spread(files: Sequence[SourceFile]) -> list[SourceFile]:

@@ -162,8 +162,36 @@ def test_bad_rows_and_other_files_are_told(folder, capsys):
     (folder / "a.csv").write_text("id,v\n1,2\n3\n4,5\n")
     (folder / "b.json").write_text("")
     text = inferred(folder, capsys)
-    assert "# Rows of the sample that cannot be loaded: 1 columns instead of 2" in text
+    assert "# Rows of the sample that cannot be loaded: line 3: 1 columns instead of 2" in text
     assert "# There are json files, too" in text
+
+
+def test_a_broken_file_is_told_and_left_out(folder, capsys):
+    (folder / "a.csv").write_bytes("id;city\n1;Malmö\n2;Århus\n".encode())
+    (folder / "b.csv").write_bytes(b"\x1f\x8b\x08\x00 no text" * 9)
+    (folder / "c.csv.gz").write_bytes(gzip.compress(b"id;city\n3;x\n")[:-6])
+    text = inferred(folder, capsys)
+    assert "# Cannot be read, and was left out: b.csv (" in text
+    assert "# Cannot be read, and was left out: c.csv.gz (" in text
+    assert "        encoding:" not in text
+    found, entry = loaded(folder, text.replace("files: stop", "files: skip"), capsys)
+    assert [row["city"] for row in found] == ["Malmö", "Århus"]
+    assert entry["source"]["quarantine"] == {"files": "skip"}
+
+
+def test_a_folder_of_nothing_but_broken_files(folder, capsys):
+    (folder / "a.parquet").write_bytes(b"PAR1 no more")
+    assert main(["infer", str(folder)]) == 1
+    told = capsys.readouterr().err
+    assert f"None of the parquet files of {folder} that were looked at can be read" in told
+    assert "a.parquet: " in told
+
+
+def test_a_key_is_told_before_a_pair_when_its_rows_come_again_later(folder, capsys):
+    rows = [f"{n % 20:03d},{n % 30:05d},2026-11-{1 + n // 20:02d}T00:00:00" for n in range(60)]
+    (folder / "a.csv").write_text("\n".join(["id,zip,updated_at", *rows]) + "\n")
+    text = inferred(folder, capsys)
+    assert "record_key: [id]  # stands several times, each with another updated_at: the newest will stand?" in text
 
 
 def test_a_folder_without_files(folder, capsys):
