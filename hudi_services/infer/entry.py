@@ -14,7 +14,6 @@ from hudi_services.infer.columns import Roles
 from hudi_services.infer.dialect import Dialect
 
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./-]*")
-_WIDE = 18  # digits that a decimal gets at least: the sample does not show the greatest number
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ def _schema(found: Finding) -> Iterator[str]:
     yield "      schema:"
     old = {name: each for each, name in found.renamed.items()}
     for name, kind in found.types.items():
-        shown = "string" if name in found.roles.times else _roomy(kind)
+        shown = "string" if name in found.roles.times or kind == "void" else kind
         unsure = "no value in the sample" if kind == "void" else None
         yield f"        {_word(old.get(name, name))}: {_word(shown)}{_remark(unsure)}"
     yield from _rename(found)
@@ -122,15 +121,6 @@ def _times(found: Finding) -> Iterator[str]:
             yield f"        {_word(name)}: {_word(text)}{_remark(f'{or_else} {zone}' if or_else else zone)}"
     for name, unit in roles.epochs.items():
         yield f"      # timestamps: {{{_word(name)}: {unit}}}  # are these numbers times?"
-
-
-def _roomy(kind: str) -> str:
-    """Decimals with room for greater numbers than those of the sample."""
-    match = re.fullmatch(r"decimal\((\d+),\s*(\d+)\)", kind)
-    if match is None:
-        return "string" if kind == "void" else kind
-    digits, scale = int(match[1]), int(match[2])
-    return f"decimal({_WIDE if digits <= _WIDE else 38},{scale})"
 
 
 def _remark(text: str | None) -> str:

@@ -11,6 +11,7 @@ from shutil import rmtree
 from tempfile import TemporaryDirectory
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hoodie import HoodieTable
@@ -30,6 +31,8 @@ from hudi_services.ingest.shape.duck import opened
 from hudi_services.ingest.shape.shape import Shape
 
 _REASONS = 3  # that are shown
+_DIGITS = 18  # of decimals; a table can have 38, which leaves none for sums and products in SQL
+_ROOM = 1000  # times as great as the greatest of the sample
 
 
 def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
@@ -59,7 +62,7 @@ def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
             sample.whole,
             date_pattern([file.path for file in sample.files]),
             dialect,
-            {each.name: "void" if pa.types.is_null(each.type) else type_text(each.type) for each in rows.schema},
+            {each.name: _type(rows[each.name], sample.file_format != "parquet") for each in rows.schema},
             roles,
             renamed,
             bad,
@@ -108,6 +111,17 @@ def usable_names(names: Iterable[str]) -> dict[str, str]:
         if new != name:
             renamed[name] = new
     return renamed
+
+
+def _type(column: pa.ChunkedArray, guessed: bool) -> str:
+    """Decimals have room for greater numbers than those of the sample; the guess has all the room there is."""
+    kind = column.type
+    if pa.types.is_null(kind):
+        return "void"
+    if guessed and pa.types.is_decimal(kind) and kind.scale < _DIGITS:
+        most = pc.max(pc.abs(column)).as_py() or 0
+        kind = pa.decimal128(_DIGITS if most < 10 ** (_DIGITS - kind.scale) / _ROOM else 38, kind.scale)
+    return type_text(kind)
 
 
 def _parquet_names(heads: Sequence[Path]) -> list[str]:

@@ -22,7 +22,7 @@ def check_roles(found: pa.Schema, source: str, operation: str, properties: Table
                 raise SourceError(
                     f"{role} column {name!r} is in no row of {source}",
                     found=f"columns {', '.join(found.names)}",
-                    fix="correct the option that names it or the source; nothing was loaded",
+                    fix="correct the option that names it, or the source and its `rename` and `sql`; nothing was loaded",
                 )
 
 

@@ -35,10 +35,10 @@ class Fitting:
         readable = self._readable(rows)
         cast, bad, reasons = typed(readable, pa.schema([each for each in self.schema if each.name not in self.later]))
         cast = self._with_defaults(cast)
-        for name in self.schema.names:
-            if name in self.later:
-                column = readable[name] if name in readable.column_names else pa.nulls(rows.num_rows)
-                cast = cast.append_column(name, column)
+        kept = {
+            name: readable[name] if name in readable.column_names else pa.nulls(rows.num_rows) for name in self.later
+        }
+        cast = pa.table({name: kept[name] if name in kept else cast[name] for name in self.schema.names})
         places_of_bad = np.flatnonzero(bad).tolist()
         why = {place: _with_value(why, rows, place) for place, why in zip(places_of_bad, reasons, strict=True)}
         for name in self._required:

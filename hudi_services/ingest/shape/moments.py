@@ -118,11 +118,17 @@ def _queries(text: str) -> tuple[str, ...]:
         )
     quoted = text.replace("'", "''")
     digits = "CASE WHEN regexp_matches(x, '[0-9]') THEN x END"  # infinity is a time of every format
-    plain = f"SELECT try_strptime({digits}, '{quoted}') FROM {RELATION}"
+    plain = _with_whole_years(f"try_strptime({digits}, '{quoted}')")
     if not has_zone(text):
         return (plain,)
     with_z = quoted.replace("%z", "Z")  # which DuckDB does not take for a zone
-    return plain, f"SELECT timezone('UTC', try_strptime({digits}, '{with_z}')) FROM {RELATION}"
+    return plain, _with_whole_years(f"timezone('UTC', try_strptime({digits}, '{with_z}'))")
+
+
+def _with_whole_years(parsed: str) -> str:
+    """Nulls for years of two digits where four were meant: DuckDB takes 1.7.26 for a day of the year 26."""
+    year = "lpad(CAST(year(v) AS VARCHAR), 4, '0')"
+    return f"SELECT CASE WHEN year(v) >= 1000 OR contains(x, {year}) THEN v END FROM (SELECT x, {parsed} AS v FROM {RELATION})"
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -13,6 +13,8 @@ from hoodie.errors import ConfigError, SourceError
 from hudi_services.ingest.shape.duck import OF_A_ROW, Duck
 from hudi_services.ingest.shape.statement import Statement
 
+MOST_MISFITS = 5000
+
 
 @dataclass
 class Selected:
@@ -56,7 +58,7 @@ def _field(made: pa.Field, statement: Statement, columns: pa.Schema) -> pa.Field
 def select(duck: Duck, statement: Statement, rows: pa.Table) -> Selected:
     """What a statement makes of rows; where it fails, they are halved until those that it fails for stand alone.
 
-    Raises SourceError when it fails for another reason than a value.
+    Raises SourceError when it fails for another reason than a value, or for very many rows.
     """
     found = Selected()
     _halved(duck, statement, rows, 0, found)
@@ -69,6 +71,12 @@ def _halved(duck: Duck, statement: Statement, rows: pa.Table, start: int, found:
     except OF_A_ROW as error:
         if rows.num_rows == 1:
             found.misfits[start] = f"sql: {reason_of(error)}"
+            if len(found.misfits) > MOST_MISFITS:  # each costs a statement of its own
+                raise SourceError(
+                    f"The SQL of the source fails for more than {MOST_MISFITS} rows of a piece",
+                    found=reason_of(error),
+                    fix="correct `sql` of the source, or give null with TRY(…); nothing was loaded",
+                ) from error
             return
         half = rows.num_rows // 2
         for begin, end in ((0, half), (half, rows.num_rows)):

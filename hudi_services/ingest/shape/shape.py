@@ -193,7 +193,7 @@ class Shaper:
     fits: Mapping[str, Fit]
 
     def __call__(self, rows: pa.Table) -> Shaped:
-        """Raises SourceError for SQL that fails, and not because of a value."""
+        """Raises SourceError for SQL that fails, and not because of a few values."""
         shape = self.shaping.shape
         if not shape:
             return Shaped(rows, np.arange(rows.num_rows), {})

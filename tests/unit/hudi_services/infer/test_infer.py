@@ -222,3 +222,45 @@ def test_json_for_programs(folder, capsys):
 )
 def test_dates_in_paths(paths, wanted):
     assert date_pattern(paths) == wanted
+
+
+def test_csv_of_another_country(folder, capsys):
+    for day in range(1, 4):
+        (folder / f"dt=2026-07-0{day}").mkdir()
+        lines = "".join(f'00{day}{n};{n}.{day}00,50;0{day}.07.2026 1{n}:00;stra\u00dfe "{n}"\n' for n in range(1, 5))
+        text = f"order_id;amount;updated_at;street name\n{lines}".replace(' "1"', "")
+        text = text.replace('straße "', "straße ").replace('"\n', "\n")
+        (folder / f"dt=2026-07-0{day}" / "part.csv").write_bytes(text.encode("cp1252"))
+    text = inferred(folder, capsys)
+    rows, entry = loaded(folder, text, capsys)
+    assert entry["name"] == "orders"
+    assert entry["keys"] == {"record_key": ["order_id"], "ordering": ["updated_at"]}
+    source = entry["source"]
+    assert source["date_pattern"] == "dt=%Y-%m-%d"
+    assert source["csv"] == {"delimiter": ";", "encoding": "cp1252", "decimal_mark": ",", "thousands_mark": "."}
+    assert source["schema"] == {
+        "order_id": "string",
+        "amount": "decimal(18,2)",
+        "updated_at": "string",
+        "street name": "string",
+    }
+    assert source["timestamps"] == {"updated_at": "%d.%m.%Y %H:%M"}
+    assert "# 3 of 3 csv files" in text.replace("By `hudi-services infer`: ", "")
+    assert 'updated_at: "%d.%m.%Y %H:%M"  # a zone' in text
+    assert len(rows) == 12
+    assert rows[0] == {
+        "order_id": "0011",
+        "amount": Decimal("1100.50"),
+        "updated_at": datetime(2026, 7, 1, 11),
+        "street_name": "straße",
+    }
+
+
+def test_without_a_header(folder, capsys):
+    (folder / "a.csv").write_text("1|2.5|2026-01-01\n2|3.5|2026-01-02\n")
+    text = inferred(folder, capsys)
+    assert loaded(folder, text, capsys)[1]["source"]["csv"] == {
+        "delimiter": "|",
+        "header": ["column_1", "column_2", "column_3"],
+    }
+    assert "the first line looks like a row; name the columns, or true?" in text

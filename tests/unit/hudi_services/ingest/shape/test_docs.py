@@ -25,12 +25,12 @@ YAML, SHELL = (re.search(rf"```{kind}\n(.*?)```", SECTION, re.DOTALL)[1] for kin
 def test_the_entry_of_the_registry(feed, tmp_path, capsys):
     feed.land(
         "1.csv",
-        "Bestellnr,Zeit,paid_at,amount,country,status\n"
-        "007,01.07.2026 12:00,1782900000000,1.50,de,ok\n"
-        "008,2026-07-01T12:00:00Z,,10,at,ok\n"
-        "009,01.07.2026 12:00,,1,at,test\n"
-        "010,01.07.2026,,1,at,ok\n"
-        "011,01.07.2026 12:00,,1.005,at,ok\n",
+        "Bestellnr;Zeit;paid_at;amount;country;status\n"
+        "007;01.07.2026 12:00;1782900000000;1,50;de;ok\n"
+        "008;2026-07-01T12:00:00Z;;10;at;ok\n"
+        "009;01.07.2026 12:00;;1;at;test\n"
+        "010;01.07.2026;;1;at;ok\n"
+        "011;01.07.2026 12:00;;1,005;at;ok\n",
     )
     entry = {
         "name": "orders",

@@ -12,6 +12,7 @@ import pytest
 from hoodie.errors import ConfigError, SourceError
 from hudi_services.feed.model import Feed
 from hudi_services.ingest.columns import settled_columns
+from hudi_services.ingest.shape import selection
 from hudi_services.ingest.shape.shape import Shape
 
 
@@ -156,6 +157,14 @@ def test_errors_filters_and_names_of_the_result_in_where(sql, wanted, bad):
     found, _, misfits = shaped(pa.table({"n": [4, 5], "m": [2, 0]}), sql=sql)
     assert (found, list(misfits)) == (wanted, bad)
     assert "m is 0" not in sql or misfits == {1: "sql: Invalid Input Error: m is 0"}
+
+
+def test_sql_that_fails_for_very_many_rows_is_not_tried_on_each(monkeypatch):
+    monkeypatch.setattr(selection, "MOST_MISFITS", 10)
+    rows = pa.table({"text": ["x"] * 10})
+    assert len(shaped(rows, sql="select text::int as n from batch")[2]) == 10
+    with pytest.raises(SourceError, match=r"fails for more than 10 rows of a piece.*Could not convert string 'x'"):
+        shaped(pa.concat_tables([rows, rows]), sql="select text::int as n from batch")
 
 
 NAMES = [
