@@ -1,0 +1,58 @@
+"""On Spark the progress is what its scheduler says, and errors arrive as themselves."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from hoodie.engine import Stage
+from hoodie.errors import SchemaConflictError
+from hoodie.spark import SparkEngine
+
+pytestmark = pytest.mark.spark
+
+
+class WaitAwhile:
+    def __call__(self, seconds: float) -> float:
+        time.sleep(seconds)
+        return seconds
+
+
+class Refuse:
+    def __call__(self, task: int) -> int:
+        if task:
+            raise SchemaConflictError(f"Column 'ä{task}' does not fit", found="one\ntwo", fix='say "x"')
+        raise OSError(28, "No space left on device")
+
+
+def test_tasks_are_counted_while_a_job_runs(spark):
+    told: list[Stage] = []
+    engine = SparkEngine(spark, told.append)
+    assert engine.map(WaitAwhile(), [0.1, 1.5, 1.5, 1.5]) == [0.1, 1.5, 1.5, 1.5]
+    assert told[0] == Stage("wait awhile", 0)
+    counted = [stage for stage in told if stage.tasks]
+    assert counted
+    assert {stage.tasks for stage in counted} == {4}
+    done = [stage.tasks_done for stage in counted]
+    assert done == sorted(done)
+    assert 0 < done[-1] <= 4
+
+
+def test_without_anybody_who_wants_to_know_nothing_is_watched(spark):
+    assert SparkEngine(spark).map(WaitAwhile(), [0.0]) == [0.0]
+
+
+def test_errors_of_workers_arrive_as_themselves_and_without_spark(spark):
+    engine = SparkEngine(spark, lambda _stage: None)
+    with pytest.raises(SchemaConflictError) as caught:
+        engine.map(Refuse(), [1])
+    assert (caught.value.what, caught.value.found, caught.value.fix) == (
+        "Column 'ä1' does not fit",
+        "one\ntwo",
+        'say "x"',
+    )
+    assert caught.value.__suppress_context__
+    with pytest.raises(OSError, match="No space left on device") as full:
+        engine.map(Refuse(), [0])
+    assert not isinstance(full.value, SchemaConflictError)
