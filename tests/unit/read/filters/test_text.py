@@ -347,3 +347,21 @@ def test_columns_that_came_later_are_known_to_text(table):
 def test_statistics_of_row_groups_answer_text(table):
     text = as_expression("ts > 90", table.schema)
     assert str(text) == str(pc.field("ts") > pa.scalar(90, pa.int64()))
+
+
+def test_literals_beyond_a_column_are_beyond_its_values():
+    rows = pa.table(
+        {"small": pa.array([-5, 5, None], pa.int32()), "price": pa.array([Decimal("-1.00"), Decimal("1.00"), None])}
+    )
+    for far in ("99999999999", "1e300"):
+        for name in rows.column_names:
+            for operator, low, high in (("<", [], [0, 1]), ("<=", [], [0, 1]), (">", [0, 1], []), (">=", [0, 1], [])):
+                assert rows_where(f"{name} {operator} {far}", rows) == high
+                assert rows_where(f"{name} {operator} -{far}", rows) == low
+            for sign in ("", "-"):
+                assert rows_where(f"{name} = {sign}{far}", rows) == rows_where(f"{name} in ({sign}{far})", rows) == []
+                assert (
+                    rows_where(f"{name} <> {sign}{far}", rows)
+                    == rows_where(f"{name} not in ({sign}{far})", rows)
+                    == [0, 1]
+                )
