@@ -67,11 +67,19 @@ def begin(shop: Path, *arguments: str, **variables: str) -> tuple[subprocess.Pop
     return process, output.read_text
 
 
-def until(true: Callable[[], bool], said: Callable[[], str], patience: float = 180) -> None:
+def until(true: Callable[[], bool], said: Callable[[], str], patience: float = 300) -> None:
     deadline = time.monotonic() + patience
     while not true():
         assert time.monotonic() < deadline, said()
         time.sleep(0.5)
+
+
+def _states(api: AirflowApi) -> list[str]:
+    """Of the tasks `ingest` of all runs."""
+    runs = [run["dag_run_id"] for run in api.runs("hudi_ingest__orders")]
+    return [
+        each["state"] for run in runs for each in api.tasks("hudi_ingest__orders", run) if each["task_id"] == "ingest"
+    ]
 
 
 def test_a_registry_of_one_s_own(shop: Path) -> None:
@@ -107,7 +115,7 @@ def test_a_registry_of_one_s_own(shop: Path) -> None:
 
         (shop / "landing" / "b.csv").write_text("id,amount\n2,3.5\n")
         api.trigger("hudi_ingest__orders", {})
-        until(lambda: any("SparkSubmit" in " ".join(each.cmdline()) for each in processes_of(home.folder)), said)
+        until(lambda: "running" in _states(api), said)
     finally:
         second.send_signal(signal.SIGHUP)
         code = second.wait(timeout=90)
