@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
-from hoodie.errors import SourceError
+from hoodie.errors import SchemaConflictError, SourceError
+from hoodie.schema.normalise import fits_avro
 from hudi_services.feed.arrow import type_text
 from hudi_services.feed.model import Feed
 from hudi_services.infer.columns import roles_of
@@ -88,7 +89,7 @@ def _broken(sample: Sample, place: Path) -> dict[str, str]:
         try:
             dialect, renamed = _look(sample.file_format, [head])
             _loaded(alone, sample.file_format, dialect, renamed, place / f"table-{number}")
-        except SourceError as error:
+        except (SourceError, SchemaConflictError) as error:
             broken[path] = error.found or error.what
         rmtree(alone)
     return broken
@@ -99,9 +100,10 @@ def usable_names(names: Iterable[str]) -> dict[str, str]:
     taken: set[str] = set()
     renamed = {}
     for name in dict.fromkeys(names):
-        clean = re.sub(r"\W+", "_", name).strip("_") if not re.fullmatch(r"\w+", name) else name
+        signs = (sign if fits_avro(f"_{sign}") else " " for sign in name)
+        clean = name if fits_avro(name) else "_".join("".join(signs).split()).strip("_")
         clean = clean.lstrip("_") if clean.lower().startswith("_hoodie_") else clean
-        clean = clean if re.match(r"[^\W\d]", clean) else f"column_{clean}".rstrip("_")
+        clean = clean if fits_avro(clean) else f"column_{clean}".rstrip("_")
         new = clean
         for number in count(2):
             if new.lower() not in taken:

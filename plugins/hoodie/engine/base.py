@@ -39,7 +39,9 @@ class Buckets(Protocol):
     """Rows that were exchanged into numbered buckets and rest there until they are used, any number of times."""
 
     @property
-    def count(self) -> int: ...
+    def count(self) -> int:
+        """How many buckets there are."""
+        ...
 
     def map(self, function: BucketFn[R]) -> list[R]:
         """Run `function` on every bucket; the small results come back in the order of the buckets."""

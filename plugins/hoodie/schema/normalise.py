@@ -73,7 +73,7 @@ def _fields(fields: list[pa.Field], prefix: str, nulls: bool) -> list[pa.Field]:
                 found=", ".join(other.name for other in fields),
                 fix="names must differ in more than case",
             )
-        if not _fits_avro(field.name):
+        if not fits_avro(field.name):
             raise SchemaConflictError(
                 f"Column {path!r} has a name that Avro cannot hold",
                 fix="use letters (of any script), digits and underscores, no digit first",
@@ -82,7 +82,7 @@ def _fields(fields: list[pa.Field], prefix: str, nulls: bool) -> list[pa.Field]:
     return result
 
 
-def _fits_avro(name: str) -> bool:
+def fits_avro(name: str) -> bool:
     """Whether Java's Avro takes the name of a field. It looks at UTF-16 units, so letters beyond U+FFFF are none."""
     kinds = ["_" if char == "_" else unicodedata.category(char) if char <= "\uffff" else "" for char in name]
     letters = _LETTERS | {"_"}

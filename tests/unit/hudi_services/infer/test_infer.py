@@ -179,6 +179,19 @@ def test_a_broken_file_is_told_and_left_out(folder, capsys):
     assert entry["source"]["quarantine"] == {"files": "skip"}
 
 
+def test_a_file_of_bytes_that_are_a_header_in_some_encoding(folder, capsys):
+    (folder / "a.csv").write_text("id,city\n1,x\n2,y\n")
+    (folder / "b.csv").write_bytes(bytes([0xBA, 0x81, 0x5A, 0x41, 0x05, 0xFE, 0xB2, 0x69, 0x10]))
+    assert "# Cannot be read, and was left out: b.csv (" in inferred(folder, capsys)
+
+
+def test_signs_that_no_column_may_have(folder, capsys):
+    (folder / "a.csv").write_text("id²,½,a b-c,9\n1,x,y,z\n")
+    text = inferred(folder, capsys)
+    found, _ = loaded(folder, text, capsys)
+    assert found == [{"id": 1, "column": "x", "a_b_c": "y", "column_9": "z"}]
+
+
 def test_a_folder_of_nothing_but_broken_files(folder, capsys):
     (folder / "a.parquet").write_bytes(b"PAR1 no more")
     assert main(["infer", str(folder)]) == 1

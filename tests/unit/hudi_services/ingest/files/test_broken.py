@@ -43,6 +43,7 @@ BROKEN = [
     pytest.param("csv", "b.csv.gz", TORN, id="gzip that ends early"),
     pytest.param("csv", "b.csv.gz", b"plain", id="gzip that is none"),
     pytest.param("csv", "b.csv", b"id,id\n1,2\n", id="csv with one name twice"),
+    pytest.param("csv", "b.csv", b"\x01id\x02,part\nb,p\n", id="csv whose header is no text"),
     pytest.param("json", "b.json", b"garbage\n[1]\n", id="json garbage"),
     pytest.param(
         "json", "b.json.gz", gzip.compress(json.dumps(GOOD["json"][0]).encode() * 1000)[:-5], id="json gzip torn"
