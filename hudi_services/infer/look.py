@@ -26,6 +26,7 @@ from hudi_services.infer.entry import Finding
 from hudi_services.infer.paths import date_pattern
 from hudi_services.infer.sample import Sample, take_sample
 from hudi_services.ingest.files.source import FilesSource
+from hudi_services.ingest.files.text import is_no_text
 from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.run import run_ingest
 from hudi_services.ingest.shape.duck import opened
@@ -88,6 +89,8 @@ def _broken(sample: Sample, place: Path) -> dict[str, str]:
         (alone / head.name).symlink_to(head)
         try:
             dialect, renamed = _look(sample.file_format, [head])
+            if any(map(is_no_text, dialect.names)):
+                raise SourceError("The header is no text", found=f"the names {', '.join(map(repr, dialect.names))}")
             _loaded(alone, sample.file_format, dialect, renamed, place / f"table-{number}")
         except (SourceError, SchemaConflictError) as error:
             broken[path] = error.found or error.what

@@ -6,7 +6,6 @@ All rows, for a new field may appear in any of them. Of a CSV file only the colu
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -22,15 +21,10 @@ from hudi_services.ingest.files.declaration import header_names
 from hudi_services.ingest.files.dialect import Dialect, dialect
 from hudi_services.ingest.files.json_rows import Lines, json_tables, line_blocks
 from hudi_services.ingest.files.numbers import are_codes, exact_type, is_number, readable
-from hudi_services.ingest.files.text import READ_ERRORS, is_broken, text_input, unreadable
+from hudi_services.ingest.files.text import READ_ERRORS, is_broken, is_no_text, text_input, unreadable
 from hudi_services.ingest.files.unite import CODES, are_apart, common_type, unite, with_known
 from hudi_services.ingest.files.vast import vast_json
 from hudi_services.ingest.files.zones import with_zones
-
-
-def _is_no_text(name: str) -> bool:
-    """Whether it has control characters. Bytes that are no text can be read as a line, above all in encodings of one byte."""
-    return any(unicodedata.category(sign) == "Cc" and sign not in "\t\r\n" for sign in name)
 
 
 @dataclass(frozen=True)
@@ -61,7 +55,7 @@ class FileSchemas:
             for name in found[0].names:
                 if found[0].names.count(name) > 1:
                     raise pa.ArrowInvalid(f"column {name!r} stands there more than once")
-                if _is_no_text(name) and name not in self.feed.rename:
+                if is_no_text(name) and name not in self.feed.rename:
                     raise pa.ArrowInvalid(f"column {name!r} has signs in its name that no text has")
             return Look(tuple(found))
         except READ_ERRORS as error:

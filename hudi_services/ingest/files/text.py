@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import unicodedata
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +20,11 @@ READ_ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeError, zlib.error)
 """What reading a damaged or foreign file raises."""
 
 BLOCK = 16 * 1024 * 1024  # bytes of text that are parsed at once
+
+
+def is_no_text(name: str) -> bool:
+    """Whether it has control characters. Bytes that are no text can be read as a line, above all in encodings of one byte."""
+    return any(unicodedata.category(sign) == "Cc" and sign not in "\t\r\n" for sign in name)
 
 
 def is_broken(error: Exception) -> bool:
