@@ -9,15 +9,14 @@ import pyarrow as pa
 
 from hoodie.errors import DataError, HoodieError, MachineError, StorageError
 
-_LOOK = "look with `hudi-services show commits` whether it is in before you run it again; nothing half done is visible"
-
 
 @contextmanager
 def call(doing: str, *, changes: bool = False) -> Iterator[None]:
     """Around one call, or one function as its decorator: `doing` says what it does, for the message.
 
-    A failure of the storage is a StorageError, which also is an OSError; rows or a filter that Arrow cannot compute make a
-    DataError, which also is a ValueError; a lack of memory a MachineError. A mistake of this library keeps its own kind.
+    A failure of the storage is a StorageError, which also is an OSError: where it is not known whether a commit is in, an
+    UnclearCommitError came before. Rows or a filter that Arrow cannot compute make a DataError, which also is a ValueError; a
+    lack of memory a MachineError. A mistake of this library keeps its own kind.
     """
     try:
         yield
@@ -39,7 +38,7 @@ def call(doing: str, *, changes: bool = False) -> Iterator[None]:
         failed = StorageError(
             f"The storage failed while {doing}",
             found=f"{type(error).__name__}: {error}",
-            fix=_LOOK if changes else "try again when it works; nothing was changed",
+            fix=f"try again when it works; {'nothing half done is visible' if changes else 'nothing was changed'}",
         )
         failed.errno, failed.filename = error.errno, error.filename
         raise failed from error
