@@ -227,7 +227,9 @@ def test_failures_keep_their_cause_and_number():
     def full():
         raise OSError(errno.ENOSPC, "No space left on device", "/x")
 
-    with pytest.raises(OSError, match=r"storage failed while testing.*No space.*nothing half done is visible") as caught:
+    with pytest.raises(
+        OSError, match=r"storage failed while testing.*No space.*nothing half done is visible"
+    ) as caught:
         full()
     assert isinstance(caught.value, StorageError)
     assert caught.value.errno == errno.ENOSPC
