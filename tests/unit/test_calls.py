@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import hoodie
@@ -177,6 +177,7 @@ def test_garbage_is_a_hoodie_error(table, name, bad):
 
 
 @settings(max_examples=300)
+@example(text="{:}")
 @given(text=st.text(alphabet=st.sampled_from(list("'\"()=<>!%_,.-+*/;:?@#$&|~^`[]{}\\ \n0aeétsid")), max_size=30))
 def test_any_text_is_a_filter_or_an_error(table, text):
     try:

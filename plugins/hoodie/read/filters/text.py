@@ -47,16 +47,27 @@ def parse_filter(text: str, columns: pa.Schema) -> pc.Expression:
     its column's type, and for anything of SQL that is not known here.
     """
     try:
-        if not text.strip():
-            raise SqlglotError("nothing")
-        tree = sqlglot.parse_one(text, into=exp.Condition)
-        return _Conditions(columns).truth(tree, negated=False)
+        return _Conditions(columns).truth(_parsed(text), negated=False)
     except SqlglotError as error:
         raise ArgumentError(f"A filter cannot be read: {text!r:.200}", found=_place(error), fix=_HELP) from error
     except RecursionError as error:
         raise ArgumentError(
             f"A filter has too many parts inside each other: {text!r:.80}…", fix="use `in (…)`, or fewer parentheses"
         ) from error
+
+
+def _parsed(text: str) -> exp.Expression:
+    if not text.strip():
+        raise SqlglotError("nothing")
+    try:
+        return sqlglot.parse_one(text, into=exp.Condition)
+    except (
+        AttributeError,
+        TypeError,
+        ValueError,
+        LookupError,
+    ) as error:  # the parser stumbles over what it does not expect
+        raise SqlglotError(f"no condition ({error})") from error
 
 
 def _place(error: SqlglotError) -> str:
