@@ -25,7 +25,7 @@ needs:
 
 test: needs lint unit process crash golden spark cluster interop e2e ## everything that CI checks
 
-quick: lint unit ## what to run before each commit: under two minutes
+quick: lint unit ## what to run before each commit: some three minutes
 
 lint: setup ## style, types and import rules
 	$(VENV)/ruff check
