@@ -81,7 +81,7 @@ def started(home: AirflowHome) -> Iterator[Parts]:
         stack.callback(stop, home.folder)  # registered first: a signal may come while they start
         home.command("airflow", "db", "migrate")
         if home.log.exists():
-            home.log.replace(home.log.with_name(f"{home.log.name}.1"))  # of the start before
+            home.log.replace(home.log.with_name(f"{home.log.name}.1"))  # the log that the start before wrote
         parts = Parts(home, environment)
         for name in (_PAGES, _TASKS, "dag-processor", "triggerer"):
             parts.begin(name)

@@ -33,7 +33,7 @@ from hudi_services.ingest.shape.duck import opened
 from hudi_services.ingest.shape.shape import Shape
 
 _REASONS = 3  # that are shown
-_DIGITS = 18  # of decimals; a table can have 38, which leaves none for sums and products in SQL
+_DIGITS = 18  # digits of a decimal; a table can have 38, which leaves none for sums and products in SQL
 _ROOM = 1000  # times as great as the greatest of the sample
 
 

@@ -15,9 +15,9 @@ from hudi_services.ingest.files.listing import FORMATS, SourceFile, list_source
 from hudi_services.ingest.files.text import READ_ERRORS, text_input, unreadable
 
 _FILES = 10
-_BYTES = 2 * 1024 * 1024  # of text, a file
-_ROWS = 20_000  # of Parquet, a file
-_ARRAY_BYTES = 64 * 1024 * 1024  # of a JSON array, which cannot be cut
+_BYTES = 2 * 1024 * 1024  # bytes of text per file
+_ROWS = 20_000  # rows of Parquet per file
+_ARRAY_BYTES = 64 * 1024 * 1024  # bytes of a JSON array, which cannot be cut
 
 
 @dataclass(frozen=True)

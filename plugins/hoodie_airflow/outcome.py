@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 FAILURE, PLAN = "failure", "plan"
 """Keys of the XComs beside the result."""
-_XCOM_BYTES = 48 * 1024  # of JSON: they are rows of Airflow's database, and columns of its page
+_XCOM_BYTES = 48 * 1024  # bytes of JSON: they are rows of Airflow's database, and columns of its page
 
 
 def told(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
 import subprocess
 import sys
@@ -13,13 +12,10 @@ from pathlib import Path
 import pytest
 
 import hoodie.engine
+from tests.support.scripts import script
 
 ROOT = Path(__file__).resolve().parents[2]
-SPEC = importlib.util.spec_from_file_location("make_api", ROOT / "docs" / "make_api.py")
-assert SPEC is not None
-assert SPEC.loader is not None
-MAKE = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(MAKE)
+MAKE = script("docs/make_api.py")
 
 
 def public() -> Iterator[tuple[str, object]]:

@@ -12,7 +12,6 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ import yaml
 from cryptography.fernet import Fernet
 
 from hudi_services.registry.load import read_registry
+from tests.support.scripts import script
 
 PROJECT = Path(__file__).resolve().parents[2]
 TEXT = (PROJECT / "docker-compose.yaml").read_text()
@@ -31,16 +31,7 @@ VARIABLE = re.compile(r"(?<!\$)\$\{(\w+)(?::(-|\?)([^}]*))?\}")
 USES = [(match[1], match[2], match[3]) for match in VARIABLE.finditer(TEXT)]
 
 
-def _script(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, PROJECT / "docker" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-HEALTHY, MAKE_ENV, PASSWORDS = _script("healthy"), _script("make_env"), _script("passwords")
+HEALTHY, MAKE_ENV, PASSWORDS = (script(f"docker/{name}.py") for name in ("healthy", "make_env", "passwords"))
 
 
 def _pairs(text: str) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shlex
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import yaml
 
 from hudi_services.cli import cli, main
 from hudi_services.entries import ENTRIES
+from tests.support.scripts import script
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -121,7 +121,5 @@ def test_the_readmes_commands_run(tmp_path, monkeypatch, capsys):
 
 
 def test_the_page_of_the_command_line_is_made_anew():
-    spec = importlib.util.spec_from_file_location("make_cli", ROOT / "docs" / "make_cli.py")
-    make = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(make)
+    make = script("docs/make_cli.py")
     assert make.PAGE.read_text() == make.page(), "run `make cli-docs`"

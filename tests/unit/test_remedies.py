@@ -18,7 +18,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(path for root in ("plugins", "hudi_services") for path in (PROJECT / root).rglob("*.py"))
 FOREIGN = {"--master", "--deploy-mode"}  # flags of spark-submit
 NO_OPTIONS = {"hoodie.properties", "hoodie.some.key"}  # a file, and an example of how a line looks
-PROCEDURES = {"run_clustering", "rollback_to_instant"}  # of Hudi, in Spark SQL
+PROCEDURES = {"run_clustering", "rollback_to_instant"}  # Hudi's, in Spark SQL
 
 
 def _texts() -> Iterator[tuple[str, str]]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 
+from tests.support.scripts import script
+
 ROOT = Path(__file__).resolve().parents[2]
-SPEC = importlib.util.spec_from_file_location("make_tour", ROOT / "docs" / "make_tour.py")
-assert SPEC is not None
-assert SPEC.loader is not None
-MAKE = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(MAKE)
+MAKE = script("docs/make_tour.py")
 
 
 def test_cells_show_what_the_notebook_says(tmp_path):

@@ -42,7 +42,7 @@ class FilesPlan:
     loaded_before: int
     outside_window: int
     changed: tuple[SourceFile, ...]  # loaded before, with another size since
-    unmatched: int = 0  # of another name than the pattern's
+    unmatched: int = 0  # files of another name than the pattern's
     young: tuple[SourceFile, ...] = ()
     broken: Mapping[str, Broken] = field(default_factory=dict)
 

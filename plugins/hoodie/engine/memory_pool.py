@@ -20,7 +20,4 @@ def use_task_pool() -> None:
 
 
 def _pool() -> pa.MemoryPool:
-    try:
-        return pa.jemalloc_memory_pool()
-    except NotImplementedError:
-        return pa.system_memory_pool()
+    return pa.jemalloc_memory_pool() if "jemalloc" in pa.supported_memory_backends() else pa.system_memory_pool()

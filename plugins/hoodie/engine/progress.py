@@ -28,7 +28,7 @@ Progress = Callable[[Stage], None]
 
 def step_of(function: Callable[..., Any]) -> str:
     """What tasks of this function do, by its name: WriteFiles -> "write files"."""
-    inner = getattr(function, "func", function)  # of a partial
+    inner = getattr(function, "func", function)  # the function that a partial calls
     name = getattr(inner, "__name__", type(inner).__name__)
     return " ".join(_BORDER.sub(" ", name).split()).lower()
 

@@ -6,7 +6,7 @@ dictionary takes a fifth of the time of merging a file. As dictionaries, their r
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 import numpy as np
 import pyarrow as pa
@@ -28,11 +28,6 @@ def coded(schema: pa.Schema, names: Collection[str]) -> pa.Schema:
 def coded_columns(schema: pa.Schema) -> list[str]:
     """The columns that are dictionaries."""
     return [field.name for field in schema if pa.types.is_dictionary(field.type)]
-
-
-def codable(schema: pa.Schema, plain: Iterable[str]) -> frozenset[str]:
-    """The text columns but those that have to stay `plain`, as somebody compares them."""
-    return frozenset(field.name for field in schema if field.type == pa.string()).difference(plain)
 
 
 def small_dictionaries(file: pq.ParquetFile, names: Collection[str]) -> list[str]:

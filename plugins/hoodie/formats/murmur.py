@@ -11,7 +11,7 @@ import pyarrow as pa
 _M = np.uint32(0x5BD1E995)
 _R = np.uint32(24)
 _CHUNK = 1 << 14  # rows: the arrays of one round stay in the processor's cache
-_JOINED_BYTES = 1 << 30  # of chunks of a column that are joined: one array holds less than 2 GiB
+_JOINED_BYTES = 1 << 30  # bytes of the chunks of a column that are joined: one array holds less than 2 GiB
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def latest_per_key(rows: pa.Table, ordering: Sequence[str], identity: Sequence[s
     sort_keys = [(name, "ascending", "at_start") for name in compared.schema.names]
     ranked = places[pc.sort_indices(compared, sort_keys).to_numpy()]
     last = np.empty(len(rows), dtype=np.int64)
-    last[keys[ranked]] = ranked  # of values for the same place the last one stays
+    last[keys[ranked]] = ranked  # the last of several values for one place stays
     kept = ~several
     kept[last[keys[places]]] = True
     result = rows.filter(pa.array(kept))

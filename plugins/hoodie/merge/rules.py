@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from hoodie.config.table import TableProperties
 from hoodie.errors import SchemaConflictError
 from hoodie.merge.batch import latest_per_key
 from hoodie.merge.partial import PartialUpdate, folded_per_key
-from hoodie.model.meta_columns import IS_DELETED, OPERATION
+from hoodie.model.meta_columns import IS_DELETED, OPERATION, RECORD_KEY
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,14 @@ class MergeRules:
         field = self.deletion.field if self.deletion is not None else None
         wanted = (*self.ordering, *self.base_ordering, IS_DELETED, OPERATION, field)
         return [name for name in dict.fromkeys(wanted) if name is not None and name in known.names]
+
+    def copied(self, schema: pa.Schema, keys: Iterable[str]) -> frozenset[str]:
+        """The text columns of `schema` at whose values of stored rows a merge does not look; `keys` are those that record keys
+        are made of."""
+        if self.partial is not None:  # values are compared with the marker of one that is not given
+            return frozenset()
+        text = frozenset(field.name for field in schema if field.type == pa.string())
+        return text.difference([RECORD_KEY, *self.base_ordering, *keys])
 
     def deletes(self, rows: pa.Table) -> pa.ChunkedArray | pa.Array:
         """Boolean per row: it is a deletion."""

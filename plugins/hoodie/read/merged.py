@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from hoodie.config.memory_keys import MergeMemory
 from hoodie.formats.base_file import BaseFileReader
-from hoodie.formats.coded import codable, coded, coded_columns
+from hoodie.formats.coded import coded, coded_columns
 from hoodie.formats.murmur import murmur2
 from hoodie.formats.stitched import StitchedReader
 from hoodie.merge import BaseMerger, MergedBatch, Overlay
@@ -46,7 +46,7 @@ class SliceMerger:
     @property
     def copied(self) -> frozenset[str]:
         """Text columns at whose values of stored rows a merge does not look."""
-        return codable(self.logs.schema, [RECORD_KEY, *self.logs.rules.base_ordering, *self.logs.keys.columns.names])
+        return self.logs.rules.copied(self.logs.schema, self.logs.keys.columns.names)
 
     def batches(self, file_slice: FileSlice, reader: BaseFileReader | StitchedReader | None) -> Iterator[MergedBatch]:
         """What the slice holds, with the columns of `logs.schema`: the rows of the base file in their order, then new ones.

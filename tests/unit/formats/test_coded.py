@@ -120,14 +120,15 @@ def test_only_small_dictionaries_of_text_stay_such(tmp_path):
     assert coded_columns(pq.ParquetFile(path, read_dictionary=["few"]).schema_arrow) == ["few"]
 
 
-def test_compaction_keeps_values_and_dictionaries(tmp_path):
+@pytest.mark.parametrize("memory", [1 << 30, 1000])  # bytes for rows of logs: all, or only some at a time
+def test_compaction_keeps_values_and_dictionaries(tmp_path, memory):
     table = HoodieTable.create(str(tmp_path), {**OPTIONS, "hoodie.table.type": "MERGE_ON_READ"})
     table.write(rows(range(500), ["chennai", None] * 250, 1), "upsert")
     table.write(rows(range(490, 500), ["oslo", None] * 5, 2), "upsert")
     table.write(rows(range(3), "x", 3).select(["id", "ts"]), "delete")
     before = of_keys(table, "city")
     table.schedule(COMPACTION, {"hoodie.compact.inline.max.delta.commits": 1})
-    table.run(COMPACTION)
+    table.run(COMPACTION, {"hoodie.memory.merge.max.size": memory})
     assert not any(file_slice.log_files for file_slice in table.file_slices())
     assert of_keys(table, "city") == before
     assert before["k490"] == "oslo"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.formats.coded import codable, coded, coded_columns
+from hoodie.formats.coded import coded, coded_columns
 from hoodie.formats.key_index import KeyIndexBuilder
 from hoodie.formats.stitched import open_base_file
 from hoodie.merge import BaseAddition, BaseMerger, combined_batch
@@ -60,7 +60,8 @@ def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, b
     schema = file.handle.schema
     merger = _merger(context, file, rows)
     updates = deletes = 0
-    with open_base_file(context.writing.storage, base, _copied(context, schema)) as reader, file.open() as writer:
+    copied = context.rules.copied(schema, context.stored_keys.columns.names)
+    with open_base_file(context.writing.storage, base, copied) as reader, file.open() as writer:
         schema = coded(schema, coded_columns(reader.schema))
         index = KeyIndexBuilder(context.file.options, reader.key_index())
         for stored in context.stored_keys.rows(schema.names, reader.batches):
@@ -74,12 +75,6 @@ def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, b
         index.add(inserts[RECORD_KEY])
         writer.finish(index.build())
     return file.handle.stat(inserts=inserts.num_rows, updates=updates, deletes=deletes)
-
-
-def _copied(context: WriteContext, schema: pa.Schema) -> frozenset[str]:
-    """Text columns at whose values of stored rows nobody looks."""
-    rules, made_of = context.rules, context.stored_keys.columns.names
-    return frozenset() if rules.partial is not None else codable(schema, [RECORD_KEY, *rules.base_ordering, *made_of])
 
 
 def _merger(context: WriteContext, file: RowsFile, rows: pa.Table) -> BaseMerger | BaseAddition:
