@@ -1,4 +1,7 @@
-"""Beside delta-rs, which works in one process without Spark: our local engine on both types of table, and our Spark."""
+"""Beside delta-rs, which works in one process without Spark: our local engine on both types of table, and our Spark.
+
+Plain tables are on the terms of delta-rs: the same columns in the files, without Hudi's five, and new rows in new files.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,12 @@ from benchmarks.steps import ROWS
 from benchmarks.trips import make_trips
 
 _PHASES = ("write", "read")
+_LOCAL = (
+    ("copy on write", "local", "COPY_ON_WRITE", "hudi"),
+    ("merge on read", "local-logs", "MERGE_ON_READ", "hudi"),
+    ("copy on write, plain", "local-plain", "COPY_ON_WRITE", "plain"),
+    ("merge on read, plain", "local-plain-logs", "MERGE_ON_READ", "plain"),
+)
 
 
 def compare(options: argparse.Namespace) -> int:
@@ -24,10 +33,12 @@ def compare(options: argparse.Namespace) -> int:
     spark = (cores, options.memory, "COPY_ON_WRITE")
     delta = Side("delta-rs", peer_command("benchmarks.delta_side"), options.folder / "delta", (cores,), _PHASES)
     ours = [
-        Side("copy on write", local, options.folder / "local", (cores, "COPY_ON_WRITE"), _PHASES),
-        Side("merge on read", local, options.folder / "local-logs", (cores, "MERGE_ON_READ"), _PHASES),
-        Side("copy on write, Spark", our_command("benchmarks.our_side"), options.folder / "spark", spark, ("write",)),
+        Side(name, local, options.folder / folder, (cores, kind, terms), _PHASES)
+        for name, folder, kind, terms in _LOCAL
     ]
+    ours.append(
+        Side("copy on write, Spark", our_command("benchmarks.our_side"), options.folder / "spark", spark, ("write",))
+    )
     reports: dict[str, list[dict[str, object]]] = {side.name: [] for side in (delta, *ours)}
     for _ in range(options.runs):
         for side in (delta, *ours):

@@ -1,4 +1,7 @@
-"""Where the seconds of our upserts go, job by job: python -m benchmarks.profile INPUT (as benchmarks.bench has made it)."""
+"""Where the seconds of our upserts go, job by job, and what the JVM takes of the processors.
+
+python -m benchmarks.profile INPUT (as benchmarks.bench has made it)
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,12 @@ import argparse
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from typing import Any
 
 from pyspark import RDD
 
+from benchmarks.memory import processor_seconds
 from benchmarks.our_side import session
 from benchmarks.parquet_splits import parquet_splits
 from benchmarks.shapes import shape_of
@@ -26,9 +31,9 @@ class TimedEngine(SparkEngine):
 
     seconds: list[float]
 
-    def _run(self, rdd: RDD[Any]) -> list[Any]:
+    def _run(self, rdd: RDD[Any], function: Callable[..., Any], size: int = 0) -> list[Any]:
         begun = time.perf_counter()
-        result = super()._run(rdd)
+        result = super()._run(rdd, function, size)
         self.seconds.append(time.perf_counter() - begun)
         return result
 
@@ -38,19 +43,23 @@ def main(source: str) -> None:
     engine = TimedEngine(session("2", "4g", queries=False))
     engine.seconds = []
     upserts: list[list[float]] = []
+    processors: list[tuple[float, float]] = []  # seconds of the JVM, of all processes
     for number in range(_ROUNDS):
         with tempfile.TemporaryDirectory() as table:
             HoodieTable.create(table + "/t", shape.options("COPY_ON_WRITE"))
             for paths, operation in writes(source, shape):
                 engine.seconds.clear()
-                begun = time.perf_counter()
+                java, processor, begun = processor_seconds("java"), processor_seconds(), time.perf_counter()
                 rows, schema = parquet_splits(paths, engine.parallelism)
                 HoodieTable.open(table + "/t", engine=engine).write(rows, operation, schema=schema)
                 if operation == "upsert" and number == _ROUNDS - 1:
                     whole = time.perf_counter() - begun
                     upserts.append([*engine.seconds, whole - sum(engine.seconds), whole])
+                    processors.append((processor_seconds("java") - java, processor_seconds() - processor))
     for name, *seconds in zip((*JOBS, "timeline, listing, markers", "whole upsert"), *upserts, strict=True):
         print(f"{name:<28} {statistics.median(seconds):5.2f} s")
+    jvm, whole = (statistics.median(seconds) for seconds in zip(*processors, strict=True))
+    print(f"processor seconds            {whole:5.2f} s, the JVM's {jvm:.2f} s")
 
 
 if __name__ == "__main__":
