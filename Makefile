@@ -30,7 +30,7 @@ quick: lint unit ## what to run before each commit: some three minutes
 lint: setup ## style, types and import rules
 	$(VENV)/ruff check
 	$(VENV)/ruff format --check
-	$(VENV)/mypy plugins/hoodie plugins/hoodie_airflow hudi_services
+	$(VENV)/mypy plugins/hoodie plugins/hoodie_airflow hudi_services benchmarks
 	$(VENV)/lint-imports
 
 unit: setup ## tests of single parts, inside the process of the test

@@ -6,6 +6,7 @@ Runs in the peer's environment: python -m benchmarks.delta_side PHASE INPUT TABL
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -47,7 +48,7 @@ def main(phase: str, source: str, table: str, cores: str) -> None:
         with measured(Path(table)) as steps:
             steps.run("bulk_insert", lambda: load(base))
             for number, (paths, _) in enumerate(upserts):
-                steps.run(f"upsert {number + 1}", lambda paths=paths: merge(paths))
+                steps.run(f"upsert {number + 1}", partial(merge, paths))
         pq.write_table(DeltaTable(table).to_pyarrow_table(), table + ROWS)
     else:
         with measured(Path(table)) as steps:

@@ -6,6 +6,7 @@ Runs in the peer's environment: python -m benchmarks.hudi_side PHASE INPUT TABLE
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -107,7 +108,7 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
         with measured(Path(table)) as steps:
             steps.run("bulk_insert", lambda: write(base, "bulk_insert", "overwrite"))
             for number, (paths, operation) in enumerate(upserts):
-                steps.run(f"upsert {number + 1}", lambda p=paths, o=operation: write(p, o, "append"))
+                steps.run(f"upsert {number + 1}", partial(write, paths, operation, "append"))
             if kind == "COPY_ON_WRITE":
                 steps.run("clean", clean)
     elif phase == "compact":
@@ -118,7 +119,7 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
             bootstrap(mode, f"{source}/plain-warm-up", f"{table}-warm-up/{mode}")
         with measured(Path(table)) as steps:
             for mode, suffix in BOOTSTRAP_MODES.items():
-                steps.run(f"bootstrap {mode}", lambda m=mode, s=suffix: bootstrap(m, f"{source}/plain", table + s))
+                steps.run(f"bootstrap {mode}", partial(bootstrap, mode, f"{source}/plain", table + suffix))
     else:
         for _ in range(READ_WARM_UPS):
             by_partition(spark.read.parquet(*base), shape)

@@ -6,6 +6,7 @@ TERMS are `hudi`, its defaults, or `plain`: the files hold the user's columns on
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -45,7 +46,7 @@ def main(phase: str, source: str, table: str, cores: str, kind: str, terms: str)
             write([f"{source}/warm-up.parquet"], operation, f"{table}-warm-up")
         with measured(Path(table)) as steps:
             for number, (paths, operation) in enumerate(writes(source, shape)):
-                steps.run(f"upsert {number}" if number else operation, lambda p=paths, o=operation: write(p, o))
+                steps.run(f"upsert {number}" if number else operation, partial(write, paths, operation))
     else:
         with measured(Path(table)) as steps:
             steps.query("snapshot aggregate" + AS_ARROW, query)

@@ -27,6 +27,7 @@ from hoodie.clock import SystemClock
 from hoodie.formats.base_file import BaseFileOptions, BaseFileWriter
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.names import PARTITION_METAFILE, BaseFileName
+from hoodie.model.time import Time
 from hoodie.read.execute import execute_read
 from hoodie.read.plan import plan_read
 from hoodie.read.query import Query
@@ -101,7 +102,7 @@ def _template() -> tuple[str, bytes]:
     """The Avro schema of the table, and a file of one row."""
     avro = arrow_to_avro(SCHEMA, "many")
     schema = with_meta_columns(SCHEMA)
-    name = str(BaseFileName(_GROUP, "0-0-0", _INSTANT))
+    name = str(BaseFileName(_GROUP, "0-0-0", Time.of(_INSTANT)))
     constants = {
         "_hoodie_commit_time": _INSTANT,
         "_hoodie_partition_path": f"part={_PART}",
@@ -122,7 +123,7 @@ def _write(folder: Path, template: bytes, moment: str, part: str, place: int, nu
     for old, new in ((_INSTANT, moment), (_KEY, f"k-{place:05}-{number:02}"), (_PART, part), (_GROUP, group)):
         content = content.replace(old.encode(), new.encode())
     partition = f"part={part}"
-    path = f"{partition}/{BaseFileName(group, '0-0-0', moment)}"
+    path = f"{partition}/{BaseFileName(group, '0-0-0', Time.of(moment))}"
     if not number:
         (folder / partition).mkdir(parents=True)
         metafile = f"#partition metadata\ncommitTime={moment}\npartitionDepth=1\n"

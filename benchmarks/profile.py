@@ -33,7 +33,7 @@ class TimedEngine(SparkEngine):
 
     def _run(self, rdd: RDD[Any], function: Callable[..., Any], size: int = 0) -> list[Any]:
         begun = time.perf_counter()
-        result = super()._run(rdd, function, size)
+        result: list[Any] = super()._run(rdd, function, size)
         self.seconds.append(time.perf_counter() - begun)
         return result
 
