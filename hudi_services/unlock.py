@@ -11,7 +11,7 @@ from hudi_services.flags import CONTEXT, chosen_table, json_flag, table_flags, v
 
 def _unlock(target_base_path: str | None, table: str | None, registry: str | None, yes: bool, as_json: bool) -> None:
     from hoodie.table import HoodieTable  # loads Arrow
-    from hoodie.transaction.lock import break_lock, held_locks
+    from hoodie.transaction.locks import break_lock, held_locks
 
     if as_json and not yes:
         raise click.UsageError("--json asks nobody: pass --yes with it when whoever holds the lock is certainly gone")

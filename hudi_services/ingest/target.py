@@ -11,15 +11,16 @@ from collections.abc import Mapping
 from hoodie.config import CREATE_KEYS, select_keys
 from hoodie.config.create import new_table_properties
 from hoodie.config.key import resolve
+from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.config.same_keygen import with_keygen_options
 from hoodie.config.same_table import check_same_table
 from hoodie.config.table import TableProperties
-from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, PendingInstantError
 from hoodie.storage import open_storage
 from hoodie.table import HoodieTable
 from hoodie.transaction.create import create_table, never_committed, recreate_table
+from hoodie.transaction.locks import Locking
 from hoodie.view import TableState
 
 FIRST_LOAD = {"hudi_services.created.by": "ingest"}
@@ -48,8 +49,8 @@ def create_target(
     if left is None:
         create_table(open_storage(base_path), created, None, FIRST_LOAD)
         return HoodieTable.open(base_path, engine=engine)
-    wait_ms = resolve(select_keys(options, [LOCK_WAIT_MS]), [LOCK_WAIT_MS])[LOCK_WAIT_MS]
-    recreate_table(left.storage, left.clock, created, FIRST_LOAD, wait_ms)
+    locking = Locking.of(resolve(select_keys(options, LOCK_KEYS), LOCK_KEYS))
+    recreate_table(left.storage, left.clock, created, FIRST_LOAD, locking)
     return left
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoodie.transaction.lock import held_locks
-from hoodie.transaction.lock_owner import LockOwner
+from hoodie.transaction.locks import held_locks
+from hoodie.transaction.locks.owner import LockOwner
 from hudi_services.show.look import Look
 from hudi_services.show.page import Column, Listing, Page
 from hudi_services.show.words import span

@@ -116,6 +116,12 @@ class LockHeldError(HoodieError):
     retryable = True  # it is released
 
 
+class LockLostError(HoodieError):
+    """The table's lock was taken away, or ran out, while the change was under way: nothing was completed."""
+
+    retryable = True  # the change begins anew
+
+
 class PendingInstantError(HoodieError):
     """An unfinished instant stands in the way and may belong to a running writer."""
 

@@ -144,9 +144,10 @@ def test_what_a_dead_writer_left_is_told(shop: tuple[Path, AirflowApi]) -> None:
     table = HoodieTable.open(f"{folder}/lake/small")
     if (pid := os.fork()) == 0:
         from hoodie.clock import SystemClock
-        from hoodie.transaction.lock import table_lock
+        from hoodie.transaction.locks import table_lock
+        from tests.support.locks import NO_WAIT
 
-        with table_lock(table.storage, SystemClock(), "upsert", 0):
+        with table_lock(table.storage, SystemClock(), "upsert", NO_WAIT):
             os._exit(0)
     os.waitpid(pid, 0)
     task, run, log = ended(api, "small")

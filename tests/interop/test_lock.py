@@ -15,8 +15,10 @@ import pytest
 from hoodie import CLEAN, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.errors import LockHeldError, PendingInstantError
-from hoodie.transaction.lock import LOCK, break_lock, held_locks, table_lock
+from hoodie.transaction.locks import break_lock, held_locks, table_lock
+from hoodie.transaction.locks.files import LOCK
 from tests.interop.peer import PeerError
+from tests.support.locks import locking
 
 pytestmark = pytest.mark.interop
 
@@ -73,7 +75,7 @@ def files(table):
 
 
 def test_hudi_does_not_write_while_we_hold_the_lock(table, hudi12):
-    with table_lock(table.storage, SystemClock(), "our write", 0):
+    with table_lock(table.storage, SystemClock(), "our write", locking()):
         before = files(table)
         with pytest.raises(PeerError, match="Unable to acquire the lock") as refusal:
             hudi12.write(table.base_path, batch("hudi"), hudi_options(table))
@@ -91,7 +93,7 @@ def test_hudi_waits_for_us(table, hudi12):
     held, release = threading.Event(), threading.Event()
 
     def hold():
-        with table_lock(table.storage, SystemClock(), "our write", 0):
+        with table_lock(table.storage, SystemClock(), "our write", locking()):
             held.set()
             release.wait(30)
 

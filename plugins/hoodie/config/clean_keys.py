@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoodie.config.key import ConfigKey, boolean, choice, fraction, integer
-from hoodie.config.write_keys import LOCK_WAIT_MS
+from hoodie.config.lock_keys import LOCK_KEYS
 
 POLICY = ConfigKey[str](
     "hoodie.clean.policy",
@@ -79,5 +79,5 @@ CLEAN_KEYS: tuple[ConfigKey[Any], ...] = (
     TRIGGER_COMMITS,
     MAX_DELETE_FILES,
     MAX_DELETE_SHARE,
-    LOCK_WAIT_MS,
+    *LOCK_KEYS,
 )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from hoodie.config.key import ConfigKey, boolean, choice, integer
+from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.config.memory_keys import MEMORY_KEYS
 from hoodie.config.write_keys import (
     BLOOM_ENTRIES,
     BLOOM_FPP,
     BLOOM_MAX_ENTRIES,
     COMPRESSION,
-    LOCK_WAIT_MS,
     ROW_GROUP_SIZE,
 )
 
@@ -91,6 +91,6 @@ COMPACTION_KEYS: tuple[ConfigKey[Any], ...] = (
     BLOOM_ENTRIES,
     BLOOM_FPP,
     BLOOM_MAX_ENTRIES,
-    LOCK_WAIT_MS,
+    *LOCK_KEYS,
     *MEMORY_KEYS,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoodie.config.key import ConfigKey, boolean, choice, fraction, integer
+from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.config.memory_keys import SPILL_FOLDER
 
 _MIB = 1024 * 1024
@@ -86,9 +87,6 @@ WRITE_POSITIONS = ConfigKey[bool](
     True,
     "logs tell the row numbers of their rows in the base file (table version 8 and newer), which makes queries faster",
 )
-LOCK_WAIT_MS = ConfigKey[int](
-    "hoodie.write.lock.wait_time_ms", integer(0), 60_000, "how long to wait for another writer's lock, in ms"
-)
 
 WRITE_KEYS: tuple[ConfigKey[Any], ...] = (
     MAX_FILE_SIZE,
@@ -107,6 +105,6 @@ WRITE_KEYS: tuple[ConfigKey[Any], ...] = (
     DELETE_PARALLELISM,
     BULK_INSERT_PARALLELISM,
     WRITE_POSITIONS,
-    LOCK_WAIT_MS,
+    *LOCK_KEYS,
     SPILL_FOLDER,
 )

@@ -12,11 +12,11 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 from hoodie.clock import Clock
 from hoodie.config.groups import OptionGroup
 from hoodie.config.key import resolve
-from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.errors import ArgumentError, PendingInstantError
 from hoodie.model.time import Time
 from hoodie.services.decision import Decision
 from hoodie.timeline import Action, Instant
+from hoodie.transaction.locks import Locking
 from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
@@ -119,11 +119,11 @@ def schedule(
 
     What was decided without the lock is decided again under it. Raises what `service.decide` raises, and LockHeldError.
     """
-    wait, seen = resolve(options, service.options.keys)[LOCK_WAIT_MS], dict[Any, Any]()
+    locking, seen = Locking.of(resolve(options, service.options.keys)), dict[Any, Any]()
     decision = service.decide(access.state(), options, access.clock, force=force, seen=seen)
     if decision.plan is None:  # without waiting for a writer
         return None, decision
-    with transaction(access.storage, access.clock, f"schedule {service.action}", wait) as tx:
+    with transaction(access.storage, access.clock, f"schedule {service.action}", locking) as tx:
         decision = service.decide(tx.state, options, access.clock, force=force, seen=seen)
         if decision.plan is None:
             return None, decision

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -14,12 +15,14 @@ from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.guard import delete_data_files
-from hoodie.transaction.lock import service_lock, table_lock
+from hoodie.transaction.locks import Locking, service_lock, table_lock, verify_held
 from hoodie.transaction.metadata_table import switch_off_metadata_table
 from hoodie.transaction.reconcile import reconcile_markers
 from hoodie.transaction.repair import repaired
 from hoodie.transaction.rollback import roll_back_now
 from hoodie.view.state import TableState, load_state
+
+_log = logging.getLogger(__name__)
 
 _PLAN_LOCK = "compaction"  # for plans of every action: other releases know it by this name
 _COMPLETE_WAIT_MS = 6 * 3600 * 1000  # the work is done: a writer that holds the lock for long must not throw it away
@@ -51,12 +54,12 @@ class SingleWriter:
     storage: Storage
     clock: Clock
     purpose: str
-    wait_ms: int
+    locking: Locking
 
     @contextmanager
     def beginning(self) -> Iterator[TableState]:
         """What crashes left is mended first: see `repaired`. Raises LockHeldError too."""
-        with table_lock(self.storage, self.clock, self.purpose, self.wait_ms):
+        with table_lock(self.storage, self.clock, self.purpose, self.locking):
             yield repaired(self.storage, self.clock)
 
     @contextmanager
@@ -64,7 +67,14 @@ class SingleWriter:
         yield begun
 
     def undo(self) -> None:
-        """Roll the failed write back at once, as the lock is still held."""
+        """Roll the failed write back at once; not when the lock is lost, as what is pending by then may be its next holder's."""
+        try:
+            verify_held()
+        except Exception as error:  # noqa: BLE001 - the error of the write is being raised
+            _log.warning(
+                "A failed write of %s is left to the next writer to roll back: %s", self.storage.base_path, error
+            )
+            return
         roll_back_now(self.storage, self.clock)
 
 
@@ -76,18 +86,18 @@ class PlanExecution:
     clock: Clock
     time: Time
     action: Action
-    wait_ms: int
+    locking: Locking
 
     @contextmanager
     def beginning(self) -> Iterator[TableState]:
         """Raises LockHeldError when another process carries it out."""
-        with service_lock(self.storage, self.clock, f"{_PLAN_LOCK}-{self.time}", self.wait_ms):
+        with service_lock(self.storage, self.clock, f"{_PLAN_LOCK}-{self.time}", self.locking):
             yield load_state(self.storage, self.clock)
 
     @contextmanager
     def completing(self, begun: TableState, files: Collection[str]) -> Iterator[TableState]:
-        wait_ms = max(_COMPLETE_WAIT_MS, self.wait_ms)
-        with table_lock(self.storage, self.clock, f"complete {self.action}", wait_ms):
+        locking = self.locking.waiting(_COMPLETE_WAIT_MS)
+        with table_lock(self.storage, self.clock, f"complete {self.action}", locking):
             recover_properties(self.storage)
             state = load_state(self.storage, self.clock)
             try:

@@ -20,6 +20,7 @@ from hoodie.schema import arrow_to_avro, check_ordering, find_field, normalise
 from hoodie.storage.base import Storage, walk_files
 from hoodie.storage.once import create_own
 from hoodie.timeline import Action, layout_of
+from hoodie.transaction.locks import Locking, verify_held
 from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState
 from hoodie.view.table_schema import CREATE_SCHEMA
@@ -64,7 +65,7 @@ def never_committed(state: TableState) -> bool:
 
 
 def recreate_table(
-    storage: Storage, clock: Clock, options: Mapping[str, object], more: Mapping[str, str], wait_ms: int
+    storage: Storage, clock: Clock, options: Mapping[str, object], more: Mapping[str, str], locking: Locking
 ) -> None:
     """Give a table that never had a commit the properties of a new one, under its lock.
 
@@ -72,7 +73,7 @@ def recreate_table(
     LockHeldError, PendingInstantError when there is a commit or one is at work, TableExistsError when there are other files.
     """
     properties = _checked_properties(options, None, more)
-    with transaction(storage, clock, "create", wait_ms) as tx:
+    with transaction(storage, clock, "create", locking) as tx:
         state = tx.state
         if not never_committed(state) or state.timeline.pending:
             raise PendingInstantError(
@@ -95,6 +96,7 @@ def recreate_table(
         for path in metafiles:
             storage.delete(path)
         if dict(state.properties.raw) != dict(properties.raw):
+            verify_held()
             update_properties(storage, properties)
         create_own(storage, _keep(properties), b"")
 

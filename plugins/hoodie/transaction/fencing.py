@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from hoodie.errors import PendingInstantError
+from hoodie.errors import LockLostError, PendingInstantError
 from hoodie.storage.base import Storage
 from hoodie.timeline import State, parse_name
 from hoodie.transaction.guard import delete_data_files
@@ -41,6 +41,26 @@ def only_while_pending(storage: Storage, inflight: str, path: str) -> Iterator[N
         return
     delete_data_files(storage, {path})
     raise PendingInstantError(f"File {path} of table {storage.base_path} was finished too late", found=found, fix=fix)
+
+
+def withdraw_if_overtaken(storage: Storage, pending: str, completed: str) -> None:
+    """For a writer that was stopped for so long between its last look at the lock and the file `completed` that another may have
+    had the lock in between. `pending` is a file of the instant that is there unless it was rolled back.
+
+    Raises LockLostError, and deletes `completed`, when the other has rolled the instant back, or completed it itself.
+    """
+    folder, _, name = pending.rpartition("/")
+    own = completed.rpartition("/")[2]
+    names = {info.name for info in storage.list(folder).files}
+    others = [other for other in names if other != own and _completes(other, name.partition(".")[0])]
+    if name in names and not others:
+        return
+    storage.delete(completed)
+    raise LockLostError(
+        f"Instant {name.partition('.')[0]} of table {storage.base_path} was completed too late",
+        found=f"{others[0]} of another process" if others else "another writer had the lock and rolled it back",
+        fix="run it again; nothing of it is visible. See why the process was stopped for so long",
+    )
 
 
 def _completes(name: str, time: str) -> bool:

@@ -10,6 +10,8 @@ from hoodie.errors import NotCommittedError, PendingInstantError, UnclearCommitE
 from hoodie.model.time import Time
 from hoodie.storage.once import Outcome, create_own, look_once
 from hoodie.timeline import Action, Instant, State
+from hoodie.transaction.fencing import withdraw_if_overtaken
+from hoodie.transaction.locks import certainly_held, verify_held
 from hoodie.transaction.times import new_time
 from hoodie.view.state import TableState
 
@@ -32,19 +34,22 @@ def complete(state: TableState, instant: Instant, body: bytes, clock: Clock) -> 
     """Create the completed file: the one step that readers see. What comes after it must not make it look undone.
 
     When that fails, the file is looked for once, and it is done if it is there. Raises NotCommittedError when it is certainly
-    not, UnclearCommitError when that cannot be told, PendingInstantError when another process has completed the instant.
-    Whichever it is, nothing is taken back here: the next writer does.
+    not, UnclearCommitError when that cannot be told, PendingInstantError when another process has completed the instant,
+    LockLostError when the lock was lost before. Whichever it is, nothing is taken back here: the next writer does.
     """
     completion = new_time(state, clock, after=instant.time)
     name = state.layout.completed_name(instant, completion)
     done = Instant(instant.time, instant.action.completed_as, State.COMPLETED, completion, name)
     path = state.layout.path(done)
+    verify_held()
     try:
         state.storage.create(path, body)
     except Exception as error:
         outcome = look_once(state.storage, path, body, error)
         if outcome is not Outcome.DONE:
             raise _not_done(state, instant, path, outcome, error) from error
+    if not certainly_held():
+        withdraw_if_overtaken(state.storage, state.layout.path(instant), path)
     return done
 
 

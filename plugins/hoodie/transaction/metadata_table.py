@@ -7,6 +7,7 @@ from hoodie.config.table import METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGH
 from hoodie.errors import UnsupportedTableError
 from hoodie.storage.base import Storage
 from hoodie.transaction.guard import METADATA_TABLE, delete_metadata_folder
+from hoodie.transaction.locks import verify_held
 from hoodie.view import TableState, partitions_above
 
 
@@ -23,6 +24,7 @@ def switch_off_metadata_table(state: TableState) -> bool:
     if named:
         _refuse_nested(state)
         without = (METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT)
+        verify_held()
         update_properties(state.storage, state.properties.with_values({}, without=without))
     if named or _exists(state.storage):
         delete_metadata_folder(state.storage, METADATA_TABLE)

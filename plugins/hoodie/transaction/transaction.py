@@ -18,6 +18,7 @@ from hoodie.timeline import Action, Instant
 from hoodie.transaction import instants
 from hoodie.transaction.concurrency import Concurrency, PlanExecution, SingleWriter
 from hoodie.transaction.guard import delete_data_files
+from hoodie.transaction.locks import Locking
 from hoodie.transaction.reconcile import after_completion, delete_markers, reconcile_markers
 from hoodie.transaction.recovery import recovered
 from hoodie.transaction.times import new_time
@@ -121,24 +122,24 @@ class Transaction:
 
 
 @contextmanager
-def transaction(storage: Storage, clock: Clock, purpose: str, wait_ms: int) -> Iterator[Transaction]:
+def transaction(storage: Storage, clock: Clock, purpose: str, locking: Locking) -> Iterator[Transaction]:
     """A change of the one writer that holds the table's lock, on a table that was repaired (see `repaired`).
 
     When the block raises before anything is complete, what it began is rolled back; when the process dies, the next transaction
-    does that. Raises LockHeldError after `wait_ms`.
+    does that. Raises LockHeldError when another holds the lock for longer than `locking` waits.
     """
-    with _transaction(clock, SingleWriter(storage, clock, purpose, wait_ms)) as began:
+    with _transaction(clock, SingleWriter(storage, clock, purpose, locking)) as began:
         yield began
 
 
 @contextmanager
-def execution(storage: Storage, clock: Clock, time: Time, action: Action, wait_ms: int) -> Iterator[Transaction]:
+def execution(storage: Storage, clock: Clock, time: Time, action: Action, locking: Locking) -> Iterator[Transaction]:
     """The execution of the plan that waits at `time`; the table's lock is only taken to complete it.
 
     Safe to kill at any point: the next execution deletes what this one wrote. Raises LockHeldError when another process executes
     it, PendingInstantError when it waits no more by the time it is to be completed.
     """
-    with _transaction(clock, PlanExecution(storage, clock, time, action, wait_ms)) as began:
+    with _transaction(clock, PlanExecution(storage, clock, time, action, locking)) as began:
         yield began
 
 

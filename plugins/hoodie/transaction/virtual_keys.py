@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hoodie.config.store import update_properties
 from hoodie.config.table import POPULATE_META_FIELDS
+from hoodie.transaction.locks import verify_held
 from hoodie.transaction.transaction import Transaction
 
 
@@ -15,5 +16,6 @@ def switch_on_virtual_keys(tx: Transaction) -> None:
     """
     properties = tx.state.properties
     if not properties.virtual_keys:
+        verify_held()
         update_properties(tx.state.storage, properties.with_values({POPULATE_META_FIELDS: "false"}))
         tx.refresh()

@@ -8,12 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from hoodie.config import write_keys as keys
 from hoodie.display import Shown, Shows, counted
 from hoodie.errors import ArgumentError, check_argument
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata
 from hoodie.model.outcome import ServiceOutcome
 from hoodie.timeline import Instant
+from hoodie.transaction.locks import Locking
 from hoodie.transaction.transaction import Change, transaction
 from hoodie.transaction.virtual_keys import switch_on_virtual_keys
 from hoodie.view import TableState
@@ -102,7 +102,7 @@ def execute_write(
             "The extra metadata of a commit is no mapping of text to text", found=f"{extra!r:.100}", fix="give a dict"
         )
     plan = plan_write(access.state(), schema, operation, options)  # refuse before taking the lock
-    with transaction(access.storage, access.clock, operation, plan.options[keys.LOCK_WAIT_MS]) as tx:
+    with transaction(access.storage, access.clock, operation, Locking.of(plan.options)) as tx:
         hooks.on_begin(tx.state)
         plan = plan_write(tx.state, schema, operation, options)
         if plan.properties.virtual_keys:

@@ -8,8 +8,9 @@ from hoodie.config import CLEAN_KEYS, CREATE_KEYS, WRITE_KEYS, own_options
 from hoodie.config.clean_keys import COMMITS_RETAINED, POLICY
 from hoodie.config.groups import CLEAN_OPTIONS, WRITE_OPTIONS
 from hoodie.config.key import resolve
+from hoodie.config.lock_keys import WAIT_MS
 from hoodie.config.table_keys import HIVE_STYLE, MERGE_MODE, NAME, ORDERING_FIELDS, RECORD_KEY_FIELDS
-from hoodie.config.write_keys import BLOOM_FPP, LOCK_WAIT_MS, MAX_FILE_SIZE
+from hoodie.config.write_keys import BLOOM_FPP, MAX_FILE_SIZE
 from hoodie.errors import ConfigError
 
 EVERY = [*CREATE_KEYS, *WRITE_KEYS, *CLEAN_KEYS]
@@ -50,7 +51,7 @@ def test_older_names_set_the_same_option(key):
         (POLICY, "keep_latest_commits", "KEEP_LATEST_COMMITS"),
         (MAX_FILE_SIZE, 5, 5),
         (BLOOM_FPP, "1e-3", 0.001),
-        (LOCK_WAIT_MS, "0", 0),
+        (WAIT_MS, "0", 0),
     ],
 )
 def test_values_are_parsed(key, raw, expected):
@@ -112,6 +113,6 @@ def test_an_option_without_value_and_default_is_asked_for():
 
 
 def test_a_shared_file_is_divided_among_the_services():
-    options = {"hoodie.cleaner.policy": "KEEP_LATEST_COMMITS", "hoodie.table.name": "t", LOCK_WAIT_MS.name: 5}
-    assert set(own_options(options, CLEAN_OPTIONS)) == {"hoodie.cleaner.policy", LOCK_WAIT_MS.name}
-    assert set(own_options(options, WRITE_OPTIONS)) == {"hoodie.table.name", LOCK_WAIT_MS.name}
+    options = {"hoodie.cleaner.policy": "KEEP_LATEST_COMMITS", "hoodie.table.name": "t", WAIT_MS.name: 5}
+    assert set(own_options(options, CLEAN_OPTIONS)) == {"hoodie.cleaner.policy", WAIT_MS.name}
+    assert set(own_options(options, WRITE_OPTIONS)) == {"hoodie.table.name", WAIT_MS.name}

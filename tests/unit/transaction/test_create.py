@@ -7,6 +7,7 @@ from hoodie.config.store import PROPERTIES
 from hoodie.storage import LocalStorage
 from hoodie.transaction.create import create_table, recreate_table
 from tests.support.clock import FakeClock
+from tests.support.locks import NO_WAIT
 from tests.support.tables import OPTIONS, batch, content
 
 
@@ -17,7 +18,7 @@ def test_one_takes_the_table_up_before_its_creator_is_done(tmp_path):
         def create(self, path, data):
             super().create(path, data)
             if path == PROPERTIES:
-                recreate_table(LocalStorage(self.base_path), clock, OPTIONS, {}, 0)
+                recreate_table(LocalStorage(self.base_path), clock, OPTIONS, {}, NO_WAIT)
 
     storage = Slow(str(tmp_path / "t"))
     create_table(storage, OPTIONS, None)

@@ -19,8 +19,10 @@ from hoodie.storage import LocalStorage
 from hoodie.timeline import Action, Instant, State
 from hoodie.transaction import instants
 from hoodie.transaction.guard import delete_metadata_folder
-from hoodie.transaction.lock import LOCK, table_lock
+from hoodie.transaction.locks import table_lock
+from hoodie.transaction.locks.files import LOCK
 from tests.support.clock import FakeClock
+from tests.support.locks import NO_WAIT
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 LATER = "20260601000000000"
@@ -275,11 +277,14 @@ def test_a_refused_plan_deletes_nothing_of_what_it_may_name(origin, tmp_path):
 @pytest.mark.parametrize("pid", [999999, "text", None, -1, 1 << 40, True])
 def test_a_lock_whose_words_are_no_words_is_anothers(tmp_path, token, pid):
     storage = LocalStorage(str(tmp_path / "t"))
-    with table_lock(storage, FakeClock(), "upsert", 0):
+    with table_lock(storage, FakeClock(), "upsert", NO_WAIT):
         entry = json.loads(storage.read(LOCK))
     changed = json.dumps({**entry, "boot": "another", "token": token, "pid": pid}).encode()
     storage.create(LOCK, changed)
-    with pytest.raises(HoodieError, match="locked by another writer"), table_lock(storage, FakeClock(), "clean", 0):
+    with (
+        pytest.raises(HoodieError, match="locked by another writer"),
+        table_lock(storage, FakeClock(), "clean", NO_WAIT),
+    ):
         pytest.fail("took a lock that nobody can judge")
     assert [file.name for file in (tmp_path / "t/.hoodie").iterdir()] == ["lock"]
 

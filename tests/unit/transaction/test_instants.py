@@ -9,7 +9,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.errors import NotCommittedError, PendingInstantError, UnclearCommitError
 from hoodie.storage import LocalStorage
-from hoodie.transaction.lock import LOCK
+from hoodie.transaction.locks.files import LOCK
 from tests.support.clock import FakeClock
 from tests.support.tables import batch, content, create
 

@@ -12,7 +12,7 @@ from hoodie.clock import SystemClock
 from hoodie.services.clean.service import CLEAN
 from hoodie.timeline import Action
 from hoodie.transaction import instants
-from hoodie.transaction.lock import LOCK
+from hoodie.transaction.locks.files import LOCK
 from hoodie.transaction.recovery import recovered, recoveries
 from hoodie.transaction.times import new_time
 from hudi_services.cli import main
@@ -23,8 +23,8 @@ def killed_with_the_lock(path) -> int:
     """Another process takes the lock and is killed. Returns its number."""
     code = (
         "import os, sys; from hoodie.clock import SystemClock; from hoodie.storage import LocalStorage\n"
-        "from hoodie.transaction.lock import table_lock\n"
-        f"with table_lock(LocalStorage({str(path)!r}), SystemClock(), 'upsert', 0):\n    os.kill(os.getpid(), 9)"
+        "from tests.support.locks import NO_WAIT; from hoodie.transaction.locks import table_lock\n"
+        f"with table_lock(LocalStorage({str(path)!r}), SystemClock(), 'upsert', NO_WAIT):\n    os.kill(os.getpid(), 9)"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen([sys.executable, "-c", code], env=environment) as process:

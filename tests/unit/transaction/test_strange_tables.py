@@ -8,7 +8,8 @@ from hoodie import CLEAN
 from hoodie.errors import CorruptTableError
 from hoodie.storage import LocalStorage
 from hoodie.timeline import parse_name
-from hoodie.transaction.lock import LOCK, held_locks
+from hoodie.transaction.locks import held_locks
+from hoodie.transaction.locks.files import LOCK
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 

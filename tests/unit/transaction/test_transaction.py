@@ -13,10 +13,11 @@ from hoodie.model.commit import CommitMetadata, WriteStat
 from hoodie.storage import LocalStorage
 from hoodie.timeline import Action
 from hoodie.transaction.concurrency import pending_plan
-from hoodie.transaction.lock import LOCK
+from hoodie.transaction.locks.files import LOCK
 from hoodie.transaction.transaction import Change, execution, transaction
 from hoodie.view import load_state
 from tests.support.clock import FakeClock
+from tests.support.locks import NO_WAIT
 from tests.support.tables import create
 
 FILE = "part=p/11111111-1111-1111-1111-111111111111-0_0-0-{}_{}.parquet"
@@ -73,7 +74,7 @@ def change(instant, *paths, more=dict):
 
 
 def begun(storage, clock):
-    return transaction(storage, clock, "test", 0)
+    return transaction(storage, clock, "test", NO_WAIT)
 
 
 def fail(*_):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from hoodie.clock import Clock
 from hoodie.config import bootstrap_keys as keys
-from hoodie.config.write_keys import LOCK_WAIT_MS, WRITE_KEYS
+from hoodie.config.write_keys import WRITE_KEYS
 from hoodie.engine.base import Engine
 from hoodie.engine.pack import packed
 from hoodie.errors import SourceError
@@ -34,6 +34,7 @@ from hoodie.services.bootstrap.skeleton import SkeletonTask, WriteSkeletons, ske
 from hoodie.services.bootstrap.source import check_unchanged
 from hoodie.transaction.create import create_table
 from hoodie.transaction.guard import delete_data_files
+from hoodie.transaction.locks import Locking
 from hoodie.transaction.transaction import Change, Transaction, transaction
 from hoodie.view import StorageFiles, TableState
 from hoodie.write.placement import new_file_id
@@ -90,7 +91,7 @@ def run_bootstrap(request: BootstrapRequest, clock: Clock, engine: Engine) -> Bo
     storage, options = request.storage, request.chosen
     if done is None:
         create_table(storage, request.table, None, request.of_source)
-    with transaction(storage, clock, "bootstrap", options[LOCK_WAIT_MS]) as tx:
+    with transaction(storage, clock, "bootstrap", Locking.of(options)) as tx:
         left = [mode for mode in modes if TIMES[mode] not in tx.state.timeline.commit_times]
         check_untouched(tx.state)
         return _Run(request, plan, tx, clock, engine).execute(left)

@@ -10,7 +10,6 @@ from hoodie.clock import Clock
 from hoodie.config.bootstrap_keys import SOURCE
 from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.key import resolve
-from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.display import Shown, Shows, counted
 from hoodie.engine.base import Engine
 from hoodie.errors import CorruptTableError, HoodieError, MissingFileError, UnsafeDeleteError
@@ -31,7 +30,8 @@ from hoodie.transaction.guard import (
     delete_source_file,
     relative_path,
 )
-from hoodie.transaction.lock_owner import user_name
+from hoodie.transaction.locks import Locking
+from hoodie.transaction.locks.owner import user_name
 from hoodie.transaction.recovery import recovered
 from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState, TableView
@@ -65,9 +65,9 @@ def run_clean(access: TableAccess, options: Mapping[str, object]) -> CleanRun:
     that is gone already counts as deleted: a clean that was killed runs its plan again. Raises what `decide_clean` raises,
     LockHeldError, and HoodieError when files cannot be deleted; the clean then stays pending.
     """
-    wait = resolve(options, CLEAN_KEYS)[LOCK_WAIT_MS]
+    locking = Locking.of(resolve(options, CLEAN_KEYS))
     access.state()  # refuse before taking the lock
-    with transaction(access.storage, access.clock, "clean", wait) as tx:
+    with transaction(access.storage, access.clock, "clean", locking) as tx:
         finished = [_finish(tx.state, pending, access.clock, access.engine) for pending in _pending(tx.state)]
         results = [result for result in finished if result is not None]
         if finished:

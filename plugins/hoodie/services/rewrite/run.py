@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from hoodie.config.compaction_keys import COMPACTION_KEYS
 from hoodie.config.key import Options, resolve
-from hoodie.config.write_keys import LOCK_WAIT_MS
 from hoodie.display import Shown, Shows, counted
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.compaction import CompactionPlan
@@ -19,6 +18,7 @@ from hoodie.schema import arrow_to_avro
 from hoodie.services.rewrite.checks import planned_slices
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.concurrency import pending_plan
+from hoodie.transaction.locks import Locking
 from hoodie.transaction.transaction import Change, execution
 from hoodie.transaction.writing import Writing
 from hoodie.view import TableState, TableView, compaction_plan
@@ -64,7 +64,7 @@ def run_compaction(
     plan is not there, and what `work` raises.
     """
     options = resolve(given, COMPACTION_KEYS)
-    with execution(access.storage, access.clock, time, work.action, options[LOCK_WAIT_MS]) as tx:
+    with execution(access.storage, access.clock, time, work.action, Locking.of(options)) as tx:
         instant = pending_plan(tx.state, time, work.action)
         planned = compaction_plan(tx.state, instant)
         slices = _slices(tx.state, planned, instant, work)

@@ -13,10 +13,11 @@ from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, LockHeldError, MissingFileError, PendingInstantError, UnsupportedTableError
 from hoodie.markers import DirectMarkers, MarkerType
 from hoodie.services.compaction.execute import execute_compaction
-from hoodie.transaction.lock import service_lock
+from hoodie.transaction.locks import service_lock
 from hoodie.view.access import TableAccess
 from tests.support.clock import FakeClock
 from tests.support.counting import CountingStorage
+from tests.support.locks import NO_WAIT
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 NO_SMALL_FILES = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
@@ -121,7 +122,7 @@ def test_only_one_process_executes_a_plan(table):
     update(table, "a")
     time = table.schedule(COMPACTION, force=True)
     with (
-        service_lock(table.storage, table.clock, f"compaction-{time}", 0),
+        service_lock(table.storage, table.clock, f"compaction-{time}", NO_WAIT),
         pytest.raises(LockHeldError, match=f"compaction-{time}"),
     ):
         table.run(COMPACTION, {"hoodie.write.lock.wait_time_ms": 0}, time=time)
@@ -211,9 +212,9 @@ def test_work_that_is_complete_does_not_fail_for_its_markers(table, monkeypatch,
 
 
 def test_nothing_due_waits_for_no_lock(table):
-    from hoodie.transaction.lock import table_lock
+    from hoodie.transaction.locks import table_lock
 
-    with table_lock(table.storage, table.clock, "a long write", 0):
+    with table_lock(table.storage, table.clock, "a long write", NO_WAIT):
         assert table.schedule(COMPACTION, {"hoodie.write.lock.wait_time_ms": 0}) is None
 
 

@@ -8,9 +8,10 @@ from hoodie import CLEAN, COMPACTION, LOG_COMPACTION
 from hoodie.errors import LockHeldError, PendingInstantError, UnsupportedTableError
 from hoodie.formats.log import BlockType, Header, scan_blocks
 from hoodie.markers import DirectMarkers
-from hoodie.transaction.lock import service_lock
+from hoodie.transaction.locks import service_lock
 from hoodie.view.log_blocks import blocks_of, valid_blocks
 from tests.support.clock import FakeClock
+from tests.support.locks import NO_WAIT
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 NO_SMALL_FILES = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
@@ -216,7 +217,7 @@ def test_only_one_process_executes_it_and_only_once(table):
     for ts in (2, 3):
         write(table, ("a", ts))
     time = table.schedule(LOG_COMPACTION, TWO)
-    with service_lock(table.storage, table.clock, f"compaction-{time}", 0), pytest.raises(LockHeldError):
+    with service_lock(table.storage, table.clock, f"compaction-{time}", NO_WAIT), pytest.raises(LockHeldError):
         table.run(LOG_COMPACTION, {"hoodie.write.lock.wait_time_ms": 0}, time=time)
     table.run(LOG_COMPACTION, time=time)
     with pytest.raises(PendingInstantError):

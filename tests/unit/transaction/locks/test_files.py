@@ -15,8 +15,10 @@ import pytest
 
 from hoodie.errors import LockHeldError, PendingInstantError
 from hoodie.storage import LocalStorage
-from hoodie.transaction.lock import LOCK, break_lock, held_locks, service_lock, table_lock
+from hoodie.transaction.locks import break_lock, held_locks, service_lock, table_lock
+from hoodie.transaction.locks.files import LOCK
 from tests.support.clock import FakeClock
+from tests.support.locks import NO_WAIT, locking
 from tests.support.tables import batch, content, create
 
 
@@ -27,9 +29,9 @@ def storage(tmp_path):
 
 def test_a_second_writer_waits_and_is_told_who_holds_the_lock(storage):
     clock = FakeClock()
-    with table_lock(storage, clock, "upsert", 0):
+    with table_lock(storage, clock, "upsert", NO_WAIT):
         begun = clock.time
-        with pytest.raises(LockHeldError) as caught, table_lock(storage, clock, "clean", 5000):
+        with pytest.raises(LockHeldError) as caught, table_lock(storage, clock, "clean", locking(wait_time_ms=5000)):
             pytest.fail("two writers at once")
         assert (clock.time - begun).total_seconds() >= 5
     text = str(caught.value)
@@ -38,13 +40,13 @@ def test_a_second_writer_waits_and_is_told_who_holds_the_lock(storage):
     assert "upsert" in text
     assert "s old" in text
     assert "hudi-services unlock" in text
-    with table_lock(storage, clock, "clean", 0):
+    with table_lock(storage, clock, "clean", NO_WAIT):
         pass
     assert storage.info(LOCK) is None
 
 
 def test_the_lock_goes_also_when_the_block_fails(storage):
-    with pytest.raises(ZeroDivisionError), table_lock(storage, FakeClock(), "upsert", 0):
+    with pytest.raises(ZeroDivisionError), table_lock(storage, FakeClock(), "upsert", NO_WAIT):
         1 / 0  # noqa: B018
     assert storage.info(LOCK) is None
 
@@ -52,13 +54,13 @@ def test_the_lock_goes_also_when_the_block_fails(storage):
 def test_the_lock_of_a_killed_process_is_taken_over(tmp_path, storage):
     code = (
         "import os, sys; from hoodie.clock import SystemClock; from hoodie.storage import LocalStorage\n"
-        "from hoodie.transaction.lock import table_lock\n"
-        f"with table_lock(LocalStorage({str(tmp_path)!r}), SystemClock(), 'upsert', 0):\n    os.kill(os.getpid(), 9)"
+        "from tests.support.locks import NO_WAIT; from hoodie.transaction.locks import table_lock\n"
+        f"with table_lock(LocalStorage({str(tmp_path)!r}), SystemClock(), 'upsert', NO_WAIT):\n    os.kill(os.getpid(), 9)"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == -9
     assert storage.info(LOCK) is not None
-    with table_lock(storage, FakeClock(), "clean", 0):
+    with table_lock(storage, FakeClock(), "clean", NO_WAIT):
         assert json.loads(storage.read(LOCK))["purpose"] == "clean"
 
 
@@ -67,7 +69,7 @@ def test_the_lock_of_a_killed_process_is_taken_over(tmp_path, storage):
 )
 def test_a_lock_of_another_program_is_respected(storage, content):
     storage.create(LOCK, content)
-    with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", 1000):
+    with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", locking(wait_time_ms=1000)):
         pytest.fail("took a foreign lock")
     assert storage.read(LOCK) == content
     assert held_locks(storage) == {LOCK: content.decode()}
@@ -77,11 +79,11 @@ def test_a_lock_of_another_program_is_respected(storage, content):
 
 def test_locks_of_services_are_seen_and_broken_too(storage):
     clock = FakeClock()
-    with service_lock(storage, clock, "compaction-7", 0):
+    with service_lock(storage, clock, "compaction-7", NO_WAIT):
         (path,) = held_locks(storage)
         assert path.endswith("compaction-7.lock")
         break_lock(storage, path)
-        with service_lock(storage, clock, "compaction-7", 0):
+        with service_lock(storage, clock, "compaction-7", NO_WAIT):
             mine = storage.read(path)
     assert "compaction-7" in mine.decode()
     assert held_locks(storage) == {}
@@ -89,7 +91,7 @@ def test_locks_of_services_are_seen_and_broken_too(storage):
 
 def test_the_lock_of_a_successor_stays_when_a_broken_one_is_released(storage):
     clock = FakeClock()
-    with table_lock(storage, clock, "upsert", 0):
+    with table_lock(storage, clock, "upsert", NO_WAIT):
         break_lock(storage, LOCK)
         storage.create(LOCK, b"another's")
     assert storage.read(LOCK) == b"another's"
@@ -98,7 +100,7 @@ def test_the_lock_of_a_successor_stays_when_a_broken_one_is_released(storage):
 def leave(storage, **changes):
     """A lock as a process of this machine leaves it that is gone."""
     clock = FakeClock()
-    with table_lock(storage, clock, "upsert", 0):
+    with table_lock(storage, clock, "upsert", NO_WAIT):
         entry = json.loads(storage.read(LOCK))
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
@@ -111,11 +113,11 @@ def test_of_two_that_find_a_dead_lock_only_one_removes_it(storage):
     entry = leave(storage)
     claim = f"{LOCK}.{entry['token']}"
     storage.create(claim, json.dumps({**entry, "host": "elsewhere"}).encode())  # the other is removing it now
-    with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", 1000):
+    with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", locking(wait_time_ms=1000)):
         pytest.fail("two writers at once")
     storage.delete(claim)
     storage.create(claim, json.dumps(entry).encode())  # the other has died, too
-    with table_lock(storage, FakeClock(), "clean", 0):
+    with table_lock(storage, FakeClock(), "clean", NO_WAIT):
         assert json.loads(storage.read(LOCK))["purpose"] == "clean"
     assert storage.info(claim) is None
 
@@ -132,37 +134,37 @@ def test_a_lock_that_was_taken_over_meanwhile_is_not_removed(storage):
                 self.delete(LOCK)
                 super().create(LOCK, b"another's")
 
-    with pytest.raises(LockHeldError), table_lock(Late(storage.base_path), FakeClock(), "clean", 0):
+    with pytest.raises(LockHeldError), table_lock(Late(storage.base_path), FakeClock(), "clean", NO_WAIT):
         pytest.fail("two writers at once")
     assert storage.read(LOCK) == b"another's"
 
 
 def test_a_process_that_cannot_be_looked_at_is_not_dead(storage, monkeypatch):
     leave(storage, pid=1, started="12")
-    monkeypatch.setattr("hoodie.transaction.lock_owner._started", lambda pid: "")  # /proc with hidepid
-    with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", 0):
+    monkeypatch.setattr("hoodie.transaction.locks.owner._started", lambda pid: "")  # /proc with hidepid
+    with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", NO_WAIT):
         pytest.fail("took a living writer's lock")
 
 
 def test_a_process_of_another_container_is_not_dead(storage):
     leave(storage, namespace="pid:[1]")
-    with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", 0):
+    with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", NO_WAIT):
         pytest.fail("took a lock of which nothing is known")
 
 
 def test_a_lock_from_before_a_restart_is_taken_over_only_on_the_same_machine(storage, monkeypatch):
-    monkeypatch.setattr("hoodie.transaction.lock_owner._machine_id", lambda: "this one")
+    monkeypatch.setattr("hoodie.transaction.locks.owner._machine_id", lambda: "this one")
     entry = leave(storage, boot="an earlier one", machine="another one of this name")
-    with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", 0):
+    with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", NO_WAIT):
         pytest.fail("took a living writer's lock")
     for unknown in ("machine", "boot"):
         break_lock(storage, LOCK)
         storage.create(LOCK, json.dumps({**entry, "machine": "this one", unknown: ""}).encode())
-        with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", 0):
+        with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", NO_WAIT):
             pytest.fail("took a lock of which nothing is known")
     break_lock(storage, LOCK)
     storage.create(LOCK, json.dumps({**entry, "machine": "this one"}).encode())
-    with table_lock(storage, FakeClock(), "clean", 0):
+    with table_lock(storage, FakeClock(), "clean", NO_WAIT):
         pass
 
 
@@ -191,12 +193,12 @@ def test_of_two_that_find_a_dead_lock_and_its_dead_claimant_only_one_removes_it(
             return super().delete(path)
 
     def first():
-        with table_lock(First(storage.base_path), FakeClock(), "clean", 0):
+        with table_lock(First(storage.base_path), FakeClock(), "clean", NO_WAIT):
             taken.set()
             done.wait(5)
 
     def second():
-        with table_lock(Second(storage.base_path), FakeClock(), "upsert", 0):
+        with table_lock(Second(storage.base_path), FakeClock(), "upsert", NO_WAIT):
             done.wait(5)
 
     done = Event()
@@ -212,10 +214,10 @@ def test_of_two_that_find_a_dead_lock_and_its_dead_claimant_only_one_removes_it(
 
 def test_a_lock_from_another_machine_is_respected(storage):
     clock = FakeClock()
-    with table_lock(storage, clock, "upsert", 0):
+    with table_lock(storage, clock, "upsert", NO_WAIT):
         entry = json.loads(storage.read(LOCK))
     storage.create(LOCK, json.dumps({**entry, "host": "elsewhere"}).encode())
-    with pytest.raises(LockHeldError, match="elsewhere"), table_lock(storage, clock, "clean", 0):
+    with pytest.raises(LockHeldError, match="elsewhere"), table_lock(storage, clock, "clean", NO_WAIT):
         pytest.fail("took a foreign lock")
 
 

@@ -1,0 +1,141 @@
+"""A lock that is a file, as Hudi's FileSystemBasedLockProvider has it (format notes, section 13).
+
+One writer at a time. The file is created exclusively, so Hudi's writers that use the same provider wait for us and we for
+them. It tells who took it; a lock whose process is provably dead is taken over, any other is broken only by hand. (Hudi's
+own lock file is empty. Hudi's `hoodie.write.lock.filesystem.expire` must stay 0, its default: else Hudi takes away a lock that
+was taken that many minutes ago, whoever still works under it.)
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+
+from hoodie.clock import Clock
+from hoodie.errors import CorruptTableError, LockHeldError, LockLostError
+from hoodie.storage.base import Storage
+from hoodie.storage.once import create_own
+from hoodie.transaction.locks.base import HeldLock, Patience
+from hoodie.transaction.locks.owner import LockOwner
+from hoodie.transaction.recovery import recovered
+
+_log = logging.getLogger(__name__)
+
+LOCK = ".hoodie/lock"
+
+
+@dataclass(frozen=True)
+class FileLock:
+    """The lock that is the file `path` of a table."""
+
+    storage: Storage
+    clock: Clock
+    path: str = LOCK
+
+    def acquire(self, purpose: str, patience: Patience) -> HeldLock:
+        """See `LockProvider.acquire`."""
+        owner = LockOwner.of_this_process(str(self.clock.uuid()), purpose)
+        entry = {"lockCreateTime": self.clock.now().isoformat(), "lockThreadName": purpose, **asdict(owner)}
+        content = json.dumps(entry, indent=2).encode()
+        owner.hold()
+        try:
+            while not self._attempt(content):
+                patience.pause(self._held_error)
+        except BaseException:
+            owner.release()
+            raise
+        return _HeldFile(self.storage, self.path, content, owner)
+
+    def _attempt(self, content: bytes) -> bool:
+        while True:
+            with suppress(FileExistsError):
+                create_own(self.storage, self.path, content)
+                return True
+            if not _take_over(self.storage, self.path, content):
+                return False
+
+    def _held_error(self, waited: float) -> LockHeldError:
+        info = self.storage.info(self.path)
+        age = f"{self.clock.now().timestamp() - info.modified_ms / 1000:.0f} s old" if info else "released just now"
+        content = " ".join((read_lock(self.storage, self.path) or b"").decode(errors="replace").split())
+        return LockHeldError(
+            f"Table {self.storage.base_path} is locked by another writer, waited {waited:.0f} s",
+            found=f"lock {self.path}, {age}: {content[:500] or '(empty)'}",
+            fix="wait for that writer; if it is certainly gone, remove the lock with `hudi-services unlock`",
+        )
+
+
+@dataclass(frozen=True)
+class _HeldFile:
+    """It does not expire: only people take it away."""
+
+    storage: Storage
+    path: str
+    content: bytes
+    owner: LockOwner
+
+    def verify(self) -> None:
+        found = read_lock(self.storage, self.path)
+        if found != self.content:
+            raise LockLostError(
+                f"The lock {self.path} of table {self.storage.base_path} was taken away from {self.owner.purpose}",
+                found="another's lock" if found is not None else "no lock",
+                fix="run it again; nothing was completed. Before `hudi-services unlock` see that its owner is gone",
+            )
+
+    def certain(self) -> bool:
+        return True
+
+    def release(self) -> None:
+        """A lock that could not be removed is taken over, as its process has ended or does not hold it any more."""
+        try:
+            _delete_lock(self.storage, self.path, self.content)
+        except Exception as error:  # noqa: BLE001 - whatever a storage raises
+            _log.warning("The lock %s of %s could not be removed: %s", self.path, self.storage.base_path, error)
+        finally:
+            self.owner.release()
+
+
+def _take_over(storage: Storage, path: str, own: bytes) -> bool:
+    """Remove the lock, or the claim to one, when its owner is certainly dead; True when it is worth trying again at once."""
+    content = read_lock(storage, path)
+    if content is None:
+        return True
+    owner = LockOwner.parse(content)
+    if owner is None or not owner.is_dead():
+        return False
+    # Of those who find it dead one may remove it: another's late removal would hit the lock that the first has taken by then.
+    claim = f"{path}.{owner.token}"
+    try:
+        create_own(storage, claim, own)
+    except FileExistsError:
+        return _take_over(storage, claim, own)  # a claim of the dead is removed in the same way, and by one
+    _delete_lock(storage, path, content)
+    storage.delete(claim)
+    if path.endswith("lock"):  # not a claim's
+        recovered(
+            f"took over the lock {path} of pid {owner.pid} on host {owner.host} ({owner.purpose}), which had ended"
+        )
+    return True
+
+
+def _delete_lock(storage: Storage, path: str, content: bytes) -> None:
+    """Delete the lock if it is still this one."""
+    if read_lock(storage, path) == content:
+        storage.delete(path)
+
+
+def read_lock(storage: Storage, path: str) -> bytes | None:
+    """The content of a lock file; None when there is none. Raises CorruptTableError for a folder of that name."""
+    try:
+        return storage.read(path)
+    except FileNotFoundError:
+        return None
+    except IsADirectoryError as error:
+        raise CorruptTableError(
+            f"The lock {path} of table {storage.base_path} is a folder",
+            found=str(error),
+            fix="no writer makes one: look what is in it, and remove it by hand",
+        ) from error

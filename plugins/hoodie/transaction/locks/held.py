@@ -1,0 +1,34 @@
+"""The lock of the table that the work at hand is done under: what completes an instant asks whether it still is held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from hoodie.transaction.locks.base import HeldLock
+
+_current: ContextVar[HeldLock | None] = ContextVar("table_lock", default=None)
+
+
+@contextmanager
+def holding(lock: HeldLock) -> Iterator[None]:
+    """For the time of the block the work is done under `lock`."""
+    token = _current.set(lock)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def verify_held() -> None:
+    """Raises LockLostError when the lock was lost. A writer that was stopped for long does not know it before it asks."""
+    lock = _current.get()
+    if lock is not None:
+        lock.verify()
+
+
+def certainly_held() -> bool:
+    """Whether the lock was held all the time since the last `verify_held`."""
+    lock = _current.get()
+    return lock is None or lock.certain()

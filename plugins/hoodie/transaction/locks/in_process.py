@@ -1,0 +1,65 @@
+"""A lock among the threads of this process, as Hudi's InProcessLockProvider: other processes do not see it."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+from hoodie.clock import Clock
+from hoodie.errors import LockHeldError
+from hoodie.storage.base import Storage
+from hoodie.transaction.locks.base import HeldLock, Patience
+
+_holders: dict[str, _HeldHere] = {}  # by table
+_guard = threading.Lock()
+
+
+@dataclass(frozen=True)
+class InProcessLock:
+    """The lock of one table among threads."""
+
+    storage: Storage
+    clock: Clock
+
+    def acquire(self, purpose: str, patience: Patience) -> HeldLock:
+        """See `LockProvider.acquire`."""
+        mine = _HeldHere(self._table, purpose, threading.current_thread().name, self.clock.now().timestamp())
+        while True:
+            with _guard:
+                if _holders.setdefault(self._table, mine) is mine:
+                    return mine
+            patience.pause(self._held_error)
+
+    @property
+    def _table(self) -> str:
+        return self.storage.base_path.replace("s3a://", "s3://", 1)
+
+    def _held_error(self, waited: float) -> LockHeldError:
+        holder = _holders.get(self._table)
+        age = f"{self.clock.now().timestamp() - holder.since:.0f} s old" if holder else "released just now"
+        by = f"{holder.purpose} in thread {holder.thread}" if holder else "nobody"
+        return LockHeldError(
+            f"Table {self.storage.base_path} is locked by another writer, waited {waited:.0f} s",
+            found=f"a lock of this process, {age}, held by {by}",
+            fix="wait for that writer",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _HeldHere:
+    """Nobody takes it away; it ends with the process."""
+
+    table: str
+    purpose: str
+    thread: str
+    since: float  # seconds since 1970
+
+    def verify(self) -> None:
+        """Held until it is given back."""
+
+    def certain(self) -> bool:
+        return True
+
+    def release(self) -> None:
+        with _guard:
+            _holders.pop(self.table, None)

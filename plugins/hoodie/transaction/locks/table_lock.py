@@ -1,0 +1,95 @@
+"""Taking the lock of a table, by the provider that was chosen; and locks of single pieces of work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from hoodie.clock import Clock
+from hoodie.config.lock_keys import FILE_SYSTEM_PATH, IN_PROCESS
+from hoodie.errors import ConfigError
+from hoodie.storage.base import Storage
+from hoodie.transaction.locks.base import HeldLock, LockProvider, Patience
+from hoodie.transaction.locks.files import LOCK, FileLock, read_lock
+from hoodie.transaction.locks.held import holding
+from hoodie.transaction.locks.in_process import InProcessLock
+from hoodie.transaction.locks.locking import Locking
+from hoodie.transaction.locks.owner import LockOwner
+
+_SERVICE_LOCKS = ".hoodie/.locks"
+
+
+@contextmanager
+def table_lock(storage: Storage, clock: Clock, purpose: str, locking: Locking) -> Iterator[None]:
+    """Hold the table's lock for the block.
+
+    Waits for another owner as `locking` says, then raises LockHeldError that shows the owner and the lock's age. Raises
+    ConfigError when the provider cannot lock this table, or another writer uses another one.
+    """
+    with _held(_provider(storage, clock, locking), clock, purpose, locking) as lock:
+        _refuse_other_provider(storage, locking)
+        with holding(lock):
+            yield
+
+
+@contextmanager
+def service_lock(storage: Storage, clock: Clock, name: str, locking: Locking) -> Iterator[None]:
+    """Hold a lock of one piece of work, such as the execution of one plan: writers do not wait for it.
+
+    Hudi has no such lock: whatever the provider of the table's, this one is a file.
+    """
+    provider = FileLock(storage, clock, f"{_SERVICE_LOCKS}/{name}.lock")
+    with _held(provider, clock, name, locking):
+        yield
+
+
+@contextmanager
+def _held(provider: LockProvider, clock: Clock, purpose: str, locking: Locking) -> Iterator[HeldLock]:
+    lock = provider.acquire(purpose, Patience(clock, locking.wait_ms, locking.retry_ms))
+    try:
+        yield lock
+    finally:
+        lock.release()
+
+
+def _provider(storage: Storage, clock: Clock, locking: Locking) -> LockProvider:
+    if locking.provider == IN_PROCESS:
+        return InProcessLock(storage, clock)
+    own = f"{storage.base_path}/{LOCK.rpartition('/')[0]}"
+    if locking.folder is not None and locking.folder.removeprefix("file://").removeprefix("file:").rstrip("/") != own:
+        raise ConfigError(
+            f"Option {FILE_SYSTEM_PATH.name} names another folder than the table's own",
+            found=locking.folder,
+            fix=f"leave it out, here and in Hudi's writers: the lock is {own}/lock, where every writer of the table looks",
+        )
+    return FileLock(storage, clock)
+
+
+def _refuse_other_provider(storage: Storage, locking: Locking) -> None:
+    """Of two writers with two providers one sees the other, as each looks when it has its own lock."""
+    if locking.provider != IN_PROCESS:
+        return
+    content = read_lock(storage, LOCK)
+    if content is None:
+        return
+    owner = LockOwner.parse(content)
+    if owner is not None and owner.is_dead():
+        return
+    raise ConfigError(
+        f"Two lock providers are in use on table {storage.base_path}",
+        found=f"{locking.provider} here, and the lock {LOCK} of a FileSystemBasedLockProvider: "
+        f"{' '.join(content.decode(errors='replace').split())[:300] or '(empty)'}",
+        fix="give all writers the same hoodie.write.lock.provider; one that is left over goes with `hudi-services unlock`",
+    )
+
+
+def held_locks(storage: Storage) -> dict[str, str]:
+    """The locks of a table and its services: their paths, and what they say of their holders."""
+    paths = [LOCK, *(file.path for file in storage.list(_SERVICE_LOCKS).files if file.name.endswith(".lock"))]
+    contents = {path: read_lock(storage, path) for path in paths}
+    return {path: content.decode(errors="replace") for path, content in contents.items() if content is not None}
+
+
+def break_lock(storage: Storage, path: str) -> None:
+    """Remove a lock whoever holds it: for an operator who knows that the owner is gone."""
+    storage.delete(path)
