@@ -80,6 +80,9 @@ class FaultyStorage:
     def create(self, path, data):
         return self._call("create", path, data)
 
+    def replace(self, path, old, new):
+        return self._call("replace", path, old, new)
+
     def delete(self, path):
         return self._call("delete", path)
 

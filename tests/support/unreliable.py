@@ -26,7 +26,7 @@ def unreliable(endpoint: str, rule: Rule) -> Iterator[str]:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             verdict = rule(self.command, self.path)
             if verdict == "replace":
-                del self.headers["If-None-Match"]
+                del self.headers["If-None-Match"], self.headers["If-Match"]
             if verdict in ("", "lose", "replace"):
                 server = http.client.HTTPConnection(urlsplit(endpoint).netloc)
                 server.request(self.command, self.path, body, dict(self.headers))

@@ -12,6 +12,7 @@ KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and is
 AGAIN = {
     "CatalogError",
     "LockHeldError",
+    "LockLostError",
     "NotCommittedError",
     "PendingInstantError",
     "SourceUnavailableError",

@@ -7,8 +7,12 @@ from typing import Any
 from hoodie.config.key import ConfigKey, integer, text
 
 _PACKAGE = "org.apache.hudi.client.transaction.lock."
-FILE_SYSTEM, IN_PROCESS = "FileSystemBasedLockProvider", "InProcessLockProvider"
-PROVIDERS = (FILE_SYSTEM, IN_PROCESS)
+FILE_SYSTEM, STORAGE, IN_PROCESS = (
+    "FileSystemBasedLockProvider",
+    "StorageBasedLockProvider",
+    "InProcessLockProvider",
+)
+PROVIDERS = (FILE_SYSTEM, STORAGE, IN_PROCESS)
 
 
 def _provider(value: str) -> str:
@@ -37,4 +41,18 @@ FILE_SYSTEM_PATH = ConfigKey[str](
     "hoodie.write.lock.filesystem.path", text, None, "folder of the lock file: none but .hoodie of the table"
 )
 
-LOCK_KEYS: tuple[ConfigKey[Any], ...] = (PROVIDER, WAIT_MS, RETRY_MS, FILE_SYSTEM_PATH)
+VALIDITY_S = ConfigKey[int](
+    "hoodie.write.lock.storage.validity.timeout.secs",
+    integer(10),
+    300,
+    "seconds for which a storage-based lock is held unless it is renewed: a dead writer's is free after them",
+)
+RENEWAL_S = ConfigKey[int](
+    "hoodie.write.lock.storage.renew.interval.secs",
+    integer(1),
+    30,
+    "seconds between two renewals of a storage-based lock: a tenth of the time that it is valid, at most",
+    ("hoodie.write.lock.storage.heartbeat.poll.secs",),
+)
+
+LOCK_KEYS: tuple[ConfigKey[Any], ...] = (PROVIDER, WAIT_MS, RETRY_MS, FILE_SYSTEM_PATH, VALIDITY_S, RENEWAL_S)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from hoodie.errors import UnsafePathError
 
@@ -89,6 +89,18 @@ class Storage(Protocol):
         """Delete what processes that are gone have left unfinished directly in these folders, and nothing else.
 
         Where a file is made by one request there is nothing to find.
+        """
+        ...
+
+
+@runtime_checkable
+class ReplacingStorage(Storage, Protocol):
+    """A storage in which the content of a file can be replaced by one step that another writer cannot come into."""
+
+    def replace(self, path: str, old: bytes, new: bytes) -> bool:
+        """Give the file the content `new` if it has the content `old`; False when it has another, or is not there.
+
+        A reader sees the one or the other, whole. Raises OSError when whether it was done cannot be told.
         """
         ...
 

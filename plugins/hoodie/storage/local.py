@@ -7,6 +7,7 @@ import fcntl
 import hashlib
 import os
 import shutil
+import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -19,6 +20,8 @@ from hoodie.errors import CorruptTableError, UnsafePathError
 from hoodie.storage.base import File, FileInfo, Listing, inside
 
 _TEMPORARY = ".tmp-"  # no name of the format begins so: readers of every implementation pass it over
+
+_GUARD_LOOKS, _GUARD_SECONDS = 200, 0.01  # what it is held for takes a few milliseconds
 
 
 class LocalStorage:
@@ -106,6 +109,22 @@ class LocalStorage:
             os.link(temporary, target)  # fails when the target exists: the one atomic create-with-content of POSIX
         _sync_folder(target.parent)
 
+    def replace(self, path: str, old: bytes, new: bytes) -> bool:
+        """Writers that replace the file at the same time wait for each other by a lock of the kernel on a file beside it."""
+        target = self._at(path)
+        if not target.exists():
+            return False
+        with _alone(target.with_name(f".{target.name}.guard")):
+            if not target.exists() or target.read_bytes() != old:
+                return False
+            with _owned(target.parent, _TEMPORARY) as (temporary, sink):
+                sink.write(new)
+                sink.flush()
+                os.fsync(sink.fileno())
+                os.replace(temporary, target)
+            _sync_folder(target.parent)
+        return True
+
     def delete(self, path: str) -> bool:
         target = self._at(path)
         try:
@@ -152,6 +171,21 @@ def _owned(folder: Path, name: str, buffering: int = -1) -> Iterator[tuple[Path,
             finally:
                 path.unlink(missing_ok=True)
             return
+
+
+@contextmanager
+def _alone(guard: Path) -> Iterator[None]:
+    """Hold the kernel's lock on `guard`, a file that stays. Raises TimeoutError when a process that has it does not go on."""
+    with open(guard, "ab") as held:
+        for _ in range(_GUARD_LOOKS):
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(_GUARD_SECONDS)
+            else:
+                yield
+                return
+    raise TimeoutError(errno.ETIMEDOUT, "A process that has been stopped holds it", str(guard))
 
 
 def _delete_abandoned(path: Path) -> None:

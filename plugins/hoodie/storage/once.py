@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from enum import Enum
 
-from hoodie.storage.base import Storage
+from hoodie.storage.base import ReplacingStorage, Storage
 
 # What a store refuses for good. After any other error it may have made the file, or may still make it.
 _REFUSED = frozenset(
@@ -36,6 +36,24 @@ def create_own(storage: Storage, path: str, data: bytes) -> None:
     except Exception as error:
         if look_once(storage, path, data, error) is not Outcome.DONE:
             raise
+
+
+def replace_own(storage: ReplacingStorage, path: str, old: bytes, new: bytes) -> bool:
+    """Replace a content by one that no other writer makes; False when the file had another content than `old`.
+
+    After an error the file is looked for, once: done is done. Raises what `ReplacingStorage.replace` raised when it still has, or
+    may still have, the old content.
+    """
+    try:
+        return storage.replace(path, old, new)
+    except Exception:
+        try:
+            found = storage.read(path)
+        except Exception:  # noqa: BLE001 - the first error says more
+            found = old
+        if found == old:
+            raise
+        return found == new
 
 
 def look_once(storage: Storage, path: str, data: bytes, error: Exception) -> Outcome:

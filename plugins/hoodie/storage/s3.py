@@ -66,6 +66,47 @@ class S3Storage(FsspecStorage):
             break
         self._prove(target, data)
 
+    def replace(self, path: str, old: bytes, new: bytes) -> bool:
+        """By one request that the store refuses when the object has changed (`If-Match`)."""
+        target = self._full(path)
+        try:
+            content, tag = self._fs.read_tagged(target)
+        except FileNotFoundError:
+            return False
+        if content != old:
+            return False
+        try:
+            self._fs.pipe_file(target, new, IfMatch=tag)
+        except OSError as error:
+            if _is_there(error) or isinstance(error, FileNotFoundError):
+                return self._has(target, new)  # a client that sends it again because the answer was lost is refused
+            raise
+        self._prove_match(target, new, tag)
+        return True
+
+    def _has(self, target: str, content: bytes) -> bool:
+        try:
+            return bool(self._fs.read_tagged(target)[0] == content)
+        except FileNotFoundError:
+            return False
+
+    def _prove_match(self, target: str, data: bytes, old_tag: str) -> None:
+        """Once for each client and bucket: the same request again, whose tag is no more the object's, must be refused."""
+        bucket = target.partition("/")[0]
+        if bucket in self._fs.matching:
+            return
+        try:
+            self._fs.pipe_file(target, data, IfMatch=old_tag)
+        except OSError as error:
+            if _is_there(error):
+                self._fs.matching.add(bucket)
+            return
+        raise ConfigError(
+            f"Cannot lock tables at {self._url} by a file that is replaced",
+            found="the store replaced a file that had changed although the request said `If-Match`",
+            fix="use a store, or a version of it, with conditional writes, or another hoodie.write.lock.provider",
+        )
+
     def _prove(self, target: str, data: bytes) -> None:
         """Once for each client and bucket: a second request for the file that was just made must be refused.
 

@@ -12,6 +12,7 @@ from botocore.exceptions import (
     ProfileNotFound,
     UnauthorizedSSOTokenError,
 )
+from fsspec.asyn import sync
 from s3fs import S3FileSystem
 
 from hoodie.errors import ConfigError
@@ -28,6 +29,7 @@ class S3Client(S3FileSystem):  # type: ignore[misc]
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
         self.exclusive: set[str] = set()  # buckets whose store was seen to refuse a second object of a key
+        self.matching: set[str] = set()  # … and a replacement of an object that had changed
 
     async def _call_s3(self, method: str, *arguments: Any, **keywords: Any) -> Any:
         try:
@@ -40,3 +42,16 @@ class S3Client(S3FileSystem):  # type: ignore[misc]
             ) from error
         except BotoCoreError as error:
             raise OSError(errno.EIO, str(error)) from error
+
+    def read_tagged(self, path: str) -> tuple[bytes, str]:
+        """An object's content with its entity tag, from one answer. Raises FileNotFoundError."""
+        content, tag = sync(self.loop, self._read_tagged, path)
+        return content, tag
+
+    async def _read_tagged(self, path: str) -> tuple[bytes, str]:
+        bucket, key, _ = self.split_path(path)
+        answer = await self._call_s3("get_object", Bucket=bucket, Key=key)
+        try:
+            return await answer["Body"].read(), answer["ETag"]
+        finally:
+            answer["Body"].close()

@@ -203,3 +203,21 @@ def test_no_credentials(monkeypatch, tmp_path):
     storage = S3Storage("s3://lake/t", {"skip_instance_cache": True})
     with pytest.raises(ConfigError, match=r"bucket lake.*AWS_ACCESS_KEY_ID"):
         storage.read("x")
+
+
+def test_a_replacement_whose_answer_was_lost_is_ones_own(s3):
+    """The client asks again by itself, and is told that the object has changed."""
+    with storage_behind(s3, answers := Answers("PUT", "/lock", "lose", times=0)) as storage:
+        storage.create("lock", b"old")
+        answers.left = 1
+        assert storage.replace("lock", b"old", b"new")
+        assert answers.left == 0
+        assert storage.read("lock") == b"new"
+
+
+def test_a_store_that_ignores_the_condition_of_a_replacement_is_found_out(s3):
+    with storage_behind(s3, answers := Answers("PUT", "/lock", "replace", times=0)) as storage:
+        storage.create("lock", b"old")
+        answers.left = 2
+        with pytest.raises(ConfigError, match="`If-Match`"):
+            storage.replace("lock", b"old", b"new")

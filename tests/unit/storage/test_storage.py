@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import fsspec
@@ -19,6 +20,7 @@ from hoodie import CLEAN, HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, TableExistsError, TableNotFoundError
 from hoodie.storage import FsspecStorage, LocalStorage, S3Storage, closing_input, join, open_storage, walk_files
+from hoodie.storage.base import ReplacingStorage
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
@@ -90,6 +92,42 @@ def test_of_many_creators_one_wins(storage):
         thread.join()
     assert len(won) == 1
     assert storage.read("lock") == f"{won[0]}".encode()
+
+
+def replacing(storage):
+    if isinstance(storage, FsspecStorage) and not isinstance(storage, S3Storage):
+        assert not isinstance(storage, ReplacingStorage)
+        return None
+    assert isinstance(storage, ReplacingStorage)
+    return storage
+
+
+def test_a_file_is_replaced_only_if_it_is_as_expected(storage):
+    if (known := replacing(storage)) is None:
+        return
+    assert not known.replace("x/lock", b"", b"new")
+    storage.create("x/lock", b"old")
+    assert not known.replace("x/lock", b"other", b"new")
+    assert storage.read("x/lock") == b"old"
+    assert known.replace("x/lock", b"old", b"new")
+    assert not known.replace("x/lock", b"old", b"newer")
+    assert storage.read("x/lock") == b"new"
+
+
+def test_of_many_that_replace_a_file_one_wins(storage):
+    if (known := replacing(storage)) is None:
+        return
+    storage.create("lock", b"old")
+    begin = threading.Barrier(8)
+
+    def contend(number):
+        begin.wait()
+        return known.replace("lock", b"old", f"{number}".encode())
+
+    with ThreadPoolExecutor(8) as pool:
+        won = list(pool.map(contend, range(8)))
+    assert won.count(True) == 1
+    assert storage.read("lock") == f"{won.index(True)}".encode()
 
 
 def test_a_listing_is_one_level_in_order_with_sizes_and_times(storage):
@@ -300,3 +338,13 @@ def test_a_sweep_takes_no_file_that_a_writer_is_about_to_lock(tmp_path, monkeypa
     monkeypatch.setattr("hoodie.storage.local.os.link", late_link)
     storage.create("f", b"content")
     assert storage.read("f") == b"content"
+
+
+def test_a_process_that_is_stopped_in_the_middle_of_a_replacement_stops_nobody_for_ever(tmp_path):
+    storage = LocalStorage(str(tmp_path))
+    storage.create("lock", b"old")
+    with open(tmp_path / ".lock.guard", "ab") as guard:
+        fcntl.flock(guard, fcntl.LOCK_EX)
+        with pytest.raises(TimeoutError):
+            storage.replace("lock", b"old", b"new")
+    assert storage.replace("lock", b"old", b"new")

@@ -181,7 +181,7 @@ class TestExecution:
 
     def test_no_lock_is_held_while_it_works(self, storage, clock, plan):
         old = put(storage, plan)
-        with execution(storage, clock, plan.time, plan.action, 0) as tx:
+        with execution(storage, clock, plan.time, plan.action, NO_WAIT) as tx:
             instant = tx.resume(pending_plan(tx.state, plan.time, plan.action), self.attempts(storage, plan))
             assert storage.info(old) is None, "an earlier attempt's"
             assert not read_markers(storage, plan.time)
@@ -199,7 +199,7 @@ class TestExecution:
 
     def execute(self, storage, clock, plan, then):
         """An execution that writes one file and commits it; `then` is done before the commit. Returns the path of the file."""
-        with execution(storage, clock, plan.time, plan.action, 0) as tx:
+        with execution(storage, clock, plan.time, plan.action, NO_WAIT) as tx:
             instant = tx.resume(pending_plan(tx.state, plan.time, plan.action), self.attempts(storage, plan))
             path = put(storage, plan)
             then()
@@ -246,7 +246,7 @@ class TestExecution:
 
     def test_a_plan_that_does_not_wait_is_told(self, storage, clock, plan):
         with (
-            execution(storage, clock, "20200101000000000", plan.action, 0) as tx,
+            execution(storage, clock, "20200101000000000", plan.action, NO_WAIT) as tx,
             pytest.raises(PendingInstantError, match=f"pending are {plan.time}"),
         ):
             pending_plan(tx.state, "20200101000000000", plan.action)

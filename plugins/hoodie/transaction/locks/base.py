@@ -45,7 +45,7 @@ class Patience:
     waited_ms: int = field(default=0, init=False)
 
     def pause(self, refused: Callable[[float], LockHeldError]) -> None:
-        """Wait until it is time to look again. Raises what `refused` makes of the seconds that were waited, when it was enough."""
+        """Wait until it is time to look again. When it was enough, raises what `refused` makes of the seconds."""
         if self.waited_ms >= self.wait_ms:
             raise refused(self.waited_ms / 1000)
         pause = min(self.retry_ms, self.wait_ms - self.waited_ms)

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from hoodie.clock import Clock
-from hoodie.config.lock_keys import FILE_SYSTEM_PATH, IN_PROCESS
+from hoodie.config import lock_keys
 from hoodie.errors import ConfigError
-from hoodie.storage.base import Storage
+from hoodie.storage.base import ReplacingStorage, Storage
 from hoodie.transaction.locks.base import HeldLock, LockProvider, Patience
 from hoodie.transaction.locks.files import LOCK, FileLock, read_lock
 from hoodie.transaction.locks.held import holding
 from hoodie.transaction.locks.in_process import InProcessLock
+from hoodie.transaction.locks.lease import TABLE_LOCK, LeaseFile, LeaseLock, is_given_back
 from hoodie.transaction.locks.locking import Locking
 from hoodie.transaction.locks.owner import LockOwner
 
@@ -27,7 +28,7 @@ def table_lock(storage: Storage, clock: Clock, purpose: str, locking: Locking) -
     ConfigError when the provider cannot lock this table, or another writer uses another one.
     """
     with _held(_provider(storage, clock, locking), clock, purpose, locking) as lock:
-        _refuse_other_provider(storage, locking)
+        _refuse_other_provider(storage, clock, locking)
         with holding(lock):
             yield
 
@@ -53,41 +54,66 @@ def _held(provider: LockProvider, clock: Clock, purpose: str, locking: Locking) 
 
 
 def _provider(storage: Storage, clock: Clock, locking: Locking) -> LockProvider:
-    if locking.provider == IN_PROCESS:
-        return InProcessLock(storage, clock)
+    match locking.provider:
+        case lock_keys.IN_PROCESS:
+            return InProcessLock(storage, clock)
+        case lock_keys.STORAGE:
+            return LeaseLock(_replacing(storage), clock, locking.validity_s, locking.renewal_s)
     own = f"{storage.base_path}/{LOCK.rpartition('/')[0]}"
     if locking.folder is not None and locking.folder.removeprefix("file://").removeprefix("file:").rstrip("/") != own:
         raise ConfigError(
-            f"Option {FILE_SYSTEM_PATH.name} names another folder than the table's own",
+            f"Option {lock_keys.FILE_SYSTEM_PATH.name} names another folder than the table's own",
             found=locking.folder,
             fix=f"leave it out, here and in Hudi's writers: the lock is {own}/lock, where every writer of the table looks",
         )
     return FileLock(storage, clock)
 
 
-def _refuse_other_provider(storage: Storage, locking: Locking) -> None:
+def _replacing(storage: Storage) -> ReplacingStorage:
+    if not isinstance(storage, ReplacingStorage):
+        raise ConfigError(
+            f"{lock_keys.PROVIDER.name}={lock_keys.STORAGE} cannot lock {storage.base_path}",
+            found="a storage in which a file cannot be replaced on the condition that it has not changed",
+            fix=f"use S3 or a local disk, or {lock_keys.FILE_SYSTEM} for all writers of the table",
+        )
+    return storage
+
+
+def _refuse_other_provider(storage: Storage, clock: Clock, locking: Locking) -> None:
     """Of two writers with two providers one sees the other, as each looks when it has its own lock."""
-    if locking.provider != IN_PROCESS:
-        return
-    content = read_lock(storage, LOCK)
-    if content is None:
-        return
-    owner = LockOwner.parse(content)
-    if owner is not None and owner.is_dead():
-        return
-    raise ConfigError(
-        f"Two lock providers are in use on table {storage.base_path}",
-        found=f"{locking.provider} here, and the lock {LOCK} of a FileSystemBasedLockProvider: "
-        f"{' '.join(content.decode(errors='replace').split())[:300] or '(empty)'}",
-        fix="give all writers the same hoodie.write.lock.provider; one that is left over goes with `hudi-services unlock`",
+    others = (
+        (lock_keys.FILE_SYSTEM, LOCK, _is_dead),
+        (lock_keys.STORAGE, TABLE_LOCK, lambda content: _lease(storage, content).is_free(clock)),
     )
+    for provider, path, is_free in others:
+        content = read_lock(storage, path) if provider != locking.provider else None
+        if content is not None and not is_free(content):
+            raise ConfigError(
+                f"Two lock providers are in use on table {storage.base_path}",
+                found=f"{locking.provider} here, and the lock {path} of a {provider}: "
+                f"{' '.join(content.decode(errors='replace').split())[:300] or '(empty)'}",
+                fix="give all writers the same hoodie.write.lock.provider; one left over goes with `hudi-services unlock`",
+            )
+
+
+def _is_dead(content: bytes) -> bool:
+    owner = LockOwner.parse(content)
+    return owner is not None and owner.is_dead()
+
+
+def _lease(storage: Storage, content: bytes) -> LeaseFile:
+    return LeaseFile.parse(content, f"{storage.base_path}/{TABLE_LOCK}")
 
 
 def held_locks(storage: Storage) -> dict[str, str]:
     """The locks of a table and its services: their paths, and what they say of their holders."""
-    paths = [LOCK, *(file.path for file in storage.list(_SERVICE_LOCKS).files if file.name.endswith(".lock"))]
-    contents = {path: read_lock(storage, path) for path in paths}
-    return {path: content.decode(errors="replace") for path, content in contents.items() if content is not None}
+    others = (file.path for file in storage.list(_SERVICE_LOCKS).files if file.name.endswith(".lock"))
+    contents = {path: read_lock(storage, path) for path in (LOCK, TABLE_LOCK, *others)}
+    return {
+        path: content.decode(errors="replace")
+        for path, content in contents.items()
+        if content is not None and not (path == TABLE_LOCK and is_given_back(content))
+    }
 
 
 def break_lock(storage: Storage, path: str) -> None:

@@ -25,7 +25,7 @@ def test_another_thread_waits_and_is_told_who_holds_the_lock(tmp_path):
     with ThreadPoolExecutor(1) as pool:
         with table_lock(storage, FakeClock(), "upsert", IN_PROCESS):
             assert held_locks(storage) == {}
-            with pytest.raises(LockHeldError, match="waited 3 s.*held by upsert in thread MainThread"):
+            with pytest.raises(LockHeldError, match=r"waited 3 s.*held by upsert in thread MainThread"):
                 pool.submit(hold, storage, locking(provider="InProcessLockProvider", wait_time_ms=3000)).result()
             with table_lock(LocalStorage(str(tmp_path / "other")), FakeClock(), "upsert", IN_PROCESS):
                 pass

@@ -31,7 +31,10 @@ def test_a_provider_goes_by_its_name_with_or_without_package(storage, name):
 @pytest.mark.parametrize("name", ["Redis", "", "org.apache.hudi.aws.transaction.lock.DynamoDBBasedLockProvider"])
 def test_an_unknown_provider_is_an_error_before_anything_is_written(tmp_path, name):
     table = create(tmp_path / "t", FakeClock())
-    with pytest.raises(ConfigError, match="lock.provider.*FileSystemBasedLockProvider, InProcessLockProvider"):
+    with pytest.raises(
+        ConfigError,
+        match=r"lock\.provider.*FileSystemBasedLockProvider, StorageBasedLockProvider, InProcessLockProvider",
+    ):
         table.write(batch([("a", "p", 1, 1)]), "insert", {"hoodie.write.lock.provider": name})
     assert len(table.timeline) == 0
 
@@ -58,7 +61,9 @@ def test_two_providers_on_one_table_are_told(storage, left):
     storage.create(LOCK, left)
     for _ in range(2):  # the lock among threads was given back
         with (
-            pytest.raises(ConfigError, match="Two lock providers .*InProcess.* here, and the lock .hoodie/lock of a File"),
+            pytest.raises(
+                ConfigError, match=r"Two lock providers .*InProcess.* here, and the lock \.hoodie/lock of a File"
+            ),
             table_lock(storage, FakeClock(), "clean", locking(provider="InProcessLockProvider")),
         ):
             pytest.fail("two writers at once")

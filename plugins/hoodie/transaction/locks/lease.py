@@ -1,0 +1,219 @@
+"""A lock that runs out, as Hudi's StorageBasedLockProvider has it (format notes, section 13): one file that is never deleted.
+
+The file says until when its owner holds the lock, or that it was given back. Every change of it replaces what the writer has
+seen, and nothing else (`If-Match`, or a lock of the kernel on local disks), so of two that find the lock free one gets it. The
+owner renews it in a thread; one that has died or was stopped loses it when the time is over, and finds that out before it
+completes anything (`verify`). Clocks may differ by a tenth of the validity, and by what a waiter waits beyond it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from typing import Self
+
+from hoodie.clock import Clock
+from hoodie.errors import CorruptTableError, LockHeldError, LockLostError
+from hoodie.storage.base import ReplacingStorage
+from hoodie.storage.once import create_own, replace_own
+from hoodie.transaction.locks.base import HeldLock, Patience
+from hoodie.transaction.locks.files import read_lock
+from hoodie.transaction.locks.owner import LockOwner
+from hoodie.transaction.recovery import recovered
+
+_log = logging.getLogger(__name__)
+
+TABLE_LOCK = ".hoodie/.locks/table_lock.json"
+_DRIFT_MS = 10_000  # how far clocks may differ for a waiter; Hudi's own waits for 500 ms
+_SAFE = 0.9  # of the validity, for the holder itself
+
+
+@dataclass(frozen=True)
+class LeaseFile:
+    """What the file says: `valid_until` in ms since 1970, `owner` any text."""
+
+    expired: bool
+    valid_until: int
+    owner: str
+
+    @classmethod
+    def parse(cls, content: bytes, where: str) -> Self:
+        """Raises CorruptTableError, naming `where`, for what neither Hudi nor this library writes."""
+        with suppress(ValueError, KeyError, TypeError, RecursionError):
+            entry = json.loads(content)
+            found = cls(entry["expired"], entry["validUntil"], entry["owner"])
+            if type(found.expired) is bool and type(found.valid_until) is int and isinstance(found.owner, str):
+                return found
+        raise CorruptTableError(
+            f"The lock file {where} is none of a StorageBasedLockProvider",
+            found=" ".join(content.decode(errors="replace").split())[:300] or "(empty)",
+            fix="see who has written it; when nobody works on the table, remove it with `hudi-services unlock`",
+        )
+
+    def encode(self) -> bytes:
+        """As Hudi writes it."""
+        entry = {"expired": self.expired, "validUntil": self.valid_until, "owner": self.owner}
+        return json.dumps(entry, separators=(",", ":")).encode()
+
+    def is_free(self, clock: Clock) -> bool:
+        """Whether the next writer may take the lock: it was given back, its time is over, or its process has certainly ended."""
+        if self.expired or clock.now().timestamp() * 1000 > self.valid_until + _DRIFT_MS:
+            return True
+        return (process := self.process()) is not None and process.is_dead()
+
+    def process(self) -> LockOwner | None:
+        """The owner, when it is one of this library's."""
+        return LockOwner.parse(self.owner.encode())
+
+    def told(self) -> str:
+        """The owner in words."""
+        process = self.process()
+        if process is None:
+            return self.owner[:200]
+        return f"pid {process.pid} on host {process.host} ({process.purpose})"
+
+
+def is_given_back(content: bytes) -> bool:
+    """Whether the lock file says that nobody holds it; a file of another format does not."""
+    with suppress(CorruptTableError):
+        return LeaseFile.parse(content, TABLE_LOCK).expired
+    return False
+
+
+@dataclass(frozen=True)
+class LeaseLock:
+    """The lock of a table that its holder renews; `validity` and `renewal` in seconds."""
+
+    storage: ReplacingStorage
+    clock: Clock
+    validity: int
+    renewal: int
+
+    def acquire(self, purpose: str, patience: Patience) -> HeldLock:
+        """See `LockProvider.acquire`. Raises CorruptTableError for a file of another format."""
+        owner = LockOwner.of_this_process(str(self.clock.uuid()), purpose)
+        owner.hold()
+        try:
+            while (lease := self._attempt(owner)) is None:
+                patience.pause(self._held_error)
+        except BaseException:
+            owner.release()
+            raise
+        return lease
+
+    def _attempt(self, owner: LockOwner) -> _Lease | None:
+        begun = _Moment.now(self.clock)
+        text = json.dumps(asdict(owner), separators=(",", ":"))
+        new = LeaseFile(False, begun.wall_ms + self.validity * 1000, text)
+        content = read_lock(self.storage, TABLE_LOCK)
+        if content is None:
+            with suppress(FileExistsError):
+                create_own(self.storage, TABLE_LOCK, new.encode())
+                return _Lease(self, owner, new, begun)
+            return None
+        old = LeaseFile.parse(content, f"{self.storage.base_path}/{TABLE_LOCK}")
+        if not old.is_free(self.clock) or not replace_own(self.storage, TABLE_LOCK, content, new.encode()):
+            return None
+        if not old.expired:
+            recovered(f"took over the lock {TABLE_LOCK} of {old.told()}, which had ended or did not renew it")
+        return _Lease(self, owner, new, begun)
+
+    def _held_error(self, waited: float) -> LockHeldError:
+        content = read_lock(self.storage, TABLE_LOCK)
+        holder = "released just now"
+        if content is not None:
+            lease = LeaseFile.parse(content, f"{self.storage.base_path}/{TABLE_LOCK}")
+            seconds = lease.valid_until / 1000 - self.clock.now().timestamp()
+            holder = f"held by {lease.told()}, for {seconds:.0f} s more unless it is renewed"
+        return LockHeldError(
+            f"Table {self.storage.base_path} is locked by another writer, waited {waited:.0f} s",
+            found=f"lock {TABLE_LOCK}, {holder}",
+            fix="wait for that writer: a dead one's lock runs out; if it is certainly gone, `hudi-services unlock` is quicker",
+        )
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """By two clocks: the one that others see, in ms, and one that nobody sets, in seconds."""
+
+    wall_ms: int
+    steady: float
+
+    @classmethod
+    def now(cls, clock: Clock) -> Self:
+        return cls(int(clock.now().timestamp() * 1000), time.clock_gettime(_STEADY))
+
+    def seconds_since(self, begun: _Moment) -> float:
+        """The longer of what both say."""
+        return max((self.wall_ms - begun.wall_ms) / 1000, self.steady - begun.steady)
+
+
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # the former also counts while the machine sleeps
+
+
+class _Lease:
+    """The lock while this process has it."""
+
+    def __init__(self, lock: LeaseLock, owner: LockOwner, file: LeaseFile, renewed: _Moment) -> None:
+        self._lock, self._owner, self._renewed = lock, owner, renewed
+        self._file, self._seen = file, file.encode()
+        self._changing = threading.Lock()
+        self._ended = threading.Event()
+        self._heart = threading.Thread(target=self._beat, name="hudi-lock", daemon=True)
+        self._heart.start()
+
+    def verify(self) -> None:
+        with self._changing:
+            self._renew()
+
+    def certain(self) -> bool:
+        return _Moment.now(self._lock.clock).seconds_since(self._renewed) < self._lock.validity * _SAFE
+
+    def release(self) -> None:
+        self._ended.set()
+        try:
+            with self._changing:
+                self._replace(replace(self._file, expired=True))
+        except Exception as error:  # noqa: BLE001 - whatever a storage raises
+            _log.warning("The lock %s of %s was not given back: %s", TABLE_LOCK, self._lock.storage.base_path, error)
+        finally:
+            self._owner.release()
+
+    def _beat(self) -> None:
+        while not self._ended.wait(self._lock.renewal):
+            with self._changing:
+                if self._ended.is_set():
+                    return
+                try:
+                    self._renew()
+                except LockLostError as error:
+                    _log.error("%s", error)
+                    return
+                except Exception as error:  # noqa: BLE001 - whatever a storage raises
+                    _log.warning("The lock %s could not be renewed yet: %s", TABLE_LOCK, error)
+
+    def _renew(self) -> None:
+        begun = _Moment.now(self._lock.clock)
+        until = max(begun.wall_ms + self._lock.validity * 1000, self._file.valid_until + 1)
+        self._replace(replace(self._file, valid_until=until))
+        self._renewed = begun
+
+    def _replace(self, new: LeaseFile) -> None:
+        """Raises LockLostError when the lock is another's."""
+        storage = self._lock.storage
+        while not replace_own(storage, TABLE_LOCK, self._seen, new.encode()):
+            content = read_lock(storage, TABLE_LOCK)
+            found = None if content is None else LeaseFile.parse(content, f"{storage.base_path}/{TABLE_LOCK}")
+            if content is None or found is None or found.owner != self._file.owner or found.expired:
+                raise LockLostError(
+                    f"The lock {TABLE_LOCK} of table {storage.base_path} was lost by {self._owner.purpose}",
+                    found="no lock" if found is None else f"by now it is of {found.told()}",
+                    fix="run it again; nothing was completed. A process that is stopped for longer than "
+                    "hoodie.write.lock.storage.validity.timeout.secs loses its lock",
+                )
+            self._seen = content  # a renewal whose answer was lost came later than the look for it
+        self._file, self._seen = new, new.encode()
