@@ -51,7 +51,8 @@ class Load:
             self._refused = True
             raise SourceError(
                 f"{bad} of {read} rows from {self.request.source.name} cannot be loaded",
-                found=f"more than the allowed share of {share:.2%}; rows and reasons are in {self.quarantine.path}",
+                found=f"more than the allowed share of {share:.2%}, such as {self.counts.example}; all rows and reasons are in "
+                f"{self.quarantine.path}",
                 fix="repair the source, or allow more with --max-bad-share; nothing was loaded",
             )
         if self.untyped:

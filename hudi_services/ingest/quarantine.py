@@ -19,6 +19,7 @@ from hoodie.storage import Storage, open_storage
 from hudi_services.ingest.places import canonical
 
 _log = logging.getLogger(__name__)
+_LONGEST = 200  # characters of an example
 
 EXTRA = "hudi_services.quarantine"
 """The folder of a run's bad rows, in the extra metadata of its commit."""
@@ -26,11 +27,15 @@ EXTRA = "hudi_services.quarantine"
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Rows of a run: all that were read, and of them those that its SQL left out and those in the quarantine."""
+    """Rows of a run: all that were read, and of them those that its SQL left out and those in the quarantine.
+
+    `example` says of one bad row where it is from, and the reason, in a line for people.
+    """
 
     read: int = 0
     filtered: int = 0
     bad: int = 0
+    example: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,9 @@ class QuarantineWriter:
         held = QuarantinedRows()
         yield held
         storage = open_storage(self.folder)
-        counts = json.dumps({"good": held.good, "filtered": held.filtered, "bad": len(held.lines)})
+        counts = json.dumps(
+            {"good": held.good, "filtered": held.filtered, "bad": len(held.lines), "example": held.example}
+        )
         # Counts first: there are never rows whose run nobody knows.
         _replace(storage, f"{self._prefix}{self.run}/{number}.json", counts)
         if held.lines:
@@ -66,10 +73,12 @@ class QuarantineWriter:
         """The rows of all tasks of the run, as they stand now."""
         storage = open_storage(self.folder)
         good = filtered = bad = 0
+        example = ""
         for file in storage.list(f"{self._prefix}{self.run}").files:
             counts = json.loads(storage.read(file.path))
             good, filtered, bad = good + counts["good"], filtered + counts["filtered"], bad + counts["bad"]
-        return Counts(good + filtered + bad, filtered, bad)
+            example = example or counts["example"]
+        return Counts(good + filtered + bad, filtered, bad, example)
 
     def finish(self, *, keep_rows: bool) -> None:
         """The run is over. What cannot be removed must not hide what was loaded: it is left to the next run."""
@@ -96,20 +105,27 @@ class QuarantineWriter:
 
 @dataclass
 class QuarantinedRows:
-    """The bad rows of one task, how many good ones it read, and how many were filtered."""
+    """The bad rows of one task, an example of them, how many good ones it read, and how many were filtered."""
 
     lines: list[str] = field(default_factory=list)
+    example: str = ""
     good: int = 0
     filtered: int = 0
 
     def add(self, rows: pa.Table, origin: str, reasons: Sequence[str]) -> None:
         for row, reason in zip(rows.to_pylist(), reasons, strict=True):
-            self.lines.append(json.dumps({"file": origin, "reason": reason, "row": row}, default=str))
+            self.add_unread(origin, row, reason)
 
     def add_unread(self, origin: str, what: str | Mapping[str, object], reason: str) -> None:
         """What is none of the rows that were read: text, or values by column."""
         row = {"text" if isinstance(what, str) else "row": what}
+        self.example = self.example or _line(f"{origin}: {reason}")
         self.lines.append(json.dumps({"file": origin, "reason": reason, **row}, default=str))
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 
 def _replace(storage: Storage, path: str, text: str) -> None:

@@ -12,7 +12,7 @@ from hudi_services.ingest.casting import typed
 from hudi_services.ingest.checks import RowChecks
 from hudi_services.ingest.quarantine import QuarantinedRows, QuarantineWriter
 from hudi_services.ingest.shape.shape import Shaper, Shaping
-from hudi_services.ingest.source import SourceSplit
+from hudi_services.ingest.source import Delivered, SourceSplit
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,13 @@ class CheckedSplit:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Good rows in `schema`; bad ones are written to the quarantine when the last batch was taken."""
         with self.quarantine.open(self.number) as quarantine, self.shaping.opened() as shaper:
-            for origin, rows in self.split.tables(quarantine.add_unread):
-                good = self._good(shaper, rows, origin, quarantine)
+            for delivered in self.split.tables(quarantine.add_unread):
+                good = self._good(shaper, delivered, quarantine)
                 quarantine.good += good.num_rows
                 yield from good.to_batches()
 
-    def _good(self, shaper: Shaper, rows: pa.Table, origin: str, quarantine: QuarantinedRows) -> pa.Table:
+    def _good(self, shaper: Shaper, delivered: Delivered, quarantine: QuarantinedRows) -> pa.Table:
+        rows = delivered.rows
         try:
             shaped = shaper(rows)
             quarantine.filtered += rows.num_rows - shaped.rows.num_rows - len(shaped.misfits)
@@ -55,11 +56,12 @@ class CheckedSplit:
                 bad |= more
             if misfits:
                 places = sorted(misfits)
-                quarantine.add(rows.take(pa.array(places)), origin, [misfits[place] for place in places])
+                reasons = [f"{at}: {misfits[place]}" for at, place in zip(delivered.where(places), places, strict=True)]
+                quarantine.add(rows.take(pa.array(places)), delivered.origin, reasons)
             return cast.filter(pa.array(~bad)) if bad.any() else cast
         except pa.ArrowException as error:
             raise SourceError(
                 f"Rows of {self.source} cannot be loaded",
-                found=f"{origin}: {error}",
+                found=f"{delivered.origin}: {error}",
                 fix="deliver them again in the types of the table; nothing was loaded",
             ) from error

@@ -93,7 +93,7 @@ def _service_result(result: WriteResult, batch: Batch, load: Load) -> ServiceRes
         (result.rows_combined, "dropped as duplicates: others of their keys in the load stand"),
         (left, "without effect: the table has newer ones of their keys, or none to delete"),
         (-left, "more than came, as the table has their keys several times"),
-        (counts.bad, f"quarantined in {load.quarantine.path}"),
+        (counts.bad, f"quarantined in {load.quarantine.path}, such as {counts.example}"),
     )
     parts = [message, batch.reason, *(f"{rows} rows {what}" for rows, what in others if rows > 0)]
     return ServiceResult(

@@ -17,6 +17,9 @@ from hoodie.engine import Engine
 from hoodie.services.decision import Items
 from hudi_services.ingest.places import Places
 
+Where = Callable[[Sequence[int]], Sequence[str]]
+"""Where rows of a table are from, such as `line 7` of a file, by their numbers from 0. Looked for only when it is asked."""
+
 Reject = Callable[[str, str | Mapping[str, object], str], None]
 """Takes what is no row of the table to the quarantine: where it is from, its text or its values by column, the reason."""
 
@@ -30,6 +33,15 @@ class Position:
     where: str = field(compare=False)  # the commit, for messages
 
 
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """Some rows of a source: from which file or message, and where in it. What `where` tells holds until the next rows are taken."""
+
+    origin: str
+    rows: pa.Table
+    where: Where
+
+
 class SourceSplit(Protocol):
     """What one task reads of a batch. Picklable."""
 
@@ -38,8 +50,8 @@ class SourceSplit(Protocol):
         """About how many bytes."""
         ...
 
-    def tables(self, reject: Reject) -> Iterator[tuple[str, pa.Table]]:
-        """All rows, some at a time, each time with where they are from; any types that cast to those of the table.
+    def tables(self, reject: Reject) -> Iterator[Delivered]:
+        """All rows, some at a time; any types that cast to those of the table.
 
         Raises SourceError when they are not those that were discovered any more, or cannot be read: nothing is then loaded.
         """

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from hoodie.errors import CorruptTableError
 from hoodie.services.decision import Item, Items
+from hudi_services.ingest.source import Delivered
 
 KEY = "tests.memory.offset"
 
@@ -81,7 +82,7 @@ class MemorySplit:
         if isinstance(self.message, str):
             reject(origin, self.message, "no rows")
         else:
-            yield origin, self.message
+            yield Delivered(origin, self.message, lambda places: [f"row {place + 1}" for place in places])
 
 
 def _size(message):

@@ -6,6 +6,7 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
@@ -103,8 +104,9 @@ class Parsed:
 
     def lines(self, places: Sequence[int]) -> list[int]:
         """The lines of the file in which the rows at these places of the table begin."""
-        numbers = [n for n in range(1, self.rows.num_rows + len(self.rejected) + 1) if n not in self.rejected]
-        wanted = [numbers[place] for place in places]
+        numbers = np.arange(1, self.rows.num_rows + len(self.rejected) + 1)
+        kept = np.delete(numbers, [number - 1 for number in self.rejected])
+        wanted = kept[list(places)].tolist()
         found = _line_numbers(self.block, self.dialect, frozenset(wanted))
         return [found[number] for number in wanted]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +16,7 @@ from hudi_services.ingest.files.csv_rows import without_null_texts
 from hudi_services.ingest.files.declaration import defaults, in_utc, is_moment
 from hudi_services.ingest.files.numbers import readable
 from hudi_services.ingest.files.text import RejectText
-
-Places = Callable[[Sequence[int]], Sequence[str]]
-"""Where in their file some rows of a table are, by their numbers from 0."""
+from hudi_services.ingest.source import Where
 
 
 @dataclass(frozen=True)
@@ -30,8 +28,8 @@ class Fitting:
     file_format: str
     later: frozenset[str] = frozenset()
 
-    def fitted(self, rows: pa.Table, places: Places, reject: RejectText) -> pa.Table:
-        """The rows that fit, in `schema`."""
+    def fitted(self, rows: pa.Table, where: Where, reject: RejectText) -> tuple[pa.Table, Where]:
+        """The rows that fit, in `schema`, and where they are; `where` tells it of all."""
         readable = self._readable(rows)
         cast, bad, reasons = typed(readable, pa.schema([each for each in self.schema if each.name not in self.later]))
         cast = self._with_defaults(cast)
@@ -45,13 +43,13 @@ class Fitting:
             for place in np.flatnonzero(pc.is_null(cast[name]).to_numpy()).tolist():
                 why.setdefault(place, f"column {name} has no value, and is declared with nullable: false")
         if not why:
-            return cast
+            return cast, where
         wrong = sorted(why)
-        for place, where, row in zip(wrong, places(wrong), rows.take(pa.array(wrong)).to_pylist(), strict=True):
-            reject(row, f"{where}: {why[place]}")
+        for place, at, row in zip(wrong, where(wrong), rows.take(pa.array(wrong)).to_pylist(), strict=True):
+            reject(row, f"{at}: {why[place]}")
         good = np.ones(rows.num_rows, dtype=bool)
         good[wrong] = False
-        return cast.filter(pa.array(good))
+        return cast.filter(pa.array(good)), partial(_among, where, np.flatnonzero(good))
 
     def _readable(self, rows: pa.Table) -> pa.Table:
         for field in self.schema:
@@ -85,6 +83,11 @@ class Fitting:
     @cached_property
     def _required(self) -> list[str]:
         return [name for name, column in self.feed.columns.items() if not column.nullable and name in self.schema.names]
+
+
+def _among(where: Where, kept: np.ndarray, places: Sequence[int]) -> Sequence[str]:
+    """Of the rows that were kept."""
+    return where(kept[list(places)].tolist())
 
 
 def _with_value(reason: str, rows: pa.Table, place: int) -> str:

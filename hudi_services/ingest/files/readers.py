@@ -14,14 +14,14 @@ from hoodie.storage import Storage, closing_input
 from hudi_services.feed.model import Feed
 from hudi_services.ingest.casting import unknown_field
 from hudi_services.ingest.files import text
-from hudi_services.ingest.files.csv_rows import csv_rows, read_start, row_blocks
+from hudi_services.ingest.files.csv_rows import Parsed, csv_rows, read_start, row_blocks
 from hudi_services.ingest.files.declaration import header_names
 from hudi_services.ingest.files.dialect import dialect
 from hudi_services.ingest.files.fitting import Fitting
 from hudi_services.ingest.files.json_rows import Lines, exact_json_tables, line_blocks, readable
 from hudi_services.ingest.files.listing import SourceFile
 from hudi_services.ingest.files.text import READ_ERRORS, RejectText, text_input, unreadable
-from hudi_services.ingest.source import Reject
+from hudi_services.ingest.source import Delivered, Reject, Where
 
 _SPLIT = 128 * 1024 * 1024  # bytes of files that one task reads
 
@@ -54,18 +54,18 @@ class FileSplit:
     def size(self) -> int:
         return sum(piece.size for piece in self.pieces)
 
-    def tables(self, reject: Reject) -> Iterator[tuple[str, pa.Table]]:
-        """The rows with the path of their file. Raises SourceError for a file that cannot be read or has changed."""
+    def tables(self, reject: Reject) -> Iterator[Delivered]:
+        """The rows of each file, with their lines or, of Parquet, their numbers from 1. Raises SourceError for a file that cannot be read or has changed."""
         read = {"parquet": self._parquet, "csv": self._csv, "json": self._json}[self.file_format]
         for piece in self.pieces:
             try:
-                for rows in read(piece, partial(reject, piece.path)):
-                    yield piece.path, rows
+                for rows, where in read(piece, partial(reject, piece.path)):
+                    yield Delivered(piece.path, rows, where)
             except READ_ERRORS as error:
                 raise unreadable(self.storage, piece.path, error) from error
             self._check_unchanged(piece)
 
-    def _parquet(self, piece: Piece, reject: RejectText) -> Iterator[pa.Table]:
+    def _parquet(self, piece: Piece, reject: RejectText) -> Iterator[tuple[pa.Table, Where]]:
         with closing_input(self.storage, piece.path) as source:
             file = pq.ParquetFile(source)
             groups = range(file.num_row_groups)
@@ -76,7 +76,7 @@ class FileSplit:
                 self._check_columns(piece, rows)
                 yield self._fitting.fitted(rows, partial(_rows_from, sum(sizes[:group])), reject)
 
-    def _csv(self, piece: Piece, reject: RejectText) -> Iterator[pa.Table]:
+    def _csv(self, piece: Piece, reject: RejectText) -> Iterator[tuple[pa.Table, Where]]:
         signs = dialect(self.feed.csv)
         with text_input(self.storage, piece.path, self.feed.csv.encoding) as source:
             start = read_start(source, signs, header_names(self.feed))
@@ -85,9 +85,9 @@ class FileSplit:
             for block in row_blocks(source, start, signs, reject):
                 parsed = csv_rows(block, start.names, signs, reject, texts, only)
                 self._check_columns(piece, parsed.rows)
-                yield self._fitting.fitted(parsed.rows, lambda places: _lines(parsed.lines(places)), reject)  # noqa: B023
+                yield self._fitting.fitted(parsed.rows, partial(_lines_in, parsed), reject)
 
-    def _json(self, piece: Piece, reject: RejectText) -> Iterator[pa.Table]:
+    def _json(self, piece: Piece, reject: RejectText) -> Iterator[tuple[pa.Table, Where]]:
         schema = readable(self.schema)
         with text_input(self.storage, piece.path, self.feed.json_.encoding) as source:
             for lines in line_blocks(source, self.feed.json_.layout):
@@ -132,6 +132,10 @@ def _rows_from(first: int, places: Sequence[int]) -> list[str]:
 
 def _lines(numbers: Sequence[int]) -> list[str]:
     return [f"line {number}" for number in numbers]
+
+
+def _lines_in(parsed: Parsed, places: Sequence[int]) -> list[str]:
+    return _lines(parsed.lines(places))
 
 
 def _lines_of(held: Lines, places: Sequence[int]) -> list[str]:

@@ -41,7 +41,8 @@ def test_above_the_share_nothing_is_committed_and_the_rows_are_kept(mixed, share
     mixed.run()
     before = [instant.time for instant in mixed.open().timeline.commits]
     with pytest.raises(
-        SourceError, match=rf"^2 of 10 rows .* allowed share of {share:.2%}; rows and reasons are in .*"
+        SourceError, match=rf"^2 of 10 rows .* allowed share of {share:.2%}, such as bad.csv: line 2: column id is null "
+        "or empty; all rows and reasons are in .*",
     ):
         mixed.run("csv", max_bad_share=share)
     assert [instant.time for instant in mixed.open().timeline.commits] == before
@@ -49,8 +50,8 @@ def test_above_the_share_nothing_is_committed_and_the_rows_are_kept(mixed, share
     assert mixed.open().timeline.pending == ()
     rows = sorted((path, reason, row["value"]) for path, reason, row in mixed.quarantined)
     assert rows == [
-        ("bad.csv", "column id is null or empty", 1),
-        ("bad.csv", "column ts is null or empty", 1),
+        ("bad.csv", "line 2: column id is null or empty", 1),
+        ("bad.csv", "line 3: column ts is null or empty", 1),
     ]
 
 
@@ -113,7 +114,7 @@ def test_rows_without_a_partition_path_are_quarantined(feed, value):
     result = feed.run("json", PATHS, max_bad_share=0.5)
     assert (result.rows_inserted, result.rows_quarantined) == (1, 1)
     [(_, reason, row)] = feed.quarantined
-    assert reason == "no partition path can be made of part"
+    assert reason == "line 2: no partition path can be made of part"
     assert row["part"] == value
     feed.land("2.json", [{"id": "b", "part": value, "ts": 1, "value": 1}])
     with pytest.raises(SourceError, match="1 of 1 rows"):

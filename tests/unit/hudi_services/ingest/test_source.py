@@ -155,7 +155,7 @@ def test_what_cannot_be_read_or_loaded_goes_to_the_quarantine(topic):
     result = topic.run(max_bad_share=0.4)
     assert (result.rows_read, result.rows_inserted, result.rows_quarantined) == (5, 3, 2)
     rows = [(origin, reason) for origin, reason, _ in topic.feed.quarantined]
-    told = [("offset 1", "no rows"), ("offset 2", "column id is null or empty")]
+    told = [("offset 1", "no rows"), ("offset 2", "row 1: column id is null or empty")]
     assert sorted(rows) == sorted(told * 2), "of the refused run, too"
     assert topic.run(max_bad_share=0.4).instant is None
 

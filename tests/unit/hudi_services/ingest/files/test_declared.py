@@ -280,7 +280,7 @@ def test_what_is_written_as_text_is_read_as_declared(data, kind):
     column = pa.chunked_array([data.draw(st.lists(st.none() | PLAIN[kind], max_size=5))], kind)
     feed = Feed.model_validate({"schema": {"x": type_text(kind)}})
     rejected = []
-    read = Fitting(pa.schema([("x", kind)]), feed, "csv").fitted(
+    read, _ = Fitting(pa.schema([("x", kind)]), feed, "csv").fitted(
         pa.table({"x": column.cast(pa.string())}),
         lambda places: [f"line {each}" for each in places],
         lambda *each: rejected.append(each),

@@ -262,7 +262,7 @@ def test_null_keys_and_null_ordering_values_of_parquet_are_quarantined(feed, col
     assert feed.run(max_bad_share=0.5).rows_quarantined == 1
     assert set(feed.content) == {"a"}
     [(_, reason, row)] = feed.quarantined
-    assert reason == f"column {column} is null or empty"
+    assert reason == f"row 2: column {column} is null or empty"
     assert row["value"] == 2
 
 

@@ -84,8 +84,8 @@ def test_the_entry_of_the_registry(feed, tmp_path, capsys):
     counts = json.loads(result.read_text())
     assert [counts[f"rows_{name}"] for name in ("read", "written", "filtered", "quarantined")] == [5, 2, 1, 2]
     assert sorted((row["Bestellnr"], reason) for _, reason, row in feed.quarantined) == [
-        ("010", "column ordered_at: '01.07.2026' is no time %d.%m.%Y %H:%M or iso in Europe/Berlin"),
-        ("011", "column amount: Rescaling Decimal value would cause data loss"),
+        ("010", "line 5: column ordered_at: '01.07.2026' is no time %d.%m.%Y %H:%M or iso in Europe/Berlin"),
+        ("011", "line 6: column amount: Rescaling Decimal value would cause data loss"),
     ]
 
 
@@ -109,7 +109,7 @@ def test_checks_of_one_s_own(feed):
     )
     feed.run("json", max_bad_share=0.5, declared={"sql": f"select * exclude (amount), {sql} from batch"})
     assert feed.quarantined == [
-        ("1.json", "sql: Invalid Input Error: negative", {"id": "b", "part": "p", "ts": 1, "amount": -1})
+        ("1.json", "line 2: sql: Invalid Input Error: negative", {"id": "b", "part": "p", "ts": 1, "amount": -1})
     ]
 
 
