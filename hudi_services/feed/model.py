@@ -220,10 +220,6 @@ def contradictions(feed: Feed, file_format: str) -> Iterator[tuple[KeyPath, str]
         for name, column in feed.columns.items():
             if parse_type(column.type).inside:
                 yield ("schema", name), f"cannot be {column.type}: a value of a CSV file is a plain one"
-    if file_format == "json":
-        for name, column in feed.columns.items():
-            if "map<" in str(parse_type(column.type)):
-                yield ("schema", name), f"cannot be {column.type}: objects of JSON are structs, with their fields"
     yield from _csv_contradictions(feed)
     yield from _shape_contradictions(feed)
 

@@ -32,6 +32,9 @@ def may_hold(column: pa.ChunkedArray | pa.Array, limit: float | None = None) -> 
         return bool(pc.any(_great(column, limit or _WHOLE_BELOW[kind])).as_py())
     if pa.types.is_struct(kind):
         return any(may_hold(pc.struct_field(column, place), limit) for place in range(kind.num_fields))
+    if pa.types.is_map(kind):
+        chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+        return any(may_hold(chunk.items, limit) for chunk in chunks)
     return pa.types.is_list(kind) and may_hold(pc.list_flatten(column), limit)
 
 
@@ -62,6 +65,8 @@ def _great(column: pa.ChunkedArray | pa.Array, limit: float) -> pa.ChunkedArray 
 def _changes(value: Any, kind: pa.DataType) -> bool:
     if isinstance(value, dict) and pa.types.is_struct(kind):
         return any(_changes(value.get(field.name), field.type) for field in kind.fields)
+    if isinstance(value, dict) and pa.types.is_map(kind):
+        return any(_changes(each, kind.item_type) for each in value.values())
     if isinstance(value, list) and pa.types.is_list(kind):
         return any(_changes(each, kind.value_type) for each in value)
     return isinstance(value, _Number) and pa.types.is_floating(kind) and _is_changed(value, kind)

@@ -16,10 +16,12 @@ from hoodie.storage import File
 from hudi_services.ingest.casting import unknown_field
 from hudi_services.ingest.exact import is_changed_json, may_hold
 from hudi_services.ingest.files import text
+from hudi_services.ingest.files.json_text import rewritten, with_maps, without_maps
 from hudi_services.ingest.files.text import RejectText, without_mark
 
 _START = 4096  # bytes
 _LONGEST = 64 * 1024 * 1024  # characters of an object in an array
+_NO_TEXT = "changed from string to"  # Arrow on what is no text in a column of text
 _DECODER = json.JSONDecoder()
 _BLANKS = {"": re.compile(r"\s*"), ",": re.compile(r"\s*(?:,\s*)?")}
 
@@ -61,30 +63,48 @@ def json_tables(
     """Lines that parse together, and their rows with the columns of `schema`; without one columns and types are guessed.
 
     Where lines do not parse together they are halved until the bad ones stand alone: those are rejected. With a schema such
-    are those with a field that it lacks, too, unless `others` is "ignore".
+    are those with a field that it lacks, too, unless `others` is "ignore"; its columns of text take numbers as they are written,
+    and true and false, its maps take objects. With "infer" fields that it lacks are guessed.
     """
     if not lines.texts:
         return
-    data = b"\n".join(lines.texts)
     try:
-        data.decode()  # Arrow's JSON reader does not check it, and text that is none could never be read again
-        found = pa_json.read_json(
-            io.BytesIO(data),
-            read_options=pa_json.ReadOptions(block_size=len(data) + 1, use_threads=False),
-            parse_options=pa_json.ParseOptions(
-                explicit_schema=schema, unexpected_field_behavior="infer" if schema is None else others
-            ),
-        )
+        found = _parsed(lines, schema, others)
     except (pa.ArrowException, UnicodeDecodeError) as error:
         if len(lines.texts) == 1:
-            why = _undeclared(data, schema) if "unexpected field" in str(error) and schema is not None else str(error)
-            reject(data.decode(errors="replace"), f"line {lines.numbers[0]}: {why}")
+            line = lines.texts[0]
+            why = _undeclared(line, schema) if "unexpected field" in str(error) and schema is not None else None
+            reject(line.decode(errors="replace"), f"line {lines.numbers[0]}: {why or error}")
             return
         half = len(lines.texts) // 2
         yield from json_tables(lines.part(0, half), schema, reject, others)
         yield from json_tables(lines.part(half, len(lines.texts)), schema, reject, others)
     else:
         yield lines, found
+
+
+def _parsed(lines: Lines, schema: pa.Schema | None, others: str) -> pa.Table:
+    """Raises ArrowInvalid or UnicodeDecodeError when one of them does not parse."""
+    if schema is None:
+        return _read(lines.texts, None, "infer")
+    plain = pa.schema([field.with_type(without_maps(field.type)) for field in schema])
+    if plain == schema:
+        try:
+            return _read(lines.texts, schema, others)
+        except pa.ArrowInvalid as error:
+            if _NO_TEXT not in str(error):
+                raise
+    return with_maps(_read([rewritten(line, schema) for line in lines.texts], plain, others), schema)
+
+
+def _read(texts: Sequence[bytes], schema: pa.Schema | None, others: str) -> pa.Table:
+    data = b"\n".join(texts)
+    data.decode()  # Arrow's JSON reader does not check it, and text that is none could never be read again
+    return pa_json.read_json(
+        io.BytesIO(data),
+        read_options=pa_json.ReadOptions(block_size=len(data) + 1, use_threads=False),
+        parse_options=pa_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others),
+    )
 
 
 def exact_json_tables(
@@ -127,16 +147,18 @@ def _readable(kind: pa.DataType) -> pa.DataType:
         return pa.struct([field.with_type(_readable(field.type)) for field in kind.fields])
     if pa.types.is_list(kind):
         return pa.list_(kind.value_field.with_type(_readable(kind.value_type)))
+    if pa.types.is_map(kind):
+        return pa.map_(kind.key_field, kind.item_field.with_type(_readable(kind.item_type)))
     return kind
 
 
-def _undeclared(line: bytes, schema: pa.Schema) -> str:
-    """What Arrow does not tell: which field is unexpected."""
+def _undeclared(line: bytes, schema: pa.Schema) -> str | None:
+    """What Arrow does not tell: which field is unexpected; None for one inside a map."""
     try:
         found = unknown_field(pa_json.read_json(io.BytesIO(line)).schema, schema)
     except pa.ArrowException as error:
         return str(error)
-    return f"field {found!r} is none of the columns"
+    return f"field {found!r} is none of the columns" if found is not None else None
 
 
 def _not_blank(lines: Sequence[bytes], first: int) -> Lines:

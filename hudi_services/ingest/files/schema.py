@@ -20,6 +20,8 @@ from hudi_services.ingest.files.csv_rows import Block, csv_rows, read_start, row
 from hudi_services.ingest.files.declaration import header_names
 from hudi_services.ingest.files.dialect import Dialect, dialect
 from hudi_services.ingest.files.json_rows import Lines, json_tables, line_blocks
+from hudi_services.ingest.files.json_rows import readable as json_types
+from hudi_services.ingest.files.json_text import has_maps
 from hudi_services.ingest.files.numbers import are_codes, exact_type, is_number, readable
 from hudi_services.ingest.files.text import READ_ERRORS, is_broken, is_no_text, text_input, unreadable
 from hudi_services.ingest.files.unite import CODES, are_apart, common_type, unite, with_known
@@ -101,6 +103,7 @@ class FileSchemas:
         declared = self.declared
         found: list[pa.Schema] = []
         size, some = 0, False
+        told = json_types(self._told)
         with text_input(self.storage, path, self.feed.json_.encoding) as source:
             for lines in line_blocks(source, self.feed.json_.layout):
                 size += sum(map(len, lines.texts))
@@ -109,7 +112,7 @@ class FileSchemas:
                     if some and not self._skips:
                         break
                     continue
-                for schema in _json_schemas(lines):
+                for schema in _json_schemas(lines, told):
                     some = True
                     _unite_with_first(found, pa.schema([self._with_known(field) for field in schema]))
         if not some:
@@ -132,6 +135,12 @@ class FileSchemas:
                 return schema.field(name).with_nullable(True)
         return None
 
+    @property
+    def _told(self) -> pa.Schema:
+        """Texts and maps, which a look at values would take for something else."""
+        known = {each.name: each for schema in (self.known, self.declared) for each in schema or ()}
+        return pa.schema([each for each in known.values() if pa.types.is_string(each.type) or has_maps(each.type)])
+
     def _with_known(self, field: pa.Field) -> pa.Field:
         known = self._known_field(field.name)
         return known.with_type(with_known(known.type, field.type)) if known is not None else field
@@ -140,17 +149,21 @@ class FileSchemas:
 def with_later(known: pa.Schema | None, later: pa.Schema, file_format: str) -> pa.Schema | None:
     """The columns of which a file need not tell the type: others that get a type `later`, and those of the table.
 
-    Values of a CSV file are texts until then; of a JSON file those from which Arrow reads no wrong number before.
+    Values of a CSV file are texts until then; of a JSON file those of which Arrow's guess would be another number or text, or a struct.
     """
     if file_format == "csv":
         also = list(later)
     elif file_format == "json":
-        also = [each for each in later if pa.types.is_decimal(each.type) or pa.types.is_temporal(each.type)]
+        also = [each for each in later if _is_told(each.type)]
     else:
         also = []
     if known is None and not also:
         return None
     return pa.schema([*(known or []), *(each for each in also if known is None or each.name not in known.names)])
+
+
+def _is_told(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_decimal(kind) or pa.types.is_temporal(kind) or pa.types.is_string(kind) or has_maps(kind))
 
 
 def _as_declared(field: pa.Field, declared: pa.Schema, *, more: bool) -> pa.Field:
@@ -205,16 +218,28 @@ def _is_object(line: bytes) -> bool:
         return False
 
 
-def _json_schemas(lines: Lines) -> Iterator[pa.Schema]:
+def _json_schemas(lines: Lines, told: pa.Schema) -> Iterator[pa.Schema]:
     """The schemas of lines that parse together. Lines that are no JSON are left to the reader, which quarantines them."""
-    for held, rows in json_tables(lines, None, _ignore):
+    for held, rows in _json_guesses(lines, told):
         vast = vast_json(held, rows)
         if vast is None:
             yield with_zones(held, rows.schema)
         else:
             yield vast.schema
-            for others, rest in json_tables(vast.lines, None, _ignore):
+            for others, rest in _json_guesses(vast.lines, told):
                 yield with_zones(others, rest.schema)
+
+
+def _json_guesses(lines: Lines, told: pa.Schema) -> Iterator[tuple[Lines, pa.Table]]:
+    """Columns that are `told` take numbers beside texts: guessed, each change between them would be a table of its own."""
+    for held, rows in json_tables(lines, told if told.names else None, _ignore, "infer"):
+        absent = [name for name in told.names if not _names(held, name) and rows[name].null_count == rows.num_rows]
+        yield held, rows.drop_columns(absent)
+
+
+def _names(lines: Lines, name: str) -> bool:
+    written = json.dumps(name, ensure_ascii=False).encode()
+    return any(written in line for line in lines.texts)
 
 
 def _unite_with_first(found: list[pa.Schema], schema: pa.Schema) -> None:

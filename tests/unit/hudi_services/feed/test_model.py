@@ -137,8 +137,3 @@ def test_what_is_no_feed_is_told(said: str, found: str) -> None:
 def test_a_feed_cannot_be_changed() -> None:
     with pytest.raises(ValidationError):
         Feed().order = "modified"  # type: ignore[misc]
-
-
-def test_objects_of_json_are_no_maps() -> None:
-    with pytest.raises(ConfigError, match=r"schema\.a: cannot be array<map<string,int>>: objects of JSON"):
-        read_feed('{"schema": {"a": "array<map<string,int>>"}}', "json")

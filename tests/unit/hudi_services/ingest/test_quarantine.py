@@ -41,7 +41,8 @@ def test_above_the_share_nothing_is_committed_and_the_rows_are_kept(mixed, share
     mixed.run()
     before = [instant.time for instant in mixed.open().timeline.commits]
     with pytest.raises(
-        SourceError, match=rf"^2 of 10 rows .* allowed share of {share:.2%}, such as bad.csv: line 2: column id is null "
+        SourceError,
+        match=rf"^2 of 10 rows .* allowed share of {share:.2%}, such as bad.csv: line 2: column id is null "
         "or empty; all rows and reasons are in .*",
     ):
         mixed.run("csv", max_bad_share=share)
