@@ -42,7 +42,7 @@ class ServiceLine:
 
 @dataclass(frozen=True)
 class TableLine:
-    """A table without mistakes."""
+    """A table without mistakes. `warnings` are of what can be and is hardly meant."""
 
     name: str
     base_path: str
@@ -50,6 +50,7 @@ class TableLine:
     version: int
     source: str | None
     services: Sequence[ServiceLine]
+    warnings: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,7 @@ def _line(table: Table, today: date, entries: Entries) -> TableLine:
         table.version,
         f"{source.path} ({source.format})" if source is not None else None,
         [_service(table, when, entry_named(when.service, entries)) for when in services_of(table, entries, today)],
+        [warning for entry in entries for warning in entry.section.warnings(table)],
     )
 
 
@@ -129,6 +131,7 @@ def _text(found: Checked) -> list[str]:
         lines += [
             f"  {each.service:<9} {each.runs}{f': {each.never}' if each.never else ''}" for each in table.services
         ]
+        lines += [f"  WARNING   {warning}" for warning in table.warnings]
     lines += [f"pool {name}  {slots} slots" for name, slots in found.pools.items()]
     lines += [str(mistake) for mistake in found.mistakes]
     counts = [_count(len(found.tables), "table"), _count(len(found.mistakes), "mistake")]

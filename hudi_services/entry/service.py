@@ -52,7 +52,7 @@ class Section(Generic[S]):
     has them. `replaced` names options that have a key of their own in the registry, and that key: said twice, the two could
     contradict each other. `places` are the keys that hold a path, an address or a secret, in which `${NAME}` is an
     environment variable; `secrets` are never shown. `contradictions` yields what cannot be with the rest of the table's
-    entry. With `always` a table without the section has the defaults.
+    entry, `warnings` what can be and is hardly meant. With `always` a table without the section has the defaults.
     """
 
     kind: type[S]
@@ -63,6 +63,7 @@ class Section(Generic[S]):
     places: tuple[KeyPath, ...] = ()
     secrets: tuple[ConfigKey[Any], ...] = ()
     contradictions: Callable[[Table, S], Iterator[tuple[KeyPath, str]]] = lambda _table, _section: iter(())
+    warnings: Callable[[Table], Iterator[str]] = lambda _table: iter(())
 
     @property
     def keys(self) -> tuple[ConfigKey[Any], ...]:

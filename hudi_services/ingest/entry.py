@@ -84,6 +84,12 @@ def _contradictions(table: Table, section: Ingest) -> Iterator[tuple[KeyPath, st
         )
 
 
+def _warnings(table: Table) -> Iterator[str]:
+    from hudi_services.ingest.misread import misread_partitions
+
+    return misread_partitions(table)
+
+
 def _sql_problems(sql: str) -> Iterator[tuple[KeyPath, str]]:
     from hudi_services.ingest.shape.statement import parsed  # loads DuckDB, which most tables do not need
 
@@ -164,7 +170,8 @@ def _arguments(table: Table, section: Ingest, asked: Asked) -> Arguments:
 
 def _notes(table: Table) -> Sequence[str]:
     source = table.source
-    return [f"source: `{source.path}` ({source.format}), {source.operation}"] if source is not None else []
+    said = [f"source: `{source.path}` ({source.format}), {source.operation}"] if source is not None else []
+    return [*said, *(f"WARNING: {warning}" for warning in _warnings(table))]
 
 
 INGEST = ServiceEntry(
@@ -236,6 +243,7 @@ INGEST = ServiceEntry(
         only=(*WRITE_KEYS, *AFTER_WRITE_KEYS, *CLEAN_KEYS, *COMPACTION_KEYS, *SYNC_KEYS),
         replaced={WRITE_OPERATION: "source.operation", SOURCE_ROOT: "source.path"},
         contradictions=_contradictions,
+        warnings=_warnings,
     ),
     Dag(
         _steps,

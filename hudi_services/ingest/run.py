@@ -9,6 +9,7 @@ from hoodie.config.key import resolve
 from hoodie.config.operations import operation_named
 from hoodie.config.same_keygen import with_keygen_options
 from hoodie.engine import Engine
+from hoodie.keygen import misread_times
 from hoodie.schema import normalise
 from hoodie.view.access import TableAccess
 from hoodie.view.table_schema import table_schema
@@ -50,7 +51,10 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     schema = settled_columns(found, known)
     with_types = with_keygen_options(prepared.properties, resolve(select_keys(options, KEYGEN_KEYS), KEYGEN_KEYS))
     checks = RowChecks.of_table(with_types, request.operation)
-    checks.check_types(normalise(schema, nulls=True))
+    normal = normalise(schema, nulls=True)
+    checks.check_types(normal)
+    if prepared.table is None and (misread := misread_times(checks.paths, normal)) is not None:
+        raise misread
     table = prepared.table or create_target(request.base_path, options, engine, prepared.left)
     run = f"run-{table.clock.now():%Y%m%d%H%M%S}-{table.clock.uuid().hex[:8]}"
     quarantine = QuarantineWriter(request.places.quarantine, request.base_path, run)

@@ -35,7 +35,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """Some rows of a source: from which file or message, and where in it. What `where` tells holds until the next rows are taken."""
+    """Some rows of a source: from which file or message, and where in it."""
 
     origin: str
     rows: pa.Table

@@ -55,7 +55,8 @@ class FileSplit:
         return sum(piece.size for piece in self.pieces)
 
     def tables(self, reject: Reject) -> Iterator[Delivered]:
-        """The rows of each file, with their lines or, of Parquet, their numbers from 1. Raises SourceError for a file that cannot be read or has changed."""
+        """The rows of each file, and their lines or, of Parquet, their numbers from 1. Raises SourceError for a file that cannot
+        be read or has changed."""
         read = {"parquet": self._parquet, "csv": self._csv, "json": self._json}[self.file_format]
         for piece in self.pieces:
             try:

@@ -149,7 +149,8 @@ class FileSchemas:
 def with_later(known: pa.Schema | None, later: pa.Schema, file_format: str) -> pa.Schema | None:
     """The columns of which a file need not tell the type: others that get a type `later`, and those of the table.
 
-    Values of a CSV file are texts until then; of a JSON file those of which Arrow's guess would be another number or text, or a struct.
+    Values of a CSV file are texts until then; of a JSON file those that Arrow would take for another number, another
+    text, or a struct.
     """
     if file_format == "csv":
         also = list(later)

@@ -20,6 +20,7 @@ _UNIT_OF_TYPE = {
     "EPOCHMICROSECONDS": "MICROSECONDS",
 }
 _OF_STRINGS = ("DATE_STRING", "MIXED")
+_HELD = {"timestamp": "MICROSECONDS", "date": "DAYS"}  # what tables keep of such columns, since 1970
 _COMMA = ","
 _PARSER = "org.apache.hudi.keygen.parser.HoodieDateTimeParser"
 
@@ -115,11 +116,25 @@ class TimestampOptions:
             _zone(both if both is not None else options.get(OUTPUT_ZONE)),
         )
 
+    def misreads(self, holds: str) -> str | None:
+        """Where values of a column that `holds` a `timestamp` or a `date` are taken for others, as Hudi does: how, in words."""
+        unit = _HELD[holds]
+        if self.unit in (None, unit):
+            return None
+        return f"a {holds} is kept as {unit.lower()}, which are taken for {(self.unit or '').lower()}"
+
     @classmethod
     def of_properties(cls, raw: Mapping[str, str]) -> TimestampOptions:
         """From what a table keeps. Raises ConfigError for options that are missing or cannot be."""
         names = {name for key in TIMEBASED_KEYS for name in key.names}
         return cls.of(resolve({name: value for name, value in raw.items() if name in names}, TIMEBASED_KEYS))
+
+
+def options_for(holds: str) -> str:
+    """The options for a column that `holds` a `timestamp` or a `date`."""
+    if holds == "timestamp":
+        return f"{TYPE.name}=EPOCHMICROSECONDS"
+    return f"{TYPE.name}=SCALAR and {UNIT.name}={_HELD[holds]}"
 
 
 def check_timebased(options: Options) -> None:

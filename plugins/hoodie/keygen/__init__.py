@@ -2,6 +2,7 @@
 
 from hoodie.keygen.folder_values import FolderValues, folder_values
 from hoodie.keygen.generator import check_key_generator, key_generator
+from hoodie.keygen.misread import misread_times
 from hoodie.keygen.partition_path import DEFAULT_PARTITION, PartitionPaths, escape_path_name
 from hoodie.keygen.record_key import RecordKeys, generated_keys
 from hoodie.keygen.stored import StoredKeys, stored_keys
@@ -21,5 +22,6 @@ __all__ = [
     "generated_keys",
     "keeps_text",
     "key_generator",
+    "misread_times",
     "stored_keys",
 ]

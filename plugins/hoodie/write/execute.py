@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,8 @@ from hoodie.view.access import TableAccess
 from hoodie.write.nesting import refuse_nested
 from hoodie.write.pipeline import Pipeline
 from hoodie.write.plan import commit_action, plan_write, write_context
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,6 +108,8 @@ def execute_write(
     with transaction(access.storage, access.clock, operation, Locking.of(plan.options)) as tx:
         hooks.on_begin(tx.state)
         plan = plan_write(tx.state, schema, operation, options)
+        for warning in plan.warnings:
+            _log.warning("%s", warning)
         if plan.properties.virtual_keys:
             switch_on_virtual_keys(tx)
         instant = tx.open(commit_action(tx.state.properties))

@@ -20,10 +20,11 @@ from hoodie.config.write_keys import OPERATION
 from hoodie.errors import ConfigError, RecordKeyError, SchemaConflictError, check_argument
 from hoodie.formats.base_file import BaseFileOptions
 from hoodie.formats.file_format import FileFormat
-from hoodie.keygen import keeps_text, key_generator, stored_keys
+from hoodie.keygen import keeps_text, key_generator, misread_times, stored_keys
 from hoodie.merge import MergeRules, merge_rules
 from hoodie.schema import arrow_to_avro, check_ordering, find_field, normalise, reconcile, top_level
 from hoodie.timeline import Action
+from hoodie.transaction.create import never_committed
 from hoodie.transaction.writing import Writing
 from hoodie.view.state import TableState
 from hoodie.view.table_schema import table_schema
@@ -42,6 +43,7 @@ class WritePlan:
     commit_schema: str  # their Avro JSON, for the commit
     row_schema: pa.Schema  # columns that the rows are brought to: for a delete, only what finds them
     rules: MergeRules
+    warnings: tuple[str, ...] = ()  # what nobody may get in silence
 
     @property
     def combines(self) -> bool:
@@ -114,6 +116,9 @@ def plan_write(state: TableState, incoming: pa.Schema, name: str, given: Mapping
     if existing is not None:
         named = normalise(pa.schema([incoming.field(name) for name in top_level(needed)]), nulls=True)
         _check_key_types(needed, named if deletes else existing, schema, deletes=deletes)
+    misread = misread_times(partition_paths, incoming)
+    if misread is not None and never_committed(state):
+        raise misread
     rules = MergeRules((), ()) if deletes else merge_rules(properties)
     rules.check_mark(schema)
     row_schema = pa.schema([schema.field(name) for name in top_level(needed)]) if deletes else schema
@@ -125,6 +130,7 @@ def plan_write(state: TableState, incoming: pa.Schema, name: str, given: Mapping
         arrow_to_avro(schema, properties.name),
         row_schema,
         rules,
+        (f"{misread.what}: {misread.found}, as in its folders so far",) if misread is not None else (),
     )
 
 

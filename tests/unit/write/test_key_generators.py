@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+from datetime import UTC, date, datetime
+
 import pyarrow as pa
 import pytest
 
+import hoodie.write.plan
 from hoodie import HoodieTable
 from hoodie.errors import ConfigError, RecordKeyError
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
@@ -108,3 +112,63 @@ def test_a_value_that_is_no_date_is_named_and_nothing_is_written(tmp_path, day):
     with pytest.raises(RecordKeyError, match=r"'day' has a value that is no time.*yyyy-MM-dd"):
         table.write(ROWS.set_column(2, "day", pa.array([day] * 3)))
     assert not list(table.timeline.commits)
+
+
+MICROS = pa.timestamp("us", "UTC")
+TIMES = {"at": pa.array([datetime(2026, 7, 1, tzinfo=UTC)], MICROS), "day": pa.array([date(2026, 7, 1)])}
+OUTPUT = {"hoodie.table.keygenerator.type": "TIMESTAMP", NEW + "output.dateformat": "yyyy/MM/dd"}
+MISREAD = [
+    ("at", {"timestamp.type": "EPOCHMILLISECONDS"}, "57970/"),
+    ("at", {"timestamp.type": "UNIX_TIMESTAMP"}, ""),
+    ("at", {"timestamp.type": "SCALAR", "timestamp.scalar.time.unit": "DAYS"}, ""),
+    ("day", {"timestamp.type": "EPOCHMILLISECONDS"}, "1970/01/01"),
+]
+RIGHT = [
+    ("at", {"timestamp.type": "EPOCHMICROSECONDS"}),
+    ("day", {"timestamp.type": "SCALAR", "timestamp.scalar.time.unit": "DAYS"}),
+]
+
+
+def timed(path, column, said):
+    return create(path, partitions=column, **OUTPUT, **{NEW + name: value for name, value in said.items()})
+
+
+def rows_at(column):
+    return pa.table({"id": [1], column: TIMES[column]})
+
+
+@pytest.mark.parametrize(("column", "said", "folder"), MISREAD)
+def test_a_new_table_does_not_take_times_for_others(tmp_path, column, said, folder):
+    table = timed(tmp_path, column, said)
+    for _ in range(2):
+        with pytest.raises(ConfigError, match="takes the times of partition column") as caught:
+            table.write(rows_at(column))
+    assert folder in str(caught.value.found)
+    assert "create the table with hoodie.keygen.timebased.timestamp.type=" in str(caught.value.fix)
+    assert not [path for path in tmp_path.rglob("*.parquet") if path.is_file()]
+    assert table.timeline.commits == ()
+
+
+@pytest.mark.parametrize(("column", "said"), RIGHT)
+def test_a_time_has_the_folder_of_its_day(tmp_path, column, said, caplog):
+    table = timed(tmp_path, column, said)
+    table.write(rows_at(column))
+    assert table.read([PARTITION_PATH])[PARTITION_PATH].to_pylist() == ["2026/07/01"]
+    assert "takes the times" not in caplog.text
+
+
+def test_a_table_with_such_folders_gets_more_of_them_and_a_warning(tmp_path, caplog, monkeypatch):
+    """A row of it is found again only there."""
+    table = timed(tmp_path, "at", {"timestamp.type": "EPOCHMILLISECONDS"})
+    with monkeypatch.context() as patch:  # as Hudi writes it
+        patch.setattr(hoodie.write.plan, "misread_times", lambda *_: None)
+        table.write(rows_at("at"))
+    assert caplog.text == ""
+    with caplog.at_level(logging.WARNING):
+        table.write(rows_at("at"))
+    [folder] = set(table.read([PARTITION_PATH])[PARTITION_PATH].to_pylist())
+    assert folder.startswith("5846")
+    assert table.read().num_rows == 1
+    [warning] = caplog.messages
+    assert "which are taken for milliseconds" in warning
+    assert warning.endswith("as in its folders so far")

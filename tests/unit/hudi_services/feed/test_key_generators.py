@@ -57,3 +57,42 @@ def test_keys_and_partitions_of_declared_types(tmp_path, keys, options, found, f
     assert rows["_hoodie_record_key"].to_pylist() == found
     files = (tmp_path / "t").rglob("*.parquet")
     assert {path.parent.relative_to(tmp_path / "t").as_posix().removeprefix(".") for path in files} == folders
+
+
+@pytest.mark.parametrize(
+    ("source", "holds"),
+    [
+        ({"schema": {"id": "string", "at": "timestamp"}}, "timestamp"),
+        ({"cast": {"at": "timestamp_ntz"}}, "timestamp"),
+        ({"timestamps": {"at": "epoch_ms"}}, "timestamp"),
+        ({"schema": {"id": "string", "Zeit": "date"}, "rename": {"Zeit": "at"}}, "date"),
+        ({"schema": {"id": "string", "at": "bigint"}}, None),
+        ({}, None),
+    ],
+)
+def test_a_registry_warns_of_folders_of_other_times(tmp_path, capsys, source, holds):
+    """The first load of a new table is refused, before anything is created."""
+    (tmp_path / "land").mkdir()
+    options = {"hoodie.table.keygenerator.type": "TIMESTAMP", **TIMES}
+    options["hoodie.keygen.timebased.timestamp.type"] = "EPOCHMILLISECONDS"
+    table = {
+        "name": "t",
+        "base_path": str(tmp_path / "t"),
+        "keys": {"record_key": "id", "partition_by": "at"},
+        "source": {"path": str(tmp_path / "land"), "format": "csv", **source},
+        "hoodie": options,
+    }
+    registry = tmp_path / "tables.yaml"
+    registry.write_text(yaml.safe_dump({"tables": [table]}))
+    assert main(["registry", "check", str(registry)]) == 0
+    said = capsys.readouterr().out
+    if holds is None:
+        assert "WARNING" not in said
+        return
+    assert f"WARNING   partition column 'at': a {holds} is kept as " in said
+    assert "which are taken for milliseconds" in said
+    name, value = ("Zeit", "2026-07-01") if "rename" in source else ("at", "2026-07-01 00:00")
+    (tmp_path / "land/1.csv").write_text(f"id,{name}\n1,{1782864000000 if 'timestamps' in source else value}\n")
+    assert main(["ingest", "--registry", str(registry), "--table", "t"]) == 2
+    assert "takes the times of partition column 'at' for others" in capsys.readouterr().err
+    assert not (tmp_path / "t").exists()
