@@ -16,7 +16,7 @@ from hoodie.storage import File
 from hudi_services.ingest.casting import unknown_field
 from hudi_services.ingest.exact import is_changed_json, may_hold
 from hudi_services.ingest.files import text
-from hudi_services.ingest.files.json_text import rewritten, with_maps, without_maps
+from hudi_services.ingest.files.json_text import Wanted, rewritten, with_maps, without_maps
 from hudi_services.ingest.files.text import RejectText, without_mark
 
 _START = 4096  # bytes
@@ -94,7 +94,8 @@ def _parsed(lines: Lines, schema: pa.Schema | None, others: str) -> pa.Table:
         except pa.ArrowInvalid as error:
             if _NO_TEXT not in str(error):
                 raise
-    return with_maps(_read([rewritten(line, schema) for line in lines.texts], plain, others), schema)
+    wanted = Wanted.of(pa.struct(list(schema)))
+    return with_maps(_read([rewritten(line, wanted) for line in lines.texts], plain, others), schema)
 
 
 def _read(texts: Sequence[bytes], schema: pa.Schema | None, others: str) -> pa.Table:

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from functools import lru_cache
-from json.decoder import scanstring
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
 import pyarrow as pa
 
 _DECODER = json.JSONDecoder()
+_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+_PLAIN = re.compile(rf'\s*("[^"\\]*")\s*:\s*(?:("[^"\\]*"|null)|({_NUMBER}|true|false))\s*([,}}])')
+"""Most members of most objects: a name, a text or another plain value, and what follows."""
 _BLANKS = re.compile(r"\s*")
 _COLON = re.compile(r"\s*:\s*")
 _NEXT = {"}": re.compile(r"\s*([,}])"), "]": re.compile(r"\s*([,\]])")}
-_BARE = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false")
-
-_KindOf = Callable[[str], pa.DataType | None]
+_BARE = re.compile(rf"{_NUMBER}|true|false")
 
 
 def has_maps(kind: pa.DataType) -> bool:
@@ -41,15 +42,37 @@ def without_maps(kind: pa.DataType) -> pa.DataType:
 
 def with_maps(rows: pa.Table, schema: pa.Schema) -> pa.Table:
     """What was read `without_maps`, with those of `schema`, whose columns it has and perhaps more."""
-    for field in schema:
-        if has_maps(field.type):
-            place = rows.schema.get_field_index(field.name)
-            rows = rows.set_column(place, field, _with_maps(rows.column(place).combine_chunks(), field.type))
+    for each in schema:
+        if has_maps(each.type):
+            place = rows.schema.get_field_index(each.name)
+            rows = rows.set_column(place, each, _with_maps(rows.column(place).combine_chunks(), each.type))
     return rows
 
 
-def rewritten(line: bytes, schema: pa.Schema) -> bytes:
-    """The objects of a line, of the columns of `schema`. What is no JSON stays as it is.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is wanted of a value: text, a map, a list, or a struct with these `members`; what is `inside` a map or list."""
+
+    shape: Literal["text", "map", "list", "struct"]
+    inside: Wanted | None = None
+    members: Mapping[str, Wanted] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, kind: pa.DataType) -> Wanted | None:
+        """None where Arrow's reader takes the value as it is."""
+        if pa.types.is_string(kind):
+            return cls("text")
+        if pa.types.is_struct(kind):
+            found = {each.name: wanted for each in kind.fields if (wanted := cls.of(each.type)) is not None}
+            return cls("struct", members=found) if found else None
+        if pa.types.is_map(kind):
+            return cls("map", cls.of(kind.item_type))
+        inside = cls.of(kind.value_type) if pa.types.is_list(kind) else None
+        return cls("list", inside) if inside is not None else None
+
+
+def rewritten(line: bytes, columns: Wanted | None) -> bytes:
+    """The objects of a line. What is no JSON stays as it is.
 
     Raises ArrowInvalid for a map that is no object, or has a key twice.
     """
@@ -57,63 +80,82 @@ def rewritten(line: bytes, schema: pa.Schema) -> bytes:
     found, at = [], 0
     try:
         while (at := _after_blanks(text, at)) < len(text):
-            value, at = _value(text, at, pa.struct(list(schema)))
+            value, at = _value(text, at, columns)
             found.append(value)
+    except pa.ArrowInvalid:  # which is a ValueError, too
+        raise
     except (ValueError, RecursionError):
         return line
     return " ".join(found).encode()
 
 
-def _value(text: str, at: int, kind: pa.DataType | None) -> tuple[str, int]:
+def _value(text: str, at: int, wanted: Wanted | None) -> tuple[str, int]:
     """What is to stand for the value at a place, and where that ends."""
-    if kind is not None and pa.types.is_string(kind):
+    shape = wanted.shape if wanted is not None else None
+    if shape == "text":
         bare = _BARE.match(text, at)
         if bare is not None:
             return f'"{bare[0]}"', bare.end()
-    elif kind is not None and _changes(kind):
+    elif wanted is not None:
         opened = text[at : at + 1]
-        if opened == "{" and pa.types.is_struct(kind):
-            kinds = {field.name: field.type for field in kind.fields}
-            pairs, end = _members(text, at, kinds.get)
-            return f"{{{','.join(f'{name}:{value}' for name, value in pairs)}}}", end
-        if pa.types.is_map(kind) and not text.startswith("null", at):
+        if shape == "map" and not text.startswith("null", at):
             if opened != "{":
-                raise pa.ArrowInvalid(f"{text[at : at + 20]!r} is no object, as a {kind} is in JSON")
-            pairs, end = _members(text, at, lambda _: kind.item_type)
-            _check_once([json.loads(name) for name, _ in pairs])
+                raise pa.ArrowInvalid(f"{text[at : at + 20]!r} is no object, as a map is in JSON")
+            pairs, end = _members(text, at, wanted)
+            _check_once([name for name, _ in pairs])
             entries = [f'{{"key":{name},"value":{value}}}' for name, value in pairs]
             return f"[{','.join(entries)}]", end
-        if opened == "[" and pa.types.is_list(kind):
-            return _elements(text, at, kind.value_type)
+        if shape == "struct" and opened == "{":
+            pairs, end = _members(text, at, wanted)
+            return f"{{{','.join([f'{name}:{value}' for name, value in pairs])}}}", end
+        if shape == "list" and opened == "[":
+            return _elements(text, at, wanted.inside)
     _, end = _DECODER.raw_decode(text, at)
     return text[at:end], end
 
 
-def _members(text: str, at: int, kind_of: _KindOf) -> tuple[list[tuple[str, str]], int]:
+def _members(text: str, at: int, wanted: Wanted) -> tuple[list[tuple[str, str]], int]:
     """Names, as they are written, and values of an object, and where it ends. Raises ValueError for what is none."""
     found: list[tuple[str, str]] = []
+    members, inside = wanted.members, wanted.inside
     at = _after_blanks(text, at + 1)
     if text.startswith("}", at):
         return found, at + 1
     while True:
-        if not text.startswith('"', at):
+        plain = _PLAIN.match(text, at)
+        if plain is not None:
+            written, quoted, bare, sign = plain.groups()
+            of_it = members.get(written[1:-1], inside)
+            if of_it is None or (of_it.shape == "text" and bare is None):
+                found.append((written, quoted or bare))
+            elif of_it.shape == "text":
+                found.append((written, f'"{bare}"'))
+            else:
+                plain = None
+        if plain is not None:
+            at = plain.end()
+            if sign == "}":
+                return found, at
+            continue
+        start = _after_blanks(text, at)
+        if not text.startswith('"', start):
             raise ValueError("no name")
-        name, end = scanstring(text, at + 1)
-        value, after = _value(text, _past(_COLON, text, end).end(), kind_of(name))
-        found.append((text[at:end], value))
+        name, end = _DECODER.raw_decode(text, start)
+        value, after = _value(text, _past(_COLON, text, end).end(), members.get(name, inside))
+        found.append((text[start:end], value))
         following = _past(_NEXT["}"], text, after)
+        at = following.end()
         if following[1] == "}":
-            return found, following.end()
-        at = _after_blanks(text, following.end())
+            return found, at
 
 
-def _elements(text: str, at: int, kind: pa.DataType) -> tuple[str, int]:
+def _elements(text: str, at: int, wanted: Wanted | None) -> tuple[str, int]:
     found: list[str] = []
     at = _after_blanks(text, at + 1)
     if text.startswith("]", at):
         return "[]", at + 1
     while True:
-        value, after = _value(text, at, kind)
+        value, after = _value(text, at, wanted)
         found.append(value)
         following = _past(_NEXT["]"], text, after)
         if following[1] == "]":
@@ -132,20 +174,11 @@ def _after_blanks(text: str, at: int) -> int:
     return _past(_BLANKS, text, at).end()
 
 
-def _check_once(names: list[str]) -> None:
+def _check_once(written: list[str]) -> None:
+    names = [json.loads(name) if "\\" in name else name[1:-1] for name in written]
     if len(set(names)) < len(names):
         twice = next(name for place, name in enumerate(names) if name in names[:place])
         raise pa.ArrowInvalid(f"the key {twice!r} stands twice in a map")
-
-
-@lru_cache(maxsize=1024)
-def _changes(kind: pa.DataType) -> bool:
-    """Whether texts or maps are inside."""
-    if pa.types.is_struct(kind):
-        return any(_changes(field.type) for field in kind.fields)
-    if pa.types.is_list(kind):
-        return _changes(kind.value_type)
-    return bool(pa.types.is_map(kind) or pa.types.is_string(kind))
 
 
 def _with_maps(column: pa.Array, kind: pa.DataType) -> pa.Array:

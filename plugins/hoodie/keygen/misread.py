@@ -28,10 +28,11 @@ def misread_times(paths: PartitionPaths, columns: pa.Schema) -> ConfigError | No
         if how is not None:
             value: date = _MOMENT if holds == "timestamp" else _MOMENT.date()
             kind = pa.timestamp("us") if holds == "timestamp" else field.type
-            [folder] = paths.timestamps.texts(pa.chunked_array([pa.array([value], kind)]), name).to_pylist()
+            [folder] = paths.timestamps.read(pa.chunked_array([pa.array([value], kind)]), name)[0].to_pylist()
+            goes = f"would go to the folder {folder}" if folder is not None else "have no folder"
             return ConfigError(
                 f"The key generator takes the times of partition column {name!r} for others",
-                found=f"{how}: rows of {_MOMENT:%Y-%m-%d} would go to the folder {folder}",
+                found=f"{how}: rows of {_MOMENT:%Y-%m-%d} {goes}",
                 fix=f"create the table with {options_for(holds)}",
             )
     return None

@@ -118,9 +118,9 @@ MICROS = pa.timestamp("us", "UTC")
 TIMES = {"at": pa.array([datetime(2026, 7, 1, tzinfo=UTC)], MICROS), "day": pa.array([date(2026, 7, 1)])}
 OUTPUT = {"hoodie.table.keygenerator.type": "TIMESTAMP", NEW + "output.dateformat": "yyyy/MM/dd"}
 MISREAD = [
-    ("at", {"timestamp.type": "EPOCHMILLISECONDS"}, "57970/"),
+    ("at", {"timestamp.type": "EPOCHMILLISECONDS"}, "57971/"),
     ("at", {"timestamp.type": "UNIX_TIMESTAMP"}, ""),
-    ("at", {"timestamp.type": "SCALAR", "timestamp.scalar.time.unit": "DAYS"}, ""),
+    ("at", {"timestamp.type": "SCALAR", "timestamp.scalar.time.unit": "DAYS"}, "have no folder"),
     ("day", {"timestamp.type": "EPOCHMILLISECONDS"}, "1970/01/01"),
 ]
 RIGHT = [

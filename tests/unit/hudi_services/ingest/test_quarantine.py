@@ -234,7 +234,7 @@ def test_a_run_leaves_those_of_other_tables_alone(feed, tmp_path):
         rows.add_unread("x.csv", "text", "reason")
     feed.land("1.csv", GOOD)
     feed.run("csv", quarantine_path=str(shared))
-    assert other.totals() == Counts(1, 0, 1)
+    assert other.totals() == Counts(1, 0, 1, "x.csv: reason")
     assert (shared / "run-1" / "rows-0.jsonl").exists()
 
 
@@ -244,6 +244,6 @@ def test_a_task_that_runs_again_replaces_what_it_wrote(tmp_path):
         with writer.open(0) as rows:
             rows.good, rows.filtered = good, 2
             rows.add_unread("x.csv", "text", "reason")
-    assert writer.totals() == Counts(8, 2, 1)
+    assert writer.totals() == Counts(8, 2, 1, "x.csv: reason")
     writer.finish(keep_rows=False)
     assert list(tmp_path.iterdir()) == []
