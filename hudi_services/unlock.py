@@ -3,37 +3,73 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 
 from hudi_services.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
 
+if TYPE_CHECKING:
+    from hoodie.transaction.locks import FoundLock
 
-def _unlock(target_base_path: str | None, table: str | None, registry: str | None, yes: bool, as_json: bool) -> None:
+
+def _unlock(
+    target_base_path: str | None, table: str | None, registry: str | None, yes: bool, force: bool, as_json: bool
+) -> None:
     from hoodie.table import HoodieTable  # loads Arrow
-    from hoodie.transaction.locks import break_lock, held_locks
+    from hoodie.transaction.locks import break_lock, found_locks
+    from hudi_services.show.locks import lock_row
 
-    if as_json and not yes:
+    if as_json and not (yes or force):
         raise click.UsageError("--json asks nobody: pass --yes with it when whoever holds the lock is certainly gone")
-    storage = HoodieTable.open(chosen_table(target_base_path, table, registry).base_path).storage
-    locks = held_locks(storage)
+    opened = HoodieTable.open(chosen_table(target_base_path, table, registry).base_path)
+    locks = found_locks(opened.storage, opened.clock)
     if not as_json:
-        _confirm(locks, yes)
-    for path in locks:
-        break_lock(storage, path)
-    if as_json:
-        click.echo(json.dumps({"removed": [{"path": path, "holder": held} for path, held in locks.items()]}, indent=2))
-    elif locks:
-        click.echo("removed the lock")
-
-
-def _confirm(locks: dict[str, str], yes: bool) -> None:
-    if not locks:
-        click.echo("the table is not locked")
-    for path, holder in locks.items():
-        click.echo(f"the lock {path} says: {' '.join(holder.split())}")
-    if locks and not yes:
+        for lock in locks:
+            click.echo(_told(lock))
+        if not locks:
+            click.echo("the table is not locked")
+    if not force:
+        _refuse_living(locks)
+    if locks and not (yes or force):
         click.confirm("Is whoever holds it certainly gone?", abort=True)
+    removed = [lock for lock in locks if break_lock(opened.storage, lock)]
+    others = [lock.path for lock in locks if lock not in removed]
+    if as_json:
+        rows = [{**lock_row(lock), "said": lock.content.decode(errors="replace")} for lock in removed]
+        click.echo(json.dumps({"removed": rows, "changed_hands": others}, indent=2))
+        return
+    if removed:
+        click.echo("removed the lock")
+    for path in others:
+        click.echo(f"the lock {path} was given back, or is another's by now: it stays as it is")
+
+
+def _told(lock: FoundLock) -> str:
+    from hudi_services.show.words import span
+
+    owner = lock.owner
+    holder = f"process {owner.pid} of {owner.host} ({owner.purpose})" if owner is not None else lock.told or "(empty)"
+    age = f", {span(lock.age)} old" if lock.age is not None else ""
+    left = f", which runs out in {span(lock.expires_in)}" if lock.expires_in is not None and lock.expires_in > 0 else ""
+    state = {
+        True: "it is at work",
+        False: "it is gone, and the next writer takes the lock over",
+        None: "whether it lives cannot be seen from here",
+    }[lock.alive]
+    return f"the lock {lock.path}{age}{left}, is held by: {holder}; {state}"
+
+
+def _refuse_living(locks: list[FoundLock]) -> None:
+    from hoodie.errors import LockHeldError
+
+    living = next((lock for lock in locks if lock.alive), None)
+    if living is not None:
+        raise LockHeldError(
+            f"The holder of the lock {living.path} is at work on this machine",
+            found=_told(living),
+            fix="wait for it or end it; `hudi-services unlock --force` takes the lock away, and its work is lost",
+        )
 
 
 unlock = click.Command(
@@ -42,6 +78,7 @@ unlock = click.Command(
     params=[
         *table_flags(),
         click.Option(["--yes"], is_flag=True, help="Do not ask."),
+        click.Option(["--force"], is_flag=True, help="Also of processes that are at work; they complete nothing."),
         json_flag("Print what was removed as JSON."),
         verbose_flag(),
     ],

@@ -1,10 +1,11 @@
-"""How long tests wait for locks."""
+"""How long tests wait for locks, and which lie there."""
 
 from __future__ import annotations
 
+from hoodie.clock import SystemClock
 from hoodie.config.key import resolve
 from hoodie.config.lock_keys import LOCK_KEYS
-from hoodie.transaction.locks import Locking
+from hoodie.transaction.locks import Locking, found_locks
 
 
 def locking(**options):
@@ -14,3 +15,8 @@ def locking(**options):
 
 
 NO_WAIT = locking()
+
+
+def lying(storage):
+    """The locks of a table and its plans: path -> content."""
+    return {found.path: found.content.decode() for found in found_locks(storage, SystemClock())}

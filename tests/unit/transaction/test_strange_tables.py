@@ -8,9 +8,9 @@ from hoodie import CLEAN
 from hoodie.errors import CorruptTableError
 from hoodie.storage import LocalStorage
 from hoodie.timeline import parse_name
-from hoodie.transaction.locks import held_locks
 from hoodie.transaction.locks.files import LOCK
 from tests.support.clock import FakeClock
+from tests.support.locks import lying
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 ROW = batch([("b", "q", 1, 1)])
@@ -54,7 +54,7 @@ def test_a_lock_that_is_a_folder(table):
     with pytest.raises(CorruptTableError, match=r"\.hoodie/lock .* is a folder.*remove it"):
         table.write(ROW, "insert")
     with pytest.raises(CorruptTableError, match="is a folder"):
-        held_locks(table.storage)
+        lying(table.storage)
     assert content(table) == {"a": ("p", 1, 1)}
 
 

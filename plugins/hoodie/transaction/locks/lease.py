@@ -77,13 +77,6 @@ class LeaseFile:
         return f"pid {process.pid} on host {process.host} ({process.purpose})"
 
 
-def is_given_back(content: bytes) -> bool:
-    """Whether the lock file says that nobody holds it; a file of another format does not."""
-    with suppress(CorruptTableError):
-        return LeaseFile.parse(content, TABLE_LOCK).expired
-    return False
-
-
 @dataclass(frozen=True)
 class LeaseLock:
     """The lock of a table that its holder renews; `validity` and `renewal` in seconds."""

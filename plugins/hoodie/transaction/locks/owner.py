@@ -68,6 +68,13 @@ class LockOwner:
             return self.token not in _held
         return not _exists(self.pid) or _started(self.pid) not in ("", self.started)
 
+    def is_seen(self) -> bool:
+        """Whether the owner certainly runs: a process that this one can see."""
+        here = (socket.gethostname(), _boot_id(), _namespace())
+        if (self.host, self.boot, self.namespace) != here or "" in (self.boot, self.started):
+            return False
+        return _exists(self.pid) and _started(self.pid) == self.started
+
 
 def user_name() -> str:
     """Who this process runs as: the name, or the number of a user that has none (containers)."""

@@ -11,13 +11,12 @@ from hoodie.errors import ConfigError
 from hoodie.storage.base import ReplacingStorage, Storage
 from hoodie.transaction.locks.base import HeldLock, LockProvider, Patience
 from hoodie.transaction.locks.files import LOCK, FileLock, read_lock
+from hoodie.transaction.locks.found import SERVICE_LOCKS
 from hoodie.transaction.locks.held import holding
 from hoodie.transaction.locks.in_process import InProcessLock
-from hoodie.transaction.locks.lease import TABLE_LOCK, LeaseFile, LeaseLock, is_given_back
+from hoodie.transaction.locks.lease import TABLE_LOCK, LeaseFile, LeaseLock
 from hoodie.transaction.locks.locking import Locking
 from hoodie.transaction.locks.owner import LockOwner
-
-_SERVICE_LOCKS = ".hoodie/.locks"
 
 
 @contextmanager
@@ -39,7 +38,7 @@ def service_lock(storage: Storage, clock: Clock, name: str, locking: Locking) ->
 
     Hudi has no such lock: whatever the provider of the table's, this one is a file.
     """
-    provider = FileLock(storage, clock, f"{_SERVICE_LOCKS}/{name}.lock")
+    provider = FileLock(storage, clock, f"{SERVICE_LOCKS}/{name}.lock")
     with _held(provider, clock, name, locking):
         yield
 
@@ -103,19 +102,3 @@ def _is_dead(content: bytes) -> bool:
 
 def _lease(storage: Storage, content: bytes) -> LeaseFile:
     return LeaseFile.parse(content, f"{storage.base_path}/{TABLE_LOCK}")
-
-
-def held_locks(storage: Storage) -> dict[str, str]:
-    """The locks of a table and its services: their paths, and what they say of their holders."""
-    others = (file.path for file in storage.list(_SERVICE_LOCKS).files if file.name.endswith(".lock"))
-    contents = {path: read_lock(storage, path) for path in (LOCK, TABLE_LOCK, *others)}
-    return {
-        path: content.decode(errors="replace")
-        for path, content in contents.items()
-        if content is not None and not (path == TABLE_LOCK and is_given_back(content))
-    }
-
-
-def break_lock(storage: Storage, path: str) -> None:
-    """Remove a lock whoever holds it: for an operator who knows that the owner is gone."""
-    storage.delete(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 
 import pytest
@@ -11,6 +12,8 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.storage import LocalStorage
+from hoodie.transaction.locks import service_lock, table_lock
+from hoodie.transaction.locks.lease import TABLE_LOCK
 from hoodie.view import load_state
 from hudi_services.cli import main
 from hudi_services.flags import ChosenTable
@@ -19,6 +22,7 @@ from hudi_services.show.look import ListedOnce, Look, look_at
 from hudi_services.show.overview import overview
 from tests.support.cli import DONE, FAILED, USAGE, everything, fill, ingest, said
 from tests.support.counting import CountingStorage
+from tests.support.locks import NO_WAIT
 from tests.support.tables import OPTIONS, SMALL_BLOOM, batch, create
 
 
@@ -97,7 +101,7 @@ def test_the_overview(path, capsys):
     text, found = look(capsys, path, "table")
     assert [row["instant"] for row in found["pending"]] == ["20240101000000000"]
     assert "of another machine" in text
-    assert found["locks"][0]["dead"] is False
+    assert found["locks"][0]["alive"] is None
     _, found = look(capsys, path, "locks")
     assert found["locks"][0]["path"] == ".hoodie/lock"
 
@@ -240,6 +244,43 @@ def test_a_program_unlocks_without_being_asked(path, capsys):
     for removed in ([".hoodie/lock"], []):
         assert main(["unlock", f"--target-base-path={path}", "--json", "--yes"]) == DONE
         assert [each["path"] for each in json.loads(capsys.readouterr().out)["removed"]] == removed
+
+
+def test_the_lock_of_who_is_at_work_is_removed_by_force_only(path, capsys):
+    storage, unlock = LocalStorage(str(path)), ["unlock", f"--target-base-path={path}"]
+    with table_lock(storage, SystemClock(), "upsert", NO_WAIT), service_lock(storage, SystemClock(), "p-7", NO_WAIT):
+        (path / ".hoodie" / ".heartbeat").mkdir()
+        (path / ".hoodie" / ".heartbeat" / "20260101000000000").touch()
+        text, found = look(capsys, path, "locks")
+        assert [(row["path"], row["kind"], row["pid"], row["alive"]) for row in found["locks"]] == [
+            (".hoodie/lock", "FileSystemBasedLockProvider", os.getpid(), True),
+            (".hoodie/.locks/p-7.lock", "plan", os.getpid(), True),
+            (".hoodie/.heartbeat/20260101000000000", "heartbeat", None, True),
+        ]
+        assert "is alive" in text
+        assert main([*unlock, "--yes"]) == FAILED
+        assert re.search(
+            rf"process {os.getpid()} of .*\(upsert\); it is at work.*`hudi-services unlock --force`", said(capsys)
+        )
+        assert storage.info(".hoodie/lock") is not None
+        assert main([*unlock, "--force"]) == DONE
+        assert storage.list(".hoodie/.locks").files == ()
+        assert storage.info(".hoodie/lock") is None
+
+
+def test_a_lock_that_runs_out_is_shown_with_its_time(path, capsys):
+    storage = LocalStorage(str(path))
+    until = int(SystemClock().now().timestamp() * 1000) + 100_000
+    storage.create(TABLE_LOCK, b'{"expired":false,"validUntil":%d,"owner":"a writer of Hudi"}' % until)
+    text, found = look(capsys, path, "locks")
+    (row,) = found["locks"]
+    assert (row["kind"], row["holder"], row["alive"]) == ("StorageBasedLockProvider", "a writer of Hudi", None)
+    assert 90 < row["expires_in"] <= 100
+    assert "in 1 min" in text
+    assert main(["unlock", f"--target-base-path={path}", "--yes"]) == DONE
+    assert "runs out in 1 min" in capsys.readouterr().out
+    storage.create(TABLE_LOCK, b'{"expired":true,"validUntil":%d,"owner":"a writer of Hudi"}' % until)
+    assert look(capsys, path, "locks")[1]["locks"] == []
 
 
 @pytest.mark.process

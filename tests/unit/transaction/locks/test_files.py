@@ -15,10 +15,10 @@ import pytest
 
 from hoodie.errors import LockHeldError, PendingInstantError
 from hoodie.storage import LocalStorage
-from hoodie.transaction.locks import break_lock, held_locks, service_lock, table_lock
+from hoodie.transaction.locks import service_lock, table_lock
 from hoodie.transaction.locks.files import LOCK
 from tests.support.clock import FakeClock
-from tests.support.locks import NO_WAIT, locking
+from tests.support.locks import NO_WAIT, locking, lying
 from tests.support.tables import batch, content, create
 
 
@@ -72,27 +72,27 @@ def test_a_lock_of_another_program_is_respected(storage, content):
     with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", locking(wait_time_ms=1000)):
         pytest.fail("took a foreign lock")
     assert storage.read(LOCK) == content
-    assert held_locks(storage) == {LOCK: content.decode()}
-    break_lock(storage, LOCK)
-    assert held_locks(storage) == {}
+    assert lying(storage) == {LOCK: content.decode()}
+    storage.delete(LOCK)
+    assert lying(storage) == {}
 
 
 def test_locks_of_services_are_seen_and_broken_too(storage):
     clock = FakeClock()
     with service_lock(storage, clock, "compaction-7", NO_WAIT):
-        (path,) = held_locks(storage)
+        (path,) = lying(storage)
         assert path.endswith("compaction-7.lock")
-        break_lock(storage, path)
+        storage.delete(path)
         with service_lock(storage, clock, "compaction-7", NO_WAIT):
             mine = storage.read(path)
     assert "compaction-7" in mine.decode()
-    assert held_locks(storage) == {}
+    assert lying(storage) == {}
 
 
 def test_the_lock_of_a_successor_stays_when_a_broken_one_is_released(storage):
     clock = FakeClock()
     with table_lock(storage, clock, "upsert", NO_WAIT):
-        break_lock(storage, LOCK)
+        storage.delete(LOCK)
         storage.create(LOCK, b"another's")
     assert storage.read(LOCK) == b"another's"
 
@@ -158,11 +158,11 @@ def test_a_lock_from_before_a_restart_is_taken_over_only_on_the_same_machine(sto
     with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", NO_WAIT):
         pytest.fail("took a living writer's lock")
     for unknown in ("machine", "boot"):
-        break_lock(storage, LOCK)
+        storage.delete(LOCK)
         storage.create(LOCK, json.dumps({**entry, "machine": "this one", unknown: ""}).encode())
         with pytest.raises(LockHeldError), table_lock(storage, FakeClock(), "clean", NO_WAIT):
             pytest.fail("took a lock of which nothing is known")
-    break_lock(storage, LOCK)
+    storage.delete(LOCK)
     storage.create(LOCK, json.dumps({**entry, "machine": "this one"}).encode())
     with table_lock(storage, FakeClock(), "clean", NO_WAIT):
         pass

@@ -8,7 +8,6 @@ from hoodie.errors import LockLostError
 from hoodie.timeline import Action
 from hoodie.transaction import instants
 from hoodie.transaction.fencing import withdraw_if_overtaken
-from hoodie.transaction.locks import break_lock
 from hoodie.transaction.locks.files import LOCK
 from hoodie.write.execute import WriteHooks
 from tests.support.clock import FakeClock
@@ -26,7 +25,7 @@ def table(tmp_path):
 
 def taken_by_another(table):
     """Somebody breaks the lock, and another writer begins under its own."""
-    break_lock(table.storage, LOCK)
+    table.storage.delete(LOCK)
     table.storage.create(LOCK, b"another's")
     state = table.state()
     time = str(int(max(instant.time for instant in state.timeline)) + 1000)

@@ -8,9 +8,9 @@ import pytest
 
 from hoodie.errors import LockHeldError
 from hoodie.storage import LocalStorage
-from hoodie.transaction.locks import held_locks, table_lock
+from hoodie.transaction.locks import table_lock
 from tests.support.clock import FakeClock
-from tests.support.locks import locking
+from tests.support.locks import locking, lying
 
 IN_PROCESS = locking(provider="InProcessLockProvider")
 
@@ -24,7 +24,7 @@ def test_another_thread_waits_and_is_told_who_holds_the_lock(tmp_path):
     storage = LocalStorage(str(tmp_path / "t"))
     with ThreadPoolExecutor(1) as pool:
         with table_lock(storage, FakeClock(), "upsert", IN_PROCESS):
-            assert held_locks(storage) == {}
+            assert lying(storage) == {}
             with pytest.raises(LockHeldError, match=r"waited 3 s.*held by upsert in thread MainThread"):
                 pool.submit(hold, storage, locking(provider="InProcessLockProvider", wait_time_ms=3000)).result()
             with table_lock(LocalStorage(str(tmp_path / "other")), FakeClock(), "upsert", IN_PROCESS):

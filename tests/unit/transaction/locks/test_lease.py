@@ -16,14 +16,14 @@ import pytest
 from hoodie.clock import SystemClock
 from hoodie.errors import ConfigError, CorruptTableError, HoodieError, LockHeldError, LockLostError
 from hoodie.storage import LocalStorage, open_storage
-from hoodie.transaction.locks import held_locks, table_lock, verify_held
+from hoodie.transaction.locks import table_lock, verify_held
 from hoodie.transaction.locks.base import Patience
 from hoodie.transaction.locks.files import LOCK
 from hoodie.transaction.locks.lease import TABLE_LOCK, LeaseLock
 from hoodie.write.execute import WriteHooks
 from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage, Killed
-from tests.support.locks import NO_WAIT, locking
+from tests.support.locks import NO_WAIT, locking, lying
 from tests.support.tables import batch, content, create
 
 LEASE = locking(provider="StorageBasedLockProvider")
@@ -62,9 +62,9 @@ def test_the_file_is_as_hudi_writes_it(storage):
         assert list(file) == ["expired", "validUntil", "owner"]
         assert file["validUntil"] == pytest.approx(clock.time.timestamp() * 1000 + 300_000, abs=100)
         assert "upsert" in file["owner"]
-        assert list(held_locks(storage)) == [TABLE_LOCK]
+        assert list(lying(storage)) == [TABLE_LOCK]
     assert lock_file(storage) == {**file, "expired": True}, "given back, and kept"
-    assert held_locks(storage) == {}
+    assert lying(storage) == {}
     with table_lock(storage, clock, "clean", LEASE):
         assert lock_file(storage)["owner"] != file["owner"]
 
