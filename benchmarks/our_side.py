@@ -30,7 +30,7 @@ from benchmarks.usage import run
 from hoodie import CLEAN, COMPACTION, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
-from hudi_services.java import JVM_OPTIONS
+from hudi_services.spark.java import JVM_OPTIONS
 
 HIVE_STYLE = {"hoodie.datasource.write.hive_style_partitioning": "true"}
 

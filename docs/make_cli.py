@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from hudi_services.cli import cli
-from hudi_services.completion import PROGRAM
+from hudi_services.commands.completion import PROGRAM
 
 PAGE = Path(__file__).with_name("cli.md")
 _WIDTH = 110  # characters of a line

@@ -3,7 +3,7 @@
 import sys
 from typing import NoReturn
 
-from hudi_services.leaving import Leaving
+from hudi_services.process.leaving import Leaving
 
 
 def run() -> NoReturn:

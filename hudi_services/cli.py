@@ -10,20 +10,20 @@ from collections.abc import Sequence
 import click
 
 from hudi_services import __version__
-from hudi_services.catalogue import options
-from hudi_services.command import service_command
-from hudi_services.completion import PROGRAM, completion
+from hudi_services.commandline.flags import CONTEXT
+from hudi_services.commandline.service import service_command
+from hudi_services.commandline.surroundings import ALONE, Surroundings
+from hudi_services.commands.completion import PROGRAM, completion
+from hudi_services.commands.folder import folder
+from hudi_services.commands.options import options
+from hudi_services.commands.registry_check import check_command
+from hudi_services.commands.unlock import unlock
 from hudi_services.embedded.command import airflow
 from hudi_services.entries import ENTRIES, Entries
-from hudi_services.failures import TOLD, tell
-from hudi_services.flags import CONTEXT
-from hudi_services.folder import folder
 from hudi_services.infer.command import infer
-from hudi_services.registry_check import check_command
-from hudi_services.result import DONE
+from hudi_services.outcome.failures import TOLD, tell
+from hudi_services.outcome.result import DONE
 from hudi_services.show.commands import diff, show
-from hudi_services.surroundings import ALONE, Surroundings
-from hudi_services.unlock import unlock
 
 
 def program(entries: Entries) -> click.Group:

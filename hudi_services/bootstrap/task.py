@@ -22,7 +22,7 @@ from hoodie.services.decision import Decision, Item, Items
 from hoodie.storage import walk_files
 from hudi_services.entry.sizes import size_of
 from hudi_services.entry.work import Work
-from hudi_services.result import ServiceResult
+from hudi_services.outcome.result import ServiceResult
 
 _SHOWN = 200  # partitions that are printed
 

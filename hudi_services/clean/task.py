@@ -14,7 +14,7 @@ from hoodie.table import HoodieTable
 from hoodie.timeline.instant import Action
 from hudi_services.entry.dag import Outlook
 from hudi_services.entry.work import Work
-from hudi_services.result import ServiceResult
+from hudi_services.outcome.result import ServiceResult
 
 
 @dataclass(frozen=True)

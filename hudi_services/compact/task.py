@@ -21,7 +21,7 @@ from hoodie.view import TableView, compaction_plan
 from hudi_services.entry.dag import Outlook
 from hudi_services.entry.sizes import size_of
 from hudi_services.entry.work import Work
-from hudi_services.result import ServiceResult
+from hudi_services.outcome.result import ServiceResult
 
 _SERVICES = (COMPACTION, LOG_COMPACTION)
 

@@ -24,8 +24,8 @@ from hudi_services.embedded.api import AirflowApi
 from hudi_services.embedded.dags import wait_for_dags
 from hudi_services.embedded.owner import check_free
 from hudi_services.embedded.process import running
-from hudi_services.java import find_java
 from hudi_services.registry.load import read_registry
+from hudi_services.spark.java import find_java
 
 FIRST = date(2013, 1, 29)  # a few days from here lie in two months: two partitions
 INGEST, CLEAN = "hudi_ingest__flights", "hudi_clean__flights"

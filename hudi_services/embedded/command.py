@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from hudi_services.flags import CONTEXT, registry_flag, verbose_flag, with_examples
+from hudi_services.commandline.flags import CONTEXT, registry_flag, verbose_flag, with_examples
 from hudi_services.registry.find import registry_file
 
 

@@ -17,7 +17,7 @@ from hoodie.errors import ConfigError, MachineError
 from hudi_services.embedded.api import AirflowApi
 from hudi_services.embedded.ports import free_ports
 from hudi_services.folders import DAGS, PROJECT
-from hudi_services.java import spark_environment
+from hudi_services.spark.java import spark_environment
 
 MARK = "HUDI_AIRFLOW_HOME"
 """The environment variable by which every process of a home is known, whoever started it."""

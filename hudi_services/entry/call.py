@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # they load Arrow
     from hoodie.engine import Engine
     from hoodie.services.decision import Decision
     from hudi_services.entry.work import Work
-    from hudi_services.result import ServiceResult
+    from hudi_services.outcome.result import ServiceResult
 
 
 def _nobody(_line: str) -> None:

@@ -7,7 +7,7 @@ import json
 import click
 import yaml
 
-from hudi_services.flags import CONTEXT, json_flag, verbose_flag, with_examples
+from hudi_services.commandline.flags import CONTEXT, json_flag, verbose_flag, with_examples
 
 
 def _infer(folder: str, file_format: str | None, name: str | None, as_json: bool) -> None:

@@ -24,7 +24,7 @@ from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.rows import CheckedSplit
 from hudi_services.ingest.source import Batch
 from hudi_services.ingest.target import create_target
-from hudi_services.result import ServiceResult, with_services
+from hudi_services.outcome.result import ServiceResult, with_services
 
 
 def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:

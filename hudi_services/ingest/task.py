@@ -25,7 +25,7 @@ from hudi_services.ingest.run import run_ingest
 from hudi_services.ingest.shape.shape import Shape
 from hudi_services.ingest.source import Batch
 from hudi_services.ingest.work import ingest_work
-from hudi_services.result import ServiceResult
+from hudi_services.outcome.result import ServiceResult
 
 
 @dataclass(frozen=True)

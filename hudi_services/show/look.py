@@ -12,8 +12,8 @@ from hoodie.clock import Clock, SystemClock
 from hoodie.storage import File, FileInfo, Listing, Storage, open_storage
 from hoodie.timeline import Instant, parse_time
 from hoodie.view import TableState, TableView, load_state
+from hudi_services.commandline.flags import ChosenTable
 from hudi_services.entry.table import ServiceSection, Table
-from hudi_services.flags import ChosenTable
 
 
 class ListedOnce:

@@ -12,7 +12,7 @@ from hoodie.services.sync import SYNC
 from hoodie.sync.model import SyncPlan
 from hoodie.table import HoodieTable
 from hudi_services.entry.work import Work
-from hudi_services.result import ServiceResult
+from hudi_services.outcome.result import ServiceResult
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from hoodie_airflow.submit import left_report
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.sizes import size_of
 from hudi_services.entry.table import Table
-from hudi_services.failures import Failure, core
-from hudi_services.result import WANTS_SPARK, Report
-from hudi_services.spark_session import checkout_folders
+from hudi_services.outcome.failures import Failure, core
+from hudi_services.outcome.result import WANTS_SPARK, Report
+from hudi_services.spark.session import checkout_folders
 
 
 class Child:
@@ -43,7 +43,15 @@ class Child:
             result_path,
         ]
         memory = self._table.local.memory
-        command = ["-m", "hudi_services.contained", str(os.getpid()), str(memory), self._entry.name, *arguments, *flags]
+        command = [
+            "-m",
+            "hudi_services.process.contained",
+            str(os.getpid()),
+            str(memory),
+            self._entry.name,
+            *arguments,
+            *flags,
+        ]
         self._process = subprocess.Popen(
             [sys.executable, *command],
             env=_environment(),

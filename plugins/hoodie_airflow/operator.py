@@ -22,8 +22,8 @@ from hoodie_airflow.submit import died, environment, left_report, noting, servic
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import SparkSection, Table
 from hudi_services.entry.work import AUTO, SPARK
-from hudi_services.failures import Failure
-from hudi_services.result import SERVICE_FAILED, Report, ServiceResult
+from hudi_services.outcome.failures import Failure
+from hudi_services.outcome.result import SERVICE_FAILED, Report, ServiceResult
 
 
 class HudiServiceOperator(SparkSubmitOperator):

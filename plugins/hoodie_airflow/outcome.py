@@ -16,8 +16,8 @@ from hoodie_airflow.assets import outlet, table_asset
 from hoodie_airflow.output import beside_log
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
-from hudi_services.failures import Failure
-from hudi_services.result import Explained, Report, ServiceResult
+from hudi_services.outcome.failures import Failure
+from hudi_services.outcome.result import Explained, Report, ServiceResult
 
 _log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from typing import Any, Self, TextIO
 
 from airflow.sdk.configuration import conf
 
-from hudi_services.lines import MARK
+from hudi_services.commandline.lines import MARK
 
 _LAST = 500  # lines that are held to find out why a process died without a word
 _SHOWN = 300  # characters of a line of Spark's own log

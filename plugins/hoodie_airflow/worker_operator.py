@@ -13,8 +13,8 @@ from hoodie_airflow.outcome import refused, told
 from hudi_services.entry.call import Call, Task, carried_out
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
-from hudi_services.failures import TOLD, Failure
-from hudi_services.result import Explained, Report
+from hudi_services.outcome.failures import TOLD, Failure
+from hudi_services.outcome.result import Explained, Report
 
 
 class HudiWorkerOperator(BaseOperator):

@@ -8,7 +8,7 @@ import pytest
 
 from hoodie.formats.base_file import BaseFileReader
 from hudi_services.cli import main
-from hudi_services.flags import ChosenTable
+from hudi_services.commandline.flags import ChosenTable
 from hudi_services.show.counts import base_file_rows
 from hudi_services.show.look import look_at
 

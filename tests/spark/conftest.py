@@ -11,7 +11,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def spark():
-    from hudi_services.java import spark_environment
+    from hudi_services.spark.java import spark_environment
 
     os.environ.update(spark_environment())
     os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)

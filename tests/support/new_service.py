@@ -20,7 +20,7 @@ from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook,
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
 from hudi_services.entry.table import Cron, SparkSection, Table
 from hudi_services.entry.work import Work
-from hudi_services.result import ServiceResult
+from hudi_services.outcome.result import ServiceResult
 
 
 class Expire(SparkSection):

@@ -62,3 +62,12 @@ def test_layers_are_those_of_the_import_rules() -> None:
 def test_a_single_test_runs_as_shown() -> None:
     for folder, chosen in re.findall(r"pytest (\S+) -k (\w+)", TEXT):
         assert any(re.search(rf"def test_\w*{chosen}", file.read_text()) for file in (ROOT / folder).glob("*.py"))
+
+
+def test_every_package_of_the_platform_is_on_the_page() -> None:
+    table = TEXT.partition("| package |")[2].partition("\n\n")[0].splitlines()[2:]
+    named = {name for row in table for name in re.findall(r"`(?:hudi_services/)?([\w.]+)`", row.split("|")[1])}
+    here = ROOT / "hudi_services"
+    packages = {file.parent.name for file in here.glob("*/__init__.py")}
+    modules = {file.name for file in here.glob("*.py") if not file.name.startswith("__")}
+    assert named == packages | modules

@@ -24,9 +24,9 @@ from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.output import beside_log
 from hudi_services.entry.table import Table
 from hudi_services.ingest.entry import INGEST
+from hudi_services.outcome.result import ServiceResult, write_report
 from hudi_services.registry.load import load_registry
-from hudi_services.result import ServiceResult, write_report
-from hudi_services.spark_session import checkout_folders
+from hudi_services.spark.session import checkout_folders
 from tests.support.airflow_task import context
 
 
@@ -157,7 +157,7 @@ def test_memory_is_bounded_and_the_error_says_so(tmp_path: Path, monkeypatch: py
 CHILD = """
 import os, subprocess, sys
 sleeping = "import time; print('up', flush=True); time.sleep(600)"
-code = f"import os, sys; from hudi_services.contained import contain; contain({os.getpid()}, 1 << 30); " + sleeping
+code = f"import os, sys; from hudi_services.process.contained import contain; contain({os.getpid()}, 1 << 30); " + sleeping
 child = subprocess.Popen([sys.executable, "-c", code])
 print(child.pid, flush=True)
 child.wait()

@@ -17,9 +17,9 @@ from hoodie_airflow.outcome import told
 from hoodie_airflow.output import Output, beside_log
 from hudi_services.clean.entry import CLEAN
 from hudi_services.entry.table import Table
-from hudi_services.failures import Failure
 from hudi_services.ingest.entry import INGEST
-from hudi_services.result import Explained, write_report
+from hudi_services.outcome.failures import Failure
+from hudi_services.outcome.result import Explained, write_report
 from tests.support.airflow_task import Tried, context
 
 CONFLICT = SchemaConflictError("Column 'a' of table t cannot become string", found="int", fix="deliver whole numbers")

@@ -19,7 +19,7 @@ from hoodie_airflow.factory import service_dags
 from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.worker_operator import HudiWorkerOperator
 from hudi_services.entries import ENTRIES, Entries
-from hudi_services.result import ServiceResult, write_report
+from hudi_services.outcome.result import ServiceResult, write_report
 from tests.support.airflow_task import Tried
 from tests.support.new_service import EXPIRE, WITH_EXPIRE, entry
 

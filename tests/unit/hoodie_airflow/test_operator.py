@@ -26,8 +26,8 @@ from hoodie_airflow.places import PLUGINS, PROJECT
 from hudi_services.clean.entry import CLEAN, Clean
 from hudi_services.entry.table import Table
 from hudi_services.ingest.entry import INGEST
+from hudi_services.outcome.result import Explained, Report, ServiceResult, write_report
 from hudi_services.registry.load import load_registry
-from hudi_services.result import Explained, Report, ServiceResult, write_report
 from tests.support.airflow_task import context
 from tests.support.tables import SMALL_BLOOM, batch, create
 

@@ -16,7 +16,7 @@ from hoodie.transaction.locks import service_lock, table_lock
 from hoodie.transaction.locks.lease import TABLE_LOCK
 from hoodie.view import load_state
 from hudi_services.cli import main
-from hudi_services.flags import ChosenTable
+from hudi_services.commandline.flags import ChosenTable
 from hudi_services.show.counts import base_file_rows
 from hudi_services.show.look import ListedOnce, Look, look_at
 from hudi_services.show.overview import overview

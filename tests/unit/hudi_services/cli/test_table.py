@@ -10,9 +10,9 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hudi_services.cli import cli, main, program
+from hudi_services.commandline.registered import laid_over, registered, spark_settings
 from hudi_services.entries import ENTRIES
 from hudi_services.entry.dag import Asked
-from hudi_services.registered import laid_over, registered, spark_settings
 from hudi_services.registry.find import table_named
 from tests.support.cli import DONE, USAGE, deliver, everything, said
 from tests.support.new_service import WITH_EXPIRE

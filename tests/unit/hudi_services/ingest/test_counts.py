@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from hudi_services.result import ServiceResult
+from hudi_services.outcome.result import ServiceResult
 from tests.unit.hudi_services.ingest.conftest import Feed
 
 KEYS = st.sampled_from([*"abcdef", ""])  # a row without a key goes to the quarantine

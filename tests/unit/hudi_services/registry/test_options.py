@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from hoodie.config.catalogue import catalogue
 from hoodie.config.groups import GROUPS
-from hudi_services.catalogue import option_lines
+from hudi_services.commands.options import option_lines
 from hudi_services.entries import ENTRIES
 from hudi_services.registry.options import wrong_options
 from hudi_services.registry.sections import table_model

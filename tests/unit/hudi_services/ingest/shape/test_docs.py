@@ -14,8 +14,8 @@ import yaml
 
 from hoodie import HoodieTable
 from hudi_services.cli import main
+from hudi_services.outcome.result import ServiceResult
 from hudi_services.registry.load import read_registry
-from hudi_services.result import ServiceResult
 
 TEXT = Path(__file__).resolve().parents[5].joinpath("docs/feeds.md").read_text()
 SECTION = TEXT.partition("## Shaping")[2]

@@ -16,7 +16,7 @@ import click
 
 from hoodie.errors import ConfigError
 from hoodie.model.outcome import ServiceOutcome
-from hudi_services.failures import Failure
+from hudi_services.outcome.failures import Failure
 
 if TYPE_CHECKING:  # it loads Arrow
     from hoodie.storage import Storage

@@ -12,13 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from hoodie.errors import ConfigError, missing_extra
-from hudi_services.entries import ENTRIES, Entries
-from hudi_services.entry.call import Call, Task, carried_out
-from hudi_services.entry.service import ServiceEntry
-from hudi_services.entry.sizes import bytes_of
-from hudi_services.entry.table import Table
-from hudi_services.entry.work import AUTO, ENGINES, LOCAL, SPARK, UP_TO, engine_for
-from hudi_services.flags import (
+from hudi_services.commandline.flags import (
     CONTEXT,
     VERBOSE,
     ChosenTable,
@@ -28,12 +22,18 @@ from hudi_services.flags import (
     verbose_flag,
     with_examples,
 )
-from hudi_services.lines import logs_told, say
-from hudi_services.progress import progress_shown
-from hudi_services.properties import merged_options
-from hudi_services.registered import check_begun, laid_over, registered, spark_settings
-from hudi_services.result import DONE, WANTS_SPARK, Explained, finish, reported, write_report
-from hudi_services.surroundings import ALONE, Surroundings
+from hudi_services.commandline.lines import logs_told, say
+from hudi_services.commandline.progress import progress_shown
+from hudi_services.commandline.properties import merged_options
+from hudi_services.commandline.registered import check_begun, laid_over, registered, spark_settings
+from hudi_services.commandline.surroundings import ALONE, Surroundings
+from hudi_services.entries import ENTRIES, Entries
+from hudi_services.entry.call import Call, Task, carried_out
+from hudi_services.entry.service import ServiceEntry
+from hudi_services.entry.sizes import bytes_of
+from hudi_services.entry.table import Table
+from hudi_services.entry.work import AUTO, ENGINES, LOCAL, SPARK, UP_TO, engine_for
+from hudi_services.outcome.result import DONE, WANTS_SPARK, Explained, finish, reported, write_report
 
 if TYPE_CHECKING:  # it loads Arrow, which help and completion do without
     from hoodie.engine import Engine, Progress
@@ -227,7 +227,7 @@ def _open_engine(
         )
     try:
         from hoodie.spark import SparkEngine
-        from hudi_services.spark_session import open_session
+        from hudi_services.spark.session import open_session
     except ImportError as error:
         raise missing_extra("spark", "--engine spark", error) from error
 

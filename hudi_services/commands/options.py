@@ -13,7 +13,7 @@ from hoodie.config.catalogue import Verdict, catalogue
 from hoodie.config.groups import GROUPS
 from hoodie.config.key import ConfigKey
 from hoodie.config.key import shown as as_text
-from hudi_services.flags import CONTEXT, json_flag, verbose_flag, with_examples
+from hudi_services.commandline.flags import CONTEXT, json_flag, verbose_flag, with_examples
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from typing import Any
 
 import click
 
+from hudi_services.commandline.flags import CONTEXT, json_flag, verbose_flag, with_examples
 from hudi_services.entries import ENTRIES, Entries, entry_named
 from hudi_services.entry.dag import dag_id
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
 from hudi_services.entry.when import When, services_of
-from hudi_services.flags import CONTEXT, json_flag, verbose_flag, with_examples
 from hudi_services.registry.find import registry_file
 from hudi_services.registry.load import read_registry
 from hudi_services.registry.mistakes import Mistake

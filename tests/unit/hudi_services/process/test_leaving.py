@@ -12,7 +12,7 @@ pytestmark = pytest.mark.process
 
 PROGRAM = """
 import sys
-from hudi_services.leaving import Leaving
+from hudi_services.process.leaving import Leaving
 leaving = Leaving()
 import atexit, tempfile
 class Late:

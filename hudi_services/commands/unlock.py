@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hudi_services.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
+from hudi_services.commandline.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
 
 if TYPE_CHECKING:
     from hoodie.transaction.locks import FoundLock

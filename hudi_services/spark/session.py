@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import hoodie
 import hudi_services
-from hudi_services.java import JVM_OPTIONS
+from hudi_services.spark.java import JVM_OPTIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -1,4 +1,4 @@
-"""A service in a child process of the task that wants it: `python -m hudi_services.contained PARENT MEMORY SERVICE …`.
+"""A service in a child process of the task that wants it: `python -m hudi_services.process.contained PARENT MEMORY SERVICE …`.
 
 The process has a memory of its own, ends when the task does, however that dies, and prints lines that the task can tell from
 others'. It runs on threads; where `--engine auto` finds that Spark is the better choice it ends with WANTS_SPARK.
@@ -12,7 +12,7 @@ import resource
 import signal
 import sys
 
-from hudi_services.leaving import Leaving
+from hudi_services.process.leaving import Leaving
 
 _PR_SET_PDEATHSIG = 1  # prctl(2)
 
@@ -32,7 +32,7 @@ if __name__ == "__main__":
     contain(int(sys.argv[1]), int(sys.argv[2]))
 
     from hudi_services.cli import main
-    from hudi_services.surroundings import Surroundings
+    from hudi_services.commandline.surroundings import Surroundings
 
     leaving.code = main(sys.argv[3:], surroundings=Surroundings(marked=True, spark=False))
     sys.exit(leaving.code)

@@ -11,8 +11,8 @@ import pytest
 
 from hoodie.errors import ConfigError, LockHeldError, SchemaConflictError, UnclearCommitError
 from hoodie.storage import open_storage, walk_files
-from hudi_services.failures import Failure
-from hudi_services.result import Explained, ServiceResult, drop_result, read_report, reported, write_report
+from hudi_services.outcome.failures import Failure
+from hudi_services.outcome.result import Explained, ServiceResult, drop_result, read_report, reported, write_report
 
 RESULT = ServiceResult("clean", "3 files removed", instant="20260101000000000", files_deleted=3)
 

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from hudi_services.flags import CONTEXT, json_flag, verbose_flag, with_examples
+from hudi_services.commandline.flags import CONTEXT, json_flag, verbose_flag, with_examples
 from hudi_services.folders import DAGS, SPARK_APPS, SPARK_CONF
 
 _FOLDERS = {"dags": DAGS, "spark-apps": SPARK_APPS, "spark-conf": SPARK_CONF}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from hudi_services.flags import CONTEXT, with_examples
+from hudi_services.commandline.flags import CONTEXT, with_examples
 
 PROGRAM = "hudi-services"
 _VARIABLE = "_HUDI_SERVICES_COMPLETE"  # by which click is asked to complete

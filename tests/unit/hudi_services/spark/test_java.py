@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hoodie.errors import MachineError
-from hudi_services import java
+from hudi_services.spark import java
 
 
 def fake_java(home: Path, version: str) -> Path:

@@ -12,8 +12,8 @@ import pytest
 from hoodie.engine import LocalEngine, Stage
 from hoodie.engine.progress import step_of
 from hudi_services.cli import main
+from hudi_services.commandline.progress import line_of, progress_lines
 from hudi_services.entry.sizes import bytes_of, size_of
-from hudi_services.progress import line_of, progress_lines
 from hudi_services.registry.load import load_registry
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -66,7 +66,7 @@ def test_large_work_is_for_spark(tmp_path, capsys, monkeypatch):
         opened.append(name)
         return LocalEngine()
 
-    monkeypatch.setattr("hudi_services.command._open_engine", open_engine)
+    monkeypatch.setattr("hudi_services.commandline.service._open_engine", open_engine)
     assert _ingest(tmp_path, "--engine=auto", "--local-up-to=10") == 0
     assert opened == ["spark"]
     assert "engine: Spark, as the work is more than 10 bytes" in capsys.readouterr().out

@@ -1,0 +1,1 @@
+"""How a run ended, as people and programs get it."""

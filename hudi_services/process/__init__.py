@@ -1,0 +1,1 @@
+"""How a process of a service lives and ends."""

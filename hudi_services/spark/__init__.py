@@ -1,0 +1,1 @@
+"""What Spark needs of this machine, and its session."""
