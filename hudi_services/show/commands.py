@@ -13,6 +13,14 @@ from hudi_services.show.page import Page
 _LIMIT = click.Option(
     ["--limit"], type=click.IntRange(min=1), default=20, show_default=True, metavar="N", help="The newest N."
 )
+_SINCE = click.Option(
+    ["--since"],
+    metavar="TIME",
+    help="Those that began at this instant, date or time (UTC) or later, archived ones too.",
+)
+_ARCHIVED = click.Option(
+    ["--archived"], is_flag=True, help="Also those that an archiver moved off the active timeline."
+)
 _PARTITION = click.Option(["--partition", "within"], metavar="PATH", help="Only of this partition.")
 
 
@@ -45,8 +53,9 @@ for each in (
     _looks(
         "table",
         lambda pages: pages.overview,
-        "The table on one page: rows, files and their sizes, freshness, last commits and services, what waits, locks, and what "
-        "cleaning and compaction would do now, or what holds them back.\n\nExit code 1: there are problems, which are told.",
+        "The table on one page: rows of base files and in logs, as commits count them, files and their sizes, freshness, last "
+        "commits and services, what waits, locks, and what cleaning and compaction would do now, or what holds "
+        "them back.\n\nExit code 1: there are problems, which are told.",
         "hudi-services show table --table orders",
     ),
     _looks(
@@ -61,18 +70,22 @@ for each in (
         "The instants of the active timeline, the newest first.",
         "hudi-services show timeline --table orders --limit 5",
         _LIMIT,
+        _SINCE,
+        _ARCHIVED,
     ),
     _looks(
         "commits",
         lambda pages: pages.commits,
-        "The completed commits, the newest first: times, rows, files.",
-        "hudi-services show commits --table orders --json",
+        "The completed commits of the active timeline, the newest first: times, rows, files.",
+        "hudi-services show commits --table orders --since 2026-01-01 --limit 100 --json",
         _LIMIT,
+        _SINCE,
+        _ARCHIVED,
     ),
     _looks(
         "partitions",
         lambda pages: pages.partitions,
-        "The partitions: file groups, rows of base files, sizes, logs.",
+        "The partitions: file groups, sizes, rows of base files, and rows and deletions in logs.",
         "hudi-services show partitions --table orders",
     ),
     _looks(

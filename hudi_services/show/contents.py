@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from hoodie.model.files import BaseFile, FileSlice
-from hudi_services.show.counts import base_file_rows
+from hudi_services.show.counts import row_counts
 from hudi_services.show.look import Look
 from hudi_services.show.page import Column, Listing, Page
 from hudi_services.show.words import count, partition, size
 
 _PARTITION = Column("partition", "partition", partition)
+_ROWS = (
+    Column("rows", "rows in base files", count, right=True),
+    Column("log_rows", "in logs", count, right=True),
+    Column("log_deletions", "deletions in logs", count, right=True),
+)
 _PARTITIONS = (
     _PARTITION,
     Column("file_groups", "file groups", count, right=True),
-    Column("rows", "rows", count, right=True),
+    *_ROWS,
     Column("bytes", "size", size, right=True),
     Column("log_files", "logs", count, right=True),
     Column("log_bytes", "size of logs", size, right=True),
@@ -27,7 +32,7 @@ _SLICES = (
     _PARTITION,
     Column("file_group", "file group"),
     Column("base_instant", "since"),
-    Column("rows", "rows", count, right=True),
+    *_ROWS,
     Column("base_bytes", "base file", size, right=True),
     Column("log_files", "logs", count, right=True),
     Column("log_bytes", "size of logs", size, right=True),
@@ -42,8 +47,8 @@ _FILES = (
 
 
 def partitions(look: Look) -> Page:
-    """Each partition with what is current in it; `rows` are those of base files, over which logs are laid."""
-    rows = base_file_rows(look, _base_files(look.view.slices))
+    """Each partition with what is current in it; `rows` are those of base files, over which logs lay theirs and deletions."""
+    counts = row_counts(look, look.view.slices)
     current, all_bytes = _by_partition(look.view.slices), defaultdict[str, int](int)
     for files in look.view.files:
         all_bytes[files.partition] = sum(each.size for each in files.base_files)
@@ -56,7 +61,7 @@ def partitions(look: Look) -> Page:
             {
                 "partition": path,
                 "file_groups": len(slices),
-                "rows": sum(rows[file.path] for file in _base_files(slices)),
+                **counts.of(slices),
                 "bytes": used,
                 "log_files": sum(len(each.log_files) for each in slices),
                 "log_bytes": sum(_log_bytes(each) for each in slices),
@@ -72,13 +77,13 @@ def slices(look: Look, within: str | None, *, everything: bool) -> Page:
     view = look.view_of(within)
     latest = {(each.group, each.base_instant) for each in view.slices}
     found = [each for group in view.groups for each in group.slices] if everything else list(view.slices)
-    rows = base_file_rows(look, _base_files(found))
+    counts = row_counts(look, found)
     lines = [
         {
             "partition": each.partition,
             "file_group": each.file_id,
             "base_instant": str(each.base_instant),
-            "rows": rows[each.base_file.path] if each.base_file is not None else None,
+            **counts.of([each]),
             "base_file": each.base_file.path if each.base_file is not None else None,
             "base_bytes": each.base_file.size if each.base_file is not None else None,
             "log_files": len(each.log_files),
@@ -114,10 +119,6 @@ def _by_partition(found: Iterable[FileSlice]) -> dict[str, list[FileSlice]]:
     for each in found:
         by.setdefault(each.partition, []).append(each)
     return by
-
-
-def _base_files(found: Sequence[FileSlice]) -> list[BaseFile]:
-    return [each.base_file for each in found if each.base_file is not None]
 
 
 def _log_bytes(each: FileSlice) -> int:

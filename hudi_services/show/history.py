@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import heapq
+from collections.abc import Iterator
+from itertools import islice, takewhile
 from typing import Any
 
 from hoodie.model.commit import CommitMetadata
-from hoodie.timeline import Instant
+from hoodie.read.times import moment_as_time
+from hoodie.timeline import WRITE_ACTIONS, Instant
 from hudi_services.show.look import Look
 from hudi_services.show.page import Column, Lines, Listing, Page, Part
 from hudi_services.show.words import count, moment, size, span
@@ -31,23 +34,34 @@ COMMITS = (
 )
 
 
-def timeline(look: Look, limit: int) -> Page:
-    """The instants of the active timeline: one listing, no file is read."""
-    found = look.state.timeline.instants
-    rows = [instant_row(look, instant) for instant in _newest(found, limit)]
+def timeline(look: Look, limit: int, since: str | None = None, *, archived: bool = False) -> Page:
+    """The instants of the active timeline, one listing; with `archived`, or `since` as far as that, those of the archive too.
+
+    Raises TimeTravelError for a `since` that is no instant and no date or time.
+    """
+    found = _newest(look, since, archived=archived)
+    rows = [instant_row(look, instant) for instant in islice(found, limit)]
+    older = next(found, None) is not None
+    on_timeline = len(look.state.timeline.instants)
     return Page(
-        {"table": look.state.properties.name, "instants": len(found), "timeline": rows},
-        [Listing(_INSTANTS, rows, empty="no instants"), *_more(len(found), len(rows))],
+        {"table": look.state.properties.name, "instants": on_timeline, "timeline": rows, "older": older},
+        [Listing(_INSTANTS, rows, empty="no instants"), *_more(limit, older=older)],
     )
 
 
-def commits(look: Look, limit: int) -> Page:
-    """The completed commits, each read from its file."""
-    found = look.state.timeline.commits
-    rows = [commit_row(look, instant) for instant in _newest(found, limit)]
+def commits(look: Look, limit: int, since: str | None = None, *, archived: bool = False) -> Page:
+    """The completed commits, each read from its file or from the archive (see `timeline`)."""
+    writes = (
+        instant
+        for instant in _newest(look, since, archived=archived)
+        if instant.is_completed and instant.action.completed_as in WRITE_ACTIONS
+    )
+    rows = [commit_row(look, instant) for instant in islice(writes, limit)]
+    older = next(writes, None) is not None
+    on_timeline = len(look.state.timeline.commits)
     return Page(
-        {"table": look.state.properties.name, "commits": len(found), "newest": rows},
-        [Listing(COMMITS, rows, empty="no commits"), *_more(len(found), len(rows))],
+        {"table": look.state.properties.name, "commits": on_timeline, "newest": rows, "older": older},
+        [Listing(COMMITS, rows, empty="no commits"), *_more(limit, older=older)],
     )
 
 
@@ -58,6 +72,7 @@ def instant_row(look: Look, instant: Instant) -> dict[str, Any]:
         "instant": str(instant.time),
         "action": str(instant.action),
         "state": instant.state.name,
+        "archived": instant.is_archived,
         "began": began.isoformat(),
         "completed": completed.isoformat() if completed is not None else None,
         "seconds": round((completed - began).total_seconds(), 3) if completed is not None else None,
@@ -93,9 +108,17 @@ def read_once(look: Look, instant: Instant) -> CommitMetadata:
         return state.commit_metadata(instant)
 
 
-def _newest(instants: Sequence[Instant], limit: int) -> list[Instant]:
-    return list(reversed(instants))[:limit]
+def _newest(look: Look, since: str | None, *, archived: bool) -> Iterator[Instant]:
+    """The newest first, and of the archive no more than whoever asks takes."""
+    active = look.state.timeline
+    found: Iterator[Instant] = reversed(active.instants)
+    first = moment_as_time(look.state, since) if since is not None else None
+    if archived or (first is not None and not active.covers(first)):
+        known = {instant.key for instant in active.instants}  # a killed archiver leaves some in both places
+        old = (instant for instant in look.state.archive.newest() if instant.key not in known)
+        found = heapq.merge(found, old, key=lambda instant: instant.time, reverse=True)
+    return found if first is None else takewhile(lambda instant: instant.time >= first, found)
 
 
-def _more(known: int, shown: int) -> list[Part]:
-    return [Lines([f"{known - shown} older ones: --limit {known}"])] if shown < known else []
+def _more(shown: int, *, older: bool) -> list[Part]:
+    return [Lines([f"older ones follow: --limit {2 * shown}"])] if older else []

@@ -8,13 +8,14 @@ from functools import partial
 from typing import Any
 
 from hoodie.config.own import own_options
+from hoodie.display import counted
 from hoodie.errors import HoodieError
 from hoodie.model.files import BaseFile
 from hoodie.services.clean.service import CLEAN
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.decision import Decision
 from hoodie.timeline import WRITE_ACTIONS, Action
-from hudi_services.show.counts import base_file_rows
+from hudi_services.show.counts import row_counts
 from hudi_services.show.history import COMMITS, commit_row, instant_row
 from hudi_services.show.locks import LOCKS, lock_rows
 from hudi_services.show.look import Look
@@ -85,16 +86,19 @@ def _last_commits(look: Look, problems: list[str]) -> list[dict[str, Any]]:
 
 
 def _files(look: Look, problems: list[str]) -> dict[str, Any]:
-    """Sizes in bytes. `older_*` are those of versions that are not current, of failed writes too."""
+    """Sizes in bytes. Rows in logs, and deletions, are to be laid over those of base files; of a row that two commits wrote they
+    count two. `older_*` are those of versions that are not current, of failed writes too."""
     slices = look.view.slices
     base = [each.base_file for each in slices if each.base_file is not None]
     logs = [log.info.size for each in slices for log in each.log_files]
     listed = [file.size for part in look.view.files for file in part.base_files]
     listed += [log.info.size for part in look.view.files for log in part.log_files]
     used = sum(file.size for file in base) + sum(logs)
-    rows = _told(problems, lambda: base_file_rows(look, base))
+    counts = _told(problems, lambda: row_counts(look, slices).of(slices)) or {}
     return {
-        "rows_in_base_files": sum(rows.values()) if rows is not None else None,
+        "rows_in_base_files": counts.get("rows"),
+        "rows_in_logs": counts.get("log_rows"),
+        "deletions_in_logs": counts.get("log_deletions"),
         "partitions": len(look.view.files),
         "file_groups": len(slices),
         "base_files": len(base),
@@ -178,8 +182,6 @@ def _parts(found: dict[str, Any]) -> list[Part]:
     keys += [("partitioned by", ", ".join(found["partition_by"]))] if found["partition_by"] else []
     keys += [("ordered by", ", ".join(found["ordering"]))] if found["ordering"] else []
     fresh = f"{moment(found['last_commit'])} UTC, {ago(found['age'])}" if found["last_commit"] else "never"
-    rows = found["rows_in_base_files"]
-    logs = ", and what the logs change" if found["log_files"] else ""
     parts: list[Part] = [Lines(found["problems"], "problems", alarming=True)] if found["problems"] else []
     parts.append(
         Facts(
@@ -188,7 +190,7 @@ def _parts(found: dict[str, Any]) -> list[Part]:
                 ("at", found["base_path"]),
                 *keys,
                 ("last commit", f"{fresh}; {count(found['commits'])} commits on the timeline"),
-                ("rows", f"{count(rows)} in base files{logs}" if rows is not None else "not known"),
+                ("rows", _rows(found)),
                 ("files", _sum(found, "base_files", "base_bytes", f"in {count(found['partitions'])} partitions")),
                 ("logs", _sum(found, "log_files", "log_bytes", f"of {count(found['file_groups'])} file groups")),
                 ("older versions", _sum(found, "older_files", "older_bytes", "that may be cleaned some day")),
@@ -204,6 +206,18 @@ def _parts(found: dict[str, Any]) -> list[Part]:
         if found[title]:
             parts.append(Listing(columns, found[title], title))
     return parts
+
+
+def _rows(found: dict[str, Any]) -> str:
+    base, rows, deletions = found["rows_in_base_files"], found["rows_in_logs"], found["deletions_in_logs"]
+    if base is None:
+        return "not known"
+    logs = (
+        f"; logs lay {counted(rows, 'row')} and {counted(deletions, 'deletion')} over them"
+        if found["log_files"]
+        else ""
+    )
+    return f"{count(base)} in base files{logs}"
 
 
 def _words(name: str, each: dict[str, Any]) -> str:

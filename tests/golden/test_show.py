@@ -7,12 +7,15 @@ import json
 import pytest
 
 from hoodie.formats.base_file import BaseFileReader
+from hoodie.formats.log import BlockType, read_rows
+from hoodie.view.log_blocks import blocks_of, counting
 from hudi_services.cli import main
 from hudi_services.commandline.flags import ChosenTable
-from hudi_services.show.counts import base_file_rows
+from hudi_services.show.counts import row_counts
 from hudi_services.show.look import look_at
 
 ARCHIVES = ["12v9", "15v6", "12merge", "15lists"]
+ROWS = {BlockType.AVRO_DATA, BlockType.PARQUET_DATA, BlockType.HFILE_DATA}
 PAGES = [["table"], ["timeline"], ["commits"], ["partitions"], ["slices", "--all"], ["files"], ["logs"], ["locks"]]
 
 
@@ -35,13 +38,23 @@ def test_every_page(golden, archive, capsys):
 
 
 @pytest.mark.parametrize("archive", ARCHIVES)
-def test_commits_count_the_rows_that_footers_count(golden, archive):
+def test_commits_count_the_rows_that_footers_and_blocks_count(golden, archive):
+    logs = 0
     for path in tables(golden(archive)):
         look = look_at(ChosenTable(str(path)))
-        files = [each.base_file for group in look.view.groups for each in group.slices if each.base_file is not None]
-        for name, rows in base_file_rows(look, files).items():
-            with BaseFileReader(look.storage, name) as reader:
-                assert reader.rows == rows, (path.name, name)
+        every = [each for group in look.view.groups for each in group.slices]
+        counts = row_counts(look, every)
+        for each in every:
+            found = counts.of([each])
+            if each.base_file is not None:
+                with BaseFileReader(look.storage, each.base_file.path) as reader:
+                    assert reader.rows == found["rows"], (path.name, each.base_file.path)
+            blocks = [block for log in each.log_files for block in blocks_of(look.storage, log)]
+            blocks = [block for block in counting(blocks, look.state.timeline) if block.kind in ROWS]
+            rows = sum(part.num_rows for block in blocks for part in read_rows(look.storage, block))
+            assert rows == found["log_rows"], (path.name, each.file_id)
+            logs += len(each.log_files)
+    assert logs > 0 or archive == "15lists"
 
 
 @pytest.mark.parametrize(

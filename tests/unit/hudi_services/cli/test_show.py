@@ -9,17 +9,20 @@ import re
 
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import LOG_COMPACTION, HoodieTable
 from hoodie.clock import SystemClock
+from hoodie.errors import MissingFileError
 from hoodie.storage import LocalStorage
 from hoodie.transaction.locks import service_lock, table_lock
 from hoodie.transaction.locks.lease import TABLE_LOCK
 from hoodie.view import load_state
 from hudi_services.cli import main
 from hudi_services.commandline.flags import ChosenTable
-from hudi_services.show.counts import base_file_rows
+from hudi_services.show.counts import row_counts
+from hudi_services.show.history import commits, timeline
 from hudi_services.show.look import ListedOnce, Look, look_at
 from hudi_services.show.overview import overview
+from tests.support.archive import archive_before
 from tests.support.cli import DONE, FAILED, USAGE, everything, fill, ingest, said
 from tests.support.counting import CountingStorage
 from tests.support.locks import NO_WAIT
@@ -57,7 +60,8 @@ def test_the_timeline_and_the_commits_newest_first(tmp_path, version, capsys):
     assert all(row["seconds"] >= 0 and row["partitions"] == 1 and row["bytes_written"] > 0 for row in found["newest"])
     text, found = look(capsys, path, "commits", "--limit=1")
     assert [row["instant"] for row in found["newest"]] == [last.time]
-    assert "2 older ones: --limit 3" in text
+    assert "older ones follow: --limit 2" in text
+    assert found["older"] is True
     text, _ = look(capsys, path, "properties")
     assert f"hoodie.table.version={version}" in text.splitlines()
 
@@ -79,6 +83,84 @@ def test_files_and_slices_are_shown_with_their_own_sizes(tmp_path, capsys):
     assert "row numbers" in text
     assert main(["show", "logs", f"--target-base-path={path}", "--file-group=gone"]) == USAGE
     assert "`hudi-services show slices`" in said(capsys)
+
+
+@pytest.mark.parametrize("version", ["6", "9"])
+def test_rows_of_logs_are_counted_by_commits_archived_ones_too(tmp_path, version, capsys):
+    path = tmp_path / "trips"
+    table = create(path, **{"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": version})
+    fill(table)
+    table.write(batch([("b", "q", 1, 1)]), "upsert", SMALL_BLOOM)
+    table.write(batch([("a", "p", 4, 4)]), "delete", SMALL_BLOOM)
+    text, found = look(capsys, path, "table")
+    assert [found[name] for name in ("rows_in_base_files", "rows_in_logs", "deletions_in_logs")] == [2, 2, 1]
+    assert "2 in base files; logs lay 2 rows and 1 deletion over them" in text
+    _, found = look(capsys, path, "partitions")
+    counted = [[row[name] for name in ("rows", "log_rows", "log_deletions")] for row in found["partitions"]]
+    assert counted == [[1, 2, 1], [1, 0, 0]]
+    _, before = look(capsys, path, "slices")
+    assert sorted(row["log_rows"] for row in before["slices"]) == [0, 2]
+    archive_before(table, table.timeline.commits[-1].time)
+    assert look(capsys, path, "slices")[1] == before
+
+
+def test_a_log_compaction_writes_no_rows_of_its_own(tmp_path, capsys):
+    path = tmp_path / "trips"
+    table = create(path, **{"hoodie.table.type": "MERGE_ON_READ"})
+    fill(table)
+    table.run(LOG_COMPACTION, time=table.schedule(LOG_COMPACTION, {"hoodie.log.compaction.blocks.threshold": 2}))
+    _, found = look(capsys, path, "table")
+    assert (found["log_files"], found["rows_in_logs"]) == (3, 2)
+
+
+@pytest.mark.parametrize("version", ["6", "9"])
+@pytest.mark.parametrize("page", [("timeline", "timeline"), ("commits", "newest")], ids=lambda page: page[0])
+def test_archived_instants_are_shown_when_asked(tmp_path, version, page, capsys):
+    name, field = page
+    path = tmp_path / "trips"
+    table = create(path, **{"hoodie.write.table.version": version})
+    fill(table)
+    fill(table)
+    times = [instant.time for instant in reversed(table.timeline.commits)]
+    _, whole = look(capsys, path, name)
+    archive_before(table, times[0])
+
+    def shown(*flags):
+        text, found = look(capsys, path, name, *flags)
+        assert ("older ones follow" in text) is found["older"]
+        return [row["instant"] for row in found[field]], found
+
+    assert shown()[0] == times[:1]
+    every, found = shown("--archived")
+    assert every == times
+    assert [row["archived"] for row in found[field]] == [False, *[True] * 5]
+    kept = ("instant", "began", "operation", "rows_written", "bytes_written")
+    assert [[row.get(key) for key in kept] for row in found[field]] == [
+        [row.get(key) for key in kept] for row in whole[field]
+    ]
+    assert shown("--archived", "--limit=4")[0] == times[:4]
+    assert shown(f"--since={times[3]}")[0] == times[:4]
+    assert shown("--since=2020-01-01", "--limit=2")[0] == times[:2]
+    assert shown("--since=2999-01-01")[0] == []
+    assert main(["show", name, "--since=soon", f"--target-base-path={path}"]) == FAILED
+    assert "soon" in said(capsys)
+
+
+def test_no_more_of_the_archive_is_read_than_is_shown(tmp_path):
+    path = tmp_path / "trips"
+    table = create(path)
+    fill(table)
+    fill(table)
+    times = [instant.time for instant in table.timeline.commits]
+    archive_before(table, times[-1])  # three files
+    gone = min(path.glob(".hoodie/timeline/history/*.parquet"))
+    gone.unlink()
+    seen = look_at(ChosenTable(str(path)))
+    assert len(commits(seen, 2, archived=True).values["newest"]) == 2
+    assert len(timeline(seen, 20, times[3]).values["timeline"]) == 3
+    with pytest.raises(MissingFileError, match=gone.name):
+        timeline(seen, 20, archived=True)
+    assert len(timeline(seen, 20, times[-1]).values["timeline"]) == 1
 
 
 def test_older_slices_are_shown_when_asked(path, capsys):
@@ -149,9 +231,9 @@ def test_rows_are_counted_without_reading_any(tmp_path):
 
 def test_rows_of_archived_commits_are_those_of_footers(path, monkeypatch):
     seen = look_at(ChosenTable(str(path)))
-    found = [each.base_file for each in seen.view.slices]
+    found = list(seen.view.slices)
     monkeypatch.setattr(type(seen.state.timeline), "commits", ())
-    assert list(base_file_rows(seen, found).values()) == [1]
+    assert row_counts(seen, found).of(found)["rows"] == 1
 
 
 def test_a_look_changes_nothing(path, capsys):
