@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 from hoodie.errors import ConfigError
-from hudi_services.ingest.shape.duck import RELATION, Duck
+from hudi_services.ingest.shape.duck import RELATION, Duck, opened
 
 Node = dict[str, Any]
 
@@ -64,19 +64,26 @@ class Grammar:
         select = {**self.tree(f"SELECT 1 FROM {RELATION}"), "select_list": [tree]}
         return self.text(select).removeprefix("SELECT ").removesuffix(f" FROM {RELATION}")
 
-    @cached_property
+    @property
     def functions(self) -> Mapping[str, Function]:
-        """DuckDB's own, by name. What raises an error is steady: `error('…')` sends the row to the quarantine."""
-        rows = self.duck.asked(
+        """DuckDB's own, by name."""
+        return _functions()
+
+
+@cache
+def _functions() -> Mapping[str, Function]:
+    """What raises an error is steady: `error('…')` sends the row to the quarantine."""
+    with opened() as duck:
+        rows = duck.asked(
             "SELECT function_name, function_type, stability, macro_definition FROM duckdb_functions() WHERE internal"
             " ORDER BY function_type <> 'scalar', function_type <> 'macro'"
         )
-        found: dict[str, Function] = {}
-        for name, kind, stability, definition in rows:
-            held = found.setdefault(name.lower(), Function(kind, stability in (None, "CONSISTENT") or name == "error"))
-            if kind == held.kind == "macro":
-                found[name.lower()] = Function(kind, held.steady, (*held.definitions, definition))
-        return found
+    found: dict[str, Function] = {}
+    for name, kind, stability, definition in rows:
+        held = found.setdefault(name.lower(), Function(kind, stability in (None, "CONSISTENT") or name == "error"))
+        if kind == held.kind == "macro":
+            found[name.lower()] = Function(kind, held.steady, (*held.definitions, definition))
+    return found
 
 
 def nodes(tree: object) -> Iterator[Node]:
