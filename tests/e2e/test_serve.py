@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from hoodie import HoodieTable
@@ -74,12 +76,13 @@ def until(true: Callable[[], bool], said: Callable[[], str], patience: float = 3
         time.sleep(0.5)
 
 
-def _states(api: AirflowApi) -> list[str]:
-    """Of the tasks `ingest` of all runs."""
-    runs = [run["dag_run_id"] for run in api.runs("hudi_ingest__orders")]
-    return [
-        each["state"] for run in runs for each in api.tasks("hudi_ingest__orders", run) if each["task_id"] == "ingest"
-    ]
+def _programs(folder: Path) -> set[str]:
+    """The names of the processes of a home."""
+    found = set()
+    for each in processes_of(folder):
+        with contextlib.suppress(psutil.Error):
+            found.add(each.name())
+    return found
 
 
 def test_a_registry_of_one_s_own(shop: Path) -> None:
@@ -108,14 +111,14 @@ def test_a_registry_of_one_s_own(shop: Path) -> None:
         until(lambda: "success" in [run["state"] for run in api.runs("hudi_clean__orders")], said)
         assert HoodieTable.open(str(shop / "lake" / "orders")).read().num_rows == 1
 
-        (shop / "own.yaml").write_text(_REGISTRY + _MORE)
+        (shop / "own.yaml").write_text(_REGISTRY.replace("0 * * * *}", "0 * * * *, engine: spark}") + _MORE)
         wait_for_dags(api, ["hudi_clean__later"])
         until(lambda: "the registry has changed" in said() and "2 tables" in said(), said)
         until(lambda: api.get("/pools")["total_entries"] == 2, said)
 
         (shop / "landing" / "b.csv").write_text("id,amount\n2,3.5\n")
         api.trigger("hudi_ingest__orders", {})
-        until(lambda: "running" in _states(api), said)
+        until(lambda: "java" in _programs(home.folder), said)
     finally:
         second.send_signal(signal.SIGHUP)
         code = second.wait(timeout=90)
