@@ -5,7 +5,7 @@ export PYTHONPATH := $(CURDIR)/plugins:$(CURDIR)
 PYTEST := $(VENV)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo airflow needs test quick lint unit process crash golden spark cluster interop e2e bench screenshots cli-docs package docs tour lock peer clean
+.PHONY: help setup demo airflow needs test quick lint unit process crash simulate golden spark cluster interop e2e bench screenshots cli-docs package docs tour lock peer clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -23,7 +23,7 @@ airflow: setup ## Airflow left running on your tables (REGISTRY=my.yaml, or the 
 needs:
 	@tests/needs.sh
 
-test: needs lint unit process crash golden spark cluster interop e2e ## everything that CI checks
+test: needs lint unit process crash simulate golden spark cluster interop e2e ## everything that CI checks
 
 quick: lint unit ## what to run before each commit: some three minutes
 
@@ -41,6 +41,9 @@ process: setup ## tests of single parts that load Airflow or start programs: arc
 
 crash: setup ## killed or out of disk at every storage call of a write, a clean, a compaction
 	$(PYTEST) -n 2 tests/crash
+
+simulate: setup ## many processes at one table, drawn from seeds and killed at any call; SEEDS=250000 for a million runs
+	SEEDS=$(or $(SEEDS),500) $(PYTEST) -n 2 tests/simulation
 
 golden: setup ## tables that Apache Hudi wrote are read right
 	$(PYTEST) tests/golden

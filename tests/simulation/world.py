@@ -1,0 +1,247 @@
+"""A world of one thread: actors, a storage in memory, and clocks. Between any two storage calls another actor may go on.
+
+Every actor is a greenlet. Who goes on, who is killed, and which answer is lost, is drawn from one seed: the same seed gives the
+same run.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import random
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate
+from typing import Any
+
+import pyarrow as pa
+from greenlet import getcurrent, greenlet
+
+from hoodie.storage.base import FileInfo, Listing, inside
+from tests.support.faulty import Killed
+
+_BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+_MOST_STEPS = 200_000  # storage calls and waits of a run: more are a deadlock that moves
+
+
+@dataclass(frozen=True)
+class Chances:
+    """Of what may happen at a storage call, each from 0 to 1."""
+
+    kill: float = 0.004
+    lost_answer: float = 0.004  # the call was done, its caller sees an error
+    failure: float = 0.004  # the call was not done, its caller sees the same error
+    clock_jump: float = 0.002  # back by up to 10 s
+
+
+@dataclass
+class Actor:
+    """One process. `skew` (seconds) is what its clock differs by; it does nothing before `wakes` (seconds of the world)."""
+
+    name: str
+    skew: float
+    runs: greenlet | None = None
+    wakes: float = 0.0
+    dead: bool = False
+
+
+@dataclass(frozen=True)
+class Created:
+    """A file of the timeline that was made, at a step of the world, by an actor."""
+
+    step: int
+    actor: str
+    path: str
+
+
+@dataclass
+class World:
+    """The storage's files, the time, and whose turn it is."""
+
+    seed: int
+    chances: Chances = field(default_factory=Chances)
+    base_path: str = "/simulated/table"
+    files: dict[str, tuple[bytes, int]] = field(default_factory=dict)  # path -> content, time of change in ms
+    created: list[Created] = field(default_factory=list)
+    trace: list[str] = field(default_factory=list)
+    step: int = 0
+    seconds: float = 0.0
+    calm: bool = False  # nothing goes wrong any more
+
+    def __post_init__(self) -> None:
+        self.dice = random.Random(self.seed)
+        self.actors: list[Actor] = []
+
+    def actor(self, name: str, work: Callable[[Actor], None]) -> Actor:
+        """A process that begins when its turn comes."""
+        actor = Actor(name, self.dice.choice((0.0, 0.0, self.dice.uniform(-10, 10))))
+
+        def run() -> None:
+            try:
+                work(actor)
+            except Killed:
+                actor.dead = True
+
+        actor.runs = greenlet(run)
+        self.actors.append(actor)
+        return actor
+
+    def run(self) -> None:
+        """Until every actor has ended. What an actor raises ends the run. Raises AssertionError for one that never ends."""
+        while alive := [actor for actor in self.actors if actor.runs is not None and not actor.runs.dead]:
+            ready = [actor for actor in alive if actor.wakes <= self.seconds]
+            if not ready:
+                self.seconds = min(actor.wakes for actor in alive)
+                continue
+            assert self.step < _MOST_STEPS, f"no end after {self.step} steps: {[actor.name for actor in alive]}"
+            actor = self.dice.choice(ready)
+            assert actor.runs is not None
+            actor.runs.switch()
+
+    def pause(self, actor: Actor, seconds: float = 0.0) -> None:
+        """The actor's turn ends, for at least this time."""
+        actor.wakes = self.seconds + seconds
+        parent = getcurrent().parent
+        if parent is not None:
+            parent.switch()
+
+    def call(self, actor: Actor, name: str, path: str) -> Exception | None:
+        """A storage call is about to be done; the error that its caller will see though it is done, if any.
+
+        Raises Killed when the actor dies before it, OSError when it is not to be done.
+        """
+        if actor.dead:
+            raise Killed(f"{actor.name} is dead")
+        self.pause(actor)
+        self.step += 1
+        self.seconds += 0.001
+        self.trace.append(f"{self.step} {actor.name} {name} {path}")
+        if self.calm:
+            return None
+        chances = self.chances
+        kill, lost, failure, jump = accumulate((chances.kill, chances.lost_answer, chances.failure, chances.clock_jump))
+        drawn = self.dice.random()
+        unheard = TimeoutError(errno.ETIMEDOUT, "No answer", path)
+        if drawn < kill:
+            self.trace[-1] += " KILLED"
+            actor.dead = True
+            raise Killed(f"{actor.name} at step {self.step}: {name} {path}")
+        if drawn < lost:
+            self.trace[-1] += " LOST"
+            return unheard
+        if drawn < failure:
+            self.trace[-1] += " FAILED"
+            raise unheard
+        if drawn < jump:
+            actor.skew -= self.dice.uniform(0, 10)
+        return None
+
+    def put(self, actor: Actor, path: str, data: bytes) -> None:
+        """A new file. Raises FileExistsError."""
+        if path in self.files:
+            raise FileExistsError(errno.EEXIST, "File exists", path)
+        self.files[path] = (data, int(_BEGIN.timestamp() * 1000 + self.seconds * 1000))
+        if path.startswith(".hoodie/"):
+            self.created.append(Created(self.step, actor.name, path))
+
+
+class SimulatedClock:
+    """The clock of an actor."""
+
+    def __init__(self, world: World, actor: Actor) -> None:
+        self._world, self._actor = world, actor
+
+    def now(self) -> datetime:
+        return _BEGIN + timedelta(seconds=self._world.seconds + self._actor.skew)
+
+    def sleep(self, seconds: float) -> None:
+        if self._actor.dead:
+            raise Killed(f"{self._actor.name} is dead")
+        self._world.pause(self._actor, seconds)
+
+    def uuid(self) -> uuid.UUID:
+        return uuid.UUID(int=self._world.dice.getrandbits(128), version=4)
+
+
+class SimulatedStorage:
+    """The table's folder as one actor sees it."""
+
+    def __init__(self, world: World, actor: Actor) -> None:
+        self._world, self._actor = world, actor
+
+    @property
+    def base_path(self) -> str:
+        return self._world.base_path
+
+    @contextmanager
+    def _called(self, name: str, path: str) -> Iterator[None]:
+        inside(self.base_path, path)
+        lost = self._world.call(self._actor, name, path)
+        yield
+        if lost is not None:
+            raise lost
+
+    def list(self, folder: str) -> Listing:
+        with self._called("list", folder):
+            prefix = f"{folder}/" if folder else ""
+            below = sorted(path for path in self._world.files if path.startswith(prefix))
+            files = tuple(self._info(path) for path in below if "/" not in path[len(prefix) :])
+            inner = (path[len(prefix) :].partition("/") for path in below)
+            return Listing(files, tuple(dict.fromkeys(prefix + name for name, deeper, _ in inner if deeper)))
+
+    def _info(self, path: str) -> FileInfo:
+        data, modified = self._world.files[path]
+        return FileInfo(path, len(data), modified)
+
+    def info(self, path: str) -> FileInfo | None:
+        with self._called("info", path):
+            return self._info(path) if path in self._world.files else None
+
+    def read(self, path: str) -> bytes:
+        with self._called("read", path):
+            return self._content(path)
+
+    def open_input(self, path: str) -> Any:
+        with self._called("open_input", path):
+            return pa.BufferReader(self._content(path))
+
+    def _content(self, path: str) -> bytes:
+        if path not in self._world.files:
+            raise FileNotFoundError(errno.ENOENT, "No such file", path)
+        return self._world.files[path][0]
+
+    @contextmanager
+    def open_output(self, path: str) -> Iterator[io.BytesIO]:
+        with self._called("open_output", path):
+            if path in self._world.files:
+                raise FileExistsError(errno.EEXIST, "File exists", path)
+        sink = _Kept()
+        yield sink
+        with self._called("close_output", path):
+            self._world.put(self._actor, path, sink.getvalue())
+
+    def create(self, path: str, data: bytes) -> None:
+        with self._called("create", path):
+            self._world.put(self._actor, path, data)
+
+    def delete(self, path: str) -> bool:
+        with self._called("delete", path):
+            return self._world.files.pop(path, None) is not None
+
+    def delete_folder(self, folder: str) -> None:
+        with self._called("delete_folder", folder):
+            for path in [path for path in self._world.files if path.startswith(f"{folder}/")]:
+                del self._world.files[path]
+
+    def sweep(self, folders: Sequence[str]) -> None:
+        """Nothing is ever left unfinished here."""
+
+
+class _Kept(io.BytesIO):
+    """A file that can still be read when its writer has closed it."""
+
+    def close(self) -> None:
+        pass
