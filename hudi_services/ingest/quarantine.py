@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from hoodie.storage import Storage, open_storage
 from hudi_services.ingest.places import canonical
+from hudi_services.ingest.values import told_rows
 
 _log = logging.getLogger(__name__)
 _LONGEST = 200  # characters of an example
@@ -113,7 +114,7 @@ class QuarantinedRows:
     filtered: int = 0
 
     def add(self, rows: pa.Table, origin: str, reasons: Sequence[str]) -> None:
-        for row, reason in zip(rows.to_pylist(), reasons, strict=True):
+        for row, reason in zip(told_rows(rows), reasons, strict=True):
             self.add_unread(origin, row, reason)
 
     def add_unread(self, origin: str, what: str | Mapping[str, object], reason: str) -> None:

@@ -55,6 +55,20 @@ def defaults(feed: Feed) -> Mapping[str, pa.Scalar]:
     return found
 
 
+def as_moments(given: pa.DataType, kind: pa.DataType) -> pa.DataType:
+    """The type of a column of a file that is declared as `kind`, with its times in UTC where they have no zone and need one."""
+    if pa.types.is_timestamp(given) and given.tz is None and is_moment(kind):
+        return pa.timestamp(given.unit, "UTC")
+    if pa.types.is_list(given) and pa.types.is_list(kind):
+        return pa.list_(given.value_field.with_type(as_moments(given.value_type, kind.value_type)))
+    if pa.types.is_struct(given) and pa.types.is_struct(kind):
+        wanted = {field.name: field.type for field in kind.fields}
+        return pa.struct(
+            [each.with_type(as_moments(each.type, wanted.get(each.name, each.type))) for each in given.fields]
+        )
+    return given
+
+
 def is_moment(kind: pa.DataType) -> bool:
     return bool(pa.types.is_timestamp(kind)) and kind.tz is not None
 

@@ -12,11 +12,13 @@ import pyarrow.compute as pc
 
 from hudi_services.feed.model import Feed
 from hudi_services.ingest.casting import typed
+from hudi_services.ingest.exact_cast import ExactFit
 from hudi_services.ingest.files.csv_rows import without_null_texts
-from hudi_services.ingest.files.declaration import defaults, in_utc, is_moment
+from hudi_services.ingest.files.declaration import as_moments, defaults, in_utc, is_moment
 from hudi_services.ingest.files.numbers import readable
 from hudi_services.ingest.files.text import RejectText
 from hudi_services.ingest.source import Where
+from hudi_services.ingest.values import told, told_rows
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,9 @@ class Fitting:
 
     def fitted(self, rows: pa.Table, where: Where, reject: RejectText) -> tuple[pa.Table, Where]:
         """The rows that fit, in `schema`, and where they are; `where` tells it of all."""
-        readable = self._readable(rows)
-        cast, bad, reasons = typed(readable, pa.schema([each for each in self.schema if each.name not in self.later]))
+        readable = self._in_utc(self._readable(rows))
+        fields = [each for each in self.schema if each.name not in self.later]
+        cast, bad, reasons = typed(readable, pa.schema(fields), self._exact)
         cast = self._with_defaults(cast)
         kept = {
             name: readable[name] if name in readable.column_names else pa.nulls(rows.num_rows) for name in self.later
@@ -45,7 +48,7 @@ class Fitting:
         if not why:
             return cast, where
         wrong = sorted(why)
-        for place, at, row in zip(wrong, where(wrong), rows.take(pa.array(wrong)).to_pylist(), strict=True):
+        for place, at, row in zip(wrong, where(wrong), told_rows(rows.take(pa.array(wrong))), strict=True):
             reject(row, f"{at}: {why[place]}")
         good = np.ones(rows.num_rows, dtype=bool)
         good[wrong] = False
@@ -65,6 +68,21 @@ class Fitting:
                 texts = in_utc(texts)
             rows = rows.set_column(place, field.name, texts)
         return rows
+
+    def _in_utc(self, rows: pa.Table) -> pa.Table:
+        for name, fit in self._exact.items():
+            place = rows.schema.get_field_index(name)
+            if place >= 0:
+                column = rows.column(place)
+                rows = rows.set_column(place, name, column.cast(as_moments(column.type, fit.kind)))
+        return rows
+
+    @cached_property
+    def _exact(self) -> dict[str, ExactFit]:
+        """The declared columns of Parquet files, which have types of their own: no value may become another one."""
+        if self.file_format != "parquet":
+            return {}
+        return {name: ExactFit(self.schema.field(name).type) for name in self.feed.columns if self._is_typed(name)}
 
     def _with_defaults(self, rows: pa.Table) -> pa.Table:
         for name, value in self._defaults.items():
@@ -93,7 +111,7 @@ def _among(where: Where, kept: np.ndarray, places: Sequence[int]) -> Sequence[st
 def _with_value(reason: str, rows: pa.Table, place: int) -> str:
     """Arrow's reasons do not all tell the value."""
     names = [name for name in rows.column_names if reason.startswith(f"column {name}: ")]
-    value = str(rows[max(names, key=len)][place]) if names else ""
+    value = str(told(rows[max(names, key=len)][place])) if names else ""
     return reason if value in reason else f"{reason} ({value!r})"
 
 

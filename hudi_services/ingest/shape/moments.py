@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from hudi_services.feed.times import EPOCHS, ISO, Times, has_zone
 from hudi_services.ingest.casting import Fitted
 from hudi_services.ingest.shape.duck import RELATION, Duck
+from hudi_services.ingest.values import told_values
 
 _LOCAL, _MOMENT = pa.timestamp("us"), pa.timestamp("us", "UTC")
 _FIRST, _LAST = -62_135_596_800_000_000, 253_402_300_799_999_999  # microseconds: the years 1 to 9999
@@ -53,7 +54,7 @@ class TimesFit:
         places = np.flatnonzero(lost.to_numpy(zero_copy_only=False))
         return {
             int(place): f"{value!r} is no time {self.times}"
-            for place, value in zip(places, column.take(pa.array(places)).to_pylist(), strict=True)
+            for place, value in zip(places, told_values(column.take(pa.array(places))), strict=True)
         }
 
     def _parsed(self, texts: pa.Array) -> pa.Array:

@@ -19,8 +19,8 @@ from hudi_services.feed.model import Feed
 from hudi_services.feed.times import Times
 from hudi_services.ingest.casting import Fit, Fitted, typed
 from hudi_services.ingest.columns import settled_columns
+from hudi_services.ingest.exact_cast import ExactFit
 from hudi_services.ingest.shape.duck import Duck, opened
-from hudi_services.ingest.shape.exact_cast import ExactFit
 from hudi_services.ingest.shape.moments import TimesFit, kind_of
 from hudi_services.ingest.shape.selection import select, selected_columns
 from hudi_services.ingest.shape.statement import Statement, parsed

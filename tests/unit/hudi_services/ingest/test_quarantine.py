@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 
+import pyarrow as pa
 import pytest
 
 import hoodie.table
@@ -247,3 +249,52 @@ def test_a_task_that_runs_again_replaces_what_it_wrote(tmp_path):
     assert writer.totals() == Counts(8, 2, 1, "x.csv: reason")
     writer.finish(keep_rows=False)
     assert list(tmp_path.iterdir()) == []
+
+
+def _no_json(constant):
+    raise AssertionError(f"{constant} is no JSON")
+
+
+def test_values_that_python_or_json_lacks_are_told_as_text(feed):
+    broken = pa.Array.from_buffers(pa.string(), 1, pa.array([b"a\xff"]).buffers())
+    inside = [("day", pa.date32()), ("share", pa.float32()), ("more", pa.list_(pa.float64()))]
+    rows = {
+        "id": pa.array([None], pa.string()),
+        "part": ["p"],
+        "ts": [1],
+        "share": [float("nan")],
+        "at": pa.array([10**18], pa.timestamp("us", "UTC")),
+        "told": broken,
+        "deep": pa.array(
+            [{"day": 10**8, "share": float("inf"), "more": [1.5, None, float("-inf")]}], pa.struct(inside)
+        ),
+        "map": pa.array([[("a", 1.0), ("b", None)]], pa.map_(pa.string(), pa.float64())),
+    }
+    feed.land("a.parquet", pa.table(rows))
+    result = feed.run(max_bad_share=1)
+    assert result.rows_quarantined == 1
+    (path,) = feed.quarantine.rglob("*.jsonl")
+    (line,) = path.read_text().splitlines()
+    assert json.loads(line, parse_constant=_no_json)["row"] == {
+        "id": None,
+        "part": "p",
+        "ts": 1,
+        "share": "nan",
+        "at": "1000000000000000000 (timestamp[us, tz=UTC])",
+        "told": "a\ufffd",
+        "deep": {"day": "100000000 (date32[day])", "share": "inf", "more": [1.5, None, "-inf"]},
+        "map": [["a", 1.0], ["b", None]],
+    }
+
+
+@pytest.mark.parametrize("step", ["schema", "cast", "timestamps"])
+def test_a_time_beyond_the_years_of_python_goes_to_the_quarantine(feed, step):
+    far = pa.array([10**18, 0], pa.timestamp("us"))
+    feed.land("a.parquet", pa.table({"id": ["far", "a"], "part": ["p", "p"], "ts": [1, 1], "value": far}))
+    columns = {"id": "string", "part": "string", "ts": "bigint", "value": "date"}
+    shapes = {"schema": columns, "cast": {"value": "date"}, "timestamps": {"value": {"zone": "UTC"}}}
+    result = feed.run(declared={step: shapes[step]}, max_bad_share=1)
+    assert (result.rows_inserted, result.rows_quarantined) == (1, 1)
+    ((path, reason, row),) = feed.quarantined
+    assert (path, row["id"]) == ("a.parquet", "far")
+    assert "1000000000000000000" in reason

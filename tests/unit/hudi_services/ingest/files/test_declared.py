@@ -311,3 +311,46 @@ def test_what_is_cast_or_parsed_later_is_left_as_it_stands(feed, file_format):
     feed.run(file_format, declared=said)
     expected = (Decimal("1234.50"), datetime(2025, 12, 31, tzinfo=UTC), date(2026, 1, 2), 7, None)
     assert values(feed, "amount", "at", "day", "code", "number") == {"a": expected}
+
+
+BERLIN = pa.timestamp("us", "Europe/Berlin")
+NOON = datetime(2026, 1, 2, 12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fits", "misfit", "given"),
+    [
+        ("decimal(10,2)", 1.5, 1.005, pa.float64()),
+        ("decimal(10,2)", Decimal("1.500"), Decimal("1.005"), pa.decimal128(10, 3)),
+        ("date", datetime(2026, 1, 2), NOON, pa.timestamp("us")),
+        ("date", datetime(2026, 1, 2), NOON, pa.timestamp("ns", "UTC")),
+        ("boolean", 1, 5, pa.int64()),
+        ("boolean", 1.0, 0.5, pa.float64()),
+        ("float", 1.5, 1e300, pa.float64()),
+        ("double", 2**53, 2**53 + 1, pa.int64()),
+        ("double", Decimal(2**53), Decimal(2**53 + 1), pa.decimal128(20, 0)),
+        ("timestamp_ntz", None, NOON, BERLIN),
+        ("timestamp", None, 1_700_000_000, pa.int64()),
+        ("date", None, 20_260_102, pa.int32()),
+        ("array<decimal(10,2)>", [1.5], [1.005], pa.list_(pa.float64())),
+        ("struct<a: date>", {"a": datetime(2026, 1, 2)}, {"a": NOON}, pa.struct([("a", pa.timestamp("us"))])),
+        ("array<timestamp_ntz>", None, [NOON], pa.list_(BERLIN)),
+    ],
+)
+def test_a_value_of_a_parquet_file_does_not_become_another_one(feed, kind, fits, misfit, given):
+    rows = {"id": ["fits", "not"], "part": ["p", "p"], "ts": [1, 1], "value": pa.array([fits, misfit], given)}
+    feed.land("x.parquet", pa.table(rows))
+    result = feed.run(declared=declared({"value": kind}), max_bad_share=1)
+    assert (result.rows_inserted, result.rows_quarantined) == (1, 1)
+    assert set(values(feed, "value")) == {"fits"}
+    ((_, reason, row),) = feed.quarantined
+    assert (row["id"], "row 2: column value: " in reason) == ("not", True)
+
+
+def test_times_of_a_parquet_file_without_a_zone_are_in_utc_where_moments_are_declared(feed):
+    times = {"at": pa.array([NOON]), "all": pa.array([[NOON, None]]), "deep": pa.array([{"at": NOON, "n": 1}])}
+    feed.land("x.parquet", pa.table({"id": ["a"], "part": ["p"], "ts": [1], **times}))
+    kinds = {"at": "timestamp", "all": "array<timestamp>", "deep": "struct<at: timestamp, n: int>"}
+    feed.run(declared=declared(kinds))
+    noon = NOON.replace(tzinfo=UTC)
+    assert values(feed, *kinds) == {"a": (noon, [noon, None], {"at": noon, "n": 1})}

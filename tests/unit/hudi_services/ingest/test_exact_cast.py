@@ -8,7 +8,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from hudi_services.ingest.shape.exact_cast import ExactFit
+from hudi_services.ingest.exact_cast import ExactFit
 
 NAN, INF = float("nan"), float("inf")
 
@@ -37,6 +37,9 @@ NAN, INF = float("nan"), float("inf")
         ([1.5, 1.005, NAN, INF, 12.35], None, pa.decimal128(10, 2), [Decimal("1.50"), ..., ..., ..., Decimal("12.35")]),
         ([1.5, 0.1, 1e300, INF], None, pa.float32(), [1.5, pytest.approx(0.1), ..., INF]),
         ([2**53, 2**53 + 1], None, pa.float64(), [2.0**53, ...]),
+        ([Decimal(2**53), Decimal(2**53 + 1), Decimal(2**53 + 2)], None, pa.float64(), [2.0**53, ..., 2.0**53 + 2]),
+        ([Decimal("0.10"), Decimal("123456789.00")], None, pa.float32(), [pytest.approx(0.1), ...]),
+        ([Decimal("9" * 38)], None, pa.float32(), [...]),
         ([0, 1, 2, -1], None, pa.bool_(), [False, True, ..., ...]),
         ([1, 300], None, pa.int8(), [1, ...]),
         ([Decimal("1.50"), Decimal("1.55")], None, pa.decimal128(10, 1), [Decimal("1.5"), ...]),
@@ -73,3 +76,16 @@ def test_reasons():
         0: "a number is no timestamp[us]: say with `timestamps` what it counts, such as epoch_ms"
     }
     assert ExactFit(pa.decimal128(4, 2))(pa.array([1.005])).misfits == {0: "1.005 would be 1.00"}
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (1700000000, pa.timestamp("us")),
+        (datetime(2026, 1, 31), pa.timestamp("us", "UTC")),
+        (datetime(2026, 1, 31, tzinfo=UTC), pa.timestamp("us")),
+    ],
+)
+def test_what_is_refused_is_so_inside_structs_and_lists(value, kind):
+    fitted = ExactFit(pa.struct([("a", pa.list_(kind))]))(pa.array([{"a": [value]}, None]))
+    assert set(fitted.misfits) == {0}

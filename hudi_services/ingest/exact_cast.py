@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_services.ingest.casting import Fitted, fitted_to
+from hudi_services.ingest.values import told
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,15 @@ class ExactFit:
         fitted = fitted_to(column, self.kind)
         misfits = dict(fitted.misfits)
         for place in np.flatnonzero(_changed(column, fitted.column)):
-            misfits.setdefault(int(place), f"{column[place]} would be {fitted.column[place]}")
+            misfits.setdefault(int(place), f"{told(column[place])} would be {told(fitted.column[place])}")
         return Fitted(fitted.column, misfits)
 
 
 def refused(given: pa.DataType, kind: pa.DataType) -> str | None:
     """Why no value of a type is one of the other, although Arrow would make one of it; None where some may be."""
+    for below in _pairs(given, kind):
+        if (why := refused(*below)) is not None:
+            return why
     if pa.types.is_temporal(kind) and _is_number(given):
         return f"a number is no {kind}: say with `timestamps` what it counts, such as epoch_ms"
     if pa.types.is_timestamp(kind) and pa.types.is_timestamp(given) and (kind.tz is None) != (given.tz is None):
@@ -39,6 +43,15 @@ def refused(given: pa.DataType, kind: pa.DataType) -> str | None:
     if not _castable(given, kind):
         return f"a {given} is no {kind}"
     return None
+
+
+def _pairs(given: pa.DataType, kind: pa.DataType) -> Iterator[tuple[pa.DataType, pa.DataType]]:
+    """The types inside two structs or lists that become one another."""
+    if pa.types.is_struct(given) and pa.types.is_struct(kind):
+        places = {field.name: kind.get_field_index(field.name) for field in given.fields}
+        yield from ((given.field(name).type, kind.field(at).type) for name, at in places.items() if at >= 0)
+    elif pa.types.is_list(given) and pa.types.is_list(kind):
+        yield given.value_type, kind.value_type
 
 
 def _castable(given: pa.DataType, kind: pa.DataType) -> bool:
@@ -68,6 +81,11 @@ def _changed(column: pa.Array, cast: pa.Array) -> np.ndarray:
         return np.zeros(len(column), dtype=bool)
     if pa.types.is_floating(kind) and (pa.types.is_floating(given) or pa.types.is_decimal(given)):
         lost = pc.and_(pc.is_inf(cast), pc.invert(_true_where(column, pc.is_inf)))
+        if pa.types.is_decimal(given):  # approximated where there are fractions only
+            wide = pa.decimal256(76, given.scale)
+            lost = pc.and_(
+                pc.equal(pc.floor(column), column), pc.not_equal(pc.cast(cast, wide, safe=False), column.cast(wide))
+            )
         return np.asarray(pc.fill_null(lost, False).to_numpy(zero_copy_only=False))
     wide = pa.decimal256(76, given.scale) if pa.types.is_decimal(given) else given  # any whole number has room in it
     back = pc.cast(cast, wide, safe=False)

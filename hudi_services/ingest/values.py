@@ -1,0 +1,46 @@
+"""Values as people and JSON are told them, also those that Python or JSON cannot hold."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+
+import pyarrow as pa
+
+
+def told_rows(rows: pa.Table) -> list[dict[str, object]]:
+    """Rows by column, each value as `told` has it."""
+    columns = [told_values(column) for column in rows.columns]
+    return [dict(zip(rows.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def told_values(column: pa.Array | pa.ChunkedArray) -> list[object]:
+    """Each value as `told` has it."""
+    if not pa.types.is_floating(column.type) and not pa.types.is_nested(column.type):
+        with suppress(OverflowError, ValueError):
+            found: list[object] = column.to_pylist()  # much faster
+            return found
+    return [told(value) for value in column]
+
+
+def told(value: pa.Scalar) -> object:
+    """A value of Python's, never NaN or infinite.
+
+    Text stands for those, for times beyond the years of Python (their number and type), and for bytes in a text that are none
+    of UTF-8.
+    """
+    if not value.is_valid:
+        return None
+    if isinstance(value, pa.StructScalar):
+        return {name: told(each) for name, each in value.items()}
+    if isinstance(value, pa.MapScalar):
+        return [[told(each) for each in pair.values()] for pair in value.values]
+    if isinstance(value, pa.ListScalar):
+        return told_values(value.values)
+    try:
+        plain = value.as_py()
+    except UnicodeDecodeError:
+        return value.as_buffer().to_pybytes().decode(errors="replace")
+    except (OverflowError, ValueError):
+        return f"{value.value} ({value.type})"
+    return str(plain) if isinstance(plain, float) and not math.isfinite(plain) else plain
