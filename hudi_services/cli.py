@@ -17,6 +17,8 @@ from hudi_services.commands.completion import PROGRAM, completion
 from hudi_services.commands.folder import folder
 from hudi_services.commands.options import options
 from hudi_services.commands.registry_check import check_command
+from hudi_services.commands.restore import restore
+from hudi_services.commands.savepoint import savepoint
 from hudi_services.commands.unlock import unlock
 from hudi_services.embedded.command import airflow
 from hudi_services.entries import ENTRIES, Entries
@@ -35,7 +37,19 @@ def program(entries: Entries) -> click.Group:
     )
     click.version_option(__version__, prog_name=PROGRAM)(group)
     services = (service_command(entry, entries) for entry in entries)
-    for command in (*services, check_command(entries), infer, airflow, show, diff, options, unlock, folder, completion):
+    by_hand = (savepoint, restore, unlock)
+    for command in (
+        *services,
+        *by_hand,
+        check_command(entries),
+        infer,
+        airflow,
+        show,
+        diff,
+        options,
+        folder,
+        completion,
+    ):
         group.add_command(command)
     _shorten(group)
     return group

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hoodie.services.clean.service import CLEAN
     from hoodie.services.compaction.service import COMPACTION
     from hoodie.services.log_compaction.service import LOG_COMPACTION
+    from hoodie.services.restore.service import Restore
     from hoodie.services.sync import SYNC
     from hoodie.table import HoodieTable
 
@@ -24,6 +25,7 @@ __all__ = [
     "SYNC",
     "HoodieError",
     "HoodieTable",
+    "Restore",
     "__version__",
     "errors",
     "spark",
@@ -35,6 +37,7 @@ _LATER = {
     "COMPACTION": "hoodie.services.compaction.service",
     "HoodieTable": "hoodie.table",
     "LOG_COMPACTION": "hoodie.services.log_compaction.service",
+    "Restore": "hoodie.services.restore.service",
     "SYNC": "hoodie.services.sync",
 }
 

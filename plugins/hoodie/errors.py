@@ -153,6 +153,14 @@ class TimeTravelError(HoodieError):
     """The asked instant cannot be read: unknown, before the first commit, or already cleaned."""
 
 
+class SavepointError(HoodieError):
+    """A commit can have no savepoint, or a table cannot be restored to one."""
+
+
+class NoSavepointError(SavepointError):
+    """The named savepoint is not there."""
+
+
 class SourceError(HoodieError):
     """Ingestion's source cannot be read or is past the allowed share of bad rows."""
 

@@ -12,12 +12,13 @@ import pyarrow as pa
 from hoodie.calls import call
 from hoodie.clock import Clock, SystemClock
 from hoodie.config import CREATE_KEYS, WRITE_KEYS, given_options, own_options, select_keys
-from hoodie.config.groups import WRITE_OPTIONS
+from hoodie.config.groups import SAVEPOINT_OPTIONS, WRITE_OPTIONS
 from hoodie.config.table import TableProperties
 from hoodie.display import Shown, Shows
 from hoodie.engine import Engine, LocalEngine
 from hoodie.errors import ConfigError, SchemaConflictError, check_argument
 from hoodie.model.files import FileSlice
+from hoodie.model.savepoint import Savepoint
 from hoodie.read.execute import execute_read
 from hoodie.read.filters import Filter
 from hoodie.read.plan import ReadPlan, current_slices, plan_read
@@ -25,6 +26,8 @@ from hoodie.read.query import Incremental, Query, Snapshot
 from hoodie.read.times import resolve_as_of
 from hoodie.services.after_write import AfterWrite
 from hoodie.services.decision import Decision
+from hoodie.services.savepoint.execute import delete_savepoint, make_savepoint
+from hoodie.services.savepoint.plan import SavepointRequest
 from hoodie.services.service import (
     Decides,
     Scheduled,
@@ -38,8 +41,10 @@ from hoodie.services.service import (
 from hoodie.storage import BasePath, Storage, storage_of
 from hoodie.timeline import Timeline
 from hoodie.transaction.create import create_table
+from hoodie.transaction.locks.owner import user_name
 from hoodie.view import TableState, load_state
 from hoodie.view.access import TableAccess
+from hoodie.view.savepoints import savepoints
 from hoodie.view.shown import shown_table
 from hoodie.view.table_schema import table_schema
 from hoodie.write.execute import WriteHooks, WriteResult, execute_write
@@ -224,6 +229,36 @@ class HoodieTable(Shows):
         """The slices that make up the table now, or at `as_of`."""
         state = self.state()
         return current_slices(state, resolve_as_of(state, as_of) if as_of is not None else None)
+
+    @call("making a savepoint", changes=True)
+    def savepoint(
+        self,
+        instant: str | None = None,
+        *,
+        user: str | None = None,
+        comments: str = "",
+        options: Mapping[str, object] | None = None,
+    ) -> Savepoint:
+        """Keep the files of a commit (None: the last) until its savepoint is deleted: no clean removes them, and the table can be
+        restored to it (`hoodie.Restore`). `user` is whoever runs the process.
+
+        Raises SavepointError for a commit that is not there, has a savepoint, or may have lost files to a clean; LockHeldError.
+        """
+        asked = SavepointRequest(
+            asked_time(instant) if instant is not None else None, user_name() if user is None else user, comments
+        )
+        return make_savepoint(self.access, asked, own_options(given_options(options), SAVEPOINT_OPTIONS))
+
+    @call("deleting a savepoint", changes=True)
+    def delete_savepoint(self, instant: str, options: Mapping[str, object] | None = None) -> None:
+        """Let the next cleans remove what only this savepoint keeps. Raises NoSavepointError, LockHeldError."""
+        own = own_options(given_options(options), SAVEPOINT_OPTIONS)
+        delete_savepoint(self.access, asked_time(instant), own)
+
+    @call("looking at a table")
+    def savepoints(self) -> list[Savepoint]:
+        """The savepoints of the table, with the files that they keep, by the time of their commits."""
+        return savepoints(self.state())
 
     @call("explaining a service")
     def explain(self, service: Decides[P], options: Mapping[str, object] | None = None) -> Decision[P]:

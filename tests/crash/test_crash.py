@@ -33,7 +33,7 @@ def reopen(storage, clock):
     return HoodieTable.open(storage, clock=clock, engine=LocalEngine(1))
 
 
-def run_to_failure(tmp_path, prepare, action, kind, half):
+def run_to_failure(tmp_path, prepare, action, kind, half, few=10):
     """Run `action` on copies of one table, failing at the first call, the second …, until it gets through.
 
     Yields (copy, clock, call that failed) for each.
@@ -51,7 +51,7 @@ def run_to_failure(tmp_path, prepare, action, kind, half):
         except (Killed, OSError, HoodieError) as error:
             yield LocalStorage(str(path)), clock, f"{fail_at}: {error}"
         else:
-            assert fail_at > 10, "the action made too few storage calls to be true"
+            assert fail_at > few, "the action made too few storage calls to be true"
             return
 
 

@@ -11,6 +11,7 @@ from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.compaction_keys import COMPACTION_KEYS
 from hoodie.config.ingest_keys import INGEST_KEYS
 from hoodie.config.key import ConfigKey
+from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.config.read_keys import READ_KEYS
 from hoodie.config.sync_keys import SYNC_KEYS
 from hoodie.config.table_keys import CREATE_KEYS
@@ -32,6 +33,8 @@ COMPACT_OPTIONS = OptionGroup("compact", COMPACTION_KEYS)
 SYNC_OPTIONS = OptionGroup("sync", SYNC_KEYS)
 BOOTSTRAP_OPTIONS = OptionGroup("bootstrap", (*CREATE_KEYS, *BOOTSTRAP_KEYS))
 READ_OPTIONS = OptionGroup("read", READ_KEYS)
+SAVEPOINT_OPTIONS = OptionGroup("savepoint", LOCK_KEYS)
+RESTORE_OPTIONS = OptionGroup("restore", LOCK_KEYS)
 
 GROUPS = (
     INGEST_OPTIONS,
@@ -41,4 +44,6 @@ GROUPS = (
     SYNC_OPTIONS,
     BOOTSTRAP_OPTIONS,
     READ_OPTIONS,
+    SAVEPOINT_OPTIONS,
+    RESTORE_OPTIONS,
 )

@@ -28,6 +28,7 @@ from hoodie.schema import with_meta_columns
 from hoodie.timeline import Timeline
 from hoodie.view import TableState, TableView
 from hoodie.view.missing import looked_at_again
+from hoodie.view.restoring import as_restored
 from hoodie.view.table_schema import table_schema
 
 
@@ -92,6 +93,7 @@ def plan_read(state: TableState, query: Query) -> ReadPlan:
     the newest files hold every row that is left.
     """
     options = resolve(own_options(query.options, READ_OPTIONS), READ_KEYS)
+    state = as_restored(state)
     if isinstance(query.kind, Snapshot):
         return _plan(state, query, _as_of(state, query.kind), options)
     wanted = incremental_range(state, query.kind)
@@ -155,6 +157,6 @@ def _in_both(touched: Sequence[str] | None, named: Sequence[str] | None) -> Sequ
 
 def current_slices(state: TableState, as_of: Time | None = None) -> list[FileSlice]:
     """The slices that make up the table, now or at the instant `as_of`."""
-    view = TableView(state, as_of=as_of)
+    view = TableView(as_restored(state), as_of=as_of)
     check_not_cleaned(view)
     return list(view.slices)

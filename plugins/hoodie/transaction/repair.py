@@ -9,6 +9,7 @@ from hoodie.transaction.heartbeat import check_heartbeats
 from hoodie.transaction.metadata_table import switch_off_metadata_table
 from hoodie.transaction.recovery import recovered
 from hoodie.transaction.remains import delete_remains, marked_instants
+from hoodie.transaction.restore import finish_restores
 from hoodie.transaction.rollback import rollback_failed_writes
 from hoodie.view.state import TableState, load_state
 
@@ -16,9 +17,9 @@ from hoodie.view.state import TableState, load_state
 def repaired(storage: Storage, clock: Clock) -> TableState:
     """The state of a table that is ready to be changed. Call it under the lock.
 
-    Mended are a half-done update of the properties, failed writes (rolled back), a metadata table that would go stale (switched
-    off), files that nobody finishes any more. Raises PendingInstantError when another writer's heartbeat is alive,
-    UnsupportedTableError for a table version that we do not know.
+    Mended are a half-done update of the properties, restores (finished), failed writes (rolled back), a metadata table that would
+    go stale (switched off), files that nobody finishes any more. Raises PendingInstantError when another writer's heartbeat is
+    alive, UnsupportedTableError for a table version that we do not know.
     """
     if recover_properties(storage):
         recovered("ended a change of hoodie.properties that was cut short")
@@ -30,6 +31,8 @@ def repaired(storage: Storage, clock: Clock) -> TableState:
         recovered(
             "switched off the metadata table, which this write would have left behind; Hudi's next write makes it anew"
         )
+    if finish_restores(state, clock):
+        state = load_state(storage, clock)
     undone = rollback_failed_writes(state, clock)
     for plan in undone:
         files = sum(map(len, plan.files.values()))

@@ -6,6 +6,7 @@ A log file of ours holds blocks of one instant only, so it is deleted, in every 
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection, Iterable, Sequence
 
 from hoodie.clock import Clock
 from hoodie.errors import HUDI_ROLLBACK, CorruptTableError, MissingFileError, UnsafePathError, UnsupportedTableError
@@ -22,34 +23,64 @@ from hoodie.timeline.codecs.rollback import decode_rollback_plan, encode_rollbac
 from hoodie.transaction import instants
 from hoodie.transaction.guard import check_data_files, check_of_instant, delete_data_files, relative_path
 from hoodie.transaction.heartbeat import delete_heartbeat
+from hoodie.transaction.quarantine import quarantine
 from hoodie.transaction.reconcile import delete_markers
 from hoodie.transaction.times import new_time
-from hoodie.view.files import StorageFiles
+from hoodie.view.files import PartitionFiles, StorageFiles
 from hoodie.view.state import TableState, load_state
 
 _log = logging.getLogger(__name__)
 
 
-def plan_rollback(state: TableState, failed: Instant) -> RollbackPlan:
-    """Every data file of the failed instant: those that its markers name and those that a listing finds, as neither is
-    sure: a marker may be missing, a listing may be old.
+def plan_rollback(state: TableState, undone: Instant) -> RollbackPlan:
+    """As `plan_rollbacks`, of one instant."""
+    return plan_rollbacks(state, (undone,))[0]
 
-    Log files of table version 6 do not carry the instant in their names: there the markers tell. Raises UnsupportedTableError
-    when such a log also holds blocks of other instants.
+
+def plan_rollbacks(
+    state: TableState, undone: Sequence[Instant], listing: Iterable[PartitionFiles] | None = None
+) -> list[RollbackPlan]:
+    """Every data file of each of these write instants, with one listing for all of them (None: it is made now).
+
+    Files count that its markers name, that its commit names and that the listing finds, as none is sure: a marker may be missing,
+    a listing may be old. Log files of table version 6 do not carry the instant in their names: there markers and commits tell.
+    Raises UnsupportedTableError when such a log also holds blocks of other instants, CorruptTableError when its commit is torn.
     """
-    files: dict[str, set[str]] = {}
-    for path in read_markers(state.storage, failed.time):
-        if not state.layout.logs_tell_writer and LogFileName.parse(path.rpartition("/")[2]) is not None:
-            check_own_log(state, path, failed)
-        files.setdefault(path.rpartition("/")[0], set()).add(path)
-    for partition in StorageFiles(state.storage).all():
-        paths = {file.path for file in partition.base_files if file.instant == failed.time}
-        if state.layout.logs_tell_writer:
-            paths |= {log.path for log in partition.log_files if log.time == failed.time}
-        if paths:
-            files.setdefault(partition.partition, set()).update(paths)
-    planned = {partition: tuple(sorted(paths)) for partition, paths in sorted(files.items())}
-    return RollbackPlan(failed.time, str(failed.action), planned)
+    listed: dict[Time, set[str]] = {instant.time: set() for instant in undone}
+    for partition in StorageFiles(state.storage).all() if listing is None else listing:
+        for file in partition.base_files:
+            if file.instant in listed:
+                listed[file.instant].add(file.path)
+        for log in partition.log_files:
+            if (state.layout.logs_tell_writer or log.is_cdc) and log.time in listed:
+                listed[log.time].add(log.path)
+    return [_plan(state, instant, listed[instant.time]) for instant in undone]
+
+
+def _plan(state: TableState, undone: Instant, listed: Collection[str]) -> RollbackPlan:
+    noted = read_markers(state.storage, undone.time) | _committed(state, undone)
+    if not state.layout.logs_tell_writer:
+        for path in sorted(noted):
+            log = LogFileName.parse(path.rpartition("/")[2])
+            if log is not None and not log.is_cdc:
+                check_own_log(state, path, undone)
+    files: dict[str, list[str]] = {}
+    for path in sorted(noted.union(listed)):
+        files.setdefault(path.rpartition("/")[0], []).append(path)
+    return RollbackPlan(undone.time, str(undone.action), {folder: tuple(paths) for folder, paths in files.items()})
+
+
+def _committed(state: TableState, undone: Instant) -> set[str]:
+    """The files that a completed instant names; of a torn one none, where a listing tells all."""
+    if not undone.is_completed:
+        return set()
+    try:
+        stats = state.commit_metadata(undone).stats
+    except CorruptTableError:
+        if not state.layout.logs_tell_writer:
+            raise
+        return set()
+    return {path for stat in stats for path in (stat.path, *(stat.cdc_stats or ()))}
 
 
 def check_own_log(state: TableState, path: str, failed: Instant) -> None:
@@ -66,27 +97,67 @@ def check_own_log(state: TableState, path: str, failed: Instant) -> None:
         )
 
 
+def request_rollback(state: TableState, time: Time, plan: RollbackPlan) -> Instant:
+    """Put the plan on the timeline."""
+    return instants.request(state, time, Action.ROLLBACK, encode_rollback_plan(plan, state.storage.base_path))
+
+
 def execute_rollback(state: TableState, rollback: Instant, plan: RollbackPlan, clock: Clock) -> None:
     """Carry out a requested rollback. Safe to repeat after a crash at any point. Call it under the lock.
 
     Raises UnsafeDeleteError, before anything is deleted, for a plan that names what it may not.
     """
+    result = take_back(state, rollback, plan, clock)
+    instants.complete(state, rollback, encode_rollback_result(result, state.storage.base_path), clock)
+    action = Action(plan.action)
+    # The plan of a service is to be carried out once more, unless it was complete.
+    forget(state, plan, plan_too=bool(_completed(state, plan)) or not _is_plan(state, plan.instant, action))
+
+
+def take_back(state: TableState, rollback: Instant, plan: RollbackPlan, clock: Clock) -> RollbackResult:
+    """Make an instant invisible, then delete its files; its markers and its files of the timeline stay. Safe to repeat."""
     begun = clock.now()
     allowed = {path for paths in plan.files.values() for path in paths}
     check_data_files(state.storage, allowed)
     check_of_instant(state.storage, allowed, plan.instant)
     instants.start(state, rollback)
-    for done in state.timeline.completed(Action(plan.action).completed_as):
-        if done.time == plan.instant:  # first invisible, then gone
-            state.storage.delete(state.layout.path(done))
+    for done in _completed(state, plan):
+        state.storage.delete(state.layout.path(done))
     delete_data_files(state.storage, allowed)
     millis = int((clock.now() - begun).total_seconds() * 1000)
-    result = RollbackResult(rollback.time, millis, plan.instant, plan.action, plan.files)
-    instants.complete(state, rollback, encode_rollback_result(result, state.storage.base_path), clock)
-    _forget(state, plan.instant, Action(plan.action))
-    # Once more: a task that outlived its write may have finished a file before it could see that.
-    delete_data_files(state.storage, allowed)
-    state.storage.sweep(sorted(plan.files))
+    return RollbackResult(rollback.time, millis, plan.instant, plan.action, plan.files)
+
+
+def forget(state: TableState, plan: RollbackPlan, *, plan_too: bool) -> None:
+    """Remove markers, heartbeat and state files of an undone instant; the requested file last, as the others point to it.
+
+    Without `plan_too` that one stays.
+    """
+    time, action = plan.instant, Action(plan.action)
+    delete_markers(state.storage, time)
+    if time == METADATA_BOOTSTRAP:
+        delete_bootstrap_index(state.storage)
+    delete_heartbeat(state, time)
+    for other in _pending_as(state, plan) if plan_too else ():
+        drop(state, time, other)
+    drop(state, time, action, requested=plan_too)
+    if not _completed(state, plan):
+        # Once more: a task that outlived its write may have finished a file before it could see that.
+        delete_data_files(state.storage, {path for paths in plan.files.values() for path in paths})
+        state.storage.sweep(sorted(plan.files))
+
+
+def _completed(state: TableState, plan: RollbackPlan) -> list[Instant]:
+    done = state.timeline.completed(Action(plan.action).completed_as)
+    return [instant for instant in done if instant.time == plan.instant]
+
+
+def _pending_as(state: TableState, plan: RollbackPlan) -> list[Action]:
+    """The other actions under which the instant may have been pending: a compaction completes as a commit."""
+    action = Action(plan.action)
+    known = {i.action for i in state.timeline.pending if i.time == plan.instant}
+    others = [each for each in Action if each.completed_as is action.completed_as and each is not action]
+    return others if _completed(state, plan) else [each for each in others if each in known]
 
 
 def rollback_failed_writes(state: TableState, clock: Clock) -> list[RollbackPlan]:
@@ -96,10 +167,14 @@ def rollback_failed_writes(state: TableState, clock: Clock) -> list[RollbackPlan
     """
     done: list[RollbackPlan] = []
     finished: set[Time] = set()
+    last: Time | None = None
     for rollback in (i for i in state.timeline.pending if i.action is Action.ROLLBACK):
-        plan = _requested_plan(state, rollback)
-        if plan is None:  # torn before it could act: nothing was deleted by it
-            _drop(state, rollback.time, Action.ROLLBACK)
+        plan = requested_rollback(state, rollback)
+        if plan is None:  # the instant that it was to undo is planned anew, or stands
+            quarantine(
+                state, state.layout.requested_path(rollback.time, rollback.action), "a rollback's plan that is torn"
+            )
+            drop(state, rollback.time, Action.ROLLBACK)
             continue
         execute_rollback(state, rollback, plan, clock)
         finished.add(plan.instant)
@@ -108,9 +183,8 @@ def rollback_failed_writes(state: TableState, clock: Clock) -> list[RollbackPlan
         if failed.time in finished or not _is_failed_write(state, failed):
             continue
         plan = plan_rollback(state, failed)
-        time = new_time(state, clock, after=max((entry.instant for entry in done), default=None))
-        body = encode_rollback_plan(plan, state.storage.base_path)
-        execute_rollback(state, instants.request(state, time, Action.ROLLBACK, body), plan, clock)
+        last = new_time(state, clock, after=last)
+        execute_rollback(state, request_rollback(state, last, plan), plan, clock)
         done.append(plan)
     return done
 
@@ -146,7 +220,8 @@ def _is_plan(state: TableState, time: Time, action: Action) -> bool:
         return True  # nobody knows: it stays
 
 
-def _requested_plan(state: TableState, rollback: Instant) -> RollbackPlan | None:
+def requested_rollback(state: TableState, rollback: Instant) -> RollbackPlan | None:
+    """The plan of a pending rollback; None for one that is torn or gone. Raises UnsupportedTableError."""
     path = state.layout.requested_path(rollback.time, rollback.action)
     try:
         data = state.storage.read(path)
@@ -162,16 +237,8 @@ def _requested_plan(state: TableState, rollback: Instant) -> RollbackPlan | None
     return plan
 
 
-def _forget(state: TableState, time: Time, action: Action) -> None:
-    """Remove markers, heartbeat and state files of an undone instant; the requested file last, as the others point to it."""
-    delete_markers(state.storage, time)
-    if time == METADATA_BOOTSTRAP:
-        delete_bootstrap_index(state.storage)
-    delete_heartbeat(state, time)
-    _drop(state, time, action, requested=not _is_plan(state, time, action))  # a plan is to be carried out once more
-
-
-def _drop(state: TableState, time: Time, action: Action, *, requested: bool = True) -> None:
+def drop(state: TableState, time: Time, action: Action, *, requested: bool = True) -> None:
+    """Delete the pending files of an instant, the one with the plan last."""
     state.storage.delete(state.layout.inflight_path(time, action))
     if requested:
         state.storage.delete(state.layout.requested_path(time, action))

@@ -5,14 +5,15 @@ Only partitions that changed since the last clean are listed: a table may have t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from hoodie.clock import Clock
 from hoodie.config import clean_keys as keys
 from hoodie.config.key import Options, resolve
 from hoodie.errors import ConfigError
 from hoodie.model.clean import CleanFile, CleanPlan, CleanResult
-from hoodie.model.time import BEGINNING, Time
+from hoodie.model.savepoint import Savepoint
+from hoodie.model.time import BEGINNING
 from hoodie.services.clean.retention import (
     KEEP_COMMITS,
     KEEP_VERSIONS,
@@ -26,9 +27,9 @@ from hoodie.services.clean.retention import (
 from hoodie.services.decision import Decision, Item, Items
 from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.clean import decode_clean_result
-from hoodie.timeline.codecs.savepoint import decode_savepoint
 from hoodie.view import TableState, TableView
 from hoodie.view.missing import looked_at_again
+from hoodie.view.savepoints import savepoints
 
 SAVEPOINTS = "savepointed_timestamps"  # Hudi's own key of a clean's extra metadata
 
@@ -52,12 +53,12 @@ def decide_clean(state: TableState, given: Mapping[str, object], clock: Clock) -
     if policy != KEEP_VERSIONS and retention.earliest is None:
         return _nothing(retention.reason)
     last = last_clean(state)
-    savepoints = _savepoints(state)
-    partitions, reason = _partitions(state, options, retention, last, savepoints)
+    saved = savepoints(state)
+    partitions, reason = _partitions(state, options, retention, last, saved)
     view = TableView(state, partitions)
     if not view.files:
         return _nothing(reason)
-    return _plan(view, options, retention, reason, last_commit, savepoints)
+    return _plan(view, options, retention, reason, last_commit, saved)
 
 
 def _due(state: TableState, options: Options) -> tuple[bool, str]:
@@ -95,7 +96,7 @@ def _partitions(
     options: Options,
     retention: Retention,
     last: CleanResult | None,
-    savepoints: Mapping[Time, Instant],
+    saved: Sequence[Savepoint],
 ) -> tuple[list[str] | None, str]:
     """The partitions to look at, and why: all (None), or those in which something may have become removable since the last
     clean."""
@@ -108,7 +109,7 @@ def _partitions(
     watermark = last.last_completed if versions else last.earliest_to_retain
     if not watermark or watermark < start:
         return None, "the last clean's watermark was archived: every partition is looked at"
-    gone = set(filter(None, last.extra.get(SAVEPOINTS, "").split(","))) - set(savepoints)
+    gone = set(filter(None, last.extra.get(SAVEPOINTS, "").split(","))) - {savepoint.instant for savepoint in saved}
     if gone:
         return None, f"savepoint {min(gone)} was deleted: every partition is looked at"
     changed: list[Instant] = []
@@ -137,12 +138,12 @@ def _plan(
     retention: Retention,
     reason: str,
     last_commit: Instant,
-    savepoints: Mapping[Time, Instant],
+    saved: Sequence[Savepoint],
 ) -> Decision[CleanPlan]:
     state = view.state
     view.check([each.partition for each in view.files])  # what is to be removed may be all that is left
     busy = view.busy.groups
-    kept = _savepointed_files(state, savepoints)
+    kept = {path for savepoint in saved for path in savepoint.paths}
     kept |= {path for g in view.groups if g.group in busy for s in g.slices for path in s.paths}
     earliest = retention.earliest
     policy = options[keys.POLICY]
@@ -172,7 +173,7 @@ def _plan(
         earliest.time if earliest else None,
         str(earliest.action.completed_as) if earliest else None,
         last_commit.time,
-        {SAVEPOINTS: ",".join(sorted(savepoints))} if savepoints else {},
+        {SAVEPOINTS: ",".join(savepoint.instant for savepoint in saved)} if saved else {},
         tuple(sources),
     )
     _check_limits(plan, len(sizes), options)
@@ -213,14 +214,3 @@ def _check_limits(plan: CleanPlan, seen: int, options: Options) -> None:
             found=f"{len(plan.files)} of {seen} files ({share:.0%}), {plan.bytes} bytes",
             fix=f"look at it with --explain, then raise {keys.MAX_DELETE_FILES.name} or {keys.MAX_DELETE_SHARE.name}",
         )
-
-
-def _savepoints(state: TableState) -> dict[Time, Instant]:
-    return {instant.time: instant for instant in state.timeline.completed(Action.SAVEPOINT)}
-
-
-def _savepointed_files(state: TableState, savepoints: Mapping[Time, Instant]) -> set[str]:
-    kept: set[str] = set()
-    for instant in savepoints.values():
-        kept.update(decode_savepoint(state.body(instant), state.where(instant)).paths)
-    return kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from hoodie.errors import UnsupportedTableError
 from hoodie.formats import avro_file
@@ -51,6 +52,11 @@ def decode_rollback_plan(data: bytes, where: str, relative: Callable[[str], str]
 
 
 def encode_rollback_result(result: RollbackResult, base_path: str) -> bytes:
+    return avro_file.encode("HoodieRollbackMetadata", rollback_record(result, base_path))
+
+
+def rollback_record(result: RollbackResult, base_path: str) -> dict[str, Any]:
+    """HoodieRollbackMetadata, as it also stands in a restore."""
     partitions = {
         partition: {
             "partitionPath": partition,
@@ -61,15 +67,12 @@ def encode_rollback_result(result: RollbackResult, base_path: str) -> bytes:
         }
         for partition, paths in sorted(result.deleted.items())
     }
-    return avro_file.encode(
-        "HoodieRollbackMetadata",
-        {
-            "startRollbackTime": result.start,
-            "timeTakenInMillis": result.millis,
-            "totalFilesDeleted": sum(len(paths) for paths in result.deleted.values()),
-            "commitsRollback": [result.instant],
-            "partitionMetadata": partitions,
-            "version": 1,
-            "instantsRollback": [{"commitTime": result.instant, "action": result.action}],
-        },
-    )
+    return {
+        "startRollbackTime": result.start,
+        "timeTakenInMillis": result.millis,
+        "totalFilesDeleted": sum(len(paths) for paths in result.deleted.values()),
+        "commitsRollback": [result.instant],
+        "partitionMetadata": partitions,
+        "version": 1,
+        "instantsRollback": [{"commitTime": result.instant, "action": result.action}],
+    }

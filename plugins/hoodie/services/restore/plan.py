@@ -1,0 +1,169 @@
+"""What a restore to a savepoint would take back (format notes, section 11). Reads and lists, changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hoodie.display import counted
+from hoodie.errors import CorruptTableError, PendingInstantError, SavepointError
+from hoodie.model.commit import CommitMetadata
+from hoodie.model.restore import RestorePlan
+from hoodie.model.rollback import RollbackPlan
+from hoodie.model.time import Time
+from hoodie.services.decision import Decision, Item, Items
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant
+from hoodie.transaction.rollback import plan_rollbacks
+from hoodie.view import TableState, TableView
+from hoodie.view.missing import looked_at_again
+from hoodie.view.savepoints import savepoint_named
+
+_REWRITES = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER"})  # operations that change no row
+
+
+@dataclass(frozen=True)
+class _Undone:
+    """An instant that is taken back: what it did, and the files that go; sizes in bytes."""
+
+    instant: Instant
+    did: CommitMetadata
+    plan: RollbackPlan
+    size: int
+
+    @property
+    def files(self) -> int:
+        return sum(map(len, self.plan.files.values()))
+
+    @property
+    def rows(self) -> tuple[int, int, int]:
+        """Inserted, updated, deleted."""
+        if self.did.operation in _REWRITES:
+            return 0, 0, 0
+        stats = self.did.stats
+        return sum(s.num_inserts for s in stats), sum(s.num_updates for s in stats), sum(s.num_deletes for s in stats)
+
+    def item(self) -> Item:
+        inserted, updated, deleted = self.rows
+        facts: dict[str, Any] = {
+            "instant": self.instant.time,
+            "operation": self.did.operation,
+            "state": self.instant.state.name,
+        }
+        facts |= {"rows_inserted": inserted, "rows_updated": updated, "rows_deleted": deleted, "files": self.files}
+        rows = f"{counted(inserted, 'row')} inserted, {updated:,} updated, {deleted:,} deleted; "
+        reason = f"{self.did.operation}: {rows if any(self.rows) else ''}{counted(self.files, 'file')}"
+        if not self.instant.is_completed:
+            reason = f"{self.instant.state.name.lower()}: {counted(self.files, 'file')}"
+        return Item(f"{self.instant.time} {self.instant.action}", self.size, reason, facts)
+
+
+@looked_at_again
+def decide_restore(state: TableState, savepoint: Time) -> Decision[RestorePlan]:
+    """The instants that are taken back, in the order in which that is done, with what is lost by each.
+
+    Raises NoSavepointError; SavepointError when a later savepoint, or archived commits, stand between; PendingInstantError for
+    a clean that is not complete; MissingFileError when the table would lack a file.
+    """
+    saved = _saved(state, savepoint)
+    undone = instants_after(state, saved)
+    _check(state, saved, undone)
+    view = TableView(state.before([i for i in undone if i.is_completed]))
+    view.latest()
+    if not undone:
+        return Decision(None, f"nothing came after savepoint {savepoint}", {"savepoint": savepoint})
+    sizes = {file.path: file.info.size for each in view.files for file in each.base_files}
+    sizes |= {file.path: file.info.size for each in view.files for file in each.log_files}
+    plans = plan_rollbacks(state, undone, view.files)
+    found = [
+        _Undone(
+            instant,
+            state.commit_metadata(instant) if instant.is_completed else CommitMetadata("pending"),
+            plan,
+            sum(sizes.get(path, 0) for paths in plan.files.values() for path in paths),
+        )
+        for instant, plan in zip(undone, plans, strict=True)
+    ]
+    rows = [sum(each.rows[kind] for each in found) for kind in range(3)]
+    deleted = sum(each.files for each in found)
+    facts = {
+        "savepoint": savepoint,
+        "commits": sum(each.instant.is_completed for each in found),
+        "pending": sum(not each.instant.is_completed for each in found),
+        "rows_inserted": rows[0],
+        "rows_updated": rows[1],
+        "rows_deleted": rows[2],
+        "files_deleted": deleted,
+    }
+    return Decision(
+        RestorePlan(savepoint, tuple((i.time, str(i.action)) for i in undone)),
+        f"{counted(len(undone), 'instant')} came after savepoint {savepoint}",
+        facts,
+        Items("take back", found, sum(each.size for each in found), "instants", _Undone.item),
+        after=(
+            f"lost would be {rows[0]:,} inserted rows, {rows[1]:,} updates and {rows[2]:,} deletions, "
+            f"and {counted(deleted, 'file')}",
+        ),
+    )
+
+
+def instants_after(state: TableState, saved: Instant) -> list[Instant]:
+    """The write instants and plans that came after a commit, in the order in which Hudi rolls them back.
+
+    Pending clusterings first, then the newest first: by completion where names tell it, but for compactions, which change no
+    row; by begin elsewhere.
+    """
+    written = [i for i in state.timeline if i.action.completed_as in WRITE_ACTIONS and i.time != saved.time]
+    after = [i for i in written if _moment(state, i) > _moment(state, saved, i)]
+    clusterings = [i for i in after if i.action is Action.CLUSTERING]
+    others = [i for i in after if i not in clusterings]
+    others.sort(key=lambda i: i.completion_time or i.time if state.layout.names_tell_completion else i.time)
+    return [*reversed(clusterings), *reversed(others)]
+
+
+def _moment(state: TableState, instant: Instant, compared: Instant | None = None) -> Time:
+    """What says whether an instant came after another."""
+    told = compared or instant
+    compacted = state.properties.is_merge_on_read and told.action.completed_as is Action.COMMIT
+    if not state.layout.names_tell_completion or compacted or not told.is_completed:
+        return instant.time
+    return instant.completion_time or instant.time
+
+
+def _saved(state: TableState, savepoint: Time) -> Instant:
+    saved = savepoint_named(state, savepoint)
+    commit = next((commit for commit in state.timeline.commits if commit.time == savepoint), None)
+    if commit is None:
+        raise CorruptTableError(
+            f"Table {state.storage.base_path} cannot be restored to savepoint {savepoint}",
+            found=f"{state.layout.path(saved)}, but no such commit on the timeline",
+            fix="restore the file of the commit from a backup, or restore to another savepoint",
+        )
+    return commit
+
+
+def _check(state: TableState, saved: Instant, undone: Sequence[Instant]) -> None:
+    where, times = state.storage.base_path, {instant.time for instant in undone}
+    later = [each.time for each in state.timeline.completed(Action.SAVEPOINT) if each.time in times]
+    if later:
+        raise SavepointError(
+            f"Table {where} cannot be restored to savepoint {saved.time}",
+            found=f"savepoint {later[0]} is of a later commit, which would go",
+            fix=f"restore to {later[0]}, or delete that savepoint first",
+        )
+    archived = [i for i in state.archive.instants(after=saved.time) if i.action.completed_as in WRITE_ACTIONS]
+    gone = [i for i in archived if i.time not in times and i.time != saved.time]
+    if gone:
+        raise SavepointError(
+            f"Table {where} cannot be restored to savepoint {saved.time}",
+            found=f"{counted(len(gone), 'commit')} after it, the first {gone[0].time}, "
+            f"{'is' if len(gone) == 1 else 'are'} archived",
+            fix="restore to a later savepoint; commits that are archived cannot be taken back",
+        )
+    clean = next((i for i in state.timeline.pending if i.action is Action.CLEAN), None)
+    if clean is not None:
+        raise PendingInstantError(
+            f"Table {where} cannot be restored: {state.where(clean)} is not complete",
+            found="its plan names files by what is current today",
+            fix="run `hudi-services clean`, which finishes it, and restore then",
+        )

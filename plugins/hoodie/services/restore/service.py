@@ -1,0 +1,90 @@
+"""Restoring a table to a savepoint, as a service: it acts at once, under the table's lock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hoodie.clock import Clock
+from hoodie.config.groups import RESTORE_OPTIONS, OptionGroup
+from hoodie.config.key import resolve
+from hoodie.display import Shown, Shows
+from hoodie.errors import SavepointError
+from hoodie.model.restore import RestorePlan, RestoreResult
+from hoodie.services.decision import Decision
+from hoodie.services.restore.plan import decide_restore
+from hoodie.services.service import Given, asked_time
+from hoodie.transaction.locks import Locking
+from hoodie.transaction.restore import execute_restore, request_restore
+from hoodie.transaction.transaction import transaction
+from hoodie.view import TableState
+from hoodie.view.access import TableAccess
+
+
+@dataclass(frozen=True, repr=False)
+class RestoreRun(Shows):
+    """What a restore did; `result` is None when nothing had come after the savepoint."""
+
+    decision: Decision[RestorePlan]
+    result: RestoreResult | None
+
+    def shown(self) -> Shown:
+        """The instants that were taken back, and how many files went with each."""
+        done = self.result.rollbacks if self.result is not None else ()
+        rows = [(each.instant, each.action, sum(map(len, each.deleted.values()))) for each in done]
+        return Shown(f"RestoreRun({self.decision.reason})", columns=("instant", "action", "files deleted"), rows=rows)
+
+    @property
+    def files_deleted(self) -> int:
+        return (
+            sum(len(paths) for each in self.result.rollbacks for paths in each.deleted.values()) if self.result else 0
+        )
+
+
+@dataclass(frozen=True)
+class Restore:
+    """Takes back all that came after the commit of a savepoint: that instant names it.
+
+    With `explained`, a plan that somebody has agreed to, it takes back no more than that.
+    """
+
+    savepoint: str
+    explained: RestorePlan | None = None
+    name: str = "restore"
+    options: OptionGroup = RESTORE_OPTIONS
+
+    def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[RestorePlan]:
+        """See `decide_restore`."""
+        return decide_restore(state, asked_time(self.savepoint))
+
+    def run(self, access: TableAccess, options: Given) -> RestoreRun:
+        """Decide, and do it. Safe to kill at any point: readers see the table restored from the first act on, and whoever
+        changes it next finishes the restore. Raises what `decide_restore` raises, and LockHeldError."""
+        locking = Locking.of(resolve(options, self.options.keys))
+        access.state()  # refuse before taking the lock
+        with transaction(access.storage, access.clock, "restore", locking) as tx:
+            decision = self.decide(tx.state, options, access.clock)
+            if decision.plan is None:
+                return RestoreRun(decision, None)
+            self._check_agreed(tx.state, decision.plan)
+            restore = request_restore(tx.state, decision.plan, access.clock)
+            return RestoreRun(decision, execute_restore(tx.state, restore, decision.plan, access.clock))
+
+    def _check_agreed(self, state: TableState, plan: RestorePlan) -> None:
+        agreed = set(self.explained.times) if self.explained is not None else set(plan.times)
+        new = sorted(set(plan.times) - agreed)
+        if new:
+            raise SavepointError(
+                f"Table {state.storage.base_path} was not restored to savepoint {self.savepoint}",
+                found=f"instant {new[0]} came after it was explained what would go",
+                fix="look at it again with --explain; nothing was changed",
+            )
+
+    def told(self, done: RestoreRun) -> tuple[str, str | None]:
+        """What was taken back, in words, and the instant of the restore; None when there was nothing."""
+        if done.result is None:
+            return f"nothing to do: {done.decision.reason}", None
+        instants = len(done.result.rollbacks)
+        return (
+            f"took back {instants} instants and {done.files_deleted} files; the table is as of savepoint {self.savepoint}",
+            done.result.start,
+        )

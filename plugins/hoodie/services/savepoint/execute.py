@@ -1,0 +1,56 @@
+"""Making and deleting savepoints: one instant at the time of the commit that it keeps."""
+
+from __future__ import annotations
+
+from hoodie.config.groups import SAVEPOINT_OPTIONS
+from hoodie.config.key import resolve
+from hoodie.errors import PendingInstantError
+from hoodie.model.savepoint import Savepoint
+from hoodie.model.time import Time
+from hoodie.services.savepoint.plan import SavepointRequest, plan_savepoint
+from hoodie.services.service import Given
+from hoodie.timeline import Action, Instant, State
+from hoodie.timeline.codecs.savepoint import encode_savepoint
+from hoodie.transaction import instants
+from hoodie.transaction.locks import Locking, table_lock
+from hoodie.view import TableState
+from hoodie.view.access import TableAccess
+from hoodie.view.savepoints import savepoint_named
+
+
+def make_savepoint(access: TableAccess, asked: SavepointRequest, options: Given) -> Savepoint:
+    """Keep the files of a commit until its savepoint is deleted. Raises what `plan_savepoint` raises, and LockHeldError.
+
+    Safe to kill at any point: without its last file there is no savepoint, and the next call makes it.
+    """
+    with table_lock(access.storage, access.clock, "savepoint", _locking(options)):
+        state = _settled(access)
+        planned = plan_savepoint(state, asked, access.clock)
+        begun = instants.start(state, Instant(planned.instant, Action.SAVEPOINT, State.REQUESTED))
+        instants.complete(state, begun, encode_savepoint(planned), access.clock)
+    return planned
+
+
+def delete_savepoint(access: TableAccess, instant: Time, options: Given) -> None:
+    """Let the next cleans remove what only this savepoint keeps. Raises NoSavepointError, and LockHeldError."""
+    with table_lock(access.storage, access.clock, "delete savepoint", _locking(options)):
+        state = _settled(access)
+        state.storage.delete(state.layout.path(savepoint_named(state, instant)))
+        state.storage.delete(state.layout.inflight_path(instant, Action.SAVEPOINT))
+
+
+def _locking(options: Given) -> Locking:
+    return Locking.of(resolve(options, SAVEPOINT_OPTIONS.keys))
+
+
+def _settled(access: TableAccess) -> TableState:
+    """Raises PendingInstantError while a restore is under way: its savepoint must stay, and what it takes back goes."""
+    state = access.state()
+    restore = next((i for i in state.timeline.pending if i.action is Action.RESTORE), None)
+    if restore is not None:
+        raise PendingInstantError(
+            f"A restore of table {state.storage.base_path} is not complete",
+            found=str(restore),
+            fix="wait for it; or, if its process has died, run `hudi-services restore` to its savepoint again",
+        )
+    return state

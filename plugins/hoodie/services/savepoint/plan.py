@@ -1,0 +1,94 @@
+"""Which commit a savepoint keeps, and with which files (format notes, section 11). Lists partitions, changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hoodie.clock import Clock
+from hoodie.errors import SavepointError
+from hoodie.model.savepoint import Savepoint
+from hoodie.model.time import Time
+from hoodie.read.times import check_not_cleaned
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
+from hoodie.timeline.codecs.clean import decode_clean_plan, decode_clean_result
+from hoodie.view import TableState, TableView
+
+
+@dataclass(frozen=True)
+class SavepointRequest:
+    """A savepoint that is asked for: of which commit (None: the last), by whom, and why."""
+
+    instant: Time | None
+    by: str
+    comments: str
+
+
+def plan_savepoint(state: TableState, asked: SavepointRequest, clock: Clock) -> Savepoint:
+    """The files that made up the table right after a commit.
+
+    Raises SavepointError for a commit that is not there, that has a savepoint, or of which a clean may have removed files;
+    TimeTravelError and MissingFileError when a file of it is gone.
+    """
+    commit = _commit(state, asked.instant)
+    if any(known.time == commit.time for known in state.timeline.completed(Action.SAVEPOINT)):
+        raise SavepointError(
+            f"Commit {commit.time} of table {state.storage.base_path} has a savepoint already",
+            fix="delete that one first, or keep it",
+        )
+    earliest = _earliest_kept(state)
+    if commit.time < earliest:
+        raise SavepointError(
+            f"No savepoint can be made of commit {commit.time} of table {state.storage.base_path}",
+            found=f"commits before {earliest} may have lost files to a clean",
+            fix=f"name {earliest} or a later commit",
+        )
+    view = TableView(state, as_of=commit.time)
+    check_not_cleaned(view)
+    files: dict[str, list[str]] = {}
+    for file_slice in view.latest():
+        names = files.setdefault(file_slice.partition, [])
+        if file_slice.base_file is not None:
+            names.append(file_slice.base_file.name)
+        later = state.layout.logs_tell_writer
+        names += [log.info.name for log in file_slice.log_files if not later or log.time <= commit.time]
+    kept = {partition: tuple(names) for partition, names in sorted(files.items())}
+    return Savepoint(kept, commit.time, asked.by, int(clock.now().timestamp() * 1000), asked.comments)
+
+
+def _commit(state: TableState, asked: Time | None) -> Instant:
+    commits = state.timeline.commits
+    if not commits:
+        raise SavepointError(
+            f"Table {state.storage.base_path} has no commit to make a savepoint of", fix="write to it first"
+        )
+    if asked is None:
+        return commits[-1]
+    found = next((commit for commit in commits if commit.time == asked), None)
+    if found is None:
+        raise SavepointError(
+            f"Table {state.storage.base_path} has no commit {asked} on its timeline",
+            found=f"its commits are {commits[0].time} to {commits[-1].time}",
+            fix="name one that `hudi-services show commits` shows",
+        )
+    return found
+
+
+def _earliest_kept(state: TableState) -> Time:
+    """The first commit all of whose files the last clean, done or begun, has left; without a clean the first commit."""
+    commits = state.timeline.commits
+    cleans = [instant for instant in state.timeline if instant.action is Action.CLEAN]
+    if not cleans:
+        return commits[0].time
+    earliest = _watermark(state, cleans[-1])
+    if earliest:
+        return earliest
+    # By file versions there is no watermark: what the last commit before the clean wrote is kept.
+    before = [i.time for i in commits if i.time < cleans[-1].time and i.action in WRITE_ACTIONS]
+    return before[-1] if before else commits[0].time
+
+
+def _watermark(state: TableState, clean: Instant) -> Time | None:
+    if clean.state is State.COMPLETED:
+        return decode_clean_result(state.body(clean), state.where(clean)).earliest_to_retain
+    path = state.layout.requested_path(clean.time, clean.action)
+    return decode_clean_plan(state.storage.read(path), path, lambda file: file).earliest_to_retain

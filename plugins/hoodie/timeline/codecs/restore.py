@@ -1,0 +1,64 @@
+"""Plans and results of restores <-> HoodieRestorePlan and HoodieRestoreMetadata (format notes, section 2.5)."""
+
+from __future__ import annotations
+
+from hoodie.errors import UnsupportedTableError
+from hoodie.formats import avro_file
+from hoodie.model.restore import RestorePlan, RestoreResult
+from hoodie.model.time import Time
+from hoodie.timeline.codecs.rollback import rollback_record
+from hoodie.timeline.instant import Action
+from hoodie.timeline.named import named_instant, named_watermark, reading
+
+_VERSION = 2  # names the savepoint
+
+
+def encode_restore_plan(plan: RestorePlan) -> bytes:
+    return avro_file.encode(
+        "HoodieRestorePlan",
+        {
+            "instantsToRollback": [{"commitTime": time, "action": action} for time, action in plan.instants],
+            "version": _VERSION,
+            "savepointToRestoreTimestamp": plan.savepoint,
+        },
+    )
+
+
+def decode_restore_plan(data: bytes, where: str) -> RestorePlan:
+    """Raises CorruptTableError naming `where` for a torn plan, UnsafePathError for one whose instants are more than that,
+    UnsupportedTableError for an action that is not known."""
+    record = avro_file.decode(data, where)
+    with reading(where, "restore plan"):
+        instants = tuple(
+            (named_instant(each["commitTime"], where), str(each["action"])) for each in record["instantsToRollback"]
+        )
+        savepoint = named_watermark(record.get("savepointToRestoreTimestamp"), where) or None
+    unknown = next((action for _, action in instants if action not in set(Action)), None)
+    if unknown is not None:
+        raise UnsupportedTableError(
+            f"Cannot go on with the restore {where}",
+            found=f"it takes back an instant of the action {unknown[:100]!r}, which is not known",
+            fix="finish it with the program that began it; nothing was changed",
+        )
+    return RestorePlan(savepoint, instants)
+
+
+def encode_restore_result(result: RestoreResult, base_path: str) -> bytes:
+    return avro_file.encode(
+        "HoodieRestoreMetadata",
+        {
+            "startRestoreTime": result.start,
+            "timeTakenInMillis": result.millis,
+            "instantsToRollback": [each.instant for each in result.rollbacks],
+            "hoodieRestoreMetadata": {each.instant: [rollback_record(each, base_path)] for each in result.rollbacks},
+            "version": 1,
+            "restoreInstantInfo": [{"commitTime": each.instant, "action": each.action} for each in result.rollbacks],
+        },
+    )
+
+
+def restored_instants(data: bytes, where: str) -> frozenset[Time]:
+    """The instants that a completed restore took back. Raises CorruptTableError naming `where`."""
+    record = avro_file.decode(data, where)
+    with reading(where, "restore"):
+        return frozenset(named_instant(time, where) for time in record["instantsToRollback"])

@@ -1,0 +1,122 @@
+"""Taking a table back to a savepoint (format notes, section 11): one instant after the other is rolled back, the newest first.
+
+From its inflight file on a restore is certain: our readers see the table as it will be (`hoodie.view.restoring`), and whoever
+changes the table next finishes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hoodie.clock import Clock
+from hoodie.errors import CorruptTableError
+from hoodie.model.restore import RestorePlan, RestoreResult
+from hoodie.model.rollback import RollbackPlan, RollbackResult
+from hoodie.timeline import Action, Instant, State
+from hoodie.timeline.codecs.restore import encode_restore_plan, encode_restore_result, restored_instants
+from hoodie.transaction import instants
+from hoodie.transaction.quarantine import quarantine
+from hoodie.transaction.recovery import recovered
+from hoodie.transaction.rollback import (
+    drop,
+    forget,
+    plan_rollbacks,
+    request_rollback,
+    requested_rollback,
+    take_back,
+)
+from hoodie.transaction.times import new_time
+from hoodie.view.restoring import restore_plan
+from hoodie.view.state import TableState
+
+
+def request_restore(state: TableState, plan: RestorePlan, clock: Clock) -> Instant:
+    """Put the plan on the timeline, at an instant later than every other. Call it under the lock."""
+    return instants.request(state, new_time(state, clock), Action.RESTORE, encode_restore_plan(plan))
+
+
+def execute_restore(state: TableState, restore: Instant, plan: RestorePlan, clock: Clock) -> RestoreResult:
+    """Carry out a requested restore. Safe to repeat after a crash at any point. Call it under the lock.
+
+    The rollbacks stay pending until the restore is complete, and go then, as Hudi's do. Raises what `plan_rollbacks` raises,
+    before anything is deleted, and UnsafeDeleteError.
+    """
+    begun = clock.now()
+    wanted = dict(plan.instants)
+    rollbacks = {found.instant: (each, found) for each, found in _begun(state) if found.instant in wanted}
+    there = {i.time: i for i in state.timeline if (i.action.completed_as == _completed_as(wanted.get(i.time)))}
+    missing = [there[time] for time in plan.times if time in there and time not in rollbacks]
+    planned = {found.instant: found for found in plan_rollbacks(state, missing)} if missing else {}
+    instants.start(state, restore)
+    last, done = max((each.time for each, _ in rollbacks.values()), default=restore.time), list[RollbackResult]()
+    for time in plan.times:
+        if time in planned:
+            last = new_time(state, clock, after=last)
+            rollbacks[time] = request_rollback(state, last, planned[time]), planned[time]
+        if time in rollbacks:
+            done.append(take_back(state, *rollbacks[time], clock))
+            forget(state, rollbacks[time][1], plan_too=True)
+    result = RestoreResult(restore.time, int((clock.now() - begun).total_seconds() * 1000), tuple(done))
+    instants.complete(state, restore, encode_restore_result(result, state.storage.base_path), clock)
+    later = [i for i in state.timeline.completed(Action.ROLLBACK) if i.time > (plan.savepoint or restore.time)]
+    for rollback in later:
+        state.storage.delete(state.layout.path(rollback))
+    _drop_all((*later, *(rollback for rollback, _ in rollbacks.values())), state)
+    return result
+
+
+def finish_restores(state: TableState, clock: Clock) -> list[RestorePlan]:
+    """Finish pending restores, of whichever writer. Call it under the lock; load the state again when there were some.
+
+    Raises CorruptTableError for one that has begun to act and whose plan is torn, and what `execute_restore` raises.
+    """
+    finished: list[RestorePlan] = []
+    for restore in (i for i in state.timeline.pending if i.action is Action.RESTORE):
+        try:
+            plan = restore_plan(state, restore)
+        except (FileNotFoundError, CorruptTableError) as error:
+            _give_up(state, restore, error)
+            plan = RestorePlan(None, ())
+        else:
+            execute_restore(state, restore, plan, clock)
+            recovered(f"ended restore {restore.time} to savepoint {plan.savepoint}, which was cut short")
+        finished.append(plan)
+    return finished or _sweep_finished(state)
+
+
+def _sweep_finished(state: TableState) -> list[RestorePlan]:
+    """Rollbacks that a complete restore has left behind: what they were to undo is gone."""
+    restores = state.timeline.completed(Action.RESTORE)
+    pending = _begun(state) if restores else []
+    if not pending:
+        return []
+    gone = {time for each in restores for time in restored_instants(state.body(each), state.where(each))}
+    left = [rollback for rollback, plan in pending if plan.instant in gone]
+    _drop_all(left, state)
+    return [RestorePlan(None, ())] if left else []
+
+
+def _give_up(state: TableState, restore: Instant, error: Exception) -> None:
+    path = state.layout.requested_path(restore.time, restore.action)
+    if restore.state is not State.REQUESTED:
+        raise CorruptTableError(
+            f"The plan of the interrupted restore {restore.time} of table {state.storage.base_path} cannot be read",
+            found=f"{path}: {error}",
+            fix="restore the file from a backup; or move it and its .inflight away and restore to the same savepoint again",
+        ) from error
+    quarantine(state, path, "a restore's plan that is torn")
+
+
+def _begun(state: TableState) -> list[tuple[Instant, RollbackPlan]]:
+    pending = [i for i in state.timeline.pending if i.action is Action.ROLLBACK]
+    found = [(rollback, requested_rollback(state, rollback)) for rollback in pending]
+    return [(rollback, plan) for rollback, plan in found if plan is not None]
+
+
+def _drop_all(rollbacks: Iterable[Instant], state: TableState) -> None:
+    for rollback in rollbacks:
+        drop(state, rollback.time, Action.ROLLBACK)
+
+
+def _completed_as(action: str | None) -> Action | None:
+    return Action(action).completed_as if action is not None else None

@@ -1,0 +1,29 @@
+"""The savepoints of a table: commits whose files stay until somebody deletes them."""
+
+from __future__ import annotations
+
+from hoodie.errors import NoSavepointError
+from hoodie.model.savepoint import Savepoint
+from hoodie.model.time import Time
+from hoodie.timeline import Action, Instant
+from hoodie.timeline.codecs.savepoint import decode_savepoint
+from hoodie.view.state import TableState
+
+
+def savepoints(state: TableState) -> list[Savepoint]:
+    """Those of the table, by the time of their commits. Raises CorruptTableError for a torn one."""
+    found = state.timeline.completed(Action.SAVEPOINT)
+    return [decode_savepoint(state.body(instant), state.where(instant), instant.time) for instant in found]
+
+
+def savepoint_named(state: TableState, instant: Time) -> Instant:
+    """The savepoint of a commit. Raises NoSavepointError, naming those that are there."""
+    known = state.timeline.completed(Action.SAVEPOINT)
+    found = next((savepoint for savepoint in known if savepoint.time == instant), None)
+    if found is None:
+        raise NoSavepointError(
+            f"Table {state.storage.base_path} has no savepoint {instant}",
+            found=f"its savepoints are {', '.join(each.time for each in known) or '(none)'}",
+            fix="name one that `hudi-services savepoint list` shows",
+        )
+    return found
