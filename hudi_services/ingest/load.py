@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from hoodie.errors import CorruptTableError, MissingFileError, PendingInstantError, SourceError
+from hoodie.timeline import WRITE_ACTIONS
 from hoodie.view import TableState
 from hudi_services.ingest.positions import find_position, newest_load
 from hudi_services.ingest.prepare import Prepared
@@ -31,17 +32,25 @@ class Load:
         """Under the table's lock. Raises PendingInstantError when another run was faster; removes what killed runs left."""
         if self.prepared.table is None:
             check_still_new(state, self.prepared.properties)
+        self.check_position(state)
+        if any(instant.action in WRITE_ACTIONS for instant in state.timeline.pending):
+            return  # a living writer's, perhaps an ingestion's: what it has put aside is not left by a killed run
+        key = self.request.source.position_key
+        with suppress(
+            CorruptTableError, MissingFileError
+        ):  # --start-fresh has decided to go on without the commits before
+            # A commit of this source without bad rows came after what runs before it had to finish: no need to look further.
+            self.quarantine.finish_killed(lambda: newest_load(state, key, EXTRA).get(EXTRA, ""))
+
+    def check_position(self, state: TableState) -> None:
+        """Under the table's lock, also when others have committed meanwhile. Raises PendingInstantError when one of them was an
+        ingestion, which may have loaded the same files."""
         key, start_fresh = self.request.source.position_key, self.request.start_fresh
         if find_position(state, key, start_fresh=start_fresh) != self.prepared.position:
             raise PendingInstantError(
                 f"Another ingestion committed to {self.request.base_path} meanwhile",
                 fix="run again: what is still new is then loaded",
             )
-        with suppress(
-            CorruptTableError, MissingFileError
-        ):  # --start-fresh has decided to go on without the commits before
-            # A commit of this source without bad rows came after what runs before it had to finish: no need to look further.
-            self.quarantine.finish_killed(lambda: newest_load(state, key, EXTRA).get(EXTRA, ""))
 
     def before_commit(self) -> Mapping[str, str]:
         """The extra metadata of the commit: position and quarantine. Raises SourceError when too many rows are bad."""

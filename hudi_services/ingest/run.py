@@ -71,7 +71,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
             request.operation,
             options,
             schema=schema,
-            hooks=WriteHooks(load.begin, load.before_commit),
+            hooks=WriteHooks(load.begin, load.before_commit, load.check_position),
         )
     except BaseException:
         load.failed()

@@ -52,6 +52,9 @@ class ListedOnce:
     def create(self, path: str, data: bytes) -> None:
         raise self._refused(path)
 
+    def touch(self, path: str) -> None:
+        raise self._refused(path)
+
     def delete(self, path: str) -> bool:
         raise self._refused(path)
 

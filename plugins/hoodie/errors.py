@@ -128,6 +128,21 @@ class PendingInstantError(HoodieError):
     retryable = True  # that writer ends, or counts as dead
 
 
+class WriteConflictError(HoodieError):
+    """Another writer has changed meanwhile what this one was about to change; nothing of this one is left."""
+
+    retryable = True  # a new attempt goes out from what the other has left
+
+
+class DuplicateKeyError(WriteConflictError):
+    """Another writer has inserted a key meanwhile that an insert was about to add.
+
+    Not retryable: an insert asks for no key, so a new attempt would add the row beside the other.
+    """
+
+    retryable = False
+
+
 class NotCommittedError(HoodieError):
     """The last step of a change failed, and certainly nothing of it is visible."""
 

@@ -83,6 +83,9 @@ class FaultyStorage:
     def replace(self, path, old, new):
         return self._call("replace", path, old, new)
 
+    def touch(self, path):
+        return self._call("touch", path)
+
     def delete(self, path):
         return self._call("delete", path)
 

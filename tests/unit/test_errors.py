@@ -17,6 +17,7 @@ AGAIN = {
     "PendingInstantError",
     "SourceUnavailableError",
     "StorageError",
+    "WriteConflictError",
 }
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hoodie.config.concurrency_keys import SHARING_KEYS
 from hoodie.config.key import ConfigKey, boolean, choice, fraction, integer
 from hoodie.config.lock_keys import LOCK_KEYS
 
@@ -80,4 +81,5 @@ CLEAN_KEYS: tuple[ConfigKey[Any], ...] = (
     MAX_DELETE_FILES,
     MAX_DELETE_SHARE,
     *LOCK_KEYS,
+    *SHARING_KEYS,
 )

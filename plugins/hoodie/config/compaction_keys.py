@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hoodie.config.concurrency_keys import SHARING_KEYS
 from hoodie.config.key import ConfigKey, boolean, choice, integer
 from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.config.memory_keys import MEMORY_KEYS
@@ -92,5 +93,6 @@ COMPACTION_KEYS: tuple[ConfigKey[Any], ...] = (
     BLOOM_FPP,
     BLOOM_MAX_ENTRIES,
     *LOCK_KEYS,
+    *SHARING_KEYS,
     *MEMORY_KEYS,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hoodie.config.concurrency_keys import CHECK_NEW_KEYS, CONFLICT_RETRIES, SHARING_KEYS
 from hoodie.config.key import ConfigKey, boolean, choice, fraction, integer
 from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.config.memory_keys import SPILL_FOLDER
@@ -106,5 +107,8 @@ WRITE_KEYS: tuple[ConfigKey[Any], ...] = (
     BULK_INSERT_PARALLELISM,
     WRITE_POSITIONS,
     *LOCK_KEYS,
+    *SHARING_KEYS,
+    CONFLICT_RETRIES,
+    CHECK_NEW_KEYS,
     SPILL_FOLDER,
 )

@@ -17,6 +17,7 @@ from hoodie.model.time import Time
 from hoodie.services.decision import Decision
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.locks import Locking
+from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
@@ -119,11 +120,12 @@ def schedule(
 
     What was decided without the lock is decided again under it. Raises what `service.decide` raises, and LockHeldError.
     """
-    locking, seen = Locking.of(resolve(options, service.options.keys)), dict[Any, Any]()
+    resolved, seen = resolve(options, service.options.keys), dict[Any, Any]()
+    locking, sharing = Locking.of(resolved), Sharing.of(resolved)
     decision = service.decide(access.state(), options, access.clock, force=force, seen=seen)
     if decision.plan is None:  # without waiting for a writer
         return None, decision
-    with transaction(access.storage, access.clock, f"schedule {service.action}", locking) as tx:
+    with transaction(access.storage, access.clock, f"schedule {service.action}", locking, sharing) as tx:
         decision = service.decide(tx.state, options, access.clock, force=force, seen=seen)
         if decision.plan is None:
             return None, decision

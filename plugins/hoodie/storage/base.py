@@ -77,6 +77,10 @@ class Storage(Protocol):
         """
         ...
 
+    def touch(self, path: str) -> None:
+        """Make the file, empty, or renew its modification time; it is there all the while. Never for what has content."""
+        ...
+
     def delete(self, path: str) -> bool:
         """Delete one file; False when it was not there, as far as the storage can tell: S3 always says True."""
         ...

@@ -125,6 +125,11 @@ class LocalStorage:
             _sync_folder(target.parent)
         return True
 
+    def touch(self, path: str) -> None:
+        target = self._at(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.touch()
+
     def delete(self, path: str) -> bool:
         target = self._at(path)
         try:

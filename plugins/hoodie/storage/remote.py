@@ -128,6 +128,11 @@ class FsspecStorage:
         self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)
         self._fs.pipe_file(target, data, mode="create")
 
+    def touch(self, path: str) -> None:
+        target = self._full(path)
+        self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)
+        self._fs.pipe_file(target, b"")
+
     def delete(self, path: str) -> bool:
         try:
             self._fs.rm_file(self._full(path))

@@ -1,10 +1,13 @@
-"""When a transaction holds the table's lock, from which state it goes out, and what becomes of it when it fails."""
+"""When a transaction holds the table's lock, from which state it goes out, and what becomes of it when it fails.
+
+Optimistic concurrency control is in `hoodie.transaction.optimistic`.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,12 +17,14 @@ from hoodie.errors import PendingInstantError
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant
+from hoodie.transaction.change import Change
 from hoodie.transaction.guard import delete_data_files
 from hoodie.transaction.locks import Locking, service_lock, table_lock, verify_held
 from hoodie.transaction.metadata_table import switch_off_metadata_table
 from hoodie.transaction.reconcile import reconcile_markers
 from hoodie.transaction.repair import repaired
 from hoodie.transaction.rollback import roll_back_now
+from hoodie.transaction.sharing import Sharing
 from hoodie.view.state import TableState, load_state
 
 _log = logging.getLogger(__name__)
@@ -35,10 +40,14 @@ class Concurrency(Protocol):
         """Around the whole transaction: the state that it goes out from."""
         ...
 
-    def completing(self, begun: TableState, files: Collection[str]) -> AbstractContextManager[TableState]:
-        """Around the completion, under the lock: the state by then. `files` are those that the transaction wrote.
+    def opening(self, time: Time) -> AbstractContextManager[None]:
+        """Around the beginning of the instant of that time, of which files are going to be written."""
+        ...
 
-        Raises PendingInstantError, and deletes them, when there is nothing to complete any more.
+    def completing(self, begun: TableState, changes: Sequence[Change]) -> AbstractContextManager[TableState]:
+        """Around the completion, under the lock: the state by then.
+
+        Raises PendingInstantError, and deletes the files of the changes, when there is nothing to complete any more.
         """
         ...
 
@@ -55,15 +64,19 @@ class SingleWriter:
     clock: Clock
     purpose: str
     locking: Locking
+    sharing: Sharing
 
     @contextmanager
     def beginning(self) -> Iterator[TableState]:
         """What crashes left is mended first: see `repaired`. Raises LockHeldError too."""
         with table_lock(self.storage, self.clock, self.purpose, self.locking):
-            yield repaired(self.storage, self.clock)
+            yield repaired(self.storage, self.clock, self.sharing)
+
+    def opening(self, time: Time) -> AbstractContextManager[None]:
+        return nullcontext()
 
     @contextmanager
-    def completing(self, begun: TableState, files: Collection[str]) -> Iterator[TableState]:
+    def completing(self, begun: TableState, changes: Sequence[Change]) -> Iterator[TableState]:
         yield begun
 
     def undo(self) -> None:
@@ -75,7 +88,7 @@ class SingleWriter:
                 "A failed write of %s is left to the next writer to roll back: %s", self.storage.base_path, error
             )
             return
-        roll_back_now(self.storage, self.clock)
+        roll_back_now(self.storage, self.clock, self.sharing)
 
 
 @dataclass(frozen=True)
@@ -94,8 +107,11 @@ class PlanExecution:
         with service_lock(self.storage, self.clock, f"{_PLAN_LOCK}-{self.time}", self.locking):
             yield load_state(self.storage, self.clock)
 
+    def opening(self, time: Time) -> AbstractContextManager[None]:
+        return nullcontext()
+
     @contextmanager
-    def completing(self, begun: TableState, files: Collection[str]) -> Iterator[TableState]:
+    def completing(self, begun: TableState, changes: Sequence[Change]) -> Iterator[TableState]:
         locking = self.locking.waiting(_COMPLETE_WAIT_MS)
         with table_lock(self.storage, self.clock, f"complete {self.action}", locking):
             recover_properties(self.storage)
@@ -103,7 +119,7 @@ class PlanExecution:
             try:
                 pending_plan(state, self.time, self.action)
             except PendingInstantError:
-                self._withdraw(state, files)
+                self._withdraw(state, changes)
                 raise
             # Hudi's writers may have made one meanwhile: it would not know the new files.
             if switch_off_metadata_table(state):
@@ -113,14 +129,15 @@ class PlanExecution:
     def undo(self) -> None:
         """The plan stays, and its next execution deletes what this one wrote."""
 
-    def _withdraw(self, state: TableState, files: Collection[str]) -> None:
+    def _withdraw(self, state: TableState, changes: Sequence[Change]) -> None:
         """Delete the files of an attempt whose plan waits no more, but none that another process has committed."""
         committed = next((instant for instant in state.timeline.commits if instant.time == self.time), None)
         if committed is None:
             reconcile_markers(self.storage, self.time, ())
             return
         kept = {stat.path for stat in state.commit_metadata(committed).stats}
-        delete_data_files(self.storage, set(files) - kept)
+        files = {path for change in changes for path in change.files}
+        delete_data_files(self.storage, files - kept)
 
 
 def pending_plan(state: TableState, time: Time, action: Action) -> Instant:

@@ -5,27 +5,28 @@ from __future__ import annotations
 from hoodie.clock import Clock
 from hoodie.config.store import recover_properties
 from hoodie.storage.base import Storage
-from hoodie.transaction.heartbeat import check_heartbeats
+from hoodie.transaction.heartbeat import living_writers
 from hoodie.transaction.metadata_table import switch_off_metadata_table
 from hoodie.transaction.recovery import recovered
 from hoodie.transaction.remains import delete_remains, marked_instants
 from hoodie.transaction.restore import finish_restores
 from hoodie.transaction.rollback import rollback_failed_writes
+from hoodie.transaction.sharing import Sharing
 from hoodie.view.state import TableState, load_state
 
 
-def repaired(storage: Storage, clock: Clock) -> TableState:
+def repaired(storage: Storage, clock: Clock, sharing: Sharing) -> TableState:
     """The state of a table that is ready to be changed. Call it under the lock.
 
     Mended are a half-done update of the properties, restores (finished), failed writes (rolled back), a metadata table that would
-    go stale (switched off), files that nobody finishes any more. Raises PendingInstantError when another writer's heartbeat is
-    alive, UnsupportedTableError for a table version that we do not know.
+    go stale (switched off), files that nobody finishes any more. What living writers have begun stays; whoever does not share the
+    table is refused beside one by PendingInstantError. Raises UnsupportedTableError for a table version that we do not know.
     """
     if recover_properties(storage):
         recovered("ended a change of hoodie.properties that was cut short")
     marked = marked_instants(storage)
     state = load_state(storage, clock)
-    check_heartbeats(state, clock)
+    living = living_writers(state, clock, sharing)
     changed = switch_off_metadata_table(state)
     if changed:
         recovered(
@@ -33,7 +34,7 @@ def repaired(storage: Storage, clock: Clock) -> TableState:
         )
     if finish_restores(state, clock):
         state = load_state(storage, clock)
-    undone = rollback_failed_writes(state, clock)
+    undone = rollback_failed_writes(state, clock, living)
     for plan in undone:
         files = sum(map(len, plan.files.values()))
         recovered(

@@ -22,9 +22,10 @@ from hoodie.timeline.codecs.clustering import decode_clustering_plan
 from hoodie.timeline.codecs.rollback import decode_rollback_plan, encode_rollback_plan, encode_rollback_result
 from hoodie.transaction import instants
 from hoodie.transaction.guard import check_data_files, check_of_instant, delete_data_files, relative_path
-from hoodie.transaction.heartbeat import delete_heartbeat
+from hoodie.transaction.heartbeat import delete_heartbeat, living_writers
 from hoodie.transaction.quarantine import quarantine
 from hoodie.transaction.reconcile import delete_markers
+from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.times import new_time
 from hoodie.view.files import PartitionFiles, StorageFiles
 from hoodie.view.state import TableState, load_state
@@ -137,7 +138,7 @@ def forget(state: TableState, plan: RollbackPlan, *, plan_too: bool) -> None:
     delete_markers(state.storage, time)
     if time == METADATA_BOOTSTRAP:
         delete_bootstrap_index(state.storage)
-    delete_heartbeat(state, time)
+    delete_heartbeat(state.storage, time)
     for other in _pending_as(state, plan) if plan_too else ():
         drop(state, time, other)
     drop(state, time, action, requested=plan_too)
@@ -160,8 +161,11 @@ def _pending_as(state: TableState, plan: RollbackPlan) -> list[Action]:
     return others if _completed(state, plan) else [each for each in others if each in known]
 
 
-def rollback_failed_writes(state: TableState, clock: Clock) -> list[RollbackPlan]:
-    """Finish pending rollbacks, then roll back every pending commit, delta commit and replacecommit that is no service's.
+def rollback_failed_writes(
+    state: TableState, clock: Clock, living: Collection[Time] = frozenset()
+) -> list[RollbackPlan]:
+    """Finish pending rollbacks, then roll back every pending commit, delta commit and replacecommit that is no service's, but for
+    those of writers that are `living`.
 
     Pending compactions and clusterings are plans that wait to be executed: they stay. Call it under the lock.
     """
@@ -180,7 +184,7 @@ def rollback_failed_writes(state: TableState, clock: Clock) -> list[RollbackPlan
         finished.add(plan.instant)
         done.append(plan)
     for failed in state.timeline.pending:
-        if failed.time in finished or not _is_failed_write(state, failed):
+        if failed.time in finished or failed.time in living or not _is_failed_write(state, failed):
             continue
         plan = plan_rollback(state, failed)
         last = new_time(state, clock, after=last)
@@ -189,11 +193,18 @@ def rollback_failed_writes(state: TableState, clock: Clock) -> list[RollbackPlan
     return done
 
 
-def roll_back_now(storage: Storage, clock: Clock) -> None:
+def roll_back_instant(state: TableState, failed: Instant, clock: Clock) -> None:
+    """Roll back one pending instant, and no other. Call it under the lock."""
+    plan = plan_rollback(state, failed)
+    execute_rollback(state, request_rollback(state, new_time(state, clock), plan), plan, clock)
+
+
+def roll_back_now(storage: Storage, clock: Clock, sharing: Sharing) -> None:
     """Undo the write that has just failed, under its lock. A storage that fails here too must not hide why the write failed:
     then the next writer undoes it."""
     try:
-        rollback_failed_writes(load_state(storage, clock), clock)
+        state = load_state(storage, clock)
+        rollback_failed_writes(state, clock, living_writers(state, clock, sharing))
     except Exception as error:  # noqa: BLE001 - the error of the write is being raised
         _log.warning("A failed write of %s is left to the next writer to roll back: %s", storage.base_path, error)
 

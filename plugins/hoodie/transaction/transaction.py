@@ -5,41 +5,31 @@ lock -> requested -> inflight -> files -> reconcile markers -> lock -> completed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hoodie.clock import Clock
 from hoodie.markers import DirectMarkers
-from hoodie.model.commit import CommitMetadata
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant
 from hoodie.transaction import instants
+from hoodie.transaction.change import Change
 from hoodie.transaction.concurrency import Concurrency, PlanExecution, SingleWriter
 from hoodie.transaction.guard import delete_data_files
 from hoodie.transaction.locks import Locking
+from hoodie.transaction.optimistic import Optimistic
 from hoodie.transaction.reconcile import after_completion, delete_markers, reconcile_markers
 from hoodie.transaction.recovery import recovered
+from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.times import new_time
+from hoodie.transaction.write_tokens import own_tokens
 from hoodie.transaction.writing import Writing
 from hoodie.view.state import TableState, load_state
 
 Attempts = Callable[[TableState], Iterable[str]]
 """The data files of an instant that attempts at it have left, as the table is by then."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """What an instant did. `more` is asked for further extra metadata when all else is done but the completion."""
-
-    instant: Instant
-    metadata: CommitMetadata
-    more: Callable[[], Mapping[str, str]] = dict
-
-    @property
-    def files(self) -> list[str]:
-        return [stat.path for stat in self.metadata.stats]
 
 
 class Transaction:
@@ -59,9 +49,11 @@ class Transaction:
 
     def open(self, action: Action, time: Time | None = None) -> Instant:
         """Begin an instant that writes data files. From here on a failure of the transaction takes it back."""
-        requested = instants.request(self.state, time or new_time(self.state, self._clock), action)
-        self._undoable = True
-        return instants.start(self.state, requested)
+        time = time or new_time(self.state, self._clock)
+        with self._concurrency.opening(time):
+            requested = instants.request(self.state, time, action)
+            self._undoable = True
+            return instants.start(self.state, requested)
 
     def resume(self, plan: Instant, attempts: Attempts) -> Instant:
         """Begin, or begin anew, to carry out a plan that waits: what `attempts` at it have left is deleted."""
@@ -77,6 +69,8 @@ class Transaction:
     def writing(self, instant: Instant, write_token: Callable[[int], str]) -> Writing:
         """What the tasks that write files of a begun instant have to know; `write_token` is the engine's."""
         path = self.state.layout.inflight_path(instant.time, instant.action)
+        if not self.state.layout.logs_tell_writer:
+            write_token = own_tokens(write_token, instant.time)
         return Writing(DirectMarkers(self.state.storage, instant.time), path, write_token)
 
     def refresh(self) -> None:
@@ -88,14 +82,13 @@ class Transaction:
 
         Files that lost attempts have left are deleted before, and once more after it: a task that was given up for lost may have
         finished since, and did not see the completed instant. Raises what `instants.complete` raises; from then on nothing is
-        taken back here, as what was completed must stay.
+        taken back here, as what was completed must stay. Before that: WriteConflictError.
         """
         storage = self.state.storage
         for change in changes:
             reconcile_markers(storage, change.instant.time, change.files)
-        whole = [_with_more(change) for change in changes]
-        files = [path for change in changes for path in change.files]
-        with self._concurrency.completing(self.state, files) as state:
+        whole = [change.whole() for change in changes]
+        with self._concurrency.completing(self.state, whole) as state:
             bodies = [_encoded(state, change) for change in whole]  # an upgrade may have changed the layout meanwhile
             self._undoable = False
             done = [
@@ -122,13 +115,29 @@ class Transaction:
 
 
 @contextmanager
-def transaction(storage: Storage, clock: Clock, purpose: str, locking: Locking) -> Iterator[Transaction]:
-    """A change of the one writer that holds the table's lock, on a table that was repaired (see `repaired`).
+def transaction(
+    storage: Storage, clock: Clock, purpose: str, locking: Locking, sharing: Sharing | None = None
+) -> Iterator[Transaction]:
+    """A change under the table's lock, on a table that was repaired (see `repaired`).
 
     When the block raises before anything is complete, what it began is rolled back; when the process dies, the next transaction
-    does that. Raises LockHeldError when another holds the lock for longer than `locking` waits.
+    does that. Raises LockHeldError when another holds the lock for longer than `locking` waits, PendingInstantError when another writer is at work without the lock, unless
+    `sharing` says that there may be some: then what they have begun stays.
     """
-    with _transaction(clock, SingleWriter(storage, clock, purpose, locking)) as began:
+    with _transaction(clock, SingleWriter(storage, clock, purpose, locking, sharing or Sharing())) as began:
+        yield began
+
+
+@contextmanager
+def optimistic(
+    storage: Storage, clock: Clock, purpose: str, locking: Locking, sharing: Sharing
+) -> Iterator[Transaction]:
+    """A change beside those of other writers: the table's lock is only held to begin and to complete it.
+
+    What fails or dies is taken back as in `transaction`; of a process that died the next one does so once its heartbeat has
+    expired. Raises LockHeldError, and WriteConflictError at the completion.
+    """
+    with _transaction(clock, Optimistic(storage, clock, purpose, locking, sharing)) as began:
         yield began
 
 
@@ -152,11 +161,6 @@ def _transaction(clock: Clock, concurrency: Concurrency) -> Iterator[Transaction
         except Exception:
             began.failed()
             raise
-
-
-def _with_more(change: Change) -> Change:
-    extra = {**change.metadata.extra, **change.more()}
-    return Change(change.instant, replace(change.metadata, extra=extra))
 
 
 def _encoded(state: TableState, change: Change) -> bytes:

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from hoodie.config import concurrency_keys
 from hoodie.display import Shown, Shows, counted
-from hoodie.errors import ArgumentError, check_argument
+from hoodie.engine.spooled import OnceSplit
+from hoodie.errors import ArgumentError, WriteConflictError, check_argument
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata
 from hoodie.model.outcome import ServiceOutcome
 from hoodie.timeline import Instant
+from hoodie.transaction.change import Change
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.transaction import Change, transaction
+from hoodie.transaction.sharing import Sharing
+from hoodie.transaction.transaction import optimistic, transaction
 from hoodie.transaction.virtual_keys import switch_on_virtual_keys
+from hoodie.transaction.window import Window
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
 from hoodie.write.nesting import refuse_nested
 from hoodie.write.pipeline import Pipeline
 from hoodie.write.plan import commit_action, plan_write, write_context
+from hoodie.write.same_keys import refuse_same_keys
 
 _log = logging.getLogger(__name__)
 
@@ -78,11 +84,14 @@ class WriteHooks:
     """What a caller may add to a write's transaction.
 
     `on_begin` gets the state under the lock, before anything is written; `before_commit` is asked for more extra metadata when
-    all files are written. Either may raise: then the write leaves nothing behind.
+    all files are written; `on_others` gets the state when others have committed since the write began, as they can under
+    optimistic concurrency control. Each may raise: then the write leaves nothing behind. A write that lost against another and
+    is planned again asks all of them again.
     """
 
     on_begin: Callable[[TableState], None] = lambda state: None
     before_commit: Callable[[], Mapping[str, str]] = dict
+    on_others: Callable[[TableState], None] = lambda state: None
 
 
 def execute_write(
@@ -97,7 +106,8 @@ def execute_write(
     """Write `rows` (anything that the engine takes as input, with the Arrow schema `schema`) in one commit.
 
     `extra` goes into the commit's extra metadata. The commit is visible whole or not at all; a write that fails is rolled
-    back at once, one that is killed at the start of the next.
+    back at once, one that is killed at the start of the next. Under optimistic concurrency control one that lost against another
+    writer is planned again, as often as the options say. Raises WriteConflictError then.
     """
     check_argument("hooks", hooks, "hoodie.write.execute.WriteHooks", WriteHooks)
     if not isinstance(extra, Mapping) or not all(isinstance(text, str) for text in (*extra, *extra.values())):
@@ -105,22 +115,65 @@ def execute_write(
             "The extra metadata of a commit is no mapping of text to text", found=f"{extra!r:.100}", fix="give a dict"
         )
     plan = plan_write(access.state(), schema, operation, options)  # refuse before taking the lock
-    with transaction(access.storage, access.clock, operation, Locking.of(plan.options)) as tx:
-        hooks.on_begin(tx.state)
-        plan = plan_write(tx.state, schema, operation, options)
-        for warning in plan.warnings:
-            _log.warning("%s", warning)
-        if plan.properties.virtual_keys:
-            switch_on_virtual_keys(tx)
-        instant = tx.open(commit_action(tx.state.properties))
-        context = write_context(plan, tx.writing(instant, access.engine.write_token))
-        written = Pipeline(tx.state, plan, context, access.engine).run(rows)
-        if context.paths.may_nest:
-            refuse_nested(access.storage, instant.time, {stat.partition for stat in written.stats})
-        metadata = CommitMetadata(operation.upper(), tuple(written.stats), extra)
+    write = _Write(access, rows, schema, operation, options, extra, hooks, Sharing.of(plan.options))
+    left = plan.options[concurrency_keys.CONFLICT_RETRIES]
+    while True:
+        try:
+            return write.attempt(Locking.of(plan.options))
+        except WriteConflictError as error:
+            if not (left and error.retryable):
+                raise
+            if not _readable_again(rows):
+                raise WriteConflictError(
+                    error.what,
+                    found=error.found,
+                    fix=f"{error.fix}; not by itself here, as its rows can be read only once",
+                ) from error
+            left -= 1
+            _log.warning("Planned again on the table as it is now, %d more times if need be: %s", left, error)
 
-        def more() -> Mapping[str, str]:
-            return {**hooks.before_commit(), SCHEMA_KEY: plan.commit_schema}  # last: a caller has no say in it
 
-        (done,) = tx.commit(Change(instant, metadata, more))
-        return WriteResult(done.instant, done.metadata, rows_combined=written.rows_combined)
+@dataclass(frozen=True)
+class _Write:
+    access: TableAccess
+    rows: Any
+    schema: pa.Schema
+    operation: str
+    options: Mapping[str, object]
+    extra: Mapping[str, str]
+    hooks: WriteHooks
+    sharing: Sharing
+
+    def attempt(self, locking: Locking) -> WriteResult:
+        access, shared = self.access, self.sharing.optimistic
+        begin = optimistic if shared else transaction
+        with begin(access.storage, access.clock, self.operation, locking, self.sharing) as tx:
+            self.hooks.on_begin(tx.state)
+            plan = plan_write(tx.state, self.schema, self.operation, self.options)
+            for warning in plan.warnings:
+                _log.warning("%s", warning)
+            if plan.properties.virtual_keys:
+                switch_on_virtual_keys(tx)
+            instant = tx.open(commit_action(tx.state.properties))
+            context = write_context(plan, tx.writing(instant, access.engine.write_token))
+            look = shared and plan.options[concurrency_keys.CHECK_NEW_KEYS] and bool(plan.properties.record_key_fields)
+            written = Pipeline(tx.state, plan, context, access.engine, look).run(self.rows)
+            if context.paths.may_nest:
+                refuse_nested(access.storage, instant.time, {stat.partition for stat in written.stats})
+            metadata = CommitMetadata(self.operation.upper(), tuple(written.stats), self.extra)
+
+            def more() -> Mapping[str, str]:
+                return {**self.hooks.before_commit(), SCHEMA_KEY: plan.commit_schema}  # last: a caller has no say in it
+
+            def meets(meanwhile: Window) -> None:
+                self.hooks.on_others(meanwhile.now)
+                if look:
+                    refuse_same_keys(meanwhile, instant, written, context)
+
+            (done,) = tx.commit(Change(instant, metadata, more, written.touched, meets))
+            return WriteResult(done.instant, done.metadata, rows_combined=written.rows_combined)
+
+
+def _readable_again(rows: Any) -> bool:
+    """Not so a stream whose rows are handed on as they come."""
+    return not (isinstance(rows, Sequence) and any(isinstance(split, OnceSplit) for split in rows))

@@ -9,11 +9,12 @@ from typing import Any
 
 from hoodie.engine.base import Engine, Exchanged
 from hoodie.index.base import Index
+from hoodie.index.new_keys import NewKeys
 from hoodie.index.none import NoIndex
 from hoodie.index.simple import SimpleIndex
 from hoodie.index.sketch import KeySketch, sketch_power
 from hoodie.model.commit import WriteStat
-from hoodie.model.files import FileSlice
+from hoodie.model.files import FileSlice, GroupId
 from hoodie.schema import top_level
 from hoodie.view import Busy, TableState, TableView
 from hoodie.write.placement import Placement, new_file_id
@@ -40,10 +41,13 @@ _ROW_BYTES = 64  # bytes per row of the input, a guess: only the size of a sketc
 
 @dataclass(frozen=True)
 class Written:
-    """The stats of the files, and how many rows of the input were dropped for others of their keys in it."""
+    """The stats of the files, how many rows of the input were dropped for others of their keys in it, and what the write goes by:
+    the file groups that hold its rows or take them, and the keys that it found nowhere; None: nobody has looked."""
 
     stats: list[WriteStat]
     rows_combined: int = 0
+    touched: frozenset[GroupId] = frozenset()
+    new_keys: NewKeys | None = None
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ class Pipeline:
     plan: WritePlan
     context: WriteContext
     engine: Engine
+    tell_new_keys: bool = False
 
     def run(self, rows: Any) -> Written:
         """Write `rows`, anything that the engine takes as input. Raises what the tasks raise, MissingFileError (see
@@ -70,17 +75,19 @@ class Pipeline:
         slices = TableView(self.state, partitions).latest()  # or older rows would be taken for those of today
         sketch = KeySketch.union((part.keys for part in touched), power)
         keyed = self._with_stored(rows, keyed, slices, sketch, buckets)
-        tag = Tag(self.context, self._index, tuple(file_slice.partition for file_slice in slices), self.plan.combines)
+        partition_of_group = tuple(file_slice.partition for file_slice in slices)
+        tag = Tag(self.context, self._index, partition_of_group, self.plan.combines, self.tell_new_keys)
         profiles, placed = keyed.each(tag)
         del keyed  # an engine that keeps rows in memory then has those of one stage
         profile = WorkloadProfile.of(profiles)
         placement = Placement(self.state, self.plan, self.context.writing.instant, Busy(self.state))
         assignment = placement.assign(profile, slices, size)
         if not assignment.tasks:
-            return Written([], profile.combined)
+            return Written([], profile.combined, new_keys=profile.new_keys)
         routed = placed.exchange(Route(assignment), len(assignment.tasks), assignment.sizes)
         stats = routed.map(WriteFiles(self.context, assignment.tasks))
-        return Written([stat for stat in stats if stat is not None], profile.combined)
+        groups = frozenset(task.slice.group for task in assignment.tasks if task.slice is not None)
+        return Written([stat for stat in stats if stat is not None], profile.combined, groups, profile.new_keys)
 
     @property
     def _index(self) -> Index:

@@ -191,7 +191,14 @@ def test_whose_failure_counts(options, counts):
         ),
         ({"hoodie.datasource.meta.sync.enable": "true", "hoodie.meta.sync.client.tool.class": "x.Glue"}, "only Hive"),
         ({"hoodie.index.type": "BUCKET"}, "is refused.*SIMPLE"),
-        ({"hoodie.write.concurrency.mode": "optimistic_concurrency_control"}, "or set single_writer"),
+        ({"hoodie.write.concurrency.mode": "non_blocking_concurrency_control"}, "OPTIMISTIC_CONCURRENCY_CONTROL"),
+        (
+            {
+                "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
+                "hoodie.cleaner.policy.failed.writes": "EAGER",
+            },
+            "excludes hoodie.clean.failed.writes.policy",
+        ),
         ({"hoodie.table.name": "other"}, "the table has 'trips'"),
         ({"hoodie.datasource.write.precombine.field": "value"}, "the table has 'ts'"),
         ({"hoodie.datasource.write.operation": "insert"}, "insert and upsert"),

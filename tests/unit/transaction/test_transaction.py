@@ -12,9 +12,10 @@ from hoodie.markers import DirectMarkers, MarkerType, read_markers
 from hoodie.model.commit import CommitMetadata, WriteStat
 from hoodie.storage import LocalStorage
 from hoodie.timeline import Action
+from hoodie.transaction.change import Change
 from hoodie.transaction.concurrency import pending_plan
 from hoodie.transaction.locks.files import LOCK
-from hoodie.transaction.transaction import Change, execution, transaction
+from hoodie.transaction.transaction import execution, transaction
 from hoodie.view import load_state
 from tests.support.clock import FakeClock
 from tests.support.locks import NO_WAIT

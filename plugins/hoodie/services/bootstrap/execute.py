@@ -32,10 +32,11 @@ from hoodie.services.bootstrap.preflight import preflight
 from hoodie.services.bootstrap.request import BootstrapRequest
 from hoodie.services.bootstrap.skeleton import SkeletonTask, WriteSkeletons, skeleton_context
 from hoodie.services.bootstrap.source import check_unchanged
+from hoodie.transaction.change import Change
 from hoodie.transaction.create import create_table
 from hoodie.transaction.guard import delete_data_files
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.transaction import Change, Transaction, transaction
+from hoodie.transaction.transaction import Transaction, transaction
 from hoodie.view import StorageFiles, TableState
 from hoodie.write.placement import new_file_id
 from hoodie.write.plan import commit_action, plan_write, write_context

@@ -33,6 +33,7 @@ from hoodie.transaction.guard import (
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.locks.owner import user_name
 from hoodie.transaction.recovery import recovered
+from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState, TableView
 from hoodie.view.access import TableAccess
@@ -65,9 +66,10 @@ def run_clean(access: TableAccess, options: Mapping[str, object]) -> CleanRun:
     that is gone already counts as deleted: a clean that was killed runs its plan again. Raises what `decide_clean` raises,
     LockHeldError, and HoodieError when files cannot be deleted; the clean then stays pending.
     """
-    locking = Locking.of(resolve(options, CLEAN_KEYS))
+    resolved = resolve(options, CLEAN_KEYS)
+    locking, sharing = Locking.of(resolved), Sharing.of(resolved)
     access.state()  # refuse before taking the lock
-    with transaction(access.storage, access.clock, "clean", locking) as tx:
+    with transaction(access.storage, access.clock, "clean", locking, sharing) as tx:
         finished = [_finish(tx.state, pending, access.clock, access.engine) for pending in _pending(tx.state)]
         results = [result for result in finished if result is not None]
         if finished:

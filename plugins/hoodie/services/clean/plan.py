@@ -23,6 +23,7 @@ from hoodie.services.clean.retention import (
     planned_files,
     planned_sources,
     superseded,
+    unseen_by_a_writer,
 )
 from hoodie.services.decision import Decision, Item, Items
 from hoodie.timeline import Action, Instant
@@ -155,6 +156,7 @@ def _plan(
             earliest.time if earliest else None,
             options[keys.FILE_VERSIONS_RETAINED],
             earliest.time if earliest else None,
+            unseen_by_a_writer(state.timeline),
         )
     )
     files = planned_files(removable, (log for p in view.files for log in p.log_files), kept)

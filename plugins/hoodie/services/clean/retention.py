@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
+from itertools import takewhile
 
 from hoodie.model.clean import CleanFile
 from hoodie.model.files import FileGroup, FileSlice, GroupId, LogFile
@@ -53,11 +54,31 @@ def earliest_by_hours(timeline: Timeline, hours: int, now: datetime, zone: tzinf
 
 
 def _not_past_pending(timeline: Timeline, wanted: Instant, reason: str) -> Retention:
-    pending = [i for i in timeline.pending if i.action.completed_as in WRITE_ACTIONS]
-    if pending and pending[0].time < wanted.time:
-        before = [i for i in timeline.commits if i.time <= pending[0].time]
-        return Retention(before[-1] if before else None, f"held back by pending instant {pending[0]}")
-    return Retention(wanted, reason)
+    first = next((i for i in timeline.pending if i.action.completed_as in WRITE_ACTIONS), None)
+    if first is None:
+        return Retention(wanted, reason)
+    before = list(takewhile(lambda commit: _done_before(commit, first), timeline.commits))
+    if before and before[-1].time >= wanted.time:
+        return Retention(wanted, reason)
+    return Retention(before[-1] if before else None, f"held back by pending instant {first}")
+
+
+def unseen_by_a_writer(timeline: Timeline) -> Time | None:
+    """The first commit that the oldest write under way had not seen when it began, or that write itself; None: there is none.
+
+    It reads what was current then. Plans that wait do not count: what they read is kept by its group.
+    """
+    writer = next((i for i in timeline.pending if i.action in WRITE_ACTIONS), None)
+    if writer is None:
+        return None
+    return next((commit.time for commit in timeline.commits if not _done_before(commit, writer)), writer.time)
+
+
+def _done_before(commit: Instant, pending: Instant) -> bool:
+    """Whether whoever began the pending instant has seen the commit: of two writers the one that began first may be complete
+    later. Completion times that come from a file's modification time do not count: they are of another clock."""
+    done = commit.completion_time
+    return commit.time <= pending.time and (not done or done not in commit.file_name or done <= pending.time)
 
 
 def superseded(
@@ -67,11 +88,13 @@ def superseded(
     earliest: Time | None,
     versions: int,
     replaced_before: Time | None,
+    unseen: Time | None = None,
 ) -> Iterator[tuple[FileSlice, str]]:
     """Slices that no retained view needs, with the reason.
 
     By commits and hours: slices older than the newest one before `earliest`. By versions: slices after the newest
-    `versions`. Of a group that was replaced before `replaced_before`: all slices. The newest slice of any other group stays.
+    `versions`, but for those that only a commit from `unseen` on superseded. Of a group that was replaced before
+    `replaced_before`: all slices. The newest slice of any other group stays.
     """
     for group in groups:
         replacing = replaced.get(group.group)
@@ -82,7 +105,8 @@ def superseded(
         for place, file_slice in enumerate(group.slices[1:], 1):
             newer = group.slices[place - 1]
             by_time = earliest is not None and newer.base_instant < earliest
-            gone = place >= versions if policy == KEEP_VERSIONS else by_time
+            seen = unseen is None or newer.base_instant < unseen
+            gone = place >= versions and seen if policy == KEEP_VERSIONS else by_time
             if gone:
                 yield file_slice, f"superseded by {newer.base_instant}"
 

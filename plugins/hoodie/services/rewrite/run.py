@@ -17,9 +17,10 @@ from hoodie.model.time import Time
 from hoodie.schema import arrow_to_avro
 from hoodie.services.rewrite.checks import planned_slices
 from hoodie.timeline import Action, Instant
+from hoodie.transaction.change import Change
 from hoodie.transaction.concurrency import pending_plan
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.transaction import Change, execution
+from hoodie.transaction.transaction import execution
 from hoodie.transaction.writing import Writing
 from hoodie.view import TableState, TableView, compaction_plan
 from hoodie.view.access import TableAccess

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from hoodie.engine.base import Block
 from hoodie.formats.murmur import murmur2
 from hoodie.index.base import Index
+from hoodie.index.new_keys import NewKeys
 from hoodie.index.sketch import KeySketch
 from hoodie.index.tagging import NOWHERE, Tagged
 from hoodie.merge import MergeRules, combined_batch
@@ -97,23 +98,24 @@ class SurveyInput:
 @dataclass(frozen=True)
 class WorkloadProfile:
     """Rows that touch each file group (by its number), rows to insert into each partition; rows dropped before, as they were
-    combined with others of their keys."""
+    combined with others of their keys; keys that are stored nowhere, if they were asked for."""
 
     updates: Counter[int]
     inserts: Counter[str]
     combined: int = 0
+    new_keys: NewKeys = field(default_factory=NewKeys)
 
     @staticmethod
     def of(parts: Iterable[WorkloadProfile]) -> WorkloadProfile:
         """That of all buckets together."""
         updates: Counter[int] = Counter()
         inserts: Counter[str] = Counter()
-        combined = 0
+        combined, parts = 0, list(parts)
         for part in parts:
             updates.update(part.updates)
             inserts.update(part.inserts)
             combined += part.combined
-        return WorkloadProfile(updates, inserts, combined)
+        return WorkloadProfile(updates, inserts, combined, NewKeys.union(part.new_keys for part in parts))
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,7 @@ class Tag:
     index: Index
     partition_of_group: tuple[str, ...]
     combine: bool
+    tell_new_keys: bool = False
 
     def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> tuple[WorkloadProfile, Callable[[], pa.Table]]:
         incoming: list[pa.Table] = []
@@ -141,10 +144,14 @@ class Tag:
         if self.combine:
             rows = combined_batch(rows, self.context.rules)
         tagged = self.index.tag(rows, pa.concat_tables(stored) if stored else None, self.partition_of_group)
+        absent = rows.select([PARTITION_PATH, RECORD_KEY]).take(pa.array(tagged.new)) if self.tell_new_keys else None
         if not self.context.merges_inserts:  # else what a new delete removes may be in the small file that it goes to
             lives = ~rows[DELETE].combine_chunks().to_numpy(zero_copy_only=False)
             tagged = replace(tagged, new=tagged.new[lives[tagged.new]])
-        return self._profile(rows, tagged, came - rows.num_rows), partial(self._placed, rows, tagged)
+        profile = self._profile(rows, tagged, came - rows.num_rows)
+        if absent is not None:  # keys to delete among them: they may be inserted by another meanwhile
+            profile = replace(profile, new_keys=NewKeys.of(absent))
+        return profile, partial(self._placed, rows, tagged)
 
     def _profile(self, rows: pa.Table, tagged: Tagged, combined: int) -> WorkloadProfile:
         groups, counts = np.unique(tagged.groups, return_counts=True)

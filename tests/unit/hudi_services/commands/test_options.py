@@ -38,7 +38,7 @@ def test_all_of_hudis_are_known(capsys):
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [
-        ("concurrency.mode", "refused by clean, compact, write: changes of a table follow each other"),
+        ("base.file.format", "refused by"),
         ("hoodie.metrics.o?", "without effect: no metrics are sent"),
         ("deltastreamer.source.dfs.root", "honoured by ingest"),
         ("nothing.of.hudi", "no option of Hudi's, nor of this program, has 'nothing.of.hudi' in its name"),

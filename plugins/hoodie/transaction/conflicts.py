@@ -1,0 +1,164 @@
+"""Whether a change may be completed beside what others have done since it began: pure, but for commits and plans that it reads.
+
+Two changes conflict when they touch one file group, and the first to complete wins, as in Hudi's
+`SimpleConcurrentFileWritesConflictResolutionStrategy` (docs/decisions/0035). Where Hudi looks at the times at which instants
+began, this looks at what is complete in one state and was not in the other: clocks have no say in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+from hoodie.errors import WriteConflictError
+from hoodie.model.commit import CommitMetadata
+from hoodie.model.files import GroupId
+from hoodie.model.names import LogFileName
+from hoodie.model.time import Time
+from hoodie.schema import avro_to_arrow, data_columns
+from hoodie.timeline import Action, Instant
+from hoodie.transaction.change import Change
+from hoodie.transaction.window import Window
+from hoodie.view.busy import Busy
+from hoodie.view.state import TableState
+from hoodie.view.table_schema import table_schema
+
+_COMPACT, _LOG_COMPACT = "COMPACT", "LOG_COMPACT"
+_NAMED = 3  # groups that an error names
+_VOLATILE = ("hoodie.table.checksum", "hoodie.table.metadata.")  # of Hudi's metadata table, which is no matter of rows
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """What stands against a change: the instant that was first, if it is one, and why."""
+
+    reason: str
+    winner: Instant | None = None
+    groups: tuple[GroupId, ...] = ()
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a change stands on."""
+
+    change: Change
+
+    @cached_property
+    def logs(self) -> Mapping[GroupId, Time]:
+        """Groups to which it has only appended -> the time in the name of the log."""
+        found: dict[GroupId, Time] = {}
+        for stat in self.change.metadata.stats:
+            name = LogFileName.parse(stat.path.rpartition("/")[2])
+            if name is not None:
+                found[stat.group] = name.time
+        return found
+
+    @cached_property
+    def groups(self) -> frozenset[GroupId]:
+        """All that it wrote to or goes by."""
+        return self.change.touched | {stat.group for stat in self.change.metadata.stats}
+
+
+def find_conflict(change: Change, window: Window) -> Conflict | None:
+    """What stands against completing `change` in the state `window.now`; None: nothing does.
+
+    Raises what the reading of commits and plans raises.
+    """
+    if not any(instant.key == change.instant.key for instant in window.now.timeline.pending):
+        return Conflict("its own instant is not pending any more: another writer took it for dead and rolled it back")
+    if window.restores:
+        return Conflict("the table was restored to an earlier state", window.restores[0])
+    if window.taken_back:
+        return Conflict("this commit, on which it was built, was taken back", window.taken_back[0])
+    changed = _changed_properties(window)
+    if changed:
+        return Conflict(f"the table's properties were changed: {', '.join(changed)}")
+    claim = Claim(change)
+    for commit in window.commits:
+        done = window.now.commit_metadata(commit)
+        shared = _sorted(claim.groups & {*(stat.group for stat in done.stats), *done.replaced_groups})
+        shared = tuple(group for group in shared if not _bears_commit(claim, group, commit, done, window.now))
+        if shared:
+            return Conflict(f"{done.operation} has changed the same file groups", commit, shared)
+    return _planned(claim, window) or _lost_slice(claim, window.now) or _changed_schema(change, window)
+
+
+def conflict_error(state: TableState, change: Change, conflict: Conflict) -> WriteConflictError:
+    """The error that tells it."""
+    winner = conflict.winner
+    named = [f"{group.file_id} of partition {group.partition!r}" for group in conflict.groups[:_NAMED]]
+    more = f" and {len(conflict.groups) - _NAMED} more" if len(conflict.groups) > _NAMED else ""
+    by = f" by {winner}" if winner is not None else ""
+    groups = f", file groups {', '.join(named)}{more}" if named else ""
+    return WriteConflictError(
+        f"Write {change.instant.time} of table {state.storage.base_path} lost against another that came first{by}",
+        found=f"{conflict.reason}{groups}",
+        fix="nothing of this write is left; run it again, it then goes out from what the other has left "
+        "(hoodie.write.num.retries.on.conflict.failures does so by itself)",
+    )
+
+
+def _bears_commit(claim: Claim, group: GroupId, commit: Instant, done: CommitMetadata, now: TableState) -> bool:
+    """Whether what the change appended to the group counts on top of what the commit made of it.
+
+    A log of table version 8 and newer belongs to the newest base file that was begun before the log is complete, and one of
+    version 6 to the base file of the instant in its name. Merged logs stand among others by the time of their instant.
+    """
+    if group not in claim.logs:
+        return False
+    if done.operation == _COMPACT:
+        return now.layout.logs_tell_writer or claim.logs[group] == commit.time
+    return done.operation == _LOG_COMPACT and commit.time < claim.change.instant.time
+
+
+def _planned(claim: Claim, window: Window) -> Conflict | None:
+    """Against plans that were made meanwhile: they read the groups without this change, and hide it when they complete."""
+    if not window.plans:
+        return None
+    busy, new = Busy(window.now), {instant.key for instant in window.plans}
+    kinds = [("clustering", busy.clustering, claim.groups), ("log compaction", busy.log_compacting, claim.groups)]
+    bears = window.now.layout.logs_tell_writer
+    kinds.append(("compaction", busy.compacting, claim.groups - set(claim.logs) if bears else claim.groups))
+    for kind, planned, groups in kinds:
+        shared = _sorted(group for group in groups if group in planned and planned[group].key in new)
+        if shared:
+            return Conflict(f"a {kind} of the same file groups was planned", planned[shared[0]], shared)
+    return None
+
+
+def _lost_slice(claim: Claim, now: TableState) -> Conflict | None:
+    """In version 6 a log may carry the instant of a compaction that was planned: without it nobody would read the log."""
+    if now.layout.logs_tell_writer:
+        return None
+    known = {instant.time for instant in now.timeline.pending if instant.action is Action.COMPACTION}
+    lost = _sorted(g for g, time in claim.logs.items() if time not in known and not now.timeline.is_committed(time))
+    return Conflict("the compaction that its logs wait for was given up", None, lost) if lost else None
+
+
+def _changed_properties(window: Window) -> list[str]:
+    before, after = window.begun.properties.raw, window.now.properties.raw
+    names = sorted({*before, *after})
+    return [n for n in names if not n.startswith(_VOLATILE) and before.get(n) != after.get(n)]
+
+
+def _changed_schema(change: Change, window: Window) -> Conflict | None:
+    """The newest instant's columns are the table's: a change must neither hide columns that another has added, nor add some that
+    an instant begun later, complete or planned, would hide."""
+    declared = change.metadata.schema
+    if not (window.commits or window.plans) or declared is None:
+        return None
+    own: pa.Schema = data_columns(avro_to_arrow(declared))
+    before, after = table_schema(window.begun), table_schema(window.now)
+    if after == own:
+        return None
+    if after != before:
+        return Conflict("it has changed the table's columns", window.commits[-1] if window.commits else None)
+    later = [i for i in (*window.commits, *window.plans) if i.time > change.instant.time]
+    return Conflict("it began later, and would hide the columns that this write adds", later[0]) if later else None
+
+
+def _sorted(groups: Iterable[GroupId]) -> tuple[GroupId, ...]:
+    return tuple(sorted(groups))

@@ -1,0 +1,43 @@
+"""How a change of a table gets on with writers that do not hold the table's lock while they write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from hoodie.config.concurrency_keys import (
+    EAGER,
+    FAILED_WRITES,
+    HEARTBEAT_INTERVAL_MS,
+    HEARTBEAT_MISSES,
+    MODE,
+    OPTIMISTIC,
+)
+from hoodie.config.key import Options
+from hoodie.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """What was said of it (`hoodie.write.concurrency.mode` and its like). Without `optimistic` nobody else may be at work."""
+
+    optimistic: bool = False
+    interval_ms: int = 60_000
+    misses: int = 2
+
+    @classmethod
+    def of(cls, options: Options) -> Self:
+        """From checked options, `SHARING_KEYS` among them. Raises ConfigError for EAGER under optimistic concurrency control."""
+        optimistic = options[MODE] == OPTIMISTIC
+        if optimistic and options.given(FAILED_WRITES) and options[FAILED_WRITES] == EAGER:
+            raise ConfigError(
+                f"{MODE.name}={OPTIMISTIC.lower()} excludes {FAILED_WRITES.name}={EAGER}",
+                found="a writer that takes every pending write for a failed one would take back what others are writing",
+                fix=f"leave {FAILED_WRITES.name} out, or set LAZY",
+            )
+        return cls(optimistic, options[HEARTBEAT_INTERVAL_MS], options[HEARTBEAT_MISSES])
+
+    @property
+    def expiry_ms(self) -> int:
+        """Age in ms from which on a heartbeat counts as that of a dead writer."""
+        return self.interval_ms * self.misses

@@ -1,0 +1,45 @@
+"""What happened to a table between two looks at it, by completion and not by the times that instants began."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from hoodie.timeline import Action, Instant
+from hoodie.view.state import TableState
+
+
+@dataclass(frozen=True)
+class Window:
+    """The table as it was, and as it is now."""
+
+    begun: TableState
+    now: TableState
+
+    @cached_property
+    def commits(self) -> tuple[Instant, ...]:
+        """Write instants that were completed in between, whenever they began."""
+        known = self.begun.timeline.commit_times
+        return tuple(i for i in self.now.timeline.commits if i.time not in known)
+
+    @cached_property
+    def plans(self) -> tuple[Instant, ...]:
+        """Instants of compactions, log compactions, clusterings and replacements that were put on the timeline in between and
+        wait."""
+        known = {instant.key for instant in self.begun.timeline.pending}
+        kinds = {Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING, Action.REPLACE_COMMIT}
+        return tuple(i for i in self.now.timeline.pending if i.action in kinds and i.key not in known)
+
+    @cached_property
+    def taken_back(self) -> tuple[Instant, ...]:
+        """Commits that were there and are not any more, without having been archived: those of a restore or a rollback."""
+        left, start = self.now.timeline.commit_times, self.now.timeline.start
+        return tuple(
+            i for i in self.begun.timeline.commits if i.time not in left and (start is None or i.time >= start)
+        )
+
+    @cached_property
+    def restores(self) -> tuple[Instant, ...]:
+        """Restores that began or ended in between."""
+        known = {(i.time, i.state) for i in self.begun.timeline if i.action is Action.RESTORE}
+        return tuple(i for i in self.now.timeline if i.action is Action.RESTORE and (i.time, i.state) not in known)
