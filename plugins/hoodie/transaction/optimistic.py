@@ -56,9 +56,11 @@ class Optimistic:
             unclear = True  # the completed file may yet come: others wait until the heartbeat has expired
             raise
         finally:
-            if self._heartbeat is not None:
-                (self._heartbeat.stop if unclear else self._heartbeat.end)()
-            self._release()
+            try:
+                if self._heartbeat is not None:
+                    (self._heartbeat.stop if unclear else self._heartbeat.end)()
+            finally:
+                self._release()
 
     @contextmanager
     def opening(self, time: Time) -> Iterator[None]:

@@ -121,8 +121,8 @@ def transaction(
     """A change under the table's lock, on a table that was repaired (see `repaired`).
 
     When the block raises before anything is complete, what it began is rolled back; when the process dies, the next transaction
-    does that. Raises LockHeldError when another holds the lock for longer than `locking` waits, PendingInstantError when another writer is at work without the lock, unless
-    `sharing` says that there may be some: then what they have begun stays.
+    does that. Raises LockHeldError when another holds the lock for longer than `locking` waits, PendingInstantError when another
+    writer is at work without the lock, unless `sharing` says that there may be some: then what they have begun stays.
     """
     with _transaction(clock, SingleWriter(storage, clock, purpose, locking, sharing or Sharing())) as began:
         yield began
