@@ -313,7 +313,7 @@ def test_a_writer_that_was_taken_for_dead_does_not_commit(path):
 
 
 def test_a_heartbeat_goes_on_while_the_write_does(path):
-    quick = {"hoodie.client.heartbeat.interval_in_ms": 20, "hoodie.client.heartbeat.tolerable.misses": 5}
+    quick = {"hoodie.client.heartbeat.interval_in_ms": 20, "hoodie.client.heartbeat.tolerable.misses": 1000}
     one = Rival(path, write([("a", "p", 2, 2)], **quick)).begin()
     table = shared(path)
     (first,) = table.storage.list(FOLDER).files
