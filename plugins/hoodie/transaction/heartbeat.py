@@ -34,9 +34,8 @@ class Heartbeats:
     def of(storage: Storage, clock: Clock, expiry_ms: int) -> Heartbeats:
         """One listing."""
         now_ms = int(clock.now().timestamp() * 1000)
-        return Heartbeats(
-            {Time.of(file.name): now_ms - file.modified_ms for file in storage.list(FOLDER).files}, expiry_ms
-        )
+        beats = [file for file in storage.list(FOLDER).files if file.name.isascii() and file.name.isdigit()]
+        return Heartbeats({Time.of(file.name): now_ms - file.modified_ms for file in beats}, expiry_ms)
 
     def alive(self, time: Time) -> bool:
         return time in self.ages and self.ages[time] < self.expiry_ms
