@@ -221,3 +221,28 @@ def test_a_store_that_ignores_the_condition_of_a_replacement_is_found_out(s3):
         answers.left = 2
         with pytest.raises(ConfigError, match="`If-Match`"):
             storage.replace("lock", b"old", b"new")
+
+
+class LosesNth:
+    """Passes the change number `nth` of the lock on, and loses its answer."""
+
+    def __init__(self, nth):
+        self.left = nth
+
+    def __call__(self, method, path):
+        if method == "PUT" and "table_lock" in path:
+            self.left -= 1
+            return "lose" if self.left == 0 else ""
+        return ""
+
+
+def test_a_write_whose_lock_gets_lost_answers_is_done(s3):
+    """Taking, renewing and giving back a lock that runs out: each answer lost in turn."""
+    url = f"{s3.bucket()}/t"
+    create(open_storage(url))
+    option = {"hoodie.write.lock.provider": "StorageBasedLockProvider", **SMALL_BLOOM}
+    for nth in range(1, 7):
+        with storage_behind(s3, LosesNth(nth), url) as storage:
+            HoodieTable.open(storage).write(batch([(f"{nth}", "p", 1, 1)]), "upsert", option)
+    assert len(content(HoodieTable.open(url))) == 6
+    assert b'"expired":true' in open_storage(url).read(".hoodie/.locks/table_lock.json")

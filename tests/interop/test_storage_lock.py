@@ -1,0 +1,124 @@
+"""Ours and Apache Hudi's StorageBasedLockProvider keep each other out of `table_lock.json`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from hoodie.clock import SystemClock
+from hoodie.errors import LockHeldError, LockLostError
+from hoodie.storage import open_storage
+from hoodie.transaction.locks import found_locks, table_lock, verify_held
+from hoodie.transaction.locks.base import Patience
+from hoodie.transaction.locks.lease import TABLE_LOCK, LeaseLock
+from tests.interop import peer_env
+from tests.support.locks import locking
+
+pytestmark = pytest.mark.interop
+
+LEASE = locking(provider="StorageBasedLockProvider")
+
+
+@pytest.fixture(scope="module")
+def classes(tmp_path_factory):
+    """The class path of Hudi's bundle, with the class that asks its lock provider."""
+    peer_env.ensure()
+    folder = tmp_path_factory.mktemp("classes")
+    (jars,) = (peer_env.PEER / "venv").glob("lib/python*/site-packages/pyspark/jars")
+    libraries = f"{peer_env.BUNDLES['1.2.0']}:{jars}/*"
+    source = Path(__file__).with_name("LockPeer.java")
+    subprocess.run(["javac", "-nowarn", "-cp", libraries, "-d", str(folder), str(source)], check=True)
+    return f"{folder}:{libraries}"
+
+
+@pytest.fixture
+def storage(s3):
+    return open_storage(f"{s3.bucket()}/t")
+
+
+@contextmanager
+def hudi(classes, s3, storage, validity=20, renewal=2):
+    """Ask Hudi's provider: `ask("lock 500")`, `ask("unlock")`; `ask("log")` is what it has logged."""
+    log = []
+    where = f"{s3.endpoint}/{storage.base_path.removeprefix('s3://')}/{TABLE_LOCK}"
+    main = "org.apache.hudi.client.transaction.lock.LockPeer"
+    command = ["java", "-Xmx128m", "-cp", classes, main, storage.base_path, where, str(validity), str(renewal)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, text=True, **pipes) as process:
+
+        def answer():
+            while (line := process.stdout.readline()) and not line.startswith("> "):
+                log.append(line)
+            return line.removeprefix("> ").strip()
+
+        def ask(what):
+            if what == "log":
+                return "".join(log)
+            process.stdin.write(f"{what}\n")
+            process.stdin.flush()
+            return answer()
+
+        assert answer() == "ready"
+        try:
+            yield ask
+        finally:
+            process.kill()
+
+
+def test_each_waits_for_the_other(classes, s3, storage):
+    with hudi(classes, s3, storage) as ask:
+        assert ask("lock 2000") == "true"
+        assert list(json.loads(storage.read(TABLE_LOCK))) == ["expired", "validUntil", "owner"]
+        with pytest.raises(LockHeldError, match="hudis-own-uuid"), table_lock(storage, SystemClock(), "clean", LEASE):
+            pytest.fail("two writers at once")
+        (found,) = found_locks(storage, SystemClock())
+        assert (found.told, found.alive) == ("hudis-own-uuid", None)
+        assert ask("unlock") == "done"
+        assert found_locks(storage, SystemClock()) == []
+        with table_lock(storage, SystemClock(), "upsert", LEASE):
+            assert ask("lock 1500") == "false"
+            verify_held()
+            assert ask("lock 100") == "false"
+        assert ask("lock 2000") == "true"
+        assert ask("unlock") == "done"
+
+
+def test_the_lock_of_a_killed_writer_of_hudi_is_taken_over_in_time(classes, s3, storage):
+    with hudi(classes, s3, storage, 10, 1) as ask:
+        assert ask("lock 2000") == "true"
+        ask("kill")
+    begun = time.monotonic()
+    patient = locking(provider="StorageBasedLockProvider", wait_time_ms=40_000, wait_time_ms_between_retry=200)
+    with table_lock(storage, SystemClock(), "clean", patient):
+        assert 8 < time.monotonic() - begun < 30
+
+
+def test_hudi_takes_over_the_lock_of_one_of_ours_that_was_stopped(classes, s3, storage):
+    with hudi(classes, s3, storage) as ask:
+        lease = LeaseLock(storage, SystemClock(), 3, 1000).acquire("upsert", Patience(SystemClock(), 0, 1))
+        assert ask("lock 100") == "false"
+        time.sleep(3.6)
+        assert not lease.certain()
+        assert ask("lock 2000") == "true"
+        with pytest.raises(LockLostError, match="by now it is of hudis-own-uuid"):
+            lease.verify()
+        lease.release()
+        assert not json.loads(storage.read(TABLE_LOCK))["expired"], "not ours to give back"
+        assert ask("unlock") == "done"
+
+
+def test_hudi_loses_a_lock_that_was_taken_over_from_it(classes, s3, storage):
+    with hudi(classes, s3, storage) as ask:
+        assert ask("lock 2000") == "true"
+        (found,) = found_locks(storage, SystemClock())
+        storage.delete(found.path)
+        with table_lock(storage, SystemClock(), "clean", LEASE):
+            time.sleep(2.5)  # Hudi's renewal is refused
+            ask("unlock")
+            assert "Unable to renew lock as it is acquired by others" in ask("log")
+            verify_held()
