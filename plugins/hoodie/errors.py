@@ -196,6 +196,12 @@ class RegistryError(HoodieError):
     """The registry of tables (`tables.yaml`) has a mistake; the message names file, line and key."""
 
 
+class EngineError(HoodieError):
+    """Spark failed while it ran a call: its own error is the cause."""
+
+    retryable = True  # lost executors are among the causes
+
+
 class MachineError(HoodieError):
     """The machine lacks something that the work needs: Java, disk space, a program."""
 

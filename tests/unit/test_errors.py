@@ -10,6 +10,7 @@ from hoodie.errors import HoodieError, SchemaConflictError, as_line, of_line
 
 KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, HoodieError)]
 AGAIN = {
+    "EngineError",
     "CatalogError",
     "LockHeldError",
     "LockLostError",

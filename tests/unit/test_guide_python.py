@@ -1,4 +1,4 @@
-"""The Python examples of the README and the guide work as they are written; those of Spark run with Spark's tests."""
+"""The Python examples of the README and the guide work as they are written; those of Spark run in tests/spark."""
 
 from __future__ import annotations
 

@@ -12,9 +12,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from hoodie.config import given_options
+from hoodie.errors import check_argument
 from hoodie.read.filters import Filter
 from hoodie.read.plan import plan_read, snapshot_columns
 from hoodie.read.query import Incremental, Query, Snapshot
+from hoodie.spark.calls import check_session, spark_call
 from hoodie.spark.engine import SparkEngine
 from hoodie.spark.required import required_columns
 from hoodie.spark.scan import Scan, plan_scan
@@ -29,14 +31,22 @@ _LARGE = 128 << 20  # bytes of files that workers read whole: a second and more
 _ADVICE = "Spark cannot tell the workers which columns a query needs: name them (columns=), or use hoodie.spark.query"
 
 
+@spark_call("writing a DataFrame", changes=True)
 def write(
     df: DataFrame, base_path: BasePath, operation: str | None = None, options: Mapping[str, object] | None = None
 ) -> WriteResult:
-    """Write a DataFrame to the table at `base_path`, as HoodieTable.write does."""
+    """Write a DataFrame to the table at `base_path`, as HoodieTable.write does.
+
+    Raises what that raises, and EngineError when Spark itself fails, at the DataFrame's own query too. Whatever it is, nothing of
+    the write is visible.
+    """
+    check_argument("df", df, "a DataFrame of Spark; HoodieTable.write takes others", DataFrame)
+    check_session(df.sparkSession)
     table = HoodieTable.open(base_path, engine=SparkEngine(df.sparkSession))
     return table.write(df, operation, options, schema=to_arrow_schema(df.schema))
 
 
+@spark_call("reading")
 def read(
     spark: SparkSession,
     base_path: BasePath,
@@ -54,6 +64,9 @@ def read(
     Arrow columns: `columns` and those that merging needs. `partitions` are partition paths. A `filter` (an expression of
     `pyarrow.compute` or text, as for `HoodieTable.read`) on partition columns leaves other partitions unlisted; what it asks of
     other columns is asked by the workers, so leave that to the DataFrame's `where`.
+
+    Raises what `HoodieTable.plan_read` raises, and EngineError when Spark itself fails; what fails when the DataFrame is run is
+    raised there, by Spark.
     """
     kind = Snapshot(as_of, read_optimized)
     found = _scan(spark, base_path, Query(columns, filter, kind, partitions, given_options(options), meta_columns=True))
@@ -62,6 +75,7 @@ def read(
     return found.frame(spark)
 
 
+@spark_call("planning a query")
 def query(
     spark: SparkSession,
     base_path: BasePath,
@@ -75,8 +89,11 @@ def query(
     """`build` of the DataFrame that `read` makes of the columns which it needs, without naming them.
 
     `build` makes a query of a DataFrame and runs nothing: it is called twice, the first time with an empty table of all columns,
-    whose plan tells which of them Spark reads. It must name its columns, not count them.
+    whose plan tells which of them Spark reads. It must name its columns, not count them. Raises as `read` does; what else than an
+    error of Spark's `build` raises stays as it is.
     """
+    check_session(spark)
+    check_argument("build", build, "a function of a DataFrame", having="__call__")
     state = HoodieTable.open(base_path).state()
     kind = Snapshot(as_of, read_optimized)
     asked = Query(None, filter, kind, partitions, given_options(options), meta_columns=True)
@@ -90,6 +107,7 @@ def query(
     return frame if frame.columns == required.result else built(known.names)
 
 
+@spark_call("explaining a read")
 def explain(
     spark: SparkSession,
     base_path: BasePath,
@@ -106,6 +124,7 @@ def explain(
     return found.explain() + (f"\n{_ADVICE}" if columns is None and found.by_workers else "")
 
 
+@spark_call("reading")
 def read_incremental(
     spark: SparkSession,
     base_path: BasePath,
@@ -131,6 +150,7 @@ def read_incremental(
 
 
 def _scan(spark: SparkSession, base_path: BasePath, asked: Query) -> Scan:
+    check_session(spark)
     return _planned(spark, HoodieTable.open(base_path).state(), asked)
 
 
