@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hoodie.services.compaction.service import COMPACTION
     from hoodie.services.log_compaction.service import LOG_COMPACTION
     from hoodie.services.restore.service import Restore
+    from hoodie.services.rollback.service import Rollback
     from hoodie.services.sync import SYNC
     from hoodie.table import HoodieTable
 
@@ -26,6 +27,7 @@ __all__ = [
     "HoodieError",
     "HoodieTable",
     "Restore",
+    "Rollback",
     "__version__",
     "errors",
     "spark",
@@ -38,6 +40,7 @@ _LATER = {
     "HoodieTable": "hoodie.table",
     "LOG_COMPACTION": "hoodie.services.log_compaction.service",
     "Restore": "hoodie.services.restore.service",
+    "Rollback": "hoodie.services.rollback.service",
     "SYNC": "hoodie.services.sync",
 }
 

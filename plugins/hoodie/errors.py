@@ -176,6 +176,10 @@ class NoSavepointError(SavepointError):
     """The named savepoint is not there."""
 
 
+class RollbackError(HoodieError):
+    """An instant cannot be rolled back: it is not there, not the last one, kept by a savepoint, or what it superseded is gone."""
+
+
 class SourceError(HoodieError):
     """Ingestion's source cannot be read or is past the allowed share of bad rows."""
 

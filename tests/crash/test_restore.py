@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hoodie import COMPACTION, Restore
+from hoodie import COMPACTION, Restore, Rollback
 from hoodie.storage import LocalStorage, walk_files
 from hoodie.timeline import Action
 from tests.crash.test_crash import reopen, run_to_failure, uncommitted
@@ -105,3 +105,23 @@ def test_a_restore_that_dies_at_any_call(tmp_path, version, table_type, kind, ha
         left = {file.path for file in walk_files(storage, "")}
         assert set(table.savepoints()[0].paths) <= left, call
     assert completed, "no crash after the restore had begun was tried"
+
+
+@pytest.mark.parametrize(("version", "kind", "half"), [("9", "kill", False), ("6", "kill", True), ("6", "full", False)])
+def test_a_rollback_of_the_last_commit_that_dies_at_any_call(tmp_path, version, kind, half):
+    def prepare(path):
+        prepared(path, version, "MERGE_ON_READ")
+
+    prepare(tmp_path / "before")
+    before = reopen(LocalStorage(str(tmp_path / "before")), FakeClock())
+    last, now = before.timeline.commits[-1].time, content(before)
+    undone = content(before, as_of=before.timeline.commits[0].time)
+    for storage, clock, call in run_to_failure(tmp_path, prepare, lambda table: table.run(Rollback(last)), kind, half):
+        table = reopen(storage, clock)
+        rows = content(table)
+        assert rows in (now, undone), call
+        table.write(batch([("e", "p", 6, 6)]), "upsert", LOGS)
+        assert content(table) in ({**undone, "e": ("p", 6, 6)}, {**now, "e": ("p", 6, 6)}), call
+        assert rows == now or content(table)["a"] == undone["a"], call
+        assert uncommitted(table) == [], call
+        assert table.timeline.pending == (), call

@@ -14,7 +14,10 @@ from tests.interop.test_clean import batch
 from tests.support.faulty import FaultyStorage, Killed
 
 pytestmark = pytest.mark.interop
-CASES = [("hudi12", "9"), ("hudi12", "8"), ("hudi12", "6"), ("hudi15", "6")]
+# The procedures of 1.2.0 take a table of an older version to version 9 before they do anything, and compact its logs then: 0.15.0
+# is asked about version 6, and version 8 not about a restore that has begun.
+CASES = [("hudi12", "9"), ("hudi12", "8"), ("hudi15", "6")]
+BEGUN = [("hudi12", "9"), ("hudi15", "6")]
 TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 
 
@@ -103,7 +106,7 @@ def test_hudi_restores_to_a_savepoint_of_ours_and_we_to_one_of_hudis(tmp_path, h
 
 
 @pytest.mark.parametrize("table_type", TYPES)
-@pytest.mark.parametrize(("hudi", "version"), CASES, indirect=["hudi"])
+@pytest.mark.parametrize(("hudi", "version"), BEGUN, indirect=["hudi"])
 def test_a_restore_that_one_began_the_other_finishes(tmp_path, hudi, version, table_type):
     table = made_by_hudi(hudi, tmp_path / "t", version, table_type)
     expected = rows(table.read())

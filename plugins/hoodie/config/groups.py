@@ -35,6 +35,7 @@ BOOTSTRAP_OPTIONS = OptionGroup("bootstrap", (*CREATE_KEYS, *BOOTSTRAP_KEYS))
 READ_OPTIONS = OptionGroup("read", READ_KEYS)
 SAVEPOINT_OPTIONS = OptionGroup("savepoint", LOCK_KEYS)
 RESTORE_OPTIONS = OptionGroup("restore", LOCK_KEYS)
+ROLLBACK_OPTIONS = OptionGroup("rollback", LOCK_KEYS)
 
 GROUPS = (
     INGEST_OPTIONS,
@@ -46,4 +47,5 @@ GROUPS = (
     READ_OPTIONS,
     SAVEPOINT_OPTIONS,
     RESTORE_OPTIONS,
+    ROLLBACK_OPTIONS,
 )

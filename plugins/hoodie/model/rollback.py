@@ -17,6 +17,11 @@ class RollbackPlan:
     files: Mapping[str, tuple[str, ...]]
     in_logs: bool = False  # also takes back blocks inside logs that stay (Hudi's, table version 6)
 
+    @property
+    def count(self) -> int:
+        """How many files."""
+        return sum(map(len, self.files.values()))
+
 
 @dataclass(frozen=True, slots=True)
 class RollbackResult:

@@ -104,7 +104,7 @@ class PlanExecution:
     @contextmanager
     def beginning(self) -> Iterator[TableState]:
         """Raises LockHeldError when another process carries it out."""
-        with service_lock(self.storage, self.clock, f"{_PLAN_LOCK}-{self.time}", self.locking):
+        with plan_lock(self.storage, self.clock, self.time, self.locking):
             yield load_state(self.storage, self.clock)
 
     def opening(self, time: Time) -> AbstractContextManager[None]:
@@ -138,6 +138,11 @@ class PlanExecution:
         kept = {stat.path for stat in state.commit_metadata(committed).stats}
         files = {path for change in changes for path in change.files}
         delete_data_files(self.storage, files - kept)
+
+
+def plan_lock(storage: Storage, clock: Clock, time: Time, locking: Locking) -> AbstractContextManager[None]:
+    """Held by who carries out the plan of an instant, or gives up what was begun of it. Raises LockHeldError."""
+    return service_lock(storage, clock, f"{_PLAN_LOCK}-{time}", locking)
 
 
 def pending_plan(state: TableState, time: Time, action: Action) -> Instant:

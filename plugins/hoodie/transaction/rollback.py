@@ -112,7 +112,7 @@ def execute_rollback(state: TableState, rollback: Instant, plan: RollbackPlan, c
     instants.complete(state, rollback, encode_rollback_result(result, state.storage.base_path), clock)
     action = Action(plan.action)
     # The plan of a service is to be carried out once more, unless it was complete.
-    forget(state, plan, plan_too=bool(_completed(state, plan)) or not _is_plan(state, plan.instant, action))
+    forget(state, plan, plan_too=bool(_completed(state, plan)) or not is_plan(state, plan.instant, action))
 
 
 def take_back(state: TableState, rollback: Instant, plan: RollbackPlan, clock: Clock) -> RollbackResult:
@@ -210,10 +210,10 @@ def roll_back_now(storage: Storage, clock: Clock, sharing: Sharing) -> None:
 
 
 def _is_failed_write(state: TableState, instant: Instant) -> bool:
-    return instant.action in WRITE_ACTIONS and not _is_plan(state, instant.time, instant.action)
+    return instant.action in WRITE_ACTIONS and not is_plan(state, instant.time, instant.action)
 
 
-def _is_plan(state: TableState, time: Time, action: Action) -> bool:
+def is_plan(state: TableState, time: Time, action: Action) -> bool:
     """Whether a pending instant waits to be carried out: a compaction or clustering. What requests a clustering in older
     layouts may be of another operation too, which leaves the request empty, or without a plan."""
     if action in (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING):

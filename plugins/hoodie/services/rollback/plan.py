@@ -1,0 +1,128 @@
+"""What rolling back one instant by hand would do, and whether it may be (format notes, section 11). Changes nothing."""
+
+from __future__ import annotations
+
+from hoodie.display import counted
+from hoodie.errors import MissingFileError, RollbackError
+from hoodie.markers import read_markers
+from hoodie.model.files import GroupId
+from hoodie.model.names import BaseFileName, LogFileName
+from hoodie.model.rollback import RollbackPlan
+from hoodie.model.time import BEGINNING, Time
+from hoodie.services.decision import Decision, Item, Items
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
+from hoodie.timeline.codecs.clean import decode_clean_result
+from hoodie.transaction.rollback import is_plan, plan_rollbacks
+from hoodie.view import TableState, TableView
+from hoodie.view.missing import looked_at_again
+
+_FIX = "make a savepoint before what may have to be taken back, and restore to it; nothing was changed"
+
+
+@looked_at_again
+def decide_rollback(state: TableState, time: Time) -> Decision[RollbackPlan]:
+    """The files of an instant that go with it: of a pending one what its markers note and a listing finds, with the differences
+    told; of a completed one also what its commit names.
+
+    Of completed ones only the last may be rolled back. Raises RollbackError for another one, for one that has a savepoint, that a
+    plan builds on, or before which a clean removed what would be current again; and for an instant that is not there.
+    """
+    instant = _instant(state, time)
+    if instant.state is State.REQUESTED and is_plan(state, instant.time, instant.action):
+        return Decision(None, f"{instant.action} {time} is a plan that nobody has begun to carry out: it stays")
+    after = state.before([instant]) if instant.is_completed else state
+    view = TableView(after)
+    if instant.is_completed:
+        _check_last(state, instant)
+        _check_whole(state, view, instant)
+    plan = plan_rollbacks(state, (instant,), view.files)[0]
+    sizes = {file.path: file.info.size for each in view.files for file in each.base_files}
+    sizes |= {file.path: file.info.size for each in view.files for file in each.log_files}
+    noted = read_markers(state.storage, time)
+    files = [path for paths in plan.files.values() for path in paths]
+    items = [Item(path, sizes.get(path, 0), _why(path, sizes, noted, instant)) for path in files]
+    reason = f"{instant.action} {time} is {'the last commit' if instant.is_completed else 'not complete'}"
+    stays = is_plan(state, instant.time, instant.action) and not instant.is_completed
+    return Decision(
+        plan,
+        reason,
+        {
+            "instant": time,
+            "action": str(instant.action),
+            "state": instant.state.name,
+            "found_without_marker": 0 if instant.is_completed else sum(path not in noted for path in files),
+            "noted_and_not_there": sum(path not in sizes for path in files),
+        },
+        Items("delete", items, sum(item.bytes for item in items)),
+        after=("its plan stays, and is carried out by the next run of its service",) if stays else (),
+    )
+
+
+def _why(path: str, sizes: dict[str, int], noted: set[str], instant: Instant) -> str | None:
+    if path not in sizes:
+        return "noted, and not there"
+    return "found, without a marker" if not instant.is_completed and path not in noted else None
+
+
+def _instant(state: TableState, time: Time) -> Instant:
+    found = next((i for i in state.timeline if i.time == time and i.action.completed_as in WRITE_ACTIONS), None)
+    if found is None:
+        last = state.timeline.last_commit
+        pending = [i.time for i in state.timeline.pending if i.action.completed_as in WRITE_ACTIONS]
+        raise RollbackError(
+            f"Table {state.storage.base_path} has no write or plan {time} on its timeline",
+            found=f"its last commit is {last.time if last else '(none)'}, pending are {', '.join(pending) or 'none'}",
+            fix="name one of these; `hudi-services show timeline` shows them",
+        )
+    return found
+
+
+def _check_last(state: TableState, instant: Instant) -> None:
+    what = f"Commit {instant.time} of table {state.storage.base_path} cannot be rolled back"
+    if any(each.time == instant.time for each in state.timeline.completed(Action.SAVEPOINT)):
+        raise RollbackError(
+            what,
+            found="it has a savepoint",
+            fix="delete that with `hudi-services savepoint delete` first; nothing was changed",
+        )
+    moment = instant.completion_time or instant.time
+    later = [i for i in state.timeline.commits if i.time > instant.time or (i.completion_time or i.time) > moment]
+    later = [i for i in later if i.time != instant.time]
+    if later:
+        raise RollbackError(
+            what,
+            found=f"{counted(len(later), 'commit')} came after it, the last {later[-1].time}",
+            fix="take those back first with `hudi-services rollback`, the last one first; or restore to a savepoint. Nothing was "
+            "changed",
+        )
+    plans = [i for i in state.timeline.pending if i.time > instant.time and is_plan(state, i.time, i.action)]
+    if plans:
+        raise RollbackError(
+            what,
+            found=f"{plans[0].action} {plans[0].time} was planned after it and may name its files",
+            fix="carry that plan out, then take back what it made, and then this commit; nothing was changed",
+        )
+
+
+def _check_whole(state: TableState, after: TableView, instant: Instant) -> None:
+    """A clean after the commit may have removed what the commit superseded, which would be current again."""
+    what = f"Commit {instant.time} of table {state.storage.base_path} cannot be rolled back"
+    current = {each.group: each.base_instant for each in after.slices}
+    for clean in state.timeline.completed(Action.CLEAN):
+        if (clean.completion_time or clean.time) < instant.time:
+            continue
+        for partition, names in decode_clean_result(state.body(clean), state.where(clean)).deleted.items():
+            for name in names:
+                parsed = BaseFileName.parse(name)
+                log = LogFileName.parse(name)
+                group = GroupId(partition, parsed.file_id if parsed else log.file_id if log else "")
+                if (
+                    parsed is not None
+                    and parsed.instant > current.get(group, BEGINNING)
+                    and parsed.instant != instant.time
+                ):
+                    raise RollbackError(what, found=f"clean {clean.time} removed {name}, which it superseded", fix=_FIX)
+    try:
+        after.check()
+    except MissingFileError as error:
+        raise RollbackError(what, found=str(error), fix=_FIX) from error

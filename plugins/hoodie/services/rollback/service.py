@@ -1,0 +1,85 @@
+"""Rolling back one instant, as a service: it acts at once, under the table's lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from hoodie.clock import Clock
+from hoodie.config.groups import ROLLBACK_OPTIONS, OptionGroup
+from hoodie.config.key import resolve
+from hoodie.errors import RollbackError
+from hoodie.model.rollback import RollbackPlan
+from hoodie.model.time import Time
+from hoodie.services.decision import Decision
+from hoodie.services.rollback.plan import decide_rollback
+from hoodie.services.service import Given, asked_time
+from hoodie.timeline import Action
+from hoodie.transaction.concurrency import plan_lock
+from hoodie.transaction.locks import Locking
+from hoodie.transaction.rollback import execute_rollback, request_rollback
+from hoodie.transaction.times import new_time
+from hoodie.transaction.transaction import transaction
+from hoodie.view import TableState
+from hoodie.view.access import TableAccess
+
+
+@dataclass(frozen=True)
+class RollbackRun:
+    """What a rollback did: its instant, None when there was nothing to do, or a repair before it had done it already."""
+
+    decision: Decision[RollbackPlan]
+    instant: Time | None
+    files_deleted: int
+
+
+@dataclass(frozen=True)
+class Rollback:
+    """Takes back a write that did not complete, what was begun of a plan, which stays, or the last commit."""
+
+    instant: str
+    name: str = "rollback"
+    options: OptionGroup = ROLLBACK_OPTIONS
+
+    def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[RollbackPlan]:
+        """See `decide_rollback`."""
+        return decide_rollback(state, asked_time(self.instant))
+
+    def run(self, access: TableAccess, options: Given) -> RollbackRun:
+        """Decide, and do it. Safe to kill at any point: whoever changes the table next finishes it. Raises what `decide_rollback`
+        raises, and LockHeldError, also when another process carries out the plan."""
+        locking, time = Locking.of(resolve(options, self.options.keys)), asked_time(self.instant)
+        before = self.decide(access.state(), options, access.clock)
+        if before.plan is None:
+            return RollbackRun(before, None, 0)
+        with self._alone(access, time, locking), transaction(access.storage, access.clock, "rollback", locking) as tx:
+            try:
+                decision = self.decide(tx.state, options, access.clock)
+            except RollbackError:
+                if any(each.time == time for each in tx.state.timeline):
+                    raise
+                return RollbackRun(
+                    before, None, before.plan.count
+                )  # a failed write: every change begins by rolling those back
+            if decision.plan is None:
+                return RollbackRun(decision, None, 0)
+            rollback = request_rollback(tx.state, new_time(tx.state, access.clock), decision.plan)
+            execute_rollback(tx.state, rollback, decision.plan, access.clock)
+            return RollbackRun(decision, rollback.time, decision.plan.count)
+
+    @contextmanager
+    def _alone(self, access: TableAccess, time: Time, locking: Locking) -> Iterator[None]:
+        """Nobody carries out the plan meanwhile."""
+        planned = (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING)
+        if any(i.time == time and i.action in planned for i in access.state().timeline.pending):
+            with plan_lock(access.storage, access.clock, time, locking):
+                yield
+        else:
+            yield
+
+    def told(self, done: RollbackRun) -> tuple[str, str | None]:
+        """What was taken back, in words, and the instant of the rollback; None when there was none of its own."""
+        if done.decision.plan is None:
+            return f"nothing to do: {done.decision.reason}", None
+        return f"took back {done.decision.plan.action} {self.instant} and {done.files_deleted} files", done.instant

@@ -1,0 +1,142 @@
+"""Rolling back one instant by hand: which may be, what goes, what stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie import CLEAN, COMPACTION, Rollback
+from hoodie.errors import RollbackError
+from hoodie.timeline import Action, State
+from hoodie.transaction import instants
+from hoodie.transaction.recovery import recoveries
+from hudi_services.cli import main
+from tests.support.clock import FakeClock
+from tests.support.tables import SMALL_BLOOM, batch, content, create
+
+LATER = "20270101000000000"
+LOGS = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
+
+
+@pytest.fixture(params=["9", "6"])
+def version(request):
+    return request.param
+
+
+@pytest.fixture(params=["COPY_ON_WRITE", "MERGE_ON_READ"])
+def table(request, version, tmp_path):
+    made = create(
+        tmp_path / "t", FakeClock(), **{"hoodie.write.table.version": version, "hoodie.table.type": request.param}
+    )
+    made.write(batch([("a", "p", 1, 1), ("b", "q", 1, 1)]), "insert", LOGS)
+    made.write(batch([("a", "p", 2, 2)]), "upsert", LOGS)
+    made.write(batch([("a", "p", 3, 3), ("c", "p", 3, 3)]), "upsert", LOGS)
+    return made
+
+
+def test_the_last_commit_goes_and_then_the_one_before(table):
+    first, second, last = (commit.time for commit in table.timeline.commits)
+    with pytest.raises(RollbackError, match=f"1 commit came after it, the last {last}"):
+        table.explain(Rollback(second))
+    decision = table.explain(Rollback(last))
+    assert decision.facts["noted_and_not_there"] == 0
+    assert len(decision.items) == decision.plan.count > 0
+    done = table.run(Rollback(last))
+    assert done.files_deleted == decision.plan.count
+    assert content(table) == {"a": ("p", 2, 2), "b": ("q", 1, 1)}
+    assert all(table.storage.info(item.path) is None for item in decision.items)
+    assert [i.action for i in table.timeline if i.time == done.instant] == [Action.ROLLBACK]
+    table.run(Rollback(second))
+    assert content(table) == {"a": ("p", 1, 1), "b": ("q", 1, 1)}
+    table.write(batch([("a", "p", 9, 9)]), "upsert", LOGS)
+    assert content(table) == {"a": ("p", 9, 9), "b": ("q", 1, 1)}
+    with pytest.raises(RollbackError, match=f"no write or plan {last}"):
+        table.run(Rollback(last))
+    assert first == table.timeline.commits[0].time
+
+
+def test_not_one_with_a_savepoint(table):
+    last = table.savepoint().instant
+    with pytest.raises(RollbackError, match="it has a savepoint"):
+        table.run(Rollback(last))
+
+
+def test_not_one_whose_predecessor_a_clean_removed(tmp_path, version):
+    made = create(tmp_path / "t", FakeClock(), **{"hoodie.write.table.version": version})
+    for step in range(3):
+        made.write(batch([("a", "p", step, step)]), "upsert", SMALL_BLOOM)
+    made.run(CLEAN, {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": 1})
+    rows = content(made)
+    with pytest.raises(RollbackError, match="which it superseded"):
+        made.run(Rollback(made.timeline.commits[-1].time))
+    assert content(made) == rows
+
+
+def test_a_failed_write_is_explained_with_its_files_and_goes(table):
+    rows = content(table)
+    state = table.state()
+    begun = instants.start(state, instants.request(state, LATER, state.timeline.commits[-1].action))
+    stray = f"part=p/11111111-1111-1111-1111-111111111111-0_0-0-0_{LATER}.parquet"
+    table.storage.create(stray, b"x")
+    table.storage.create(f".hoodie/.temp/{LATER}/part=q/2_0-0-0_{LATER}.parquet.marker.CREATE", b"")
+    decision = table.explain(Rollback(LATER))
+    assert decision.facts["found_without_marker"] == 1
+    assert decision.facts["noted_and_not_there"] == 1
+    assert "found, without a marker" in decision.as_text("rollback")
+    assert table.storage.info(state.layout.path(begun)) is not None
+    with recoveries() as told:
+        table.run(Rollback(LATER))
+    assert any(f"rolled back instant {LATER}" in line for line in told)
+    assert table.storage.info(stray) is None
+    assert table.timeline.pending == ()
+    assert content(table) == rows
+
+
+def test_what_was_begun_of_a_compaction_goes_and_its_plan_stays(tmp_path, version):
+    made = create(
+        tmp_path / "t", FakeClock(), **{"hoodie.write.table.version": version, "hoodie.table.type": "MERGE_ON_READ"}
+    )
+    made.write(batch([("a", "p", 1, 1)]), "insert", LOGS)
+    made.write(batch([("a", "p", 2, 2)]), "upsert", LOGS)
+    last = made.timeline.commits[-1].time
+    time = made.schedule(COMPACTION, force=True)
+    assert made.run(Rollback(time)).instant is None
+    with pytest.raises(RollbackError, match=f"compaction {time} was planned after it"):
+        made.run(Rollback(last))
+    state = made.state()
+    instants.start(state, next(i for i in state.timeline.pending if i.time == time))
+    stray = f"part=p/{made.file_slices()[0].file_id}_0-0-0_{time}.parquet"
+    made.storage.create(stray, b"x")
+    assert "its plan stays" in made.explain(Rollback(time)).as_text("rollback")
+    assert made.run(Rollback(time)).files_deleted == 1
+    assert made.storage.info(stray) is None
+    assert [(i.time, i.state) for i in made.timeline.pending] == [(time, State.REQUESTED)]
+    made.run(COMPACTION)
+    assert content(made) == {"a": ("p", 2, 2)}
+    made.run(Rollback(time))
+    assert made.timeline.pending == ()
+    assert content(made) == {"a": ("p", 2, 2)}
+    made.run(Rollback(last))
+    assert content(made) == {"a": ("p", 1, 1)}
+
+
+def test_the_command(table, capsys):
+    last = table.timeline.commits[-1].time
+    flags = [f"--target-base-path={table.base_path}", f"--instant={last}"]
+    assert main(["rollback", *flags, "--json"]) == 2
+    assert main(["rollback", *flags, "--explain"]) == 0
+    assert "nothing was changed" in capsys.readouterr().out
+    assert main(["rollback", *flags, "--yes"]) == 0
+    assert f"{last} and" in capsys.readouterr().out
+    assert main(["rollback", *flags, "--yes"]) == 1
+    assert content(table) == {"a": ("p", 2, 2), "b": ("q", 1, 1)}
+
+
+def test_a_torn_plan_of_a_rollback_is_moved_aside_and_told(table):
+    rows = content(table)
+    instants.request(table.state(), LATER, Action.ROLLBACK, b"torn")
+    with recoveries() as told:
+        table.write(batch([("z", "p", 9, 9)]), "upsert", LOGS)
+    assert any(f"{LATER}.rollback.requested to .hoodie/.quarantine" in line for line in told)
+    assert table.storage.read(f".hoodie/.quarantine/{LATER}.rollback.requested") == b"torn"
+    assert content(table) == {**rows, "z": ("p", 9, 9)}
+    assert table.timeline.pending == ()
