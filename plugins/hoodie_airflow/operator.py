@@ -66,7 +66,7 @@ class HudiServiceOperator(SparkSubmitOperator):
             report = self._on_threads(arguments, engine, output) if engine != SPARK else None
             if report is None:
                 report = self._on_spark(arguments, output, context)
-            return told(report, self.table, self.entry, context, output.place)
+            return told(report, self.table, self.entry, context, output)
 
     def on_kill(self) -> None:
         if self._child is not None:

@@ -13,7 +13,7 @@ from airflow.sdk.exceptions import AirflowFailException
 
 from hoodie.errors import HoodieError
 from hoodie_airflow.assets import outlet, table_asset
-from hoodie_airflow.output import beside_log
+from hoodie_airflow.output import Output, beside_log, logs_go_elsewhere
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
 from hudi_services.outcome.failures import Failure
@@ -27,15 +27,15 @@ _XCOM_BYTES = 48 * 1024  # bytes of JSON: they are rows of Airflow's database, a
 
 
 def told(
-    report: Report, table: Table, entry: ServiceEntry[Any], context: Any, output: str | None
+    report: Report, table: Table, entry: ServiceEntry[Any], context: Any, output: Output | None
 ) -> dict[str, Any] | None:
-    """The result as JSON; None for an explained plan. `output` says where the whole output is.
+    """The result as JSON; None for an explained plan. `output` is what the service's process printed, if it had one.
 
     Raises AirflowFailException for a failure that another try would only meet again, AirflowException for others.
     """
     match report:
         case Failure():
-            raise failed(report, context, output)
+            raise failed(report, context, output.left(_log.info) if output is not None else None)
         case Explained():
             _explained(report, context)
             return None
@@ -77,14 +77,18 @@ def _explained(explained: Explained, context: Any) -> None:
 
 
 def _bounded(plan: Mapping[str, Any], context: Any) -> dict[str, Any]:
-    """The plan, without its last files where it is too large for an XCom: all of it is then in a file that it names."""
+    """The plan, without its last files where it is too large for an XCom: all of it is then in a file that it names, or only in
+    the log, which has it as text."""
     whole = json.dumps(plan, default=str)
     if len(whole) <= _XCOM_BYTES:
         return dict(plan)
-    file = beside_log(context, "plan.json")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(whole)
-    _log.info("The whole plan: %s", file)
+    place = "the log of this task"
+    if not logs_go_elsewhere():
+        file = beside_log(context, "plan.json")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(whole)
+        _log.info("The whole plan: %s", file)
+        place = str(file)
     kept = list(plan.get("files", ()))
     facts = {name: value for name, value in plan.items() if name != "files"}
     if len(json.dumps(facts, default=str)) > _XCOM_BYTES // 2:
@@ -92,4 +96,4 @@ def _bounded(plan: Mapping[str, Any], context: Any) -> dict[str, Any]:
     while kept and len(json.dumps(kept, default=str)) > _XCOM_BYTES // 2:
         kept = kept[: len(kept) // 2]
     left_out = len(plan.get("files", ())) - len(kept)
-    return {**facts, "files": kept, "files_left_out": left_out, "whole_plan": str(file)}
+    return {**facts, "files": kept, "files_left_out": left_out, "whole_plan": place}

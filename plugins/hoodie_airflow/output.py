@@ -1,4 +1,8 @@
-"""All that a service's process prints goes to a file beside the log of the task; what is for people goes to the log."""
+"""All that a service's process prints goes to a file beside the log of the task; what is for people goes to the log.
+
+Where Airflow keeps logs elsewhere (`remote_logging`), the file may go with the machine: of a failed task its lines are then told
+in the log, too, as a group that Airflow's pages show folded.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import os
 import re
 import socket
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self, TextIO
@@ -14,9 +18,12 @@ from typing import Any, Self, TextIO
 from airflow.sdk.configuration import conf
 
 from hudi_services.commandline.lines import MARK
+from hudi_services.entry.sizes import size_of
 
 _LAST = 500  # lines that are held to find out why a process died without a word
 _SHOWN = 300  # characters of a line of Spark's own log
+_FOLDED = 4 * 1024 * 1024  # bytes of the output, its last ones, that go to a log that is kept elsewhere
+_GROUP, _END = "::group::", "::endgroup::"
 # The first line of a warning or an error of Spark's log, by its own pattern or by that of conf/spark; a stack trace follows it.
 _SPARK = re.compile(r"(?:\S+ )?\d\d:\d\d:\d\d\S* (?:WARN|ERROR|FATAL)\s+(\w+): .*")
 _REPEATING = frozenset({"Executor", "TaskSetManager"})  # what a task failed with, for each of its attempts
@@ -38,10 +45,19 @@ class Output:
         self._stack.close()
         self._sink = None
 
-    @property
-    def place(self) -> str | None:
-        """Where people find it; None when nothing was printed."""
-        return f"{self.file} on {socket.gethostname()}" if self._last else None
+    def left(self, tell: Callable[[str], None]) -> str | None:
+        """Where people find it; None when nothing was printed. Its lines are told where its file may go."""
+        if not self._last:
+            return None
+        if not logs_go_elsewhere():
+            return f"{self.file} on {socket.gethostname()}"
+        size = self.file.stat().st_size
+        part = f", the last {size_of(_FOLDED)} of {size_of(size)}" if size > _FOLDED else ""
+        tell(f"{_GROUP}Full output{part}")
+        for line in self._end():
+            tell(f" {line}" if line.startswith((_GROUP, _END)) else line)
+        tell(_END)
+        return f"in the log of this task, folded{part}"
 
     @property
     def last(self) -> str:
@@ -64,11 +80,26 @@ class Output:
             elif (found := _SPARK.match(line)) is not None and found[1] not in _REPEATING:
                 yield f"Spark: {line[:_SHOWN]}"
 
+    def _end(self) -> Iterator[str]:
+        with self.file.open("rb") as file:
+            if file.seek(0, os.SEEK_END) > _FOLDED:
+                file.seek(-_FOLDED, os.SEEK_END)
+                file.readline()  # half a line
+            else:
+                file.seek(0)
+            for line in file:
+                yield line.decode(errors="replace").rstrip("\n")
+
     def _write(self, line: str) -> None:
         if self._sink is None:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             self._sink = self._stack.enter_context(self.file.open("w", encoding="utf-8", errors="replace", buffering=1))
         self._sink.write(f"{line}\n")
+
+
+def logs_go_elsewhere() -> bool:
+    """Whether Airflow takes logs to a place of their own: files beside them stay where the task ran, and may go with it."""
+    return bool(conf.getboolean("logging", "remote_logging", fallback=False))
 
 
 def beside_log(context: Any, kind: str) -> Path:

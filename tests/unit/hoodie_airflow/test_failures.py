@@ -11,6 +11,7 @@ from airflow.exceptions import AirflowException
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.sdk.exceptions import AirflowFailException
 
+import hoodie_airflow.output
 from hoodie.errors import LockHeldError, SchemaConflictError
 from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.outcome import told
@@ -85,6 +86,44 @@ def test_the_log_has_the_lines_for_people(
         "write files: 3 of 12",
     ]
     assert (tmp_path / "sub" / "output.txt").read_text() == NOISE
+
+
+def test_where_logs_are_kept_elsewhere_the_log_has_all_of_it_folded(
+    tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A file beside the log goes with the pod."""
+    monkeypatch.setenv("AIRFLOW__LOGGING__REMOTE_LOGGING", "True")
+    fails(monkeypatch, CONFLICT)
+    with caplog.at_level(logging.INFO), pytest.raises(AirflowFailException) as caught:
+        HudiServiceOperator(task_id="ingest", table=tables["flights"], entry=INGEST).execute(context())
+    assert str(caught.value).splitlines()[-1] == "Full output: in the log of this task, folded"
+    lines = caplog.messages
+    begin = lines.index("::group::Full output")
+    assert lines[begin + 1 : lines.index("::endgroup::")] == NOISE.splitlines()
+
+
+def test_of_a_long_output_the_end_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AIRFLOW__LOGGING__REMOTE_LOGGING", "True")
+    monkeypatch.setattr(hoodie_airflow.output, "_FOLDED", 50)
+    told: list[str] = []
+    with Output(tmp_path / "output.txt") as output:
+        list(output.kept([*(f"line {number}\n" for number in range(20)), "::endgroup::\n", "é\n"]))
+        place = output.left(told.append)
+    assert place == "in the log of this task, folded, the last 50 bytes of 166 bytes"
+    assert told[0] == "::group::Full output, the last 50 bytes of 166 bytes"
+    assert told[1:] == ["line 16", "line 17", "line 18", "line 19", " ::endgroup::", "é", "::endgroup::"]
+    with Output(tmp_path / "none.txt") as output:
+        assert output.left(told.append) is None
+
+
+def test_a_large_plan_is_in_the_log_where_a_file_would_go(
+    tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AIRFLOW__LOGGING__REMOTE_LOGGING", "True")
+    files = [{"path": f"q/{number}-of-many.parquet", "bytes": number} for number in range(5000)]
+    tried = {"ti": Tried()}
+    told(Explained("clean", "clean: so", {"service": "clean", "files": files}), tables["flights"], CLEAN, tried, None)
+    assert tried["ti"].xcoms["plan"]["whole_plan"] == "the log of this task"
 
 
 def test_a_lock_is_tried_again(tables: dict[str, Table], monkeypatch: pytest.MonkeyPatch) -> None:
