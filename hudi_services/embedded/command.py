@@ -10,14 +10,15 @@ from hudi_services.commandline.flags import CONTEXT, registry_flag, verbose_flag
 from hudi_services.registry.find import registry_file
 
 
-def _airflow(registry: str | None, home: Path | None, port: int | None) -> None:
+def _airflow(registry: str | None, home: Path | None, port: int | None, keep_logs: int) -> None:
     from rich.console import Console
 
     from hudi_services.embedded.home import AirflowHome
     from hudi_services.embedded.serve import absolute, serve
 
     file = absolute(registry_file(registry))
-    serve(Console(), AirflowHome(absolute(home) if home else file.parent / ".airflow", file), port)
+    folder = absolute(home) if home else file.parent / ".airflow"
+    serve(Console(), AirflowHome(folder, file, log_days=keep_logs), port)
 
 
 airflow = click.Command(
@@ -35,6 +36,14 @@ airflow = click.Command(
             ["--port"],
             type=click.IntRange(1, 65535),
             help="Port of the pages. [default: 8080, or another one if that is in use]",
+        ),
+        click.Option(
+            ["--keep-logs"],
+            type=click.IntRange(1),
+            default=30,
+            show_default=True,
+            metavar="DAYS",
+            help="Older logs of tasks are removed at the start.",
         ),
         verbose_flag(),
     ],

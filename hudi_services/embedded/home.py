@@ -32,7 +32,7 @@ _ODD = frozenset("?#%")  # mean something else in the address of a database
 class AirflowHome:
     """Where an Airflow keeps its database, logs and passwords; the registry it serves, and the ports it listens on.
 
-    `paused` is whether a DAG that is new waits until somebody switches it on.
+    `paused` is whether a DAG that is new waits until somebody switches it on. Logs are kept for `log_days` days.
     """
 
     folder: Path
@@ -41,6 +41,11 @@ class AirflowHome:
     ports: tuple[int, int, int, int] = field(default_factory=free_ports)  # pages, tasks' API, two of logs
     users: Mapping[str, str] = field(default_factory=lambda: {"admin": "admin", "viewer": "viewer"})  # name -> role
     paused: bool = False
+    log_days: int = 30
+
+    @property
+    def task_logs(self) -> Path:
+        return self.folder / "airflow" / "logs"
 
     @property
     def log(self) -> Path:

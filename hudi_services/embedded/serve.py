@@ -12,11 +12,13 @@ from pathlib import Path
 
 from rich.console import Console
 
+from hoodie.display import counted
 from hoodie.errors import HoodieError, MachineError, RegistryError
 from hudi_services.embedded.api import AirflowApi
 from hudi_services.embedded.dags import wait_for_dags
 from hudi_services.embedded.found import dags_of, told
 from hudi_services.embedded.home import AirflowHome, check_installed
+from hudi_services.embedded.logs import remove_old_logs
 from hudi_services.embedded.owner import Owner, find_owner
 from hudi_services.embedded.ports import free_ports, is_free
 from hudi_services.embedded.process import Parts, processes_of, started, wait_until_up
@@ -64,6 +66,8 @@ def serve(
     _tell(console, *told(reading, _today()))
     home = replace(home, ports=chosen_ports(console, port))
     home.make()
+    if removed := remove_old_logs(home.task_logs, home.log_days):
+        _tell(console, f"removed {counted(removed, 'log file')} older than {counted(home.log_days, 'day')}")
     if left := processes_of(home.folder):
         _tell(console, f"an earlier start was killed and left {len(left)} processes of Airflow: they are ended now")
     _tell(console, "starting Airflow ...")
