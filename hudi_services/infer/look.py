@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from shutil import rmtree
 from tempfile import TemporaryDirectory
 
 import pyarrow as pa
@@ -25,7 +27,7 @@ from hudi_services.infer.dialect import Dialect, csv_dialect, json_dialect
 from hudi_services.infer.entry import Finding
 from hudi_services.infer.paths import date_pattern
 from hudi_services.infer.sample import Sample, take_sample
-from hudi_services.ingest.files.source import FilesSource
+from hudi_services.ingest.files.source import FileBatch, FilesSource
 from hudi_services.ingest.files.text import is_no_text
 from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.run import run_ingest
@@ -42,16 +44,18 @@ def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
     with TemporaryDirectory() as place:
         (copy := Path(place) / "sample").mkdir()
         sample = take_sample(folder, file_format, copy)
-        sample = sample.without(_broken(sample, Path(place)))
-        if not sample.heads:
-            path, found = next(iter(sample.broken.items()))
-            raise SourceError(
-                f"None of the {sample.file_format} files of {folder} that were looked at can be read",
-                found=f"{path}: {found}",
-                fix="name their format with --format, or deliver them again",
+        sample = sample.without(_without_header(sample))
+        while True:
+            _check_some(sample)
+            dialect, renamed = _look(sample.file_format, list(sample.heads.values()))
+            found = _loaded(copy, sample.file_format, dialect, renamed, Path(place) / f"table-{len(sample.broken)}")
+            if not found.broken:
+                break
+            # What is broken may have decided how the files are read.
+            sample = sample.without(
+                {path: found.broken[each.name] for path, each in sample.heads.items() if each.name in found.broken}
             )
-        dialect, renamed = _look(sample.file_format, list(sample.heads.values()))
-        rows, bad = _loaded(copy, sample.file_format, dialect, renamed, Path(place) / "table")
+        rows = found.rows
         with opened() as duck:
             roles = roles_of(rows, duck)
         return Finding(
@@ -67,7 +71,7 @@ def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
             {each.name: _type(rows[each.name], sample.file_format != "parquet") for each in rows.schema},
             roles,
             renamed,
-            bad,
+            found.reasons,
             sample.others,
             sample.broken,
         )
@@ -80,22 +84,24 @@ def _look(file_format: str, heads: Sequence[Path]) -> tuple[Dialect, dict[str, s
     return dialect, usable_names(_parquet_names(heads) if file_format == "parquet" else dialect.names)
 
 
-def _broken(sample: Sample, place: Path) -> dict[str, str]:
-    """The files that cannot be loaded even by themselves, and why."""
+def _without_header(sample: Sample) -> dict[str, str]:
+    """The files whose names of columns are no text, and these."""
     broken = {}
-    for number, (path, head) in enumerate(sample.heads.items()):
-        alone = place / f"alone-{number}"
-        alone.mkdir()
-        (alone / head.name).symlink_to(head)
-        try:
-            dialect, renamed = _look(sample.file_format, [head])
-            if any(map(is_no_text, dialect.names)):
-                raise SourceError("The header is no text", found=f"the names {', '.join(map(repr, dialect.names))}")
-            _loaded(alone, sample.file_format, dialect, renamed, place / f"table-{number}")
-        except (SourceError, SchemaConflictError) as error:
-            broken[path] = error.found or error.what
-        rmtree(alone)
+    for path, head in sample.heads.items():
+        names = _look(sample.file_format, [head])[0].names
+        if any(map(is_no_text, names)):
+            broken[path] = f"the names {', '.join(map(repr, names))}"
     return broken
+
+
+def _check_some(sample: Sample) -> None:
+    if not sample.heads:
+        path, found = next(iter(sample.broken.items()))
+        raise SourceError(
+            f"None of the {sample.file_format} files of {sample.folder} that were looked at can be read",
+            found=f"{path}: {found}",
+            fix="name their format with --format, or deliver them again",
+        )
 
 
 def usable_names(names: Iterable[str]) -> dict[str, str]:
@@ -133,22 +139,76 @@ def _parquet_names(heads: Sequence[Path]) -> list[str]:
     return [name for path in heads for name in pq.read_schema(path).names]
 
 
-def _loaded(
-    copy: Path, file_format: str, dialect: Dialect, renamed: Mapping[str, str], table: Path
-) -> tuple[pa.Table, list[str]]:
-    """The rows of the sample in the types that they get, and why some are none."""
-    feed = Feed.model_validate({**({file_format: dialect.said} if dialect.said else {}), "rename": renamed})
+@dataclass(frozen=True)
+class _Loaded:
+    """The rows of a sample in the types that they get, and why some are none; and why files are `broken`, by their names."""
+
+    rows: pa.Table
+    reasons: Sequence[str]
+    broken: Mapping[str, str]
+
+
+def _loaded(copy: Path, file_format: str, dialect: Dialect, renamed: Mapping[str, str], table: Path) -> _Loaded:
+    """Files that cannot be read, or contradict themselves, are only told."""
+    said = {"rename": renamed, "quarantine": {"files": "skip"}}
+    feed = Feed.model_validate({**({file_format: dialect.said} if dialect.said else {}), **said})
     shape = Shape.of(feed)
     source = FilesSource(str(copy), file_format, feed=feed, later=shape.later)
     options = {"hoodie.table.name": "sample", "hoodie.clean.automatic": "false"}
     request = IngestRequest(str(table), source, "bulk_insert", max_bad_share=1.0, options=options, shape=shape)
-    run_ingest(request, LocalEngine())
+    nothing = pa.table({})
+    try:
+        with _quiet():
+            done = run_ingest(request, LocalEngine())
+    except SchemaConflictError:
+        if not (broken := _contradicting(request)):
+            raise
+        return _Loaded(nothing, (), broken)
+    if done.files_skipped:
+        return _Loaded(nothing, (), _skipped(request))
     rows = HoodieTable.open(str(table), engine=LocalEngine()).read()
     quarantined = table.parent.glob(f"{table.name}.quarantine/*/*.jsonl")
     lines = [line for path in quarantined for line in path.read_text().splitlines()]
     reasons = list(dict.fromkeys(json.loads(line)["reason"] for line in lines))
     shown = reasons[:_REASONS] + [f"… and {len(reasons) - _REASONS} other reasons"] * (len(reasons) > _REASONS)
-    return rows.select([each for each in rows.schema.names if not each.startswith("_hoodie_")]), shown
+    return _Loaded(rows.select([each for each in rows.schema.names if not each.startswith("_hoodie_")]), shown, {})
+
+
+def _batch(request: IngestRequest, name: str = "") -> FileBatch:
+    """The files of a sample, or one of them."""
+    source = request.source
+    assert isinstance(source, FilesSource)
+    named = source.feed.model_copy(update={"pattern": (name,)}) if name else source.feed
+    return replace(source, feed=named).discover(None, request.places, start_fresh=True)
+
+
+def _skipped(request: IngestRequest) -> dict[str, str]:
+    with _quiet():
+        opened, _ = _batch(request).opened(None, LocalEngine())
+    return {path: each.reason for path, each in opened.plan.broken.items()}
+
+
+def _contradicting(request: IngestRequest) -> dict[str, str]:
+    """The files of which not even their own rows go together."""
+    broken = {}
+    for item in _batch(request).items:
+        try:
+            with _quiet():
+                _batch(request, item.path).opened(None, LocalEngine())
+        except SchemaConflictError as error:
+            broken[item.path] = error.found or error.what
+    return broken
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the ingestion's warnings of files by the names that they have in the sample."""
+    logger = logging.getLogger("hudi_services.ingest.files.source")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before
 
 
 def _name(folder: str) -> str:

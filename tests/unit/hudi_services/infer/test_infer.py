@@ -14,8 +14,9 @@ import yaml
 
 from hoodie import HoodieTable
 from hudi_services.cli import main
-from hudi_services.infer import sample
+from hudi_services.infer import look, sample
 from hudi_services.infer.paths import date_pattern
+from hudi_services.ingest.run import run_ingest
 from hudi_services.registry.load import read_registry
 
 
@@ -177,6 +178,24 @@ def test_a_broken_file_is_told_and_left_out(folder, capsys):
     found, entry = loaded(folder, text.replace("files: stop", "files: skip"), capsys)
     assert [row["city"] for row in found] == ["Malmö", "Århus"]
     assert entry["source"]["quarantine"] == {"files": "skip"}
+
+
+def test_each_file_is_loaded_once(folder, capsys, monkeypatch):
+    """Again only without those that are broken: they may have decided how the others are read."""
+    loads = []
+    monkeypatch.setattr(look, "run_ingest", lambda *given: (loads.append(given), run_ingest(*given))[1])
+    for n in range(3):
+        (folder / f"{n}.json").write_text(json.dumps({"id": n, "v": 1}) + "\n")
+    assert "infer`: 3 of 3 json files; 3 rows." in inferred(folder, capsys)
+    assert len(loads) == 1
+    (folder / "3.json").write_text("no object\n")
+    (folder / "4.json").write_text('{"id": 4, "v": 1}\n{"id": 5, "v": {"a": 1}}\n')
+    loads.clear()
+    text = inferred(folder, capsys)
+    assert "# Cannot be read, and was left out: 3.json (no JSON object in " in text
+    assert "# Cannot be read, and was left out: 4.json (int64 and struct" in text
+    assert "infer`: 3 of 5 json files; 3 rows." in text
+    assert len(loads) == 3
 
 
 def test_a_file_of_bytes_that_are_a_header_in_some_encoding(folder, capsys):
