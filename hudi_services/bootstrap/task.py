@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hoodie.clock import SystemClock
 from hoodie.config.bootstrap_keys import FULL_RECORD, METADATA_ONLY
+from hoodie.display import counted
 from hoodie.engine import Engine
 from hoodie.errors import SourceError
 from hoodie.services.bootstrap import (
@@ -71,7 +72,7 @@ class BootstrapTask:
 
     def work(self, engine: Engine) -> Work:
         sizes = [file.size for file in walk_files(self.request.source, "")]
-        return Work(sum(sizes), f"{len(sizes)} files of {size_of(sum(sizes))} in the source")
+        return Work(sum(sizes), f"{counted(len(sizes), 'file')} of {size_of(sum(sizes))} in the source")
 
     def _tell_notes(self, plan: BootstrapPlan) -> None:
         for note in plan.notes:
@@ -92,7 +93,7 @@ class BootstrapTask:
                 found=", ".join(found.different[:5]),
                 fix="do not switch over; delete the table, and bootstrap it again when the source is at rest",
             )
-        return f"{found.rows:,} rows in {len(names)} partitions have the checksums of the source"
+        return f"{counted(found.rows, 'row')} in {counted(len(names), 'partition')} have the checksums of the source"
 
 
 def _refused(plan: BootstrapPlan) -> str:

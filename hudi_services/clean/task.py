@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from hoodie.display import counted
 from hoodie.engine import Engine
 from hoodie.model.clean import CleanPlan
 from hoodie.model.time import BEGINNING
@@ -49,4 +50,6 @@ def outlook(base_path: str, after_ingests: int) -> Outlook:
     cleans = timeline.completed(Action.CLEAN)
     last = cleans[-1].time if cleans else BEGINNING
     commits = sum(commit.time > last for commit in timeline.commits)
-    return Outlook(commits >= after_ingests, f"{commits} commits since the last clean; cleaned after {after_ingests}")
+    return Outlook(
+        commits >= after_ingests, f"{counted(commits, 'commit')} since the last clean; cleaned after {after_ingests}"
+    )

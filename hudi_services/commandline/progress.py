@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
+from hoodie.display import counted
 from hudi_services.entry.sizes import size_of
 
 if TYPE_CHECKING:  # it loads Arrow
@@ -70,7 +71,7 @@ class _Lines:
 
 def line_of(stage: Stage, seconds: float) -> str:
     """`write files: 3 of 12 tasks, 43.1 of 160 MB, 8.6 MB/s, 5 s`."""
-    parts = [f"{stage.tasks_done} of {stage.tasks} tasks"] if stage.tasks else []
+    parts = [f"{stage.tasks_done:,} of {counted(stage.tasks, 'task')}"] if stage.tasks else []
     if stage.bytes:
         parts.append(f"{size_of(stage.bytes_done)} of {size_of(stage.bytes)}")
         if stage.bytes_done and seconds > 0:

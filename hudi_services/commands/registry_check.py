@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from hoodie.display import counted
 from hudi_services.commandline.flags import CONTEXT, json_flag, verbose_flag, with_examples
 from hudi_services.entries import ENTRIES, Entries, entry_named
 from hudi_services.entry.dag import dag_id
@@ -132,11 +133,10 @@ def _text(found: Checked) -> list[str]:
             f"  {each.service:<9} {each.runs}{f': {each.never}' if each.never else ''}" for each in table.services
         ]
         lines += [f"  WARNING   {warning}" for warning in table.warnings]
-    lines += [f"pool {name}  {slots} slots" for name, slots in found.pools.items()]
+    lines += [f"pool {name}  {counted(slots, 'slot')}" for name, slots in found.pools.items()]
     lines += [str(mistake) for mistake in found.mistakes]
-    counts = [_count(len(found.tables), "table"), _count(len(found.mistakes), "mistake")]
+    counts = [
+        counted(number, noun) if number else f"no {noun}s"
+        for number, noun in ((len(found.tables), "table"), (len(found.mistakes), "mistake"))
+    ]
     return [*lines, f"{found.file}: {', '.join(counts)}"]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"

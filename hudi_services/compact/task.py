@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from hoodie.config import COMPACTION_KEYS
 from hoodie.config.compaction_keys import LOG_COMPACTION_ENABLED
 from hoodie.config.key import resolve
+from hoodie.display import counted
 from hoodie.engine import Engine
 from hoodie.model.compaction import CompactionPlan
 from hoodie.services.compaction.service import COMPACTION
@@ -86,7 +87,7 @@ class CompactTask:
             return Work(0, "a plan is written, no row is read")
         slices = [each for each in TableView(HoodieTable.open(self.base_path).state()).slices if each.log_files]
         size = sum(each.size for each in slices)
-        return Work(size, f"{len(slices)} file slices with logs, of {size_of(size)}")
+        return Work(size, f"{counted(len(slices), 'file slice')} with logs, of {size_of(size)}")
 
     def _execute(self, table: HoodieTable, pending: Sequence[Instant]) -> list[CompactionResult]:
         if self.instant is None:

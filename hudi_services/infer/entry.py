@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from hoodie.display import counted
 from hudi_services.infer.columns import Roles
 from hudi_services.infer.dialect import Dialect
 
@@ -44,7 +45,8 @@ def entry_text(found: Finding) -> str:
 
 def _lines(found: Finding) -> Iterator[str]:
     part = "" if found.whole and found.looked_at == found.files else ", their beginnings" if not found.whole else ""
-    yield f"# By `hudi-services infer`: {found.looked_at} of {found.files} {found.file_format} files{part}; {found.rows} rows."
+    files = counted(found.files, f"{found.file_format} file")
+    yield f"# By `hudi-services infer`: {found.looked_at} of {files}{part}; {counted(found.rows, 'row')}."
     yield "# Look at each line with a question mark; `hudi-services registry check` and `ingest --explain` tell more."
     for other in found.others:
         yield f"# There are {other} files, too, which this leaves alone."

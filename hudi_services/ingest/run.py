@@ -8,6 +8,7 @@ from hoodie.config import KEYGEN_KEYS, WRITE_KEYS, select_keys
 from hoodie.config.key import resolve
 from hoodie.config.operations import operation_named
 from hoodie.config.same_keygen import with_keygen_options
+from hoodie.display import counted
 from hoodie.engine import Engine
 from hoodie.keygen import misread_times
 from hoodie.schema import normalise
@@ -91,7 +92,7 @@ def _service_result(result: WriteResult, batch: Batch, load: Load) -> ServiceRes
     counts = load.counts
     written = result.rows_inserted + result.rows_updated + result.rows_deleted
     left = counts.read - counts.filtered - counts.bad - result.rows_combined - written
-    message = f"{result.rows_inserted} rows inserted, {result.rows_updated} updated, {result.rows_deleted} deleted"
+    message = f"{counted(result.rows_inserted, 'row')} inserted, {result.rows_updated:,} updated, {result.rows_deleted:,} deleted"
     others = (
         (counts.filtered, "filtered by sql"),
         (result.rows_combined, "dropped as duplicates: others of their keys in the load stand"),
@@ -99,7 +100,7 @@ def _service_result(result: WriteResult, batch: Batch, load: Load) -> ServiceRes
         (-left, "more than came, as the table has their keys several times"),
         (counts.bad, f"quarantined in {load.quarantine.path}, such as {counts.example}"),
     )
-    parts = [message, batch.reason, *(f"{rows} rows {what}" for rows, what in others if rows > 0)]
+    parts = [message, batch.reason, *(f"{counted(rows, 'row')} {what}" for rows, what in others if rows > 0)]
     return ServiceResult(
         "ingest",
         services=result.services,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hoodie.config.operations import operation_named
+from hoodie.display import counted
 from hoodie.engine import Engine
 from hoodie.view import TableState, TableView
 from hudi_services.entry.sizes import size_of
@@ -17,11 +18,13 @@ def ingest_work(request: IngestRequest, engine: Engine) -> Work:
     """What is new, and, where rows are looked for, the file slices of the partitions that were written last."""
     prepared = prepare(request, engine)
     new = prepared.batch.items
-    what = f"{len(new)} new {new.noun} of {size_of(new.bytes)}"
+    what = f"{counted(len(new), f'new {new.noun}')} of {size_of(new.bytes)}"
     if prepared.table is None or not new or not operation_named(request.operation).finds_keys:
         return Work(new.bytes, what)
     partitions, stored = _touched(prepared.table.state())
-    return Work(new.bytes + stored, f"{what}, and {size_of(stored)} in the {partitions} partitions written last")
+    return Work(
+        new.bytes + stored, f"{what}, and {size_of(stored)} in the {counted(partitions, 'partition')} written last"
+    )
 
 
 def _touched(state: TableState) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from hoodie.display import counted
 from hoodie.errors import RegistryError
 
 
@@ -28,5 +29,6 @@ class Mistake:
 def as_error(file: str, mistakes: Iterable[Mistake]) -> RegistryError:
     """All mistakes in one error, a line each."""
     lines = [str(mistake) for mistake in mistakes]
-    count = "1 mistake" if len(lines) == 1 else f"{len(lines)} mistakes"
-    return RegistryError(f"{count} in the registry {file}", found="\n  " + "\n  ".join(lines) + "\n")
+    return RegistryError(
+        f"{counted(len(lines), 'mistake')} in the registry {file}", found="\n  " + "\n  ".join(lines) + "\n"
+    )

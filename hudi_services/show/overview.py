@@ -189,10 +189,10 @@ def _parts(found: dict[str, Any]) -> list[Part]:
                 ("table", f"{found['table']}  {found['type']}, version {found['version']}"),
                 ("at", found["base_path"]),
                 *keys,
-                ("last commit", f"{fresh}; {count(found['commits'])} commits on the timeline"),
+                ("last commit", f"{fresh}; {counted(found['commits'], 'commit')} on the timeline"),
                 ("rows", _rows(found)),
-                ("files", _sum(found, "base_files", "base_bytes", f"in {count(found['partitions'])} partitions")),
-                ("logs", _sum(found, "log_files", "log_bytes", f"of {count(found['file_groups'])} file groups")),
+                ("files", _sum(found, "base_files", "base_bytes", f"in {counted(found['partitions'], 'partition')}")),
+                ("logs", _sum(found, "log_files", "log_bytes", f"of {counted(found['file_groups'], 'file group')}")),
                 ("older versions", _sum(found, "older_files", "older_bytes", "that may be cleaned some day")),
                 *[(name, _words(name, each)) for name, each in found["next"].items()],
             ]
@@ -221,10 +221,12 @@ def _rows(found: dict[str, Any]) -> str:
 
 
 def _words(name: str, each: dict[str, Any]) -> str:
-    verb, noun = ("remove", "files") if name == "clean" else ("compact", "file groups")
-    due = f"would {verb} {count(each['items'])} {noun}, {size(each['bytes'])}" if each["due"] else "nothing to do"
+    verb, noun = ("remove", "file") if name == "clean" else ("compact", "file group")
+    due = f"would {verb} {counted(each['items'], noun)}, {size(each['bytes'])}" if each["due"] else "nothing to do"
     backlog = each.get("backlog")
-    waits = f"; {size(backlog['log_bytes'])} of logs wait, {backlog['pending_plans']} plans" if backlog else ""
+    waits = (
+        f"; {size(backlog['log_bytes'])} of logs wait, {counted(backlog['pending_plans'], 'plan')}" if backlog else ""
+    )
     return f"{due}: {each['reason']}{waits}"
 
 

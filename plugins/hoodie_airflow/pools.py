@@ -7,6 +7,7 @@ import sys
 from airflow.models.pool import Pool
 from sqlalchemy.exc import DBAPIError
 
+from hoodie.display import counted
 from hoodie.errors import RegistryError
 from hoodie_airflow.places import registry_file
 from hudi_services.registry.load import Registry, read_registry
@@ -17,7 +18,7 @@ def make_pools(registry: Registry) -> list[str]:
     lines = []
     for name, slots in sorted(registry.pools.items()):
         Pool.create_or_update_pool(name, slots, "from the registry of Hudi tables", include_deferred=False)
-        lines.append(f"pool {name}: {slots} slots")
+        lines.append(f"pool {name}: {counted(slots, 'slot')}")
     return lines
 
 

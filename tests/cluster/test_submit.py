@@ -61,7 +61,7 @@ def test_services_on_a_cluster_whose_machines_have_no_checkout(cluster, library,
         return submit(tmp_path, cluster, library, s3, application, "--target-base-path", place, *arguments)
 
     source = ("--source-path", f"{bucket}/land", "--source-format", "csv")
-    assert "1 rows inserted, 1 updated" in service("ingest.py", *source)
+    assert "1 row inserted, 1 updated" in service("ingest.py", *source)
     expected = {"a": ("p", 1, 1), "b": ("q", 0, 0), "c": ("r", 1, 1)}
     assert content(table) == expected
     due = ("--hoodie-conf", "hoodie.compact.inline.max.delta.commits=1")

@@ -78,7 +78,7 @@ def test_partitions_and_columns_follow_the_table(tmp_path, metastore, hudi12):
     added = rows(["c"], part=pa.array(["p3"])).append_column("more", pa.array([7], pa.int32()))
     table.write(added, "upsert")
     plan = table.run(SYNC, options)
-    assert "1 commits since" in plan.reason
+    assert "1 commit since" in plan.reason
     made, parts = entry(options, "life", "life")
     assert made.columns[-1].name == "more"
     assert ("p3",) in parts

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from hoodie.display import counted
 from hoodie.errors import CorruptTableError
 from hoodie.services.decision import Item, Items
 from hudi_services.ingest.source import Delivered
@@ -43,11 +44,11 @@ class MemoryBatch:
     @property
     def items(self):
         listed = [Item(f"offset {place}", _size(each)) for place, each in enumerate(self.log) if place >= self.begin]
-        return Items("load", tuple(listed), sum(item.bytes for item in listed), "messages")
+        return Items("load", tuple(listed), sum(item.bytes for item in listed), "message")
 
     @property
     def reason(self):
-        return f"{len(self.log) - self.begin} messages from offset {self.begin} on"
+        return f"{counted(len(self.log) - self.begin, 'message')} from offset {self.begin} on"
 
     @property
     def facts(self):

@@ -35,7 +35,7 @@ class ExpireTask:
     days: int
 
     def explain(self, engine: Engine) -> Decision[str]:
-        items = Items("expire", (Item("day=1", 10, f"older than {self.days} days"),), 10, noun="partitions")
+        items = Items("expire", (Item("day=1", 10, f"older than {self.days} days"),), 10, noun="partition")
         return Decision("day=1", "1 partition is old", {"days": self.days}, items, before=())
 
     def run(self, engine: Engine) -> ServiceResult:

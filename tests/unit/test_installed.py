@@ -78,7 +78,7 @@ def test_a_small_table_is_loaded_looked_at_and_cleaned(program, tmp_path):
     shown = program("show", "table", *flags, "--json")
     assert json.loads(shown.stdout)["rows_in_base_files"] == 1, shown.stderr
     done = program("clean", *flags)
-    assert "1 files removed" in done.stdout, done.stderr
+    assert "1 file removed" in done.stdout, done.stderr
     assert program("registry", "check", str(registry)).returncode == 0
 
 

@@ -8,6 +8,7 @@ from datetime import date
 from itertools import islice
 from math import inf
 
+from hoodie.display import counted
 from hudi_services.ingest.files.checkpoint import Broken
 from hudi_services.ingest.files.listing import SourceFile
 from hudi_services.ingest.files.names import Names
@@ -61,7 +62,7 @@ class FilesPlan:
             shown = [f"{path} ({each.reason})" for path, each in islice(self.broken.items(), _SHOWN)]
             more = f" and {len(self.broken) - _SHOWN} more" if len(self.broken) > _SHOWN else ""
             parts.append(f"{len(self.broken)} cannot be read and are SKIPPED: {', '.join(shown)}{more}")
-        return f"{len(self.files)} files to load" + (f"; {', '.join(parts)}" if parts else "")
+        return f"{counted(len(self.files), 'file')} to load" + (f"; {', '.join(parts)}" if parts else "")
 
     @property
     def left_out(self) -> Iterator[tuple[str, str]]:

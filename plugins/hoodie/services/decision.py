@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from hoodie.display import Shown, Shows
+from hoodie.display import Shown, Shows, counted
 
 P = TypeVar("P", covariant=True)
 
@@ -30,7 +30,7 @@ def _itself(item: Item) -> Item:
 
 @dataclass(frozen=True)
 class Items:
-    """What a plan touches, in order. `verb` says what would be done with them, `noun` what they are; `bytes` is their sum.
+    """What a plan touches, in order. `verb` says what would be done with them, `noun` what one of them is; `bytes` is their sum.
 
     `planned` are what the plan holds, and `item` describes one of them when it is printed: a plan of millions is not written out
     a second time for those who only carry it out.
@@ -39,7 +39,7 @@ class Items:
     verb: str
     planned: Sequence[Any]
     bytes: int
-    noun: str = "files"
+    noun: str = "file"
     item: Callable[[Any], Item] = _itself
 
     def __len__(self) -> int:
@@ -98,7 +98,7 @@ class Decision(Shows, Generic[P]):
 
     def _sum(self) -> str:
         if self.items is not None:
-            return f"would {self.items.verb} {len(self.items)} {self.items.noun}, {self.items.bytes:,} bytes; "
+            return f"would {self.items.verb} {counted(len(self.items), self.items.noun)}, {self.items.bytes:,} bytes; "
         return f"{self.would}; " if self.would else ""
 
 

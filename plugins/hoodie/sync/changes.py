@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from hoodie.display import counted
 from hoodie.model.time import Time
 from hoodie.timeline import Action, Instant
 from hoodie.view import PartitionFiles, TableState
@@ -48,7 +49,7 @@ def partition_changes(
     news = [instant for instant in state.timeline.commits if _is_new(instant, last, last_completion)]
     present_set, dropped = _removed(state, news)
     return PartitionChanges(
-        False, tuple(sorted(present_set)), tuple(sorted(dropped)), f"{len(news)} commits since {last}"
+        False, tuple(sorted(present_set)), tuple(sorted(dropped)), f"{counted(len(news), 'commit')} since {last}"
     )
 
 

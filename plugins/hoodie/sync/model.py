@@ -65,7 +65,7 @@ class CreateTable:
         keys = ", ".join(f"{column.name} {column.type}" for column in self.table.partition_columns)
         kind = "managed" if self.table.managed else "external"
         by = f" partitioned by {keys}" if keys else ""
-        columns = f"{len(self.table.columns)} columns"
+        columns = counted(len(self.table.columns), "column")
         return f"create {kind} table {self.table.full_name}: {columns}{by} at {self.table.location}"
 
 
@@ -118,7 +118,7 @@ class AddPartitions:
     partitions: tuple[CatalogPartition, ...]
 
     def __str__(self) -> str:
-        return f"add {len(self.partitions)} partitions to {self.table.full_name}: {_partitions(self.partitions)}"
+        return f"add {counted(len(self.partitions), 'partition')} to {self.table.full_name}: {_partitions(self.partitions)}"
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class MovePartitions:
     partitions: tuple[CatalogPartition, ...]
 
     def __str__(self) -> str:
-        return f"move {len(self.partitions)} partitions of {self.table.full_name}: {_partitions(self.partitions)}"
+        return f"move {counted(len(self.partitions), 'partition')} of {self.table.full_name}: {_partitions(self.partitions)}"
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class DropPartitions:
     partitions: tuple[CatalogPartition, ...]
 
     def __str__(self) -> str:
-        return f"drop {len(self.partitions)} partitions of {self.table.full_name}: {_partitions(self.partitions)}"
+        return f"drop {counted(len(self.partitions), 'partition')} of {self.table.full_name}: {_partitions(self.partitions)}"
 
 
 Action = (

@@ -39,7 +39,7 @@ def test_it_explains_as_text_and_as_json(capsys):
     assert capsys.readouterr().out.splitlines() == [
         "expire: 1 partition is old",
         "              10 bytes  day=1  older than 5 days",
-        "would expire 1 partitions, 10 bytes; nothing was changed",
+        "would expire 1 partition, 10 bytes; nothing was changed",
     ]
     assert expire("--explain", "--json") == 0
     assert json.loads(capsys.readouterr().out) == {

@@ -13,7 +13,7 @@ def test_a_long_plan_does_not_flood_the_terminal():
     assert lines[-3:] == [
         "  … and 800 more (--json shows all)",
         "last",
-        "would remove 1000 files, 1,000 bytes; nothing was changed",
+        "would remove 1,000 files, 1,000 bytes; nothing was changed",
     ]
     assert len(plan.as_dict("clean")["files"]) == 1000
 

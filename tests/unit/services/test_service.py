@@ -97,7 +97,7 @@ def test_it_is_explained(table):
         "partitions seen: 3",
         f"bytes seen: {decision.facts['bytes_seen']:,}",
         f"  {size:>14,} bytes  part=2024  is old",
-        f"would drop 1 files, {size:,} bytes; nothing was changed",
+        f"would drop 1 file, {size:,} bytes; nothing was changed",
     ]
     assert decision.as_dict("expire") == {
         "service": "expire",

@@ -112,8 +112,8 @@ def test_the_difference_is_explained_and_nothing_done(table):
     assert lines[0].startswith("sync: 2 commits since ")
     assert lines[2] == "add columns to default.trips: more bigint"
     assert lines[3].startswith("set properties of default.trips: spark.sql.sources.schema.part.0=")
-    assert lines[4] == "add 1 partitions to default.trips: z"
-    assert lines[5] == "drop 1 partitions of default.trips: x"
+    assert lines[4] == "add 1 partition to default.trips: z"
+    assert lines[5] == "drop 1 partition of default.trips: x"
     assert lines[6].startswith("set properties of default.trips: last_commit_completion_time_sync=")
     assert lines[7] == "would make 5 changes to the catalog; nothing was changed"
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from hoodie.clock import Clock
 from hoodie.config import clean_keys as keys
 from hoodie.config.key import Options, resolve
+from hoodie.display import counted
 from hoodie.errors import ConfigError
 from hoodie.model.clean import CleanFile, CleanPlan, CleanResult
 from hoodie.model.savepoint import Savepoint
@@ -70,7 +71,10 @@ def _due(state: TableState, options: Options) -> tuple[bool, str]:
     last = cleans[-1].completion_time or cleans[-1].time
     since = sum((commit.completion_time or commit.time) > last for commit in state.timeline.commits)
     wanted = options[keys.TRIGGER_COMMITS]
-    return since >= wanted, f"{since} commits (of {wanted}, {keys.TRIGGER_COMMITS.name}) since the last clean"
+    return (
+        since >= wanted,
+        f"{counted(since, 'commit')} (of {wanted}, {keys.TRIGGER_COMMITS.name}) since the last clean",
+    )
 
 
 def last_clean(state: TableState) -> CleanResult | None:
@@ -129,7 +133,7 @@ def _partitions(
     partitions = sorted(set().union(*(state.commit_metadata(instant).partitions for instant in changed)))
     return (
         partitions,
-        f"{len(partitions)} partitions were changed by {len(changed)} commits since the last clean ({last.start})",
+        f"{counted(len(changed), 'commit')} since the last clean ({last.start}) changed {counted(len(partitions), 'partition')}",
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from itertools import takewhile
 
+from hoodie.display import counted
 from hoodie.model.clean import CleanFile
 from hoodie.model.files import FileGroup, FileSlice, GroupId, LogFile
 from hoodie.model.time import BEGINNING, Time
@@ -31,7 +32,7 @@ def earliest_by_commits(timeline: Timeline, retained: int) -> Retention:
     """The first of the last `retained` completed commits, but never later than a pending write (its readers may need it)."""
     commits = timeline.commits
     if len(commits) <= retained:
-        return Retention(None, f"{len(commits)} commits are on the timeline and {retained} are retained")
+        return Retention(None, f"{counted(len(commits), 'commit')} on the timeline, and {retained} are retained")
     return _not_past_pending(timeline, commits[len(commits) - retained], f"the last {retained} commits are retained")
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from hoodie.clock import Clock
 from hoodie.config.groups import CLEAN_OPTIONS, OptionGroup
+from hoodie.display import counted
 from hoodie.model.clean import CleanPlan
 from hoodie.services.clean.execute import CleanRun, run_clean
 from hoodie.services.clean.plan import decide_clean
@@ -33,7 +34,7 @@ class Clean:
     def told(self, done: CleanRun) -> tuple[str, str | None]:
         if not done.results:
             return f"nothing to do: {done.decision.reason}", None
-        return f"{done.files_deleted} files removed; {done.decision.reason}", done.results[-1].start
+        return f"{counted(done.files_deleted, 'file')} removed; {done.decision.reason}", done.results[-1].start
 
 
 CLEAN = Clean()

@@ -36,7 +36,7 @@ def decision(plan: CompactionPlan | None, reason: str, backlog: Backlog) -> Deci
         plan,
         reason,
         {"backlog": asdict(backlog)},
-        Items("compact", operations, _bytes(operations, "TOTAL_IO_READ_MB"), "file groups", _item),
+        Items("compact", operations, _bytes(operations, "TOTAL_IO_READ_MB"), "file group", _item),
         before=(),
         after=(
             f"backlog: {backlog.log_files} logs of {backlog.log_bytes:,} bytes in {backlog.file_groups} file groups, "

@@ -25,7 +25,7 @@ def test_explain_changes_nothing_and_shows_what_a_run_does(tmp_path, land, versi
     capsys.readouterr()
     before = everything(tmp_path)
     assert ingest(path, land, "--explain") == DONE
-    assert "would load 1 files" in capsys.readouterr().out
+    assert "would load 1 file" in capsys.readouterr().out
     assert clean(path, "--explain") == DONE
     assert "would remove 0 files" in capsys.readouterr().out
     assert everything(tmp_path) == before

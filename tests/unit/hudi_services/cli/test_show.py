@@ -174,7 +174,7 @@ def test_the_overview(path, capsys):
     assert (found["rows_in_base_files"], found["partitions"], found["base_files"], found["older_files"]) == (1, 1, 1, 2)
     assert sum(bar["files"] for bar in found["base_file_sizes"]) == 1
     assert len(found["last_commits"]) == 3
-    assert found["next"]["clean"]["reason"] == "3 commits are on the timeline and 10 are retained"
+    assert found["next"]["clean"]["reason"] == "3 commits on the timeline, and 10 are retained"
     assert found["age"] >= 0
     assert (found["pending"], found["locks"], found["problems"]) == ([], [], [])
     assert "base files by size" in text

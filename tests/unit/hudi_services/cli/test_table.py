@@ -60,7 +60,7 @@ def test_a_table_is_loaded_cleaned_and_looked_at_by_its_name(tmp_path, land, cal
     deliver(land, "dt=2024-01-02/y.parquet", [("b", "q", 2, 2)])
     assert call("ingest", "--table=trips") == DONE
     assert call("clean", "--table=trips", "--explain") == DONE
-    assert "2 commits are on the timeline and 2 are retained" in capsys.readouterr().out
+    assert "2 commits on the timeline, and 2 are retained" in capsys.readouterr().out
     table = HoodieTable.open(str(tmp_path / "trips"), engine=LocalEngine(1))
     assert table.properties.partition_fields == ("part",)
     assert [row["ts"] for row in table.read().to_pylist()] == [2]

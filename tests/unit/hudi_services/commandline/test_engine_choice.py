@@ -55,7 +55,7 @@ def test_small_work_is_for_threads_and_the_reason_is_told(tmp_path, capsys):
     assert _ingest(tmp_path, "--engine=auto") == 0
     said = capsys.readouterr().out
     assert re.search(
-        r"^engine: threads of this process, as the work is small: 1 new files of \d+ bytes; up to 256 MB", said
+        r"^engine: threads of this process, as the work is small: 1 new file of \d+ bytes; up to 256 MB", said
     )
 
 
@@ -76,9 +76,7 @@ def test_what_is_stored_in_the_partitions_written_last_counts(tmp_path, capsys):
     assert _ingest(tmp_path) == 0
     pq.write_table(pa.table({"id": ["b"], "n": [1]}), tmp_path / "land" / "2.parquet")
     assert _ingest(tmp_path, "--engine=auto") == 0
-    found = re.search(
-        r"1 new files of \d+ bytes, and (\S+) kB in the 1 partitions written last", capsys.readouterr().out
-    )
+    found = re.search(r"1 new file of \d+ bytes, and (\S+) kB in the 1 partition written last", capsys.readouterr().out)
     assert found is not None
     assert float(found[1]) > 1, "the base file"
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from hoodie.display import counted
 from hudi_services.outcome.result import ServiceResult
 from tests.unit.hudi_services.ingest.conftest import Feed
 
@@ -35,7 +36,7 @@ def add_up(result: ServiceResult) -> None:
         (result.rows_repeated, "more than came"),
         (result.rows_quarantined, "quarantined in"),
     ):
-        assert (f"{count} rows {words}" in result.message) == (count > 0)
+        assert (f"{counted(count, 'row')} {words}" in result.message) == (count > 0)
 
 
 def model(stored: dict[str, list[int]], operation: str, rows: list[tuple[str, int, int]]) -> dict[str, int]:

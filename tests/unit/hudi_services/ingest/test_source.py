@@ -75,7 +75,7 @@ def test_a_later_run_loads_what_came_after_the_position_of_the_last_commit(topic
     idle = topic.run()
     assert (idle.instant, idle.message) == (None, "nothing to do: 0 messages from offset 1 on")
     topic.send(SECOND)
-    assert topic.run().message == "2 rows inserted, 0 updated, 0 deleted; 1 messages from offset 1 on"
+    assert topic.run().message == "2 rows inserted, 0 updated, 0 deleted; 1 message from offset 1 on"
     assert topic.ids == ["a", "b", "c", "d"]
 
 

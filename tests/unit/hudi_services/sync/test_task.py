@@ -45,5 +45,5 @@ def test_a_plan_in_words(table):
     text = table.explain(Sync(MemoryCatalog())).as_text("sync").splitlines()
     assert text[0] == "sync: every partition: not synced before"
     assert text[2].startswith("  create external table default.trips: 8 columns partitioned by part string at ")
-    assert text[3] == "  add 1 partitions to default.trips: x"
+    assert text[3] == "  add 1 partition to default.trips: x"
     assert text[-1] == "would make 3 changes to the catalog; nothing was changed"

@@ -166,7 +166,7 @@ def test_only_partitions_that_changed_are_listed(tmp_path, clock):
 def test_why_nothing_is_done(table):
     assert "no commits" in table.explain(CLEAN).reason
     upsert(table, ("a", "p", 1, 1))
-    assert table.explain(CLEAN).reason == "1 commits are on the timeline and 10 are retained"
+    assert table.explain(CLEAN).reason == "1 commit on the timeline, and 10 are retained"
 
 
 def test_a_pending_instant_holds_the_cleaner_back_and_is_named(table, clock):

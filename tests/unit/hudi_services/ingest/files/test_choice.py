@@ -76,7 +76,7 @@ def test_young_files_wait_for_a_later_run_and_are_told(feed):
     aged(feed, "3.csv", -60)
     said = Feed.model_validate({"min_age": "5m"})
     plan = explained(feed, declared=said, clock=FakeClock(NOW))
-    assert plan.reason == "1 files to load; 2 changed too short a time ago and wait for a later run"
+    assert plan.reason == "1 file to load; 2 changed too short a time ago and wait for a later run"
     assert plan.as_dict("ingest")["left_out"] == [
         {"path": "2.csv", "reason": "changed too short a time ago"},
         {"path": "3.csv", "reason": "changed too short a time ago"},
