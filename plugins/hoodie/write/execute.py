@@ -12,7 +12,7 @@ import pyarrow as pa
 from hoodie.config import concurrency_keys
 from hoodie.display import Shown, Shows, counted
 from hoodie.engine.spooled import OnceSplit
-from hoodie.errors import ArgumentError, WriteConflictError, check_argument
+from hoodie.errors import ArgumentError, HoodieError, MissingFileError, WriteConflictError, check_argument
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata
 from hoodie.model.outcome import ServiceOutcome
 from hoodie.timeline import Instant
@@ -157,7 +157,11 @@ class _Write:
             instant = tx.open(commit_action(tx.state.properties))
             context = write_context(plan, tx.writing(instant, access.engine.write_token))
             look = shared and plan.options[concurrency_keys.CHECK_NEW_KEYS] and bool(plan.properties.record_key_fields)
-            written = Pipeline(tx.state, plan, context, access.engine, look).run(self.rows)
+            pipeline = Pipeline(tx.state, plan, context, access.engine, look)
+            try:
+                written = pipeline.run(self.rows)
+            except MissingFileError as error:
+                raise self._taken_away(error, tx.state, instant) from error
             if context.paths.may_nest:
                 refuse_nested(access.storage, instant.time, {stat.partition for stat in written.stats})
             metadata = CommitMetadata(self.operation.upper(), tuple(written.stats), self.extra)
@@ -172,6 +176,16 @@ class _Write:
 
             (done,) = tx.commit(Change(instant, metadata, more, written.touched, meets))
             return WriteResult(done.instant, done.metadata, rows_combined=written.rows_combined)
+
+    def _taken_away(self, error: MissingFileError, begun: TableState, own: Instant) -> HoodieError:
+        """A file that others have deleted since the write began, as a log of version 6 whose writer lost, is a conflict."""
+        if not self.sharing.optimistic or {*self.access.state().timeline} <= {*begun.timeline, own}:
+            return error
+        return WriteConflictError(
+            f"A file that a write of table {begun.storage.base_path} was reading has been taken away by another",
+            found=error.what,
+            fix="nothing of this write is left; run it again. If it is missing then, too, it is lost: the error will say so",
+        )
 
 
 def _readable_again(rows: Any) -> bool:

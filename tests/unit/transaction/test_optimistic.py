@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from hoodie import CLEAN, COMPACTION
-from hoodie.errors import DuplicateKeyError, PendingInstantError, WriteConflictError
+from hoodie.errors import DuplicateKeyError, MissingFileError, PendingInstantError, WriteConflictError
 from hoodie.storage import walk_files
 from hoodie.timeline import Action
 from hoodie.transaction.heartbeat import FOLDER
+from hoodie.write.pipeline import Pipeline
 from tests.support.rivals import OCC, QuickClock, Rival, shared
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
@@ -324,4 +325,33 @@ def test_a_heartbeat_goes_on_while_the_write_does(path):
     table.write(batch([("b", "q", 2, 2)]), "upsert", {**APART, **quick})
     assert one.finish() is None
     assert content(table) == {"a": ("p", 2, 2), "b": ("q", 2, 2)}
+    at_rest(table)
+
+
+@pytest.mark.parametrize("path", [MOR], indirect=True)
+def test_a_file_that_another_takes_away_is_a_conflict(path, monkeypatch):
+    """A log of version 6 that was listed, and whose writer has lost since: whoever was reading it goes out from anew."""
+    table = shared(path)
+    run = Pipeline.run
+    taken = []
+
+    def once(pipeline, rows):
+        if not taken:
+            taken.append(1)
+            assert Rival(path, write([("b", "q", 2, 2)])).begin().finish() is None
+            raise MissingFileError("A log is gone")
+        return run(pipeline, rows)
+
+    monkeypatch.setattr(Pipeline, "run", once)
+    table.write(batch([("a", "p", 2, 2)]), "upsert", {**APART, "hoodie.write.num.retries.on.conflict.failures": 1})
+    assert content(table) == {"a": ("p", 2, 2), "b": ("q", 2, 2)}
+    at_rest(table)
+
+
+def test_a_file_that_is_missing_although_nobody_was_there_is_no_conflict(path):
+    table = shared(path)
+    (file,) = (info for info in table.storage.list("part=p").files if info.name.endswith(".parquet"))
+    table.storage.delete(file.path)
+    with pytest.raises(MissingFileError):
+        table.write(batch([("a", "p", 2, 2)]), "upsert", APART)
     at_rest(table)
