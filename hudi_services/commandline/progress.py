@@ -70,8 +70,11 @@ class _Lines:
 
 
 def line_of(stage: Stage, seconds: float) -> str:
-    """`write files: 3 of 12 tasks, 43.1 of 160 MB, 8.6 MB/s, 5 s`."""
-    parts = [f"{stage.tasks_done:,} of {counted(stage.tasks, 'task')}"] if stage.tasks else []
+    """`key rows: 3 of 12 files, 43.1 of 160 MB, 8.6 MB/s, 5 s`; tasks where files are not known."""
+    done, of_all, noun = stage.tasks_done, stage.tasks, "task"
+    if stage.files:
+        done, of_all, noun = stage.files_done, stage.files, "file"
+    parts = [f"{done:,} of {counted(of_all, noun)}"] if of_all else []
     if stage.bytes:
         parts.append(f"{size_of(stage.bytes_done)} of {size_of(stage.bytes)}")
         if stage.bytes_done and seconds > 0:

@@ -31,6 +31,11 @@ class CheckedSplit:
     def size(self) -> int:
         return self.split.size
 
+    @property
+    def files(self) -> int:
+        """Those of the source."""
+        return self.split.files
+
     def narrowed(self, columns: Sequence[str]) -> None:
         """Which rows are good shows only when all columns are parsed."""
         return

@@ -50,6 +50,11 @@ class SourceSplit(Protocol):
         """About how many bytes."""
         ...
 
+    @property
+    def files(self) -> int:
+        """How many files it reads, each counted by one split; 0 where the source has none."""
+        ...
+
     def tables(self, reject: Reject) -> Iterator[Delivered]:
         """All rows, some at a time; any types that cast to those of the table.
 

@@ -78,6 +78,11 @@ class MemorySplit:
     def size(self):
         return _size(self.message)
 
+    @property
+    def files(self) -> int:
+        """None."""
+        return 0
+
     def tables(self, reject):
         origin = f"offset {self.offset}"
         if isinstance(self.message, str):

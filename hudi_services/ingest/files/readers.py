@@ -38,6 +38,11 @@ class Piece:
     def path(self) -> str:
         return self.file.path
 
+    @property
+    def is_first(self) -> bool:
+        """Whether the file begins with it."""
+        return self.row_groups is None or 0 in self.row_groups
+
 
 @dataclass(frozen=True)
 class FileSplit:
@@ -53,6 +58,11 @@ class FileSplit:
     @property
     def size(self) -> int:
         return sum(piece.size for piece in self.pieces)
+
+    @property
+    def files(self) -> int:
+        """Those that begin in it."""
+        return sum(piece.is_first for piece in self.pieces)
 
     def tables(self, reject: Reject) -> Iterator[Delivered]:
         """The rows of each file, and their lines or, of Parquet, their numbers from 1. Raises SourceError for a file that cannot

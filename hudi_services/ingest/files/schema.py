@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -45,6 +46,7 @@ class FileSchemas:
     SourceError naming a file that cannot be read; where the feed skips such, the file is read to its end, and the look says why.
     """
 
+    task_is_file: ClassVar[bool] = True
     storage: Storage
     file_format: str
     known: pa.Schema | None

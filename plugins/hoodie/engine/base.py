@@ -26,6 +26,11 @@ class Split(Protocol):
         """About how many bytes it holds: for the number of tasks, not for correctness."""
         ...
 
+    @property
+    def files(self) -> int:
+        """How many files of the input it reads, each counted by one split; 0 where it is none."""
+        ...
+
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Its rows, each once."""
         ...

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from hoodie.engine.base import Block, BucketFn, Buckets, Exchanged, InputFn, Split
 from hoodie.engine.memory_pool import use_task_pool
-from hoodie.engine.progress import Counter, Progress, step_of
+from hoodie.engine.progress import Counter, Progress, files_of, step_of
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -69,18 +69,20 @@ class LocalEngine:
         return _write_token
 
     def map(self, function: Callable[[T], R], tasks: Sequence[T], sizes: Sequence[int] = ()) -> list[R]:
-        return self._run(function, tasks, step_of(function), sizes)
+        return self._run(function, tasks, step_of(function), sizes, files_of(function, len(tasks)))
 
     def map_input(self, function: InputFn[R], rows: Sequence[Split]) -> list[R]:
         return self._map_input(function, rows, step_of(function))
 
     def _map_input(self, function: InputFn[R], rows: Sequence[Split], step: str) -> list[R]:
-        sizes = [split.size for split in rows]
-        return self._run(lambda task: function(task[0], task[1].batches()), list(enumerate(rows)), step, sizes)
+        sizes, files = [split.size for split in rows], [split.files for split in rows]
+        return self._run(lambda task: function(task[0], task[1].batches()), list(enumerate(rows)), step, sizes, files)
 
-    def _run(self, function: Callable[[T], R], tasks: Sequence[T], step: str, sizes: Sequence[int]) -> list[R]:
+    def _run(
+        self, function: Callable[[T], R], tasks: Sequence[T], step: str, sizes: Sequence[int], files: Sequence[int] = ()
+    ) -> list[R]:
         use_task_pool()
-        counter = Counter(self._progress, step, len(tasks), sizes) if self._progress is not None else None
+        counter = Counter(self._progress, step, len(tasks), sizes, files) if self._progress is not None else None
 
         def run(task: int) -> R:
             result = function(tasks[task])
@@ -114,11 +116,13 @@ class _LocalBuckets:
             yield from store.tables(bucket)
 
     def map(self, function: BucketFn[R]) -> list[R]:
-        return self._map(function, step_of(function))
+        return self._map(function, step_of(function), files_of(function, self.count))
 
-    def _map(self, function: BucketFn[R], step: str) -> list[R]:
+    def _map(self, function: BucketFn[R], step: str, files: Sequence[int] = ()) -> list[R]:
         sizes = [sum(store.sizes[bucket] for store in self._stores) for bucket in range(self.count)]
-        return self._engine._run(lambda bucket: function(bucket, self._tables(bucket)), range(self.count), step, sizes)
+        return self._engine._run(
+            lambda bucket: function(bucket, self._tables(bucket)), range(self.count), step, sizes, files
+        )
 
     def each(self, function: BucketFn[tuple[R, Callable[[], pa.Table]]]) -> tuple[list[R], Buckets]:
         store = _Store(self.count, self._engine._memory)

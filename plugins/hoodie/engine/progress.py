@@ -13,13 +13,16 @@ _BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_")
 
 @dataclass(frozen=True)
 class Stage:
-    """One call of an engine: what its tasks do, how many are done of how many, and of about how many bytes (0: not known)."""
+    """One call of an engine: what its tasks do, how many are done of how many, and of about how many bytes and files (0: not
+    known)."""
 
     step: str
     tasks: int
     bytes: int = 0
     tasks_done: int = 0
     bytes_done: int = 0
+    files: int = 0
+    files_done: int = 0
 
 
 Progress = Callable[[Stage], None]
@@ -33,13 +36,22 @@ def step_of(function: Callable[..., Any]) -> str:
     return " ".join(_BORDER.sub(" ", name).split()).lower()
 
 
-class Counter:
-    """Counts the tasks of a stage and tells the progress of it; `sizes` in bytes, by the number of the task, or empty."""
+def files_of(function: Callable[..., Any], tasks: int) -> Sequence[int]:
+    """One file a task where the function says so (`task_is_file`), else none that are known."""
+    return [1] * tasks if getattr(getattr(function, "func", function), "task_is_file", False) else ()
 
-    def __init__(self, progress: Progress, step: str, tasks: int, sizes: Sequence[int]) -> None:
+
+class Counter:
+    """Counts the tasks of a stage and tells the progress of it; `sizes` in bytes and `files`, by the number of the task, or
+    empty."""
+
+    def __init__(
+        self, progress: Progress, step: str, tasks: int, sizes: Sequence[int], files: Sequence[int] = ()
+    ) -> None:
         self._progress = progress
         self._sizes = sizes
-        self._stage = Stage(step, tasks, sum(sizes))
+        self._files = files
+        self._stage = Stage(step, tasks, sum(sizes), files=sum(files))
         self._lock = Lock()
         progress(self._stage)
 
@@ -48,5 +60,11 @@ class Counter:
         with self._lock:
             stage = self._stage
             size = self._sizes[task] if self._sizes else 0
-            self._stage = replace(stage, tasks_done=stage.tasks_done + 1, bytes_done=stage.bytes_done + size)
+            files = self._files[task] if self._files else 0
+            self._stage = replace(
+                stage,
+                tasks_done=stage.tasks_done + 1,
+                bytes_done=stage.bytes_done + size,
+                files_done=stage.files_done + files,
+            )
             self._progress(self._stage)

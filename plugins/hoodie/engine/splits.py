@@ -18,6 +18,11 @@ class ArrowSplit:
     def size(self) -> int:
         return int(self.table.nbytes)
 
+    @property
+    def files(self) -> int:
+        """None."""
+        return 0
+
     def batches(self) -> Iterator[pa.RecordBatch]:
         return iter(self.table.to_batches())
 

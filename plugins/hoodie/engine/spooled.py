@@ -18,6 +18,7 @@ class OnceSplit:
     """The rows of a stream, each of them to whichever of the tasks that share the split asks first. Not picklable."""
 
     size = 0  # nobody knows
+    files = 0
 
     def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
         self._batches = batches
@@ -43,6 +44,7 @@ class SpooledSplit:
     path: Path
     size: int
     columns: tuple[str, ...] | None = None  # None: all
+    files: int = 0  # of the user's
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         options = pa.ipc.IpcReadOptions(included_fields=self._places())

@@ -46,6 +46,11 @@ class KeySplit:
     def size(self) -> int:
         return sum(file_slice.size for _, file_slice in self.slices)
 
+    @property
+    def files(self) -> int:
+        """A slice counts as one."""
+        return len(self.slices)
+
     def batches(self) -> Iterator[pa.RecordBatch]:
         for number, file_slice in self.slices:
             for batch, first in self._keys(file_slice):

@@ -125,6 +125,11 @@ class SourceSplit:
     def size(self) -> int:
         return self.info.size
 
+    @property
+    def files(self) -> int:
+        """The one."""
+        return 1
+
     def batches(self) -> Iterator[pa.RecordBatch]:
         for rows in self.tables():
             yield from rows.to_batches()

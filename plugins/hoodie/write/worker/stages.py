@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -201,6 +202,7 @@ class Route:
 class WriteFiles:
     """Rows of one file -> its stat, None when nothing changed."""
 
+    task_is_file: ClassVar[bool] = True
     context: WriteContext
     tasks: tuple[FileTask, ...]
 

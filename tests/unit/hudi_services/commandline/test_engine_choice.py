@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import hoodie
 from hoodie.engine import LocalEngine, Stage
 from hoodie.engine.progress import step_of
 from hudi_services.cli import main
 from hudi_services.commandline.progress import line_of, progress_lines
 from hudi_services.entry.sizes import bytes_of, size_of
+from hudi_services.folders import PROJECT
+from hudi_services.ingest.files.source import FilesSource
+from hudi_services.ingest.request import IngestRequest
+from hudi_services.ingest.run import run_ingest
 from hudi_services.registry.load import load_registry
-from tests.support.tables import SMALL_BLOOM, batch, create
+from tests.support.tables import OPTIONS, SMALL_BLOOM, batch, create
 
 
 @pytest.mark.parametrize(
@@ -166,7 +175,55 @@ def test_quick_work_is_silent():
     assert lines == []
 
 
+PTY = """
+import pty, sys, os
+sys.path[:0] = sys.argv[1:]
+reader, writer = pty.openpty()
+os.dup2(writer, 2)
+from hoodie.engine.progress import Stage
+from hudi_services.commandline import progress
+progress._FIRST = 0.0
+with progress.progress_shown(None) as shown:
+    shown(Stage("write files", 12, 160 << 20, 3, 40 << 20, 12, 3))
+    shown(Stage("write files", 12, 160 << 20, 6, 80 << 20, 12, 6))
+os.write(writer, b"END")
+said = b""
+while not said.endswith(b"END"):
+    said += os.read(reader, 65536)
+sys.stdout.buffer.write(said)
+"""
+
+
+def test_a_terminal_has_a_bar_that_goes_away():
+    folders = [str(Path(hoodie.__file__).parents[1]), str(PROJECT)]
+    environ = {**os.environ, "TERM": "xterm", "COLUMNS": "120", "LANG": "C.UTF-8"}
+    run = subprocess.run(
+        [sys.executable, "-c", PTY, *folders], env=environ, capture_output=True, check=True, timeout=60
+    )
+    said = run.stdout.decode()
+    assert "write files" in said
+    assert "\u2501" in said, "the bar"
+    assert "6 of 12 files, 80.0 MB of 160 MB" in said
+    assert said.rstrip("END").endswith(("\x1b[2K", "\x1b[?25h")), "the line is erased"
+
+
+def test_a_load_counts_files(tmp_path):
+    (folder := tmp_path / "land").mkdir()
+    stages = []
+    for number in range(3):
+        (folder / f"{number}.csv").write_text(f"id,part,ts,value\nk{number},p{number},1,1\n")
+    source = FilesSource(str(folder), "csv")
+    request = IngestRequest(f"{folder}_table", source, options={**OPTIONS, **SMALL_BLOOM})
+    run_ingest(request, LocalEngine(2, progress=stages.append))
+    last = {stage.step: (stage.files_done, stage.files) for stage in stages}
+    assert last["file schemas"] == last["write files"] == (3, 3)
+    read = [files for step, files in last.items() if step not in ("file schemas", "write files") and files[1]]
+    assert read
+    assert set(read) == {(3, 3)}
+
+
 def test_a_line():
     assert line_of(Stage("tag", 0), 1.2) == "tag: 1 s"
+    assert line_of(Stage("tag", 3, 0, 1, 0, 1, 1), 5) == "tag: 1 of 1 file, 5 s"
     assert line_of(Stage("tag", 3, 0, 1), 5) == "tag: 1 of 3 tasks, 5 s"
     assert line_of(Stage("tag", 3, 100 << 20, 1, 50 << 20), 5) == "tag: 1 of 3 tasks, 50.0 MB of 100 MB, 10.0 MB/s, 5 s"
