@@ -1,7 +1,8 @@
 """Which source files a table holds already, and which could not be read: kept in the commit of a load, so that both become
 visible in one step.
 
-Programs that know nothing of files that could not be read find these to be new: they try them again.
+Programs that know nothing of files that could not be read find these to be new: they try them again. Programs that know nothing
+of the times of files compare their sizes only.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -36,13 +37,28 @@ class Broken:
         return (self.size, self.modified_ms) == (file.size, file.modified_ms)
 
 
-Loaded = Mapping[str, Mapping[str, int]]
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A file that was loaded, as it was then: bytes, and time of its last change (s since 1970; None: nobody noted it)."""
+
+    size: int
+    changed_s: int | None = None
+
+    @classmethod
+    def of(cls, file: SourceFile) -> Taken:
+        return cls(file.size, file.modified_ms // 1000)
+
+    def is_of(self, file: SourceFile) -> bool:
+        return self in (Taken.of(file), Taken(file.size))
+
+
+Loaded = Mapping[str, Mapping[str, Taken]]
 Left = Mapping[str, Mapping[str, Broken]]
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Source folder -> path of each loaded file -> its size in bytes; and of each that was left out -> what it was.
+    """Source folder -> path of each loaded file, and of each that was left out -> what it was.
 
     One folder may be there in several spellings.
     """
@@ -50,7 +66,7 @@ class Checkpoint:
     sources: Loaded = field(default_factory=dict)
     left_out: Left = field(default_factory=dict)
 
-    def loaded(self, source: str) -> Mapping[str, int]:
+    def loaded(self, source: str) -> Mapping[str, Taken]:
         """The files of `source`, whatever it was called when they were loaded."""
         return _of(self.sources, source)
 
@@ -62,7 +78,7 @@ class Checkpoint:
         self, source: str, files: Iterable[SourceFile], broken: Mapping[str, Broken] | None = None
     ) -> Checkpoint:
         """The checkpoint after `files` of `source` were loaded too, and those that are `broken` now were left out."""
-        loaded = {**self.loaded(source), **{file.path: file.size for file in files}}
+        loaded = {**self.loaded(source), **{file.path: Taken.of(file) for file in files}}
         others = self.without(source)
         left_out = {**others.left_out, canonical(source): broken} if broken else others.left_out
         return Checkpoint({**others.sources, canonical(source): loaded}, left_out)
@@ -77,7 +93,9 @@ class Checkpoint:
 
     def encode(self) -> str:
         """Text for a commit's extra metadata: paths repeat their folders, so they are compressed."""
-        entry: dict[str, object] = {"version": _VERSION, "sources": _packed(self.sources)}
+        sizes = {source: {path: each.size for path, each in files.items()} for source, files in self.sources.items()}
+        times = {source: [files[path].changed_s for path in sorted(files)] for source, files in self.sources.items()}
+        entry: dict[str, object] = {"version": _VERSION, "sources": _packed(sizes), "changed_s": _compressed(times)}
         if self.left_out:
             plain = {
                 source: {path: [each.size, each.modified_ms, each.reason] for path, each in files.items()}
@@ -94,8 +112,10 @@ class Checkpoint:
             if entry["version"] != _VERSION:
                 raise ValueError(f"version {entry['version']}")
             left_out = _unpacked(entry["left_out"]) if "left_out" in entry else {}
+            sizes = _unpacked(entry["sources"])
+            times = _unpacked(entry["changed_s"]) if "changed_s" in entry else {}
             return Checkpoint(
-                _unpacked(entry["sources"]),
+                {source: _taken(files, times.get(source, [None] * len(files))) for source, files in sizes.items()},
                 {source: {path: Broken(*each) for path, each in files.items()} for source, files in left_out.items()},
             )
         except (ValueError, KeyError, TypeError, AttributeError, zlib.error) as error:
@@ -111,9 +131,17 @@ def _of(sources: Mapping[str, Mapping[str, V]], source: str) -> dict[str, V]:
     return {path: each for name in names for path, each in sources[name].items()}
 
 
+def _taken(sizes: Mapping[str, int], times: Sequence[int | None]) -> dict[str, Taken]:
+    """Of sizes by path and times in the order of the paths."""
+    return {path: Taken(sizes[path], changed_s) for path, changed_s in zip(sorted(sizes), times, strict=True)}
+
+
 def _packed(sources: Mapping[str, Mapping[str, object]]) -> str:
-    lines = json.dumps({source: dict(sorted(files.items())) for source, files in sorted(sources.items())})
-    return base64.b64encode(zlib.compress(lines.encode(), 9)).decode()
+    return _compressed({source: dict(sorted(files.items())) for source, files in sorted(sources.items())})
+
+
+def _compressed(entry: object) -> str:
+    return base64.b64encode(zlib.compress(json.dumps(entry).encode(), 9)).decode()
 
 
 def _unpacked(packed: str) -> Any:

@@ -9,16 +9,19 @@ from functools import cached_property
 
 @dataclass(frozen=True)
 class Names:
-    """Paths below a folder that match one of `patterns`; without any, all.
+    """Paths below a folder that match one of `patterns`; without any, those with one of `endings`, in any case.
 
     `*` and `?` are any characters of one name, `[a-z]` and `[!a-z]` one of them or none of them, `**` any folders. A pattern
     without a slash is that of the file's name in whatever folder; with one it is that of the whole path.
     """
 
     patterns: tuple[str, ...] = ()
+    endings: tuple[str, ...] = ("",)
 
     def __contains__(self, path: str) -> bool:
-        return not self.patterns or any(regex.fullmatch(path) for regex in self._regexes)
+        if not self.patterns:
+            return path.lower().endswith(self.endings)
+        return any(regex.fullmatch(path) for regex in self._regexes)
 
     @cached_property
     def _regexes(self) -> list[re.Pattern[str]]:

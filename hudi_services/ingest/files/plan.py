@@ -9,7 +9,7 @@ from itertools import islice
 from math import inf
 
 from hoodie.display import counted
-from hudi_services.ingest.files.checkpoint import Broken
+from hudi_services.ingest.files.checkpoint import Broken, Taken
 from hudi_services.ingest.files.listing import SourceFile
 from hudi_services.ingest.files.names import Names
 
@@ -42,8 +42,8 @@ class FilesPlan:
     files: tuple[SourceFile, ...]
     loaded_before: int
     outside_window: int
-    changed: tuple[SourceFile, ...]  # loaded before, with another size since
-    unmatched: int = 0  # files of another name than the pattern's
+    changed: tuple[SourceFile, ...]  # loaded before, with another size or time since
+    unmatched: int = 0  # files of other names than those of the pattern or format
     young: tuple[SourceFile, ...] = ()
     broken: Mapping[str, Broken] = field(default_factory=dict)
 
@@ -53,7 +53,7 @@ class FilesPlan:
         left_out = [
             (self.loaded_before, "were loaded before"),
             (self.outside_window, "are outside the date range"),
-            (self.unmatched, "do not match the pattern"),
+            (self.unmatched, "have other names"),
             (len(self.young), "changed too short a time ago and wait for a later run"),
             (len(self.changed), "changed after they were loaded (--reload loads them again)"),
         ]
@@ -90,7 +90,7 @@ class Choice:
 
 def plan_files(
     files: Sequence[SourceFile],
-    loaded: Mapping[str, int],
+    loaded: Mapping[str, Taken],
     choice: Choice,
     broken: Mapping[str, Broken] | None = None,
 ) -> FilesPlan:
@@ -107,7 +107,7 @@ def plan_files(
         elif file.day not in choice.window:
             outside += 1
         elif file.path in loaded and not choice.reload:
-            if loaded[file.path] == file.size:
+            if loaded[file.path].is_of(file):
                 before += 1
             else:
                 changed.append(file)

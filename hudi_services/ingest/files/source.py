@@ -17,7 +17,7 @@ from hoodie.storage import open_storage
 from hudi_services.feed.model import Feed
 from hudi_services.ingest.files.checkpoint import KEY, Broken, Checkpoint
 from hudi_services.ingest.files.declaration import declared_schema, defaults
-from hudi_services.ingest.files.listing import list_source
+from hudi_services.ingest.files.listing import FORMATS, list_source
 from hudi_services.ingest.files.names import Names
 from hudi_services.ingest.files.numbers import roomy
 from hudi_services.ingest.files.plan import Choice, FilesPlan, Window, plan_files
@@ -65,7 +65,7 @@ class FilesSource:
         defaults(self.feed)  # a mistake in them ends here, also where there is no file
         places.check_source(self.folder)
         own = [canonical(places.table), canonical(places.quarantine)]
-        files = list_source(self.folder, self.file_format, self.date_pattern, own, any_ending=bool(self.feed.pattern))
+        files = list_source(self.folder, self.file_format, self.date_pattern, own, any_ending=True)
         before = self._checkpoint(position, start_fresh=start_fresh)
         return FileBatch(
             self, before, plan_files(files, before.loaded(self.folder), self._choice, self._broken(before))
@@ -75,7 +75,13 @@ class FilesSource:
     def _choice(self) -> Choice:
         min_age = self.feed.min_age.total_seconds()
         settled = {"settled_ms": (self.clock.now().timestamp() - min_age) * 1000} if min_age else {}
-        return Choice(self.window, Names(self.feed.pattern), order=self.feed.order, reload=self.reload, **settled)
+        return Choice(
+            self.window,
+            Names(self.feed.pattern, FORMATS[self.file_format]),
+            order=self.feed.order,
+            reload=self.reload,
+            **settled,
+        )
 
     def _broken(self, before: Checkpoint) -> Mapping[str, Broken]:
         """The files that are left out again. Whoever does not skip such finds them in the way."""

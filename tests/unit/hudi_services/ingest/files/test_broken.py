@@ -12,7 +12,7 @@ import pytest
 from hoodie.engine import LocalEngine
 from hoodie.errors import SourceError
 from hudi_services.feed.model import Feed
-from hudi_services.ingest.files.checkpoint import KEY, Broken, Checkpoint
+from hudi_services.ingest.files.checkpoint import KEY, Broken, Checkpoint, Taken
 from hudi_services.ingest.files.listing import SourceFile
 from hudi_services.ingest.source import Position
 from hudi_services.ingest.task import IngestTask
@@ -152,8 +152,8 @@ def test_a_checkpoint_gives_back_what_was_left_out_and_older_programs_read_the_r
     text = checkpoint.encode()
     read = Checkpoint.decode(Position(text, "1", "a commit"))
     assert read.broken("/land/") == broken
-    assert read.loaded("/land") == {"a": 3}
-    assert json.loads(text).keys() == {"version", "sources", "left_out"}
+    assert read.loaded("/land") == {"a": Taken(3, 0)}
+    assert json.loads(text).keys() == {"version", "sources", "changed_s", "left_out"}
     assert json.loads(text)["version"] == 1
     assert (
         Checkpoint().with_files("/land", [file]).encode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 
 import pytest
@@ -13,7 +14,7 @@ from hoodie.clock import SystemClock
 from hoodie.errors import CorruptTableError, MissingFileError, NotCommittedError, PendingInstantError
 from hoodie.storage import LocalStorage, walk_files
 from hoodie.view import load_state
-from hudi_services.ingest.files.checkpoint import KEY, Checkpoint
+from hudi_services.ingest.files.checkpoint import KEY, Checkpoint, Taken
 from hudi_services.ingest.files.listing import SourceFile
 from hudi_services.ingest.positions import find_position
 from hudi_services.ingest.prepare import prepare
@@ -54,10 +55,10 @@ def checkpoint(state):
 
 
 def test_a_checkpoint_survives_its_text():
-    files = [SourceFile("ü/ä b.csv", 10, 0, None), SourceFile("a.csv", 0, 0, None)]
+    files = [SourceFile("ü/ä b.csv", 10, 3000, None), SourceFile("a.csv", 0, 4999, None)]
     made = Checkpoint().with_files("/land", files).with_files("s3://other", files[:1])
     assert Checkpoint.decode(Position(made.encode(), "1", "here")) == made
-    assert made.loaded("/land") == {"ü/ä b.csv": 10, "a.csv": 0}
+    assert made.loaded("/land") == {"ü/ä b.csv": Taken(10, 3), "a.csv": Taken(0, 4)}
     assert made.loaded("/elsewhere") == {}
 
 
@@ -104,8 +105,9 @@ def test_a_run_that_is_killed_neither_loses_nor_doubles_a_file(feed, monkeypatch
     assert keys_with_repeats(feed) == (["a", "b", "c", "d"] if committed else ["a", "b"])
     feed.run(operation="bulk_insert")
     assert keys_with_repeats(feed) == ["a", "b", "c", "d"]
-    sizes = {landed.name: landed.stat().st_size for landed in feed.source.iterdir()}
-    assert checkpoint(state(feed)) == Checkpoint({str(feed.source): sizes})
+    landed = {file.name: file.stat() for file in feed.source.iterdir()}
+    taken = {name: Taken(stat.st_size, int(stat.st_mtime)) for name, stat in landed.items()}
+    assert checkpoint(state(feed)) == Checkpoint({str(feed.source): taken})
 
 
 def test_a_first_load_without_disk_space_leaves_no_files_and_is_repeated_whole(feed, monkeypatch):
@@ -231,3 +233,15 @@ def test_of_two_runs_that_planned_the_same_files_one_loads_them(feed, monkeypatc
     with pytest.raises(PendingInstantError, match="Another ingestion committed"):
         feed.run(operation="bulk_insert")
     assert keys_with_repeats(feed) == ["a", "b", "c", "d"]
+
+
+def test_a_file_that_was_delivered_again_with_as_many_bytes_is_told(feed):
+    feed.land("1.csv", "id,part,ts,value\na,p,1,1\n")
+    feed.run("csv")
+    feed.land("1.csv", "id,part,ts,value\na,p,1,2\n")
+    os.utime(feed.source / "1.csv", (0, 0))
+    result = feed.run("csv")
+    assert (result.instant, "1 changed after they were loaded" in result.message) == (None, True)
+    feed.run("csv", reload=True)
+    assert feed.content == {"a": ("p", 1, 2)}
+    assert "1 were loaded before" in feed.run("csv").message

@@ -59,7 +59,7 @@ def test_files_of_other_names_are_left_out_and_counted(feed):
         feed.land(name, CSV.format(name.replace("/", "-"), 1))
     said = Feed.model_validate({"pattern": "orders_*"})
     plan = explained(feed, declared=said)
-    assert plan.reason == "2 files to load; 1 do not match the pattern"
+    assert plan.reason == "2 files to load; 1 have other names"
     assert feed.run("csv", declared=said).files_read == 2
     assert set(feed.content) == {"orders_1.csv", "a-orders_2.txt"}
 
@@ -102,3 +102,9 @@ def test_of_two_rows_of_a_key_and_equal_ordering_the_later_file_s_stands(feed, o
     )
     feed.run("csv", {"hoodie.combine.before.insert": "true"}, declared=said, operation=operation)
     assert feed.content == {"k": ("p", 1, last)}
+
+
+def test_files_of_other_endings_are_counted(feed):
+    for name in ("a.csv", "b.CSV.gz", "c.txt", "d.csv.bz2", "_SUCCESS"):
+        feed.land(name, CSV.format(name, 1))
+    assert explained(feed).reason == "2 files to load; 2 have other names"

@@ -7,14 +7,19 @@ from datetime import date
 import pytest
 
 from hoodie.errors import ConfigError, SourceError
+from hudi_services.ingest.files.checkpoint import Taken
 from hudi_services.ingest.files.listing import DatePattern, SourceFile, list_source
 from hudi_services.ingest.files.plan import Choice, Window, plan_files
 
 FIRST, SECOND, THIRD = (date(2024, 1, day) for day in (1, 2, 3))
 
 
-def file(path, day=None, size=10):
-    return SourceFile(path, size, 0, day)
+def file(path, day=None, size=10, modified_ms=0):
+    return SourceFile(path, size, modified_ms, day)
+
+
+def taken(**sizes):
+    return {path: Taken(size, 0) for path, size in sizes.items()}
 
 
 FILES = [file("a", FIRST), file("b", SECOND), file("c", THIRD), file("d")]
@@ -37,21 +42,29 @@ def test_a_window_is_half_open_and_leaves_out_files_without_a_date(window, expec
 
 
 def test_files_loaded_before_are_left_out():
-    plan = plan_files(FILES, {"a": 10, "c": 10, "gone": 1}, Choice())
+    plan = plan_files(FILES, taken(a=10, c=10, gone=1), Choice())
     assert [each.path for each in plan.files] == ["b", "d"]
     assert (plan.loaded_before, plan.changed) == (2, ())
     assert plan.reason == "2 files to load; 2 were loaded before"
 
 
 def test_a_file_that_changed_after_it_was_loaded_is_told_and_not_loaded():
-    plan = plan_files(FILES, {"a": 9, "b": 10}, Choice())
+    plan = plan_files(FILES, taken(a=9, b=10), Choice())
     assert [each.path for each in plan.files] == ["c", "d"]
     assert [each.path for each in plan.changed] == ["a"]
     assert "1 changed after they were loaded (--reload loads them again)" in plan.reason
 
 
+def test_a_file_of_the_same_size_and_another_time_changed_too():
+    loaded = {"a": Taken(10, 7), "b": Taken(10, 7), "c": Taken(10), "d": Taken(10, 8)}
+    files = [file(path, modified_ms=modified) for path, modified in zip("abcd", (7999, 8000, 8000, 7999), strict=True)]
+    plan = plan_files(files, loaded, Choice())
+    assert [each.path for each in plan.changed] == ["b", "d"], "of c nobody noted the time"
+    assert plan.loaded_before == 2
+
+
 def test_reload_takes_all_of_the_window_and_nothing_else():
-    plan = plan_files(FILES, {"a": 10, "b": 9, "c": 10}, Choice(Window(SECOND), reload=True))
+    plan = plan_files(FILES, taken(a=10, b=9, c=10), Choice(Window(SECOND), reload=True))
     assert [each.path for each in plan.files] == ["b", "c"]
     assert plan.changed == ()
 
