@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv/bin
 export PYTHONPATH := $(CURDIR)/plugins:$(CURDIR)
 PYTEST := $(VENV)/python -m pytest
+# What Python and pytest compile is kept, also where an image forbids it: else each run rewrites the assertions of all tests anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo airflow needs test quick lint unit process crash simulate golden spark cluster interop e2e bench screenshots cli-docs package docs tour lock peer clean
@@ -25,7 +27,8 @@ needs:
 
 test: needs lint unit process crash simulate golden spark cluster interop e2e ## everything that CI checks
 
-quick: lint unit ## what to run before each commit: some three minutes
+quick: lint ## what to run before each commit: a quarter of each property's examples
+	@$(MAKE) unit PROFILE=quick
 
 lint: setup ## style, types and import rules
 	$(VENV)/ruff check
@@ -34,7 +37,7 @@ lint: setup ## style, types and import rules
 	$(VENV)/lint-imports
 
 unit: setup ## tests of single parts, inside the process of the test
-	$(PYTEST) -n 2 -m "not process" --ignore tests/unit/hoodie_airflow tests/unit
+	$(PYTEST) -n 2 $(if $(PROFILE),--hypothesis-profile $(PROFILE)) -m "not process" --ignore tests/unit/hoodie_airflow tests/unit
 
 process: setup ## tests of single parts that load Airflow or start programs: archives, an S3 server, the command line's exit
 	$(PYTEST) -n 2 -m process tests/unit

@@ -14,6 +14,7 @@ from tests.support.s3 import moto_server
 
 # How long an example takes says more of the machine than of the code.
 settings.register_profile("any machine", deadline=None)
+settings.register_profile("quick", deadline=None, max_examples=25)  # a quarter: of `make quick`, while CI takes all
 settings.load_profile("any machine")
 
 # Processes that tests start find the project as pytest does (pyproject.toml), also when a test is run without make.

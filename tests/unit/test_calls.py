@@ -20,6 +20,7 @@ from hoodie import CLEAN, COMPACTION, LOG_COMPACTION, SYNC, HoodieError, HoodieT
 from hoodie.calls import call
 from hoodie.engine import LocalEngine
 from hoodie.errors import ArgumentError, ConfigError, DataError, MachineError, StorageError
+from tests.support.examples import examples
 from tests.support.tables import OPTIONS, batch, content, create
 
 
@@ -166,7 +167,7 @@ CALLS = {
 }
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.mark.parametrize("name", CALLS)
 @given(bad=GARBAGE)
 def test_garbage_is_a_hoodie_error(table, name, bad):
@@ -176,7 +177,7 @@ def test_garbage_is_a_hoodie_error(table, name, bad):
         assert str(error).startswith(error.what[:20])  # noqa: PT017
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @example(text="{:}")
 @given(text=st.text(alphabet=st.sampled_from(list("'\"()=<>!%_,.-+*/;:?@#$&|~^`[]{}\\ \n0aeétsid")), max_size=30))
 def test_any_text_is_a_filter_or_an_error(table, text):

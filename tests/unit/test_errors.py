@@ -10,8 +10,8 @@ from hoodie.errors import HoodieError, SchemaConflictError, as_line, of_line
 
 KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, HoodieError)]
 AGAIN = {
-    "EngineError",
     "CatalogError",
+    "EngineError",
     "LockHeldError",
     "LockLostError",
     "NotCommittedError",

@@ -17,6 +17,7 @@ from hoodie.formats.avro_columns import AvroColumns, AvroColumnsError
 from hoodie.formats.avro_rows import avro_block
 from hoodie.schema import arrow_to_avro, avro_to_arrow
 from tests.support.arrow_strategies import tables
+from tests.support.examples import examples
 
 
 def encode(schema: str, records: list[dict]) -> tuple[bytes, np.ndarray, np.ndarray]:
@@ -44,7 +45,7 @@ def plain(value: object, kind: pa.DataType) -> object:
     return value
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
 @given(tables())
 def test_every_type_nested_and_null(table: pa.Table) -> None:
     schema = arrow_to_avro(table.schema, "t")
@@ -56,7 +57,7 @@ def test_every_type_nested_and_null(table: pa.Table) -> None:
     )
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
 @given(tables())
 def test_rows_are_encoded_as_fastavro_does(table: pa.Table) -> None:
     schema = arrow_to_avro(table.schema, "t")

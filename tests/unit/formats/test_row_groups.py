@@ -15,6 +15,7 @@ from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.formats.row_groups import matching_row_groups
 from tests.support.clock import FakeClock
+from tests.support.examples import examples
 from tests.support.tables import SMALL_BLOOM
 
 a, b, inner = pc.field("a"), pc.field("b"), pc.field("s", "x")
@@ -95,7 +96,7 @@ def conditions():
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=1, max_size=6), st.integers(1, 3), conditions())
 def test_no_row_is_lost(values, per_group, condition):
     first, second, third = (pa.array(each, pa.float64()) for each in zip(*values, strict=True))

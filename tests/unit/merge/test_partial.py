@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hoodie.merge import BaseMerger, MergeRules, PartialRows, PartialUpdate, combined_batch, newest_per_key
 from hoodie.model.internal_columns import DELETE, LACKS, RESET, SEQUENCE
 from hoodie.model.meta_columns import COMMIT_SEQNO, COMMIT_TIME, PARTITION_PATH, RECORD_KEY
+from tests.support.examples import examples
 
 MARKER = "?"
 
@@ -30,10 +31,10 @@ class Row:
 
 KEYS = st.sampled_from("ab")  # ordering values are never null here: no writer lets them be
 TEXT = st.sampled_from([None, MARKER, "x", "y", "z"])
-ROWS = st.one_of(
-    st.builds(Row, KEYS, st.integers(1, 3), st.sampled_from([1, 2]), TEXT, TEXT, st.sampled_from([False] * 4 + [True])),
-    st.builds(Row, KEYS, st.none(), st.none(), st.none(), st.none(), st.none()),
+WITH_ORDERING = st.builds(
+    Row, KEYS, st.integers(1, 3), st.sampled_from([1, 2]), TEXT, TEXT, st.sampled_from([False] * 4 + [True])
 )
+ROWS = st.one_of(WITH_ORDERING, st.builds(Row, KEYS, st.none(), st.none(), st.none(), st.none(), st.none()))
 STORED = st.dictionaries(KEYS, st.tuples(st.integers(1, 3), st.sampled_from([1, 2]), TEXT, TEXT))
 
 
@@ -111,7 +112,7 @@ PARTIALS = {
 @pytest.mark.format("7.2a", "7.2b", "7.2c", "7.2d", "7.2e", "7.2f")
 @pytest.mark.parametrize("ordering", [("ts",), ("ts", "low"), ()], ids=["event", "event, two fields", "commit"])
 @pytest.mark.parametrize("partial", PARTIALS.values(), ids=PARTIALS)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @example(stored={}, rows=[Row("a", 3, 1, None, "x"), Row("a", 1, 1, "x", None), Row("a", 2, 1, "y", None)], cut=0)
 @given(stored=STORED, rows=st.lists(ROWS, max_size=10), cut=st.integers(0, 10))
 def test_logs_and_base_as_one_by_one(partial, ordering, stored, rows, cut) -> None:
@@ -167,7 +168,7 @@ def given_table(rows: list[Given]) -> pa.Table:
 
 @pytest.mark.format("7.2g", "7.2h")
 @pytest.mark.parametrize("event_time", [True, False])
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @example(stored={}, rows=[("a", {"ts": 3}), ("a", {"ts": 1, "a": None}), ("a", {"ts": 2, "a": "x"})], cut=2)
 @given(stored=STORED, rows=st.lists(GIVEN, max_size=10), cut=st.integers(0, 10))
 def test_rows_of_some_columns_as_one_by_one(event_time, stored, rows, cut) -> None:
@@ -183,7 +184,7 @@ def test_rows_of_some_columns_as_one_by_one(event_time, stored, rows, cut) -> No
 @pytest.mark.format("7.2a", "7.2b", "7.2c")
 @pytest.mark.parametrize("partial", PARTIALS.values(), ids=PARTIALS)
 @settings(deadline=None)
-@given(rows=st.lists(ROWS.filter(lambda row: row.ts is not None), max_size=10))
+@given(rows=st.lists(WITH_ORDERING, max_size=10))
 def test_a_batch_as_one_by_one(partial, rows) -> None:
     """Rows of one write are brought to one a key; deletions among them stay, to be applied to what is stored."""
     rules = MergeRules(("ts",), ("ts",), None, partial)

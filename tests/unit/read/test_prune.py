@@ -19,6 +19,7 @@ from hoodie.keygen import folder_values
 from hoodie.view import StorageFiles
 from tests.support.clock import FakeClock
 from tests.support.counting import CountingStorage
+from tests.support.examples import examples
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 part = pc.field("part")
@@ -305,7 +306,7 @@ def conditions(schema, names):
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(tables())
 def test_rows_are_those_of_reading_all_and_filtering(case):
     rows, names, options, condition = case

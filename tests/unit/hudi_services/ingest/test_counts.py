@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from hoodie.display import counted
 from hudi_services.outcome.result import ServiceResult
+from tests.support.examples import examples
 from tests.unit.hudi_services.ingest.conftest import Feed
 
 KEYS = st.sampled_from([*"abcdef", ""])  # a row without a key goes to the quarantine
@@ -74,7 +75,7 @@ def model(stored: dict[str, list[int]], operation: str, rows: list[tuple[str, in
 @example(
     loads=[("upsert", [("a", 3, 0)]), ("upsert", [("a", 1, 0)]), ("delete", [("a", 1, 0), ("b", 1, 0), ("b", 2, 0)])]
 )
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_counts_add_up(kind: str, loads: list[tuple[str, list[tuple[str, int, int]]]]) -> None:
     with TemporaryDirectory() as folder:
         feed = Feed(Path(folder) / "trips", Path(folder) / "land")

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hoodie.errors import ArgumentError, ConfigError
 from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.read.filters import as_expression
+from tests.support.examples import examples
 from tests.support.tables import batch, create
 
 SCHEMA = pa.schema(
@@ -160,7 +161,7 @@ def model(text, rows):
     return [n for (n,) in MODEL.execute(f"select n from given where {text} order by n").fetchall()]
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(ROWS, CONDITIONS)
 def test_rows_pass_as_in_duckdb(rows, text):
     table = pa.Table.from_pylist(rows, pa.schema([SCHEMA.field(name) for name in VALUES]))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hoodie import HoodieTable
 from hudi_services.ingest.files.json_rows import Lines, json_tables
 from hudi_services.ingest.files.json_text import Wanted, rewritten
+from tests.support.examples import examples
 from tests.support.tables import OPTIONS
 
 NUMBERS = ["7.10", "1e3", "0.10", "-0", "123456789012345678901234567890", "1E+2", "12345678901234567.89"]
@@ -165,7 +166,7 @@ def model(value, kind):
 
 
 @given(st.data(), kinds_and_values(), st.sampled_from([None, 1]), st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_any_object_is_read_as_it_is_meant(data, drawn, indent, ascii_only):
     kind, strategy = drawn
     rows = data.draw(st.lists(strategy, min_size=1, max_size=4))
