@@ -13,14 +13,17 @@ import org.apache.hudi.client.transaction.lock.models.LockProviderHeartbeatManag
 import org.apache.hudi.client.transaction.lock.models.LockUpsertResult;
 import org.apache.hudi.client.transaction.lock.models.StorageLockData;
 import org.apache.hudi.client.transaction.lock.models.StorageLockFile;
+import org.apache.hudi.common.config.LockConfiguration;
 import org.apache.hudi.common.config.TypedProperties;
+import org.apache.hudi.common.lock.LockProvider;
 import org.apache.hudi.common.util.Option;
 import org.apache.hudi.common.util.collection.Pair;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hudi's own StorageBasedLockProvider, asked line by line. Its client for S3 is in a bundle of its own that is not to be had here:
- * this one sends the same conditional requests. Arguments: base path, URL of the lock's object, validity and renewal in seconds.
+ * Hudi's own lock providers, asked line by line. Arguments: "zookeeper" or the URL of the object that is the storage-based lock, then
+ * options as key=value. Hudi's client for locks on S3 is in a bundle of its own that is not to be had here: this one sends the same
+ * conditional requests.
  */
 public class LockPeer implements StorageLockClient {
   private final HttpClient http = HttpClient.newHttpClient();
@@ -32,14 +35,17 @@ public class LockPeer implements StorageLockClient {
 
   public static void main(String[] arguments) throws Exception {
     TypedProperties properties = new TypedProperties();
-    properties.setProperty("hoodie.base.path", arguments[0]);
-    properties.setProperty("hoodie.write.lock.storage.validity.timeout.secs", arguments[2]);
-    properties.setProperty("hoodie.write.lock.storage.renew.interval.secs", arguments[3]);
-    StorageBasedLockProvider provider = new StorageBasedLockProvider(
-        "hudis-own-uuid", properties,
-        (owner, millis, renew) -> new LockProviderHeartbeatManager(owner, millis, renew),
-        (owner, file, given) -> new LockPeer(URI.create(arguments[1])),
-        LoggerFactory.getLogger(StorageBasedLockProvider.class), null);
+    for (int index = 1; index < arguments.length; index++) {
+      String[] pair = arguments[index].split("=", 2);
+      properties.setProperty(pair[0], pair[1]);
+    }
+    LockProvider<?> provider = arguments[0].equals("zookeeper")
+        ? new ZookeeperBasedLockProvider(new LockConfiguration(properties), null)
+        : new StorageBasedLockProvider(
+            "hudis-own-uuid", properties,
+            (owner, millis, renew) -> new LockProviderHeartbeatManager(owner, millis, renew),
+            (owner, file, given) -> new LockPeer(URI.create(arguments[0])),
+            LoggerFactory.getLogger(StorageBasedLockProvider.class), null);
     BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
     System.out.println("> ready");
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {

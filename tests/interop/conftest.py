@@ -12,6 +12,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from tests.interop import peer_env
 from tests.interop.hive_services import JavaService, start_metastore
+from tests.interop.lock_peer import compiled
 from tests.interop.peer import HudiPeer
 
 _alive: list[HudiPeer] = []
@@ -54,6 +55,12 @@ def metastore() -> Iterator[JavaService]:
     service = start_metastore()
     yield service
     service.stop()
+
+
+@pytest.fixture(scope="session")
+def classes(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The class path of Hudi's lock providers."""
+    return compiled(tmp_path_factory.mktemp("classes"))
 
 
 def pytest_sessionfinish() -> None:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import time
-from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +13,7 @@ from hoodie.storage import open_storage
 from hoodie.transaction.locks import found_locks, table_lock, verify_held
 from hoodie.transaction.locks.base import Patience
 from hoodie.transaction.locks.lease import TABLE_LOCK, LeaseLock
-from tests.interop import peer_env
+from tests.interop.lock_peer import hudis_lock
 from tests.support.locks import locking
 
 pytestmark = pytest.mark.interop
@@ -24,50 +21,19 @@ pytestmark = pytest.mark.interop
 LEASE = locking(provider="StorageBasedLockProvider")
 
 
-@pytest.fixture(scope="module")
-def classes(tmp_path_factory):
-    """The class path of Hudi's bundle, with the class that asks its lock provider."""
-    peer_env.ensure()
-    folder = tmp_path_factory.mktemp("classes")
-    (jars,) = (peer_env.PEER / "venv").glob("lib/python*/site-packages/pyspark/jars")
-    libraries = f"{peer_env.BUNDLES['1.2.0']}:{jars}/*"
-    source = Path(__file__).with_name("LockPeer.java")
-    subprocess.run(["javac", "-nowarn", "-cp", libraries, "-d", str(folder), str(source)], check=True)
-    return f"{folder}:{libraries}"
-
-
 @pytest.fixture
 def storage(s3):
     return open_storage(f"{s3.bucket()}/t")
 
 
-@contextmanager
 def hudi(classes, s3, storage, validity=20, renewal=2):
-    """Ask Hudi's provider: `ask("lock 500")`, `ask("unlock")`; `ask("log")` is what it has logged."""
-    log = []
     where = f"{s3.endpoint}/{storage.base_path.removeprefix('s3://')}/{TABLE_LOCK}"
-    main = "org.apache.hudi.client.transaction.lock.LockPeer"
-    command = ["java", "-Xmx128m", "-cp", classes, main, storage.base_path, where, str(validity), str(renewal)]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, text=True, **pipes) as process:
-
-        def answer():
-            while (line := process.stdout.readline()) and not line.startswith("> "):
-                log.append(line)
-            return line.removeprefix("> ").strip()
-
-        def ask(what):
-            if what == "log":
-                return "".join(log)
-            process.stdin.write(f"{what}\n")
-            process.stdin.flush()
-            return answer()
-
-        assert answer() == "ready"
-        try:
-            yield ask
-        finally:
-            process.kill()
+    options = {
+        "hoodie.base.path": storage.base_path,
+        "hoodie.write.lock.storage.validity.timeout.secs": validity,
+        "hoodie.write.lock.storage.renew.interval.secs": renewal,
+    }
+    return hudis_lock(classes, where, options)
 
 
 def test_each_waits_for_the_other(classes, s3, storage):

@@ -7,12 +7,13 @@ from typing import Any
 from hoodie.config.key import ConfigKey, integer, text
 
 _PACKAGE = "org.apache.hudi.client.transaction.lock."
-FILE_SYSTEM, STORAGE, IN_PROCESS = (
+FILE_SYSTEM, STORAGE, ZOOKEEPER, IN_PROCESS = (
     "FileSystemBasedLockProvider",
     "StorageBasedLockProvider",
+    "ZookeeperBasedLockProvider",
     "InProcessLockProvider",
 )
-PROVIDERS = (FILE_SYSTEM, STORAGE, IN_PROCESS)
+PROVIDERS = (FILE_SYSTEM, STORAGE, ZOOKEEPER, IN_PROCESS)
 
 
 def _provider(value: str) -> str:
@@ -54,5 +55,38 @@ RENEWAL_S = ConfigKey[int](
     "seconds between two renewals of a storage-based lock: a tenth of the time that it is valid, at most",
     ("hoodie.write.lock.storage.heartbeat.poll.secs",),
 )
+ZOOKEEPER_URL = ConfigKey[str](
+    "hoodie.write.lock.zookeeper.url", text, None, "addresses of ZooKeeper: host:port, several with commas"
+)
+ZOOKEEPER_BASE_PATH = ConfigKey[str](
+    "hoodie.write.lock.zookeeper.base_path", text, None, "node of ZooKeeper below which tables have their locks"
+)
+ZOOKEEPER_LOCK_KEY = ConfigKey[str](
+    "hoodie.write.lock.zookeeper.lock_key", text, None, "name of the table's lock below that node"
+)
+ZOOKEEPER_SESSION_MS = ConfigKey[int](
+    "hoodie.write.lock.zookeeper.session_timeout_ms",
+    integer(1),
+    60_000,
+    "ms after which ZooKeeper gives the lock of a writer away that it does not hear of",
+)
+ZOOKEEPER_CONNECTION_MS = ConfigKey[int](
+    "hoodie.write.lock.zookeeper.connection_timeout_ms",
+    integer(1),
+    15_000,
+    "ms that the connection to ZooKeeper may take",
+)
 
-LOCK_KEYS: tuple[ConfigKey[Any], ...] = (PROVIDER, WAIT_MS, RETRY_MS, FILE_SYSTEM_PATH, VALIDITY_S, RENEWAL_S)
+LOCK_KEYS: tuple[ConfigKey[Any], ...] = (
+    PROVIDER,
+    WAIT_MS,
+    RETRY_MS,
+    FILE_SYSTEM_PATH,
+    VALIDITY_S,
+    RENEWAL_S,
+    ZOOKEEPER_URL,
+    ZOOKEEPER_BASE_PATH,
+    ZOOKEEPER_LOCK_KEY,
+    ZOOKEEPER_SESSION_MS,
+    ZOOKEEPER_CONNECTION_MS,
+)

@@ -6,7 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from hoodie.config.key import Options
-from hoodie.config.lock_keys import FILE_SYSTEM_PATH, PROVIDER, RENEWAL_S, RETRY_MS, VALIDITY_S, WAIT_MS
+from hoodie.config.lock_keys import (
+    FILE_SYSTEM_PATH,
+    PROVIDER,
+    RENEWAL_S,
+    RETRY_MS,
+    VALIDITY_S,
+    WAIT_MS,
+)
 from hoodie.errors import ConfigError
 
 _RENEWALS = 10  # within the validity
@@ -17,7 +24,7 @@ class Locking:
     """By what writers exclude each other (Hudi's name of the provider, without its package), and how long they wait, in ms.
 
     `folder` is where the caller believes the lock file to be. A storage-based lock is valid for `validity_s` seconds and renewed
-    every `renewal_s`.
+    every `renewal_s`. `options` are those of a provider that is a server.
     """
 
     provider: str
@@ -26,6 +33,7 @@ class Locking:
     folder: str | None
     validity_s: int
     renewal_s: int
+    options: Options
 
     @classmethod
     def of(cls, options: Options) -> Self:
@@ -38,7 +46,13 @@ class Locking:
                 fix=f"give at least {_RENEWALS * renewal} s, as Hudi asks for, or renew it more often",
             )
         return cls(
-            options[PROVIDER], options[WAIT_MS], options[RETRY_MS], options.get(FILE_SYSTEM_PATH), validity, renewal
+            options[PROVIDER],
+            options[WAIT_MS],
+            options[RETRY_MS],
+            options.get(FILE_SYSTEM_PATH),
+            validity,
+            renewal,
+            options,
         )
 
     def waiting(self, at_least_ms: int) -> Self:

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 from hoodie.clock import Clock
 from hoodie.config import lock_keys
-from hoodie.errors import ConfigError
+from hoodie.config.key import Options
+from hoodie.errors import ConfigError, missing_extra
 from hoodie.storage.base import ReplacingStorage, Storage
 from hoodie.transaction.locks.base import HeldLock, LockProvider, Patience
 from hoodie.transaction.locks.files import LOCK, FileLock, read_lock
@@ -58,6 +59,8 @@ def _provider(storage: Storage, clock: Clock, locking: Locking) -> LockProvider:
             return InProcessLock(storage, clock)
         case lock_keys.STORAGE:
             return LeaseLock(_replacing(storage), clock, locking.validity_s, locking.renewal_s)
+        case lock_keys.ZOOKEEPER:
+            return _zookeeper(storage.base_path, locking.options)
     own = f"{storage.base_path}/{LOCK.rpartition('/')[0]}"
     if locking.folder is not None and locking.folder.removeprefix("file://").removeprefix("file:").rstrip("/") != own:
         raise ConfigError(
@@ -66,6 +69,16 @@ def _provider(storage: Storage, clock: Clock, locking: Locking) -> LockProvider:
             fix=f"leave it out, here and in Hudi's writers: the lock is {own}/lock, where every writer of the table looks",
         )
     return FileLock(storage, clock)
+
+
+def _zookeeper(base_path: str, options: Options) -> LockProvider:
+    try:
+        from hoodie.transaction.locks.zookeeper import Ensemble, ZooKeeperLock  # kazoo is an extra
+    except ImportError as error:
+        raise missing_extra("zookeeper", f"{lock_keys.PROVIDER.name}={lock_keys.ZOOKEEPER}", error) from error
+    node = f"/{options[lock_keys.ZOOKEEPER_BASE_PATH].strip('/')}/{options[lock_keys.ZOOKEEPER_LOCK_KEY].strip('/')}"
+    times = options[lock_keys.ZOOKEEPER_SESSION_MS], options[lock_keys.ZOOKEEPER_CONNECTION_MS]
+    return ZooKeeperLock(Ensemble(options[lock_keys.ZOOKEEPER_URL], node, *times), base_path)
 
 
 def _replacing(storage: Storage) -> ReplacingStorage:

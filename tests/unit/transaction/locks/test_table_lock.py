@@ -33,7 +33,7 @@ def test_an_unknown_provider_is_an_error_before_anything_is_written(tmp_path, na
     table = create(tmp_path / "t", FakeClock())
     with pytest.raises(
         ConfigError,
-        match=r"lock\.provider.*FileSystemBasedLockProvider, StorageBasedLockProvider, InProcessLockProvider",
+        match=r"lock\.provider.*FileSystemBasedLockProvider, Storage.*, Zookeeper.*, InProcess",
     ):
         table.write(batch([("a", "p", 1, 1)]), "insert", {"hoodie.write.lock.provider": name})
     assert len(table.timeline) == 0

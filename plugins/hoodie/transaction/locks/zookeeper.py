@@ -1,0 +1,153 @@
+"""A lock in ZooKeeper, as Hudi's ZookeeperBasedLockProvider has it (Curator's InterProcessMutex).
+
+Writers queue up by nodes that end with their sessions.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import KazooException, LockTimeout
+from kazoo.handlers.threading import KazooTimeoutError
+from kazoo.recipe.lock import Lock
+
+from hoodie.errors import ConfigError, LockHeldError, LockLostError, StorageError
+from hoodie.transaction.locks.base import HeldLock, Patience
+
+_log = logging.getLogger(__name__)
+
+_CERTAIN = 0.1  # of the session's time that was asked for: the server may have granted less
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Where the lock is: `servers` as `host:port,…`, the node below which writers queue up, and times in ms."""
+
+    servers: str
+    node: str
+    session_ms: int
+    connection_ms: int
+
+
+class _CuratorLock(Lock):  # type: ignore[misc]
+    """kazoo's lock with the names of Curator's nodes: both sort the queue by the number behind them."""
+
+    _NODE_NAME = "-lock-"
+    _EXCLUDE_NAMES: ClassVar = [_NODE_NAME]
+
+
+@dataclass(frozen=True)
+class ZooKeeperLock:
+    """The lock of one table; `base_path` is how errors call it."""
+
+    ensemble: Ensemble
+    base_path: str
+
+    def acquire(self, purpose: str, patience: Patience) -> HeldLock:
+        """See `LockProvider.acquire`: in the order in which writers came. Raises StorageError when no server answers."""
+        client = self._connected()
+        lock = _CuratorLock(client, self.ensemble.node, f"{purpose} by process {os.getpid()} of {socket.gethostname()}")
+        begun = time.monotonic()
+        try:
+            waits = {"timeout": patience.wait_ms / 1000} if patience.wait_ms else {"blocking": False}
+            taken = lock.acquire(**waits)
+        except LockTimeout:
+            taken = False
+        except KazooException as error:
+            _close(client)
+            raise self._unanswered(error) from error
+        except BaseException:
+            _close(client)
+            raise
+        if not taken:
+            refused = self._held_error(lock, time.monotonic() - begun)
+            _close(client)
+            raise refused
+        return _HeldNode(self, client, lock)
+
+    def _connected(self) -> KazooClient:
+        ensemble = self.ensemble
+        try:
+            client = KazooClient(ensemble.servers, timeout=ensemble.session_ms / 1000)
+        except ValueError as error:
+            raise ConfigError(
+                "hoodie.write.lock.zookeeper.url names no servers",
+                found=repr(ensemble.servers),
+                fix="write host:port, several with commas",
+            ) from error
+        try:
+            client.start(timeout=ensemble.connection_ms / 1000)
+        except (KazooTimeoutError, KazooException, OSError) as error:
+            _close(client)
+            raise self._unanswered(error) from error
+        return client
+
+    def _unanswered(self, error: Exception) -> StorageError:
+        return StorageError(
+            f"ZooKeeper, which locks table {self.base_path}, does not answer at {self.ensemble.servers}",
+            found=str(error) or type(error).__name__,
+            fix="start it, or correct hoodie.write.lock.zookeeper.url; nothing was written",
+        )
+
+    def _held_error(self, lock: Lock, waited: float) -> LockHeldError:
+        try:
+            queue = lock.contenders()
+        except KazooException:
+            queue = []
+        return LockHeldError(
+            f"Table {self.base_path} is locked by another writer, waited {waited:.0f} s",
+            found=f"node {self.ensemble.node} of ZooKeeper, held by {queue[0] if queue else 'nobody by now'}",
+            fix="wait for that writer: the lock of a dead one ends with its session",
+        )
+
+
+class _HeldNode:
+    """It ends when the server has not heard of this process for the time of a session."""
+
+    def __init__(self, lock: ZooKeeperLock, client: KazooClient, node: Lock) -> None:
+        self._lock, self._client, self._node = lock, client, node
+        self._seen = time.monotonic()
+
+    def verify(self) -> None:
+        asked = time.monotonic()
+        path = f"{self._lock.ensemble.node}/{self._node.node}"
+        try:
+            there = self._client.retry(self._client.exists, path)
+        except (KazooException, KazooTimeoutError) as error:
+            raise self._lost(f"no answer: {error or type(error).__name__}") from error
+        if there is None:
+            raise self._lost("its session has ended, and another writer may have the lock")
+        self._seen = asked
+
+    def certain(self) -> bool:
+        return time.monotonic() - self._seen < self._lock.ensemble.session_ms / 1000 * _CERTAIN
+
+    def release(self) -> None:
+        try:
+            self._node.release()
+        except Exception as error:  # noqa: BLE001 - whatever happens, the session ends
+            _log.warning(
+                "The lock %s of %s was not given back: %s", self._lock.ensemble.node, self._lock.base_path, error
+            )
+        finally:
+            _close(self._client)
+
+    def _lost(self, found: str) -> LockLostError:
+        return LockLostError(
+            f"The lock {self._lock.ensemble.node} of table {self._lock.base_path} in ZooKeeper was lost",
+            found=found,
+            fix="run it again; nothing was completed. A process that is stopped for longer than "
+            "hoodie.write.lock.zookeeper.session_timeout_ms loses its lock",
+        )
+
+
+def _close(client: KazooClient) -> None:
+    """End the session, and with it every node of it."""
+    client.stop()
+    client.close()

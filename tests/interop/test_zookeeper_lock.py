@@ -1,0 +1,149 @@
+"""Ours and Apache Hudi's ZookeeperBasedLockProvider keep each other out of a table, on a real ZooKeeper."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from hoodie.clock import SystemClock
+from hoodie.errors import ConfigError, LockHeldError, LockLostError, StorageError
+from hoodie.storage import LocalStorage
+from hoodie.transaction.locks import table_lock, verify_held
+from hoodie.write.execute import WriteHooks
+from tests.interop.lock_peer import hudis_lock
+from tests.support.locks import locking
+from tests.support.servers import Server, free_port
+from tests.support.tables import batch, content, create
+
+pytestmark = pytest.mark.interop
+
+PREFIX = "hoodie.write.lock.zookeeper."
+
+
+@pytest.fixture(scope="module")
+def port(classes):
+    """A ZooKeeper of the peer's Spark."""
+    folder, port = Path(tempfile.mkdtemp(prefix="zookeeper-")), free_port()
+    main = "org.apache.zookeeper.server.ZooKeeperServerMain"
+    command = ["java", "-Xmx128m", "-Dzookeeper.admin.enableServer=false", "-cp", classes, main, port, folder / "data"]
+    server = Server("zookeeper", command, port, folder)
+    yield port
+    server.stop()
+
+
+@pytest.fixture
+def options(port, request):
+    name = re.sub(r"\W", "_", request.node.name)
+    return {
+        "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.ZookeeperBasedLockProvider",
+        f"{PREFIX}url": f"127.0.0.1:{port}",
+        f"{PREFIX}base_path": "/hudi/locks",
+        f"{PREFIX}lock_key": name,
+        f"{PREFIX}session_timeout_ms": "6000",
+    }
+
+
+def given(options, wait=0):
+    names = {name.removeprefix("hoodie.write.lock.").replace(".", "__"): value for name, value in options.items()}
+    return locking(**{**names, "wait_time_ms": wait})
+
+
+def test_each_waits_for_the_other(classes, options, tmp_path):
+    storage = LocalStorage(str(tmp_path))
+    with hudis_lock(classes, "zookeeper", options) as ask:
+        assert ask("lock 5000") == "true"
+        with (
+            pytest.raises(LockHeldError, match=r"node /hudi/locks/.* of ZooKeeper, held by application_id"),
+            table_lock(storage, SystemClock(), "clean", given(options)),
+        ):
+            pytest.fail("two writers at once")
+        with ThreadPoolExecutor(1) as pool:
+
+            def waits():
+                with table_lock(storage, SystemClock(), "clean", given(options, 30_000)):
+                    verify_held()
+                    return time.monotonic()
+
+            waiting = pool.submit(waits)
+            time.sleep(1)
+            assert not waiting.done()
+            assert ask("unlock") == "done"
+            waiting.result(20)
+        with table_lock(storage, SystemClock(), "upsert", given(options)):
+            assert ask("lock 1000").startswith("error")
+            with (
+                pytest.raises(LockHeldError, match=r"waited 1 s.*held by upsert by process"),
+                table_lock(storage, SystemClock(), "clean", given(options, 1000)),
+            ):
+                pytest.fail("two writers at once")
+        assert ask("lock 5000") == "true"
+        ask("kill")
+    with table_lock(storage, SystemClock(), "clean", given(options, 30_000)):  # when Hudi's session has ended
+        pass
+
+
+def test_a_write_whose_session_ended_is_not_completed(port, options, tmp_path):
+    table = create(tmp_path / "t")
+    table.write(batch([("a", "p", 1, 1)]), "insert", options)
+
+    def lose():
+        from kazoo.client import KazooClient
+
+        other = KazooClient(f"127.0.0.1:{port}")
+        other.start()
+        folder = f"/hudi/locks/{options[f'{PREFIX}lock_key']}"
+        (node,) = other.get_children(folder)
+        other.delete(f"{folder}/{node}")  # what the server does at the end of a session
+        other.stop()
+        other.close()
+        return {}
+
+    with pytest.raises(LockLostError, match="its session has ended"):
+        table.write(batch([("b", "p", 1, 1)]), "upsert", options, hooks=WriteHooks(before_commit=lose))
+    assert set(content(table)) == {"a"}
+    table.write(batch([("c", "p", 1, 1)]), "upsert", options)
+    assert set(content(table)) == {"a", "c"}
+
+
+def test_a_process_that_is_stopped_loses_its_lock(options, tmp_path):
+    code = (
+        "import sys; from hoodie.clock import SystemClock; from hoodie.storage import LocalStorage\n"
+        "from hoodie.errors import LockLostError; from hoodie.transaction.locks import table_lock, verify_held\n"
+        f"from tests.interop.test_zookeeper_lock import given\noptions = {options!r}\n"
+        f"with table_lock(LocalStorage({str(tmp_path)!r}), SystemClock(), 'upsert', given(options)):\n"
+        "    print('held', flush=True); sys.stdin.readline()\n"
+        "    try:\n        verify_held()\n    except LockLostError:\n        print('lost', flush=True)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", code], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "held\n"
+        process.send_signal(signal.SIGSTOP)
+        with table_lock(LocalStorage(str(tmp_path)), SystemClock(), "clean", given(options, 40_000)):
+            process.send_signal(signal.SIGCONT)
+            process.stdin.write("\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == "lost\n"
+            verify_held()
+
+
+def test_bad_options_and_servers_that_do_not_answer_are_told(options, tmp_path):
+    table = create(tmp_path / "t")
+    rows = batch([("a", "p", 1, 1)])
+    for missing in ("url", "base_path", "lock_key"):
+        with pytest.raises(ConfigError, match=rf"zookeeper\.{missing} is missing"):
+            table.write(rows, "insert", {k: v for k, v in options.items() if k != f"{PREFIX}{missing}"})
+    nobody = {**options, f"{PREFIX}url": f"127.0.0.1:{free_port()}", f"{PREFIX}connection_timeout_ms": "1000"}
+    with pytest.raises(StorageError, match=r"ZooKeeper, which locks table .* does not answer"):
+        table.write(rows, "insert", nobody)
+    assert len(table.timeline) == 0
