@@ -12,7 +12,7 @@ from hoodie.storage import LocalStorage
 from tests.support.tables import SMALL_BLOOM
 
 OCC = {**SMALL_BLOOM, "hoodie.write.concurrency.mode": "optimistic_concurrency_control"}
-WAIT_SECONDS = 30
+WAIT_SECONDS = 120  # a Spark of Hudi's may start meanwhile
 _LOCK = ".hoodie/lock"
 
 
