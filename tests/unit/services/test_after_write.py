@@ -57,7 +57,7 @@ def test_a_clean_waits_for_as_many_commits_as_asked_for(tmp_path):
         result = write(table, step, **options)
         done.append(result.services[0].instant is not None)
     assert done == [False, True, False, False, True, False, False, True]
-    assert "commits (of 3, hoodie.clean.trigger.max.commits) since" in write(table, 9, **options).services[0].message
+    assert "commit (of 3, hoodie.clean.trigger.max.commits) since" in write(table, 9, **options).services[0].message
 
 
 @pytest.mark.parametrize(
