@@ -18,9 +18,11 @@ from unittest import mock
 from hoodie import CLEAN, COMPACTION, HoodieTable
 from hoodie.engine import LocalEngine, local
 from hoodie.errors import HoodieError, MissingFileError, UnclearCommitError
+from hoodie.index import new_keys
 from hoodie.timeline import Instant
 from hoodie.view import files, written
 from hoodie.view.written import memory
+from tests.simulation.threads import simulated_threads
 from tests.simulation.world import Actor, Chances, SimulatedClock, SimulatedStorage, World
 from tests.support.tables import OPTIONS, SMALL_BLOOM, batch, content
 
@@ -60,6 +62,7 @@ class Plot:
     version: str
     writers: int = 2
     writes: int = 3  # of each writer
+    pause: float = 1.0  # the most seconds between two of them
     options: dict[str, str] = field(default_factory=dict)
     chances: Chances = field(default_factory=Chances)
 
@@ -82,8 +85,9 @@ class Scene:
             # Names of file groups and write tokens begin anew, so that a seed always makes the same files.
             patches.enter_context(mock.patch.object(uuid, "uuid4", names.uuid))
             patches.enter_context(mock.patch.object(local, "_ATTEMPTS", itertools.count()))
-            for module in (files, written):  # what helper threads do could not be interrupted
+            for module in (files, written, new_keys):  # what helper threads do could not be interrupted
                 patches.enter_context(mock.patch.object(module, "ThreadPoolExecutor", _OneAfterTheOther))
+            patches.enter_context(simulated_threads(world))
             self._play(world)
 
     def _play(self, world: World) -> None:
@@ -119,7 +123,7 @@ class Scene:
             keys = tuple(dice.sample(KEYS, dice.randint(1, 3)))
             operation = dice.choice(("upsert", "upsert", "upsert", "delete"))
             self._attempt(actor, lambda o=operation, k=keys: self._one(actor, o, k))  # type: ignore[misc]
-            self.world.pause(actor, dice.random())
+            self.world.pause(dice.random() * dice.choice((0.1, self.plot.pause)))
 
     def _one(self, actor: Actor, operation: str, keys: tuple[str, ...]) -> None:
         write = Write(len(self.writes), operation, keys, unclear=True)
@@ -137,14 +141,16 @@ class Scene:
 
     def _clean(self, actor: Actor) -> None:
         for _ in range(2):
-            self.world.pause(actor, 1.0)
-            self._attempt(actor, lambda: self._table(actor).run(CLEAN, {"hoodie.clean.commits.retained": 1}))
+            self.world.pause(1.0)
+            self._attempt(
+                actor, lambda: self._table(actor).run(CLEAN, {"hoodie.clean.commits.retained": 1, **self.plot.options})
+            )
 
     def _compact(self, actor: Actor) -> None:
         for _ in range(2):
-            self.world.pause(actor, 1.0)
-            self._attempt(actor, lambda: self._table(actor).schedule(COMPACTION, force=True))
-            self._attempt(actor, lambda: self._table(actor).run(COMPACTION, SMALL_BLOOM))
+            self.world.pause(1.0)
+            self._attempt(actor, lambda: self._table(actor).schedule(COMPACTION, self.plot.options, force=True))
+            self._attempt(actor, lambda: self._table(actor).run(COMPACTION, {**SMALL_BLOOM, **self.plot.options}))
 
     def _attempt(self, actor: Actor, act: Callable[[], Any]) -> None:
         try:
@@ -163,7 +169,7 @@ class Scene:
                 self.world.trace.append(f"{self.world.step} {actor.name} was told: {error}")
                 continue
             self.sights[-1] = Sight(begun, self.world.step, self.sights[-1].rows)
-            self.world.pause(actor, 0.3)
+            self.world.pause(0.3)
 
     def _finish(self, actor: Actor) -> None:
         """A last write repairs what was left, plans that wait are carried out; then everything is looked at."""

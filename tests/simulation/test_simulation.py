@@ -9,10 +9,18 @@ import pytest
 from tests.simulation.scene import Plot, Scene
 
 SEEDS = int(os.environ.get("SEEDS", "40"))
-PLOTS = [Plot(kind, version) for kind in ("COPY_ON_WRITE", "MERGE_ON_READ") for version in ("6", "9")]
+SHARED = {
+    "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
+    "hoodie.client.heartbeat.interval_in_ms": "10000",  # a writer counts as dead after 20 s
+}
+TABLES = [(kind, version) for kind in ("COPY_ON_WRITE", "MERGE_ON_READ") for version in ("6", "9")]
+PLOTS = {f"{kind}-{version}": Plot(kind, version) for kind, version in TABLES}
+PLOTS |= {
+    f"{kind}-{version}-shared": Plot(kind, version, writers=3, pause=20.0, options=SHARED) for kind, version in TABLES
+}
 
 
-@pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: f"{plot.kind}-{plot.version}")
+@pytest.mark.parametrize("plot", PLOTS.values(), ids=PLOTS)
 @pytest.mark.parametrize("share", range(10))
 def test_nothing_is_lost(plot, share):
     for seed in range(share, SEEDS, 10):
@@ -24,8 +32,9 @@ def test_nothing_is_lost(plot, share):
             raise
 
 
-def test_a_seed_is_one_history():
-    first, second = (Scene(7, PLOTS[0]) for _ in range(2))
+@pytest.mark.parametrize("plot", PLOTS.values(), ids=PLOTS)
+def test_a_seed_is_one_history(plot):
+    first, second = (Scene(7, plot) for _ in range(2))
     first.play()
     second.play()
     assert first.world.trace == second.world.trace

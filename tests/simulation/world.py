@@ -31,21 +31,35 @@ _MOST_STEPS = 200_000  # storage calls and waits of a run: more are a deadlock t
 class Chances:
     """Of what may happen at a storage call, each from 0 to 1."""
 
-    kill: float = 0.004
-    lost_answer: float = 0.004  # the call was done, its caller sees an error
-    failure: float = 0.004  # the call was not done, its caller sees the same error
-    clock_jump: float = 0.002  # back by up to 10 s
+    kill: float = 0.0015
+    lost_answer: float = 0.002  # the call was done, its caller sees an error
+    failure: float = 0.002  # the call was not done, its caller sees the same error
+    clock_jump: float = 0.002  # back by up to 5 s
+    stop: float = 0.001  # the whole process stands still for up to 40 s
 
 
 @dataclass
 class Actor:
-    """One process. `skew` (seconds) is what its clock differs by; it does nothing before `wakes` (seconds of the world)."""
+    """One process. `skew` (seconds) is what its clock differs by; it stands still until `stopped` (seconds of the world)."""
 
     name: str
     skew: float
-    runs: greenlet | None = None
-    wakes: float = 0.0
     dead: bool = False
+    stopped: float = 0.0
+
+
+@dataclass(eq=False)
+class Strand:
+    """A thread of an actor; it sleeps until `until` (seconds of the world)."""
+
+    name: str
+    actor: Actor
+    runs: greenlet
+    until: float = 0.0
+
+    @property
+    def wakes(self) -> float:
+        return max(self.until, self.actor.stopped)
 
 
 @dataclass(frozen=True)
@@ -73,40 +87,53 @@ class World:
 
     def __post_init__(self) -> None:
         self.dice = random.Random(self.seed)
-        self.actors: list[Actor] = []
+        self._strands: list[Strand] = []
 
     def actor(self, name: str, work: Callable[[Actor], None]) -> Actor:
         """A process that begins when its turn comes."""
-        actor = Actor(name, self.dice.choice((0.0, 0.0, self.dice.uniform(-10, 10))))
+        actor = Actor(name, self.dice.choice((0.0, 0.0, self.dice.uniform(-5, 5))))
+        self.strand(actor, name, lambda: work(actor))
+        return actor
+
+    def strand(self, actor: Actor, name: str, work: Callable[[], None]) -> Strand:
+        """A thread of the actor; it is killed with it."""
 
         def run() -> None:
             try:
-                work(actor)
+                work()
             except Killed:
                 actor.dead = True
 
-        actor.runs = greenlet(run)
-        self.actors.append(actor)
-        return actor
+        made = Strand(name, actor, greenlet(run))
+        self._strands.append(made)
+        return made
 
     def run(self) -> None:
-        """Until every actor has ended. What an actor raises ends the run. Raises AssertionError for one that never ends."""
-        while alive := [actor for actor in self.actors if actor.runs is not None and not actor.runs.dead]:
-            ready = [actor for actor in alive if actor.wakes <= self.seconds]
+        """Until all have ended. What an actor raises ends the run. Raises AssertionError for one that never ends."""
+        while True:
+            self._strands = [strand for strand in self._strands if not strand.runs.dead]
+            if not self._strands:
+                return
+            ready = [strand for strand in self._strands if strand.wakes <= self.seconds]
             if not ready:
-                self.seconds = min(actor.wakes for actor in alive)
+                self.seconds = min(strand.wakes for strand in self._strands)
                 continue
-            assert self.step < _MOST_STEPS, f"no end after {self.step} steps: {[actor.name for actor in alive]}"
-            actor = self.dice.choice(ready)
-            assert actor.runs is not None
-            actor.runs.switch()
+            assert self.step < _MOST_STEPS, (
+                f"no end after {self.step} steps: {[strand.name for strand in self._strands]}"
+            )
+            self.dice.choice(ready).runs.switch()
 
-    def pause(self, actor: Actor, seconds: float = 0.0) -> None:
-        """The actor's turn ends, for at least this time."""
-        actor.wakes = self.seconds + seconds
-        parent = getcurrent().parent
-        if parent is not None:
-            parent.switch()
+    def pause(self, seconds: float = 0.0) -> None:
+        """The turn of whoever calls ends, for at least this time."""
+        strand = self.current
+        strand.until = self.seconds + seconds
+        strand.runs.parent.switch()
+
+    @property
+    def current(self) -> Strand:
+        """Whose turn it is."""
+        running = getcurrent()
+        return next(strand for strand in self._strands if strand.runs is running)
 
     def call(self, actor: Actor, name: str, path: str) -> Exception | None:
         """A storage call is about to be done; the error that its caller will see though it is done, if any.
@@ -115,14 +142,15 @@ class World:
         """
         if actor.dead:
             raise Killed(f"{actor.name} is dead")
-        self.pause(actor)
+        self.pause()
         self.step += 1
         self.seconds += 0.001
         self.trace.append(f"{self.step} {actor.name} {name} {path}")
         if self.calm:
             return None
         chances = self.chances
-        kill, lost, failure, jump = accumulate((chances.kill, chances.lost_answer, chances.failure, chances.clock_jump))
+        kinds = (chances.kill, chances.lost_answer, chances.failure, chances.clock_jump, chances.stop)
+        kill, lost, failure, jump, stop = accumulate(kinds)
         drawn = self.dice.random()
         unheard = TimeoutError(errno.ETIMEDOUT, "No answer", path)
         if drawn < kill:
@@ -136,7 +164,11 @@ class World:
             self.trace[-1] += " FAILED"
             raise unheard
         if drawn < jump:
-            actor.skew -= self.dice.uniform(0, 10)
+            actor.skew -= self.dice.uniform(0, 5)
+        elif drawn < stop:
+            self.trace[-1] += " STOPPED"
+            actor.stopped = self.seconds + self.dice.uniform(0, 40)
+            self.pause()
         return None
 
     def put(self, actor: Actor, path: str, data: bytes) -> None:
@@ -160,7 +192,7 @@ class SimulatedClock:
     def sleep(self, seconds: float) -> None:
         if self._actor.dead:
             raise Killed(f"{self._actor.name} is dead")
-        self._world.pause(self._actor, seconds)
+        self._world.pause(seconds)
 
     def uuid(self) -> uuid.UUID:
         return uuid.UUID(int=self._world.dice.getrandbits(128), version=4)
@@ -226,6 +258,19 @@ class SimulatedStorage:
     def create(self, path: str, data: bytes) -> None:
         with self._called("create", path):
             self._world.put(self._actor, path, data)
+
+    def touch(self, path: str) -> None:
+        with self._called("touch", path):
+            self._world.files.pop(path, None)
+            self._world.put(self._actor, path, b"")
+
+    def replace(self, path: str, old: bytes, new: bytes) -> bool:
+        with self._called("replace", path):
+            if path not in self._world.files or self._content(path) != old:
+                return False
+            del self._world.files[path]
+            self._world.put(self._actor, path, new)
+            return True
 
     def delete(self, path: str) -> bool:
         with self._called("delete", path):
