@@ -17,7 +17,7 @@ from hoodie.model.names import METADATA_BOOTSTRAP, LogFileName
 from hoodie.model.rollback import RollbackPlan, RollbackResult
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
-from hoodie.timeline import WRITE_ACTIONS, Action, Instant
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
 from hoodie.timeline.codecs.clustering import decode_clustering_plan
 from hoodie.timeline.codecs.rollback import decode_rollback_plan, encode_rollback_plan, encode_rollback_result
 from hoodie.transaction import instants
@@ -60,11 +60,7 @@ def plan_rollbacks(
 
 def _plan(state: TableState, undone: Instant, listed: Collection[str]) -> RollbackPlan:
     noted = read_markers(state.storage, undone.time) | _committed(state, undone)
-    if not state.layout.logs_tell_writer:
-        for path in sorted(noted):
-            log = LogFileName.parse(path.rpartition("/")[2])
-            if log is not None and not log.is_cdc:
-                check_own_log(state, path, undone)
+    _check_own_logs(state, noted, undone)
     files: dict[str, list[str]] = {}
     for path in sorted(noted.union(listed)):
         files.setdefault(path.rpartition("/")[0], []).append(path)
@@ -82,6 +78,13 @@ def _committed(state: TableState, undone: Instant) -> set[str]:
             raise
         return set()
     return {path for stat in stats for path in (stat.path, *(stat.cdc_stats or ()))}
+
+
+def _check_own_logs(state: TableState, paths: Collection[str], undone: Instant) -> None:
+    for path in sorted(paths) if not state.layout.logs_tell_writer else ():
+        log = LogFileName.parse(path.rpartition("/")[2])
+        if log is not None and not log.is_cdc:
+            check_own_log(state, path, undone)
 
 
 def check_own_log(state: TableState, path: str, failed: Instant) -> None:
@@ -135,17 +138,27 @@ def forget(state: TableState, plan: RollbackPlan, *, plan_too: bool) -> None:
     Without `plan_too` that one stays.
     """
     time, action = plan.instant, Action(plan.action)
+    actions = (*(_pending_as(state, plan) if plan_too else ()), action)
+    for each in actions:
+        state.storage.delete(state.layout.inflight_path(time, each))
+    if not _completed(state, plan):
+        _delete_late(state, plan)
     delete_markers(state.storage, time)
     if time == METADATA_BOOTSTRAP:
         delete_bootstrap_index(state.storage)
     delete_heartbeat(state.storage, time)
-    for other in _pending_as(state, plan) if plan_too else ():
-        drop(state, time, other)
-    drop(state, time, action, requested=plan_too)
-    if not _completed(state, plan):
-        # Once more: a task that outlived its write may have finished a file before it could see that.
-        delete_data_files(state.storage, {path for paths in plan.files.values() for path in paths})
-        state.storage.sweep(sorted(plan.files))
+    for each in actions if plan_too else ():
+        state.storage.delete(state.layout.requested_path(time, each))
+
+
+def _delete_late(state: TableState, plan: RollbackPlan) -> None:
+    """Delete what tasks that outlived their write have finished since it was planned to be undone. Each noted its file first, and
+    whoever finishes one from now on finds the inflight file gone and deletes its own (`only_while_pending`)."""
+    noted = read_markers(state.storage, plan.instant)
+    _check_own_logs(state, noted, Instant(plan.instant, Action(plan.action), State.INFLIGHT))
+    check_of_instant(state.storage, noted, plan.instant)
+    delete_data_files(state.storage, noted.union(*plan.files.values()))
+    state.storage.sweep(sorted(plan.files))
 
 
 def _completed(state: TableState, plan: RollbackPlan) -> list[Instant]:
@@ -248,8 +261,7 @@ def requested_rollback(state: TableState, rollback: Instant) -> RollbackPlan | N
     return plan
 
 
-def drop(state: TableState, time: Time, action: Action, *, requested: bool = True) -> None:
+def drop(state: TableState, time: Time, action: Action) -> None:
     """Delete the pending files of an instant, the one with the plan last."""
     state.storage.delete(state.layout.inflight_path(time, action))
-    if requested:
-        state.storage.delete(state.layout.requested_path(time, action))
+    state.storage.delete(state.layout.requested_path(time, action))

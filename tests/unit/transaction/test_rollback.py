@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import uuid
+
 import pytest
 
 from hoodie import COMPACTION
 from hoodie.errors import PendingInstantError, UnsupportedTableError
 from hoodie.formats import avro_file
+from hoodie.markers import DirectMarkers, MarkerType
 from hoodie.model.rollback import RollbackPlan
+from hoodie.storage import LocalStorage
 from hoodie.timeline import Action, State
 from hoodie.timeline.codecs.rollback import encode_rollback_plan
 from hoodie.transaction import instants
-from hoodie.transaction.rollback import rollback_failed_writes
+from hoodie.transaction.rollback import roll_back_now, rollback_failed_writes
+from hoodie.transaction.sharing import Sharing
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
@@ -94,3 +99,27 @@ def test_what_may_be_the_plan_of_a_clustering_is_not_rolled_back(tmp_path, name,
     requested = instants.request(state, LATER, Action.REPLACE_COMMIT, plan[: len(plan) // 2] if torn else plan)
     rollback_failed_writes(state.reloaded(), made.clock)
     assert pending(made) == {(requested.time, Action.REPLACE_COMMIT, State.REQUESTED)}
+
+
+@pytest.mark.parametrize("version", ["6", "9"])
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_file_that_is_finished_while_its_write_is_rolled_back_is_deleted(tmp_path, kind, version):
+    """Its writer, which was stopped for long, looks before the inflight file goes, and after the rollback was planned."""
+    made = create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": kind, "hoodie.write.table.version": version})
+    made.write(batch([("a", "p", 1, 1)]), "upsert", SMALL_BLOOM)
+    state = made.state()
+    failed = instants.start(
+        state, instants.request(state, LATER, Action.COMMIT if kind[0] == "C" else Action.DELTA_COMMIT)
+    )
+    late = f"part=p/{uuid.uuid4()}-0_0-0-0_{LATER}.parquet"
+
+    class Meanwhile(LocalStorage):
+        def delete(self, path):
+            if path == state.layout.inflight_path(LATER, failed.action):
+                DirectMarkers(made.storage, LATER).create(late, MarkerType.CREATE)
+                made.storage.create(late, b"PAR1")
+            return super().delete(path)
+
+    roll_back_now(Meanwhile(made.base_path), made.clock, Sharing())
+    assert not list((tmp_path / "t").rglob(f"*{LATER}*.parquet"))
+    assert pending(made) == set()
