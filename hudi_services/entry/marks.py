@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +10,9 @@ from typing import Any
 import yaml
 
 Path = tuple[str | int, ...]
+
+_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+_DISGUISED = re.compile(r"[+-]?0[0-9_]+|.*[:_].*|[+-]?0[box].*", re.IGNORECASE)  # octal, sexagesimal, with underscores
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,11 @@ class _Reader:
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
             return [self.value(item, (*path, position)) for position, item in enumerate(node.value)]
-        return self._loader.construct_object(node)
+        value = self._loader.construct_object(node)
+        if node.tag in _NUMBERS and _DISGUISED.fullmatch(node.value):
+            said = f"{node.value} means {value} in YAML: write that, or '{node.value}' in quotes"
+            self.problems.append(Problem(path, node.start_mark.line + 1, said))
+        return value
 
     def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
         result: dict[str, Any] = {}

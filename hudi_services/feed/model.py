@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
@@ -68,6 +69,8 @@ def _encoding(value: str) -> str:
 
 
 def _duration(value: object) -> object:
+    if isinstance(value, int | float):
+        raise ValueError(f"{value} has no unit; write 30s, 5m, 2h or 1d")
     if not isinstance(value, str) or value.startswith("P"):  # ISO 8601
         return value
     match = _DURATION.fullmatch(value.strip())
@@ -155,6 +158,18 @@ class Column(Part):
     type: TypeName
     nullable: Annotated[bool, Field(strict=True)] = True
     default: Annotated[str | None, BeforeValidator(_as_default)] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _quoted(cls, given: object) -> object:
+        """What YAML takes for a number or a truth value has lost its writing: 1.10, or no."""
+        text = False
+        if isinstance(given, dict) and isinstance(given.get("default"), bool | int | float | date):
+            with suppress(ValueError):
+                text = parse_type(str(given.get("type"))).name == "string"
+            if text:
+                raise ValueError(f"the default of a text column must stand in quotes (YAML reads {given['default']!r})")
+        return given
 
 
 class Timestamps(Part):

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_services.ingest.casting import Fitted, fitted_to
-from hudi_services.ingest.values import told
+from hudi_services.outcome.values import told
 
 
 @dataclass(frozen=True)

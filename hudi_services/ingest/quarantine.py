@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from hoodie.storage import Storage, open_storage
 from hudi_services.ingest.places import canonical
-from hudi_services.ingest.values import told_rows
+from hudi_services.outcome.values import told_rows
 
 _log = logging.getLogger(__name__)
 _LONGEST = 200  # characters of an example

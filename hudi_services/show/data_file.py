@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -88,11 +89,20 @@ def _columns(footer: Any) -> list[dict[str, Any]]:
                 "compression": chunks[0].compression if chunks else None,
                 "encodings": sorted({encoding for chunk in chunks for encoding in chunk.encodings}),
                 "nulls": sum(each.null_count for each in statistics) if len(statistics) == len(chunks) else None,
-                "minimum": _short(min(each.min for each in ranged)) if whole else None,
-                "maximum": _short(max(each.max for each in ranged)) if whole else None,
+                "minimum": _short(_extreme(min, ranged)) if whole else None,
+                "maximum": _short(_extreme(max, ranged)) if whole else None,
             }
         )
     return rows
+
+
+def _extreme(pick: Callable[[Iterable[Any]], Any], ranged: Sequence[Any]) -> Any:
+    """The least or greatest value; where Python cannot hold one of them, such as a time of the year 10000, as it is stored."""
+    side = pick.__name__
+    try:
+        return pick(getattr(each, side) for each in ranged)
+    except (OverflowError, ValueError):
+        return pick(getattr(each, f"{side}_raw") for each in ranged)
 
 
 def _short(value: Any) -> str:

@@ -22,6 +22,7 @@ from hoodie.read.plan import plan_read
 from hoodie.read.query import Query, Snapshot
 from hoodie.read.times import moment_as_time, resolve_as_of
 from hoodie.timeline import WRITE_ACTIONS, Instant
+from hudi_services.outcome.values import told_rows
 from hudi_services.show.history import COMMITS, commit_row, read_once
 from hudi_services.show.look import Look
 from hudi_services.show.page import Column, Facts, Lines, Listing, Page, Part
@@ -197,7 +198,12 @@ def _by_key(
 ) -> dict[str, Mapping[str, Any]]:
     """The data columns of some rows."""
     wanted = pc.field(RECORD_KEY).isin(keys.combine_chunks())
-    rows = _read(look, as_of, name, groups, None, wanted).to_pylist()
+    found = _read(look, as_of, name, groups, None, wanted)
+    rows: list[dict[str, Any]]
+    try:
+        rows = found.to_pylist()
+    except (OverflowError, ValueError):  # what Python cannot hold, such as a time of the year 10000
+        rows = told_rows(found)
     return {row[RECORD_KEY]: {name: value for name, value in row.items() if name not in META_COLUMNS} for row in rows}
 
 

@@ -18,7 +18,7 @@ from hudi_services.ingest.files.declaration import as_moments, defaults, in_utc,
 from hudi_services.ingest.files.numbers import readable
 from hudi_services.ingest.files.text import RejectText
 from hudi_services.ingest.source import Where
-from hudi_services.ingest.values import told, told_rows
+from hudi_services.outcome.values import told, told_rows
 
 
 @dataclass(frozen=True)

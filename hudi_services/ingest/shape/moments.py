@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from hudi_services.feed.times import EPOCHS, ISO, Times, has_zone
 from hudi_services.ingest.casting import Fitted
 from hudi_services.ingest.shape.duck import RELATION, Duck
-from hudi_services.ingest.values import told_values
+from hudi_services.outcome.values import told_values
 
 _LOCAL, _MOMENT = pa.timestamp("us"), pa.timestamp("us", "UTC")
 _FIRST, _LAST = -62_135_596_800_000_000, 253_402_300_799_999_999  # microseconds: the years 1 to 9999

@@ -104,3 +104,21 @@ def test_odd_values_are_shown(tmp_path, capsys):
     assert row["after"] == {"before": "ü'\n", "x": "NaN", "raw": "b'\\xff'", "money": "1.10", "none": None}
     assert main(["diff", "2020-01-01", "--rows=1", f"--target-base-path={made.base_path}"]) == DONE
     assert "money: 1.10, none: null" in capsys.readouterr().out
+
+
+def test_times_beyond_the_years_of_python_are_shown(tmp_path, capsys):
+    """In rows that differ, and in the footer of their file."""
+    made = create(tmp_path / "trips")
+    late = pa.array([1 << 60, 0], pa.int64()).cast(pa.timestamp("us", "UTC"))
+    for ts in (1, 2):
+        rows = batch([("a", "p", ts, ts), ("b", "p", ts, ts)]).append_column("at", late)
+        made.write(rows, "upsert", SMALL_BLOOM)
+    found = diff(capsys, made, made.timeline.commits[0].time, "--rows=2")
+    assert {row["key"]: row["after"]["at"] for row in found["rows"]} == {
+        "a": "1152921504606846976 (timestamp[us, tz=UTC])",
+        "b": "1970-01-01 00:00:00+00:00",
+    }
+    path = made.file_slices()[0].base_file.path
+    assert main(["show", "file", path, f"--target-base-path={made.base_path}", "--json"]) == DONE
+    columns = {each["column"]: each for each in json.loads(capsys.readouterr().out)["columns"]}
+    assert (columns["at"]["minimum"], columns["at"]["maximum"]) == ("1970-01-01 00:00:00+00:00", str(1 << 60))

@@ -93,6 +93,13 @@ WRONG = {
     "makes; say in `sql` coalesce(…)",
     "{schema: {a: 'array<int>'}}": "schema.a: cannot be array<int>: a value of a CSV file is a plain one",
     "{schema: {a: {nullable: true}}}": "schema.a.type: is missing",
+    "{schema: {a: {type: string, default: 1.10}}}": "schema.a: the default of a text column must stand in quotes "
+    "(YAML reads 1.1)",
+    "{schema: {a: {type: string, default: no}}}": "schema.a: the default of a text column must stand in quotes "
+    "(YAML reads False)",
+    "{schema: {a: {type: int, default: 012}}}": "schema.a.default: 012 means 10 in YAML: write that, or '012' in quotes",
+    "{csv: {skip_rows: 1_000}}": "csv.skip_rows: 1_000 means 1000 in YAML: write that, or '1_000' in quotes",
+    "{min_age: 30}": "min_age: 30 has no unit; write 30s, 5m, 2h or 1d",
     "{cast: {a: strng}}": "cast.a: the type 'strng' cannot be read: 'strng' is no type of a table; use string",
     "{min_age: 5 fortnights}": "min_age: '5 fortnights' is no duration; write 30s, 5m, 2h or 1d",
     "{pattern: ../*}": "pattern.0: '../*' must be a pattern of paths inside the source folder, such as orders_*.csv or */new/**",
