@@ -68,7 +68,7 @@ def test_a_small_table_needs_no_spark(orders: Table, caplog: pytest.LogCaptureFi
     assert (result["rows_inserted"], result["files_read"]) == (2, 1)
     assert HoodieTable.open(orders.base_path).read().num_rows == 2
     printed = capsys.readouterr().out
-    assert "engine: threads of this process, as the work is small: 1 new files of " in printed
+    assert "engine: threads of this process, as the work is small: 1 new file of " in printed
     assert "[hudi]" not in printed
     with capsys.disabled():
         print(
@@ -115,7 +115,7 @@ def submitted(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        ({"local": {"up_to": 10}}, "engine: Spark, as the work is more than 10 bytes: 1 new files of "),
+        ({"local": {"up_to": 10}}, "engine: Spark, as the work is more than 10 bytes: 1 new file of "),
         ({"engine": "spark"}, ""),
         ({"engine": "local", "ingest": {"engine": "spark"}}, ""),
     ],

@@ -190,6 +190,7 @@ ENDING = """
 import signal, sys, time
 from contextlib import suppress
 from hudi_services.embedded.signals import ended_by_signals
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore it
 with ended_by_signals(), suppress(KeyboardInterrupt):
     try:
         print("up", flush=True)
