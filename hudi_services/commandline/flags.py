@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import click
 from click.shell_completion import CompletionItem
 
+from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.errors import ConfigError, HoodieError
 from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.table import Table
@@ -27,6 +28,13 @@ class ChosenTable:
 
     base_path: str
     entry: Table | None = None
+
+    @property
+    def lock(self) -> dict[str, str]:
+        """The options of the table's lock in its entry: who changes the table has the same as its services."""
+        names = {name for key in LOCK_KEYS for name in key.names}
+        given = self.entry.common if self.entry is not None else {}
+        return {name: value for name, value in given.items() if name in names}
 
 
 def table_flags() -> list[click.Option]:

@@ -8,6 +8,7 @@ import click
 
 from hudi_services.commandline.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
 from hudi_services.commandline.properties import merged_options
+from hudi_services.commandline.registered import laid_over
 from hudi_services.outcome.result import DONE, finish
 
 
@@ -28,8 +29,9 @@ def _restore(
 
     if as_json and not (yes or explain):
         raise click.UsageError("--json asks nobody: pass --yes with it when what came after the savepoint is to go")
-    base_path = chosen_table(target_base_path, table, registry).base_path
-    task, engine = RestoreTask(base_path, savepoint, merged_options(props, conf)), LocalEngine()
+    chosen = chosen_table(target_base_path, table, registry)
+    options = laid_over(merged_options(props, conf), chosen.lock)
+    task, engine = RestoreTask(chosen.base_path, savepoint, options), LocalEngine()
     decision = task.explain(engine)
     if explain:
         click.echo(json.dumps(decision.as_dict("restore"), indent=2) if as_json else decision.as_text("restore"))

@@ -8,6 +8,7 @@ import click
 
 from hudi_services.commandline.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
 from hudi_services.commandline.properties import merged_options
+from hudi_services.commandline.registered import laid_over
 from hudi_services.outcome.result import DONE, finish
 
 
@@ -28,8 +29,9 @@ def _rollback(
 
     if as_json and not (yes or explain):
         raise click.UsageError("--json asks nobody: pass --yes with it when the instant is to be taken back")
-    base_path = chosen_table(target_base_path, table, registry).base_path
-    task, engine = RollbackTask(base_path, instant, merged_options(props, conf)), LocalEngine()
+    chosen = chosen_table(target_base_path, table, registry)
+    options = laid_over(merged_options(props, conf), chosen.lock)
+    task, engine = RollbackTask(chosen.base_path, instant, options), LocalEngine()
     decision = task.explain(engine)
     if explain:
         click.echo(json.dumps(decision.as_dict("rollback"), indent=2) if as_json else decision.as_text("rollback"))

@@ -9,18 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hudi_services.commandline.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
+from hudi_services.commandline.flags import (
+    CONTEXT,
+    ChosenTable,
+    chosen_table,
+    json_flag,
+    table_flags,
+    verbose_flag,
+    with_examples,
+)
 from hudi_services.commandline.properties import merged_options
+from hudi_services.commandline.registered import laid_over
 
 if TYPE_CHECKING:  # they load Arrow
     from hoodie.model.savepoint import Savepoint
     from hoodie.table import HoodieTable
 
 
-def _opened(target_base_path: str | None, table: str | None, registry: str | None) -> HoodieTable:
+def _opened(chosen: ChosenTable) -> HoodieTable:
     from hoodie.table import HoodieTable
 
-    return HoodieTable.open(chosen_table(target_base_path, table, registry).base_path)
+    return HoodieTable.open(chosen.base_path)
 
 
 def _create(
@@ -33,8 +42,9 @@ def _create(
     conf: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    opened = _opened(target_base_path, table, registry)
-    made = opened.savepoint(instant, user=user, comments=comments, options=merged_options(None, conf))
+    chosen = chosen_table(target_base_path, table, registry)
+    options = laid_over(merged_options(None, conf), chosen.lock)
+    made = _opened(chosen).savepoint(instant, user=user, comments=comments, options=options)
     facts = _facts(made)
     text = f"made savepoint {made.instant}, which keeps {facts['files']} files in {facts['partitions']} partitions"
     click.echo(json.dumps(facts, indent=2) if as_json else text)
@@ -51,17 +61,18 @@ def _delete(
 ) -> None:
     if as_json and not yes:
         raise click.UsageError("--json asks nobody: pass --yes with it when the savepoint is to be deleted")
-    opened = _opened(target_base_path, table, registry)
+    chosen = chosen_table(target_base_path, table, registry)
+    opened = _opened(chosen)
     found = next((_facts(each) for each in opened.savepoints() if each.instant == instant), None)
     if found is not None and not yes:
         click.echo(_line(found))
         click.confirm("Nobody can restore the table to it then, and cleans remove its files. Delete it?", abort=True)
-    opened.delete_savepoint(instant, merged_options(None, conf))
+    opened.delete_savepoint(instant, laid_over(merged_options(None, conf), chosen.lock))
     click.echo(json.dumps({"deleted": instant}, indent=2) if as_json else f"deleted savepoint {instant}")
 
 
 def _list(target_base_path: str | None, table: str | None, registry: str | None, as_json: bool) -> None:
-    found = [_facts(each) for each in _opened(target_base_path, table, registry).savepoints()]
+    found = [_facts(each) for each in _opened(chosen_table(target_base_path, table, registry)).savepoints()]
     if as_json:
         click.echo(json.dumps({"savepoints": found}, indent=2))
     else:

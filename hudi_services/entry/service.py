@@ -7,13 +7,14 @@ that it names, when they are called.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 import click
 
 from hoodie.config.groups import OptionGroup
 from hoodie.config.key import ConfigKey
+from hoodie.config.own import declared
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import Arguments, Asked, Field, Step, Trigger
 from hudi_services.entry.table import Engine, ServiceSection, SparkSection, Table
@@ -115,4 +116,8 @@ class ServiceEntry(Generic[S]):
         """Flags and options for a run. Raises HoodieError or ValueError for what cannot be asked for."""
         section = self.section_of(table)
         assert section is not None, "a DAG is made only for what the registry has"
-        return self.dag.arguments(table, section, asked)
+        arguments = self.dag.arguments(table, section, asked)
+        given = {declared(name) for name in arguments.options}
+        common = {name: value for name, value in table.common.items() if declared(name) not in given}
+        common = {name: value for name, value in common.items() if declared(name) in self.section.keys}
+        return replace(arguments, options={**common, **arguments.options})

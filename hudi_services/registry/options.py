@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from hoodie.config.concurrency_keys import COMMON_KEYS
 from hoodie.config.groups import GROUPS, WRITE_OPTIONS, OptionGroup
 from hoodie.config.key import ConfigKey, resolve
 from hoodie.config.own import check_option, declared
@@ -38,7 +39,7 @@ def wrong_options(entry: Mapping[str, Any], services: Entries = ENTRIES) -> Iter
     replaced = _OWN | {key: where for each in services for key, where in each.section.replaced.items()}
     instead = {name: where for key, where in replaced.items() for name in key.names}
     taken: list[tuple[tuple[str, ...], tuple[ConfigKey[Any], ...], tuple[OptionGroup, ...]]] = [
-        (("hoodie",), CREATE_KEYS, (WRITE_OPTIONS,))
+        (("hoodie",), (*CREATE_KEYS, *COMMON_KEYS), (WRITE_OPTIONS,))
     ]
     taken += [((each.name, "hoodie"), each.section.keys, each.section.options) for each in services]
     for path, keys, groups in taken:

@@ -199,12 +199,14 @@ def _by_key(
     """The data columns of some rows."""
     wanted = pc.field(RECORD_KEY).isin(keys.combine_chunks())
     found = _read(look, as_of, name, groups, None, wanted)
-    rows: list[dict[str, Any]]
+    rows: Sequence[Mapping[str, Any]]
     try:
         rows = found.to_pylist()
     except (OverflowError, ValueError):  # what Python cannot hold, such as a time of the year 10000
         rows = told_rows(found)
-    return {row[RECORD_KEY]: {name: value for name, value in row.items() if name not in META_COLUMNS} for row in rows}
+    return {
+        str(row[RECORD_KEY]): {name: value for name, value in row.items() if name not in META_COLUMNS} for row in rows
+    }
 
 
 def _line(each: Mapping[str, Any]) -> str:

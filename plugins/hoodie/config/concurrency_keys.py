@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoodie.config.key import ConfigKey, boolean, choice, integer
+from hoodie.config.lock_keys import LOCK_KEYS
 
 SINGLE_WRITER, OPTIMISTIC = "SINGLE_WRITER", "OPTIMISTIC_CONCURRENCY_CONTROL"
 EAGER, LAZY = "EAGER", "LAZY"
@@ -46,3 +47,5 @@ CHECK_NEW_KEYS = ConfigKey[bool](
 
 SHARING_KEYS: tuple[ConfigKey[Any], ...] = (MODE, FAILED_WRITES, HEARTBEAT_INTERVAL_MS, HEARTBEAT_MISSES)
 """What whoever changes a table has to know, services too."""
+COMMON_KEYS: tuple[ConfigKey[Any], ...] = (*LOCK_KEYS, *SHARING_KEYS)
+"""What all who change one table have to be told alike."""

@@ -1,0 +1,58 @@
+"""What a table's entry says of its lock and of other writers holds for whatever changes the table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hudi_services.cli import main
+from hudi_services.entries import ENTRIES
+from hudi_services.entry.dag import Asked
+from hudi_services.registry.load import load_registry
+from tests.support.cli import DONE
+from tests.support.tables import SMALL_BLOOM, batch, create
+
+PROVIDER, MODE = "hoodie.write.lock.provider", "hoodie.write.concurrency.mode"
+SHARED = "optimistic_concurrency_control"
+ENTRY = f"""
+tables:
+  - name: trips
+    base_path: PLACE
+    type: MERGE_ON_READ
+    keys: {{record_key: [id], partition_by: [part], ordering: [ts]}}
+    source: {{path: SOURCE, format: csv}}
+    hoodie: {{{PROVIDER}: StorageBasedLockProvider, {MODE}: {SHARED}}}
+    compact: {{hoodie: {{{PROVIDER}: InProcessLockProvider}}}}
+"""
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> str:
+    made = create(tmp_path / "trips", **{"hoodie.table.type": "MERGE_ON_READ"})
+    made.write(batch([("a", "p", 1, 1)]), "upsert", {**SMALL_BLOOM, PROVIDER: "StorageBasedLockProvider"})
+    text = ENTRY.replace("PLACE", f"{tmp_path}/trips").replace("SOURCE", f"{tmp_path}/source")
+    (tmp_path / "tables.yaml").write_text(text)
+    return f"{tmp_path}/tables.yaml"
+
+
+@pytest.mark.parametrize("service", ["ingest", "clean", "compact"])
+def test_every_service_has_them_and_may_say_otherwise(registry: str, service: str) -> None:
+    [table] = load_registry(registry).tables
+    [entry] = [each for each in ENTRIES if each.name == service]
+    options = entry.called_with(table, Asked()).options
+    assert options[MODE] == SHARED
+    assert options[PROVIDER] == ("InProcessLockProvider" if service == "compact" else "StorageBasedLockProvider")
+
+
+@pytest.mark.parametrize("command", [["clean"], ["savepoint", "create"]])
+def test_commands_hold_the_lock_of_the_entry(
+    registry: str, tmp_path: Path, command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table with another lock lying there is refused: so the lock that was asked for is seen."""
+    assert main([*command, "--table=trips", f"--registry={registry}"]) == DONE
+    lease = json.loads((tmp_path / "trips" / ".hoodie" / ".locks" / "table_lock.json").read_text())
+    assert lease["expired"] is True
+    (tmp_path / "trips" / ".hoodie" / "lock").write_bytes(b"")
+    assert main([*command, "--table=trips", f"--registry={registry}"]) != DONE
