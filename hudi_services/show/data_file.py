@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from hoodie.errors import ConfigError
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.model.meta_columns import COMMIT_TIME
 from hudi_services.show.look import Look
@@ -30,9 +31,14 @@ _COLUMNS = (
 def data_file(look: Look, path: str) -> Page:
     """The file at `path`, relative to the table. Reads the footer, and the column of commit times.
 
-    Raises MissingFileError, CorruptFileError, or UnsafePathError for a path that leads out of the table.
+    Raises ConfigError when there is no such file, CorruptFileError, or UnsafePathError for a path that leads out of the table.
     """
     path = path.removeprefix(f"{look.state.storage.base_path}/")
+    if look.storage.info(path) is None:
+        raise ConfigError(
+            f"Table {look.state.storage.base_path} has no file {path!r}",
+            fix="take a path that `hudi-services show files` tells, relative to the table",
+        )
     with BaseFileReader(look.storage, path) as reader:
         footer = pq.ParquetFile(reader.source).metadata
         index = reader.key_index()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -19,6 +20,8 @@ from hudi_services.ingest.files.numbers import readable
 from hudi_services.ingest.files.text import RejectText
 from hudi_services.ingest.source import Where
 from hudi_services.outcome.values import told, told_rows
+
+_NOTED = re.compile(r"'([^']*) (\((?:its decimal mark is .|in hexadecimal)\))'")
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,8 @@ def _among(where: Where, kept: np.ndarray, places: Sequence[int]) -> Sequence[st
 
 
 def _with_value(reason: str, rows: pa.Table, place: int) -> str:
-    """Arrow's reasons do not all tell the value."""
+    """Arrow's reasons do not all tell the value; and it takes the note on a number (see `readable`) for a part of it."""
+    reason = _NOTED.sub(r"'\1' \2", reason)
     names = [name for name in rows.column_names if reason.startswith(f"column {name}: ")]
     value = str(told(rows[max(names, key=len)][place])) if names else ""
     return reason if value in reason else f"{reason} ({value!r})"

@@ -215,6 +215,7 @@ def _folder_problems(
     _, paths = key_generator(properties)
     stored = {footer.info.path: footer for footer in footers}
     wrong: dict[str, str] = {}
+    hive = set()  # folders that the option alone makes right
     for file in files:
         if file.mode != keys.METADATA_ONLY or file.folder in wrong:
             continue
@@ -231,7 +232,14 @@ def _folder_problems(
             made = str(error)
         if made != file.folder:
             wrong[file.folder] = f"{file.folder!r}, where the table's key generator says {made!r}"
-    if wrong:
+            if made == "/".join(part.partition("=")[2] for part in file.folder.split("/")):
+                hive.add(file.folder)
+    if wrong and len(hive) == len(wrong):
+        yield (
+            f"the source's folders name their partition columns, as in {_some(sorted(hive)[:1])}, and those of the table would "
+            "not: set hoodie.datasource.write.hive_style_partitioning=true"
+        )
+    elif wrong:
         yield (
             f"{len(wrong)} folders are not those of the table's partitions: {_some(list(wrong.values()))}; correct "
             "hoodie.datasource.write.hive_style_partitioning, hoodie.datasource.write.partitionpath.urlencode or the "

@@ -269,7 +269,10 @@ def test_bad_sources_are_refused_before_anything_is_written(tmp_path, what, mess
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({"hoodie.datasource.write.hive_style_partitioning": "false"}, "not those of the table's partitions"),
+        (
+            {"hoodie.datasource.write.hive_style_partitioning": "false"},
+            "would not: set hoodie.datasource.write.hive_style_part",
+        ),
         ({"hoodie.table.partition.fields": ""}, "not those of the table's partitions"),
         ({"hoodie.table.recordkey.fields": "nothing"}, "'nothing' is not in the source"),
     ],

@@ -140,7 +140,7 @@ def test_a_point_that_is_no_decimal_mark_is_no_number(feed):
     assert feed.run("csv", declared=declared, max_bad_share=0.5).rows_quarantined == 1
     [(_, reason, row)] = feed.quarantined
     assert reason.startswith("line 3: column value: ")
-    assert "1.500 (its decimal mark is ,)" in reason
+    assert "'1.500' (its decimal mark is ,)" in reason
     assert row["value"] == "1.500"
 
 
