@@ -36,6 +36,7 @@ class Roles:
     partition: str | None = None
     times: dict[str, str] = field(default_factory=dict)  # column -> format
     epochs: dict[str, str] = field(default_factory=dict)
+    moments: list[str] = field(default_factory=list)  # times without nulls
     notes: dict[str, str] = field(default_factory=dict)
 
 
@@ -86,6 +87,12 @@ def _formats(value: str) -> Iterator[str]:
 def _ordering(rows: pa.Table, found: Roles) -> str | None:
     """A time or number without nulls whose name says that it is of the last change."""
     fit = [each.name for each in rows.schema if _is_ordered(each.type) or each.name in found.times]
+    found.moments = [
+        name
+        for name in fit
+        if "." not in name and (name in found.times or pa.types.is_timestamp(rows.schema.field(name).type))
+        if rows.num_rows and not rows[name].null_count
+    ]
     named = [name for name in fit if "." not in name and _CHANGED.search(name)]
     full = [name for name in named if rows.num_rows and not rows[name].null_count]
     if len(full) > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ from hoodie.display import counted
 from hudi_services.infer.columns import Roles
 from hudi_services.infer.dialect import Dialect
 
+_SHOWN = 5  # names of empty files
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./-]*")
 
 
@@ -36,6 +37,8 @@ class Finding:
     bad: Sequence[str] = ()  # why rows of the sample cannot be loaded
     others: Sequence[str] = field(default_factory=tuple)
     broken: Mapping[str, str] = field(default_factory=dict)  # why files cannot be read, by their paths
+    empty: Sequence[str] = ()  # files of 0 bytes
+    mostly: Collection[str] = ()  # columns that are numbers but for a few values
 
 
 def entry_text(found: Finding) -> str:
@@ -51,9 +54,12 @@ def _lines(found: Finding) -> Iterator[str]:
     for other in found.others:
         yield f"# There are {other} files, too, which this leaves alone."
     for reason in found.bad:
-        yield f"# Rows of the sample that cannot be loaded: {' '.join(reason.split())}"
+        yield f"# Cannot be loaded: {' '.join(reason.split())}"
     for path, reason in found.broken.items():
         yield f"# Cannot be read, and was left out: {path} ({' '.join(reason.split())})"
+    if found.empty:
+        more = f" … and {len(found.empty) - _SHOWN:,} more" if len(found.empty) > _SHOWN else ""
+        yield f"# Empty (0 bytes), and was left out: {', '.join(found.empty[:_SHOWN])}{more}"
     notes = found.roles.notes
     yield "tables:"
     yield f"  - name: {_word(found.name)}"
@@ -68,18 +74,31 @@ def _lines(found: Finding) -> Iterator[str]:
         or_else = notes.get("ordering", "of two versions of a row the later one stands")
         yield f"      ordering: {_list([found.roles.ordering])}{_remark(or_else)}"
     else:
-        or_else = notes.get("ordering", "nothing tells which version of a row is newer: the later file counts")
-        yield f"      # ordering: [updated_at]{_remark(or_else)}"
+        only = next(iter(found.roles.moments), None)
+        or_else = "nothing tells which version of a row is newer: the later file counts"
+        or_else = notes.get("ordering", "does it tell which version of a row is the newer" if only else or_else)
+        yield f"      # ordering: {_list([only or 'updated_at'])}{_remark(or_else)}"
     yield "    source:"
     yield f"      path: {_word(found.folder)}"
     yield f"      format: {found.file_format}"
     if found.date_pattern is not None:
         yield f"      date_pattern: {_word(found.date_pattern)}  # each run loads the dates of its interval"
-    if found.broken:
-        yield "      quarantine: {files: stop}  # or skip: left out, and told with each load?"
+    yield from _quarantine(found)
     yield from _dialect(found)
     yield from _schema(found)
     yield from _times(found)
+
+
+def _quarantine(found: Finding) -> Iterator[str]:
+    keys, remarks = [], []
+    if found.broken or found.empty:
+        keys.append("files: stop")
+        remarks.append("or skip: left out, and told with each load")
+    if found.bad:
+        keys.append("max_share: 0")
+        remarks.append("or 0.01: one bad row in a hundred is set aside, else it stops the load")
+    if keys:
+        yield f"      quarantine: {{{', '.join(keys)}}}{_remark('; '.join(remarks))}"
 
 
 def _dialect(found: Finding) -> Iterator[str]:
@@ -102,6 +121,7 @@ def _schema(found: Finding) -> Iterator[str]:
     for name, kind in found.types.items():
         shown = "string" if name in found.roles.times or kind == "void" else kind
         unsure = "no value in the sample" if kind == "void" else None
+        unsure = "a few values are no numbers; string takes these, too" if name in found.mostly else unsure
         yield f"        {_word(old.get(name, name))}: {_word(shown)}{_remark(unsure)}"
     yield from _rename(found)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,10 +21,11 @@ from hoodie.engine import LocalEngine
 from hoodie.errors import SchemaConflictError, SourceError
 from hoodie.schema.normalise import fits_avro
 from hudi_services.feed.arrow import type_text
-from hudi_services.feed.model import Feed
+from hudi_services.feed.model import Csv, Feed
 from hudi_services.infer.columns import roles_of
 from hudi_services.infer.dialect import Dialect, csv_dialect, json_dialect
 from hudi_services.infer.entry import Finding
+from hudi_services.infer.mostly import mostly_numbers, torn_columns
 from hudi_services.infer.paths import date_pattern
 from hudi_services.infer.sample import Sample, take_sample
 from hudi_services.ingest.files.source import FileBatch, FilesSource
@@ -34,7 +35,7 @@ from hudi_services.ingest.run import run_ingest
 from hudi_services.ingest.shape.duck import opened
 from hudi_services.ingest.shape.shape import Shape
 
-_REASONS = 3  # that are shown
+_REASONS = 3  # bad rows that are shown
 _DIGITS = 18  # digits of a decimal; a table can have 38, which leaves none for sums and products in SQL
 _ROOM = 1000  # times as great as the greatest of the sample
 
@@ -48,7 +49,7 @@ def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
         while True:
             _check_some(sample)
             dialect, renamed = _look(sample.file_format, list(sample.heads.values()))
-            found = _loaded(copy, sample.file_format, dialect, renamed, Path(place) / f"table-{len(sample.broken)}")
+            found = _settled(copy, sample.file_format, dialect, renamed)
             if not found.broken:
                 break
             # What is broken may have decided how the files are read.
@@ -71,9 +72,11 @@ def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
             {each.name: _type(rows[each.name], sample.file_format != "parquet") for each in rows.schema},
             roles,
             renamed,
-            found.reasons,
+            _reasons(found.bad, sample.heads),
             sample.others,
             sample.broken,
+            sample.empty,
+            found.mostly,
         )
 
 
@@ -141,37 +144,72 @@ def _parquet_names(heads: Sequence[Path]) -> list[str]:
 
 @dataclass(frozen=True)
 class _Loaded:
-    """The rows of a sample in the types that they get, and why some are none; and why files are `broken`, by their names."""
+    """The rows of a sample in the types that they get, and the quarantine's entries of those that are none; why files are
+    `broken`, by their names; the columns that are text in some files and no text in others (`torn`), and those that are numbers
+    but for a few values (`mostly`).
+    """
 
-    rows: pa.Table
-    reasons: Sequence[str]
-    broken: Mapping[str, str]
+    rows: pa.Table = field(default_factory=lambda: pa.table({}))
+    bad: Sequence[Mapping[str, str]] = ()
+    broken: Mapping[str, str] = field(default_factory=dict)
+    torn: Sequence[str] = ()
+    mostly: Collection[str] = ()
 
 
-def _loaded(copy: Path, file_format: str, dialect: Dialect, renamed: Mapping[str, str], table: Path) -> _Loaded:
-    """Files that cannot be read, or contradict themselves, are only told."""
-    said = {"rename": renamed, "quarantine": {"files": "skip"}}
-    feed = Feed.model_validate({**({file_format: dialect.said} if dialect.said else {}), **said})
+def _settled(copy: Path, file_format: str, dialect: Dialect, renamed: Mapping[str, str]) -> _Loaded:
+    """All files loaded. A few values of a CSV column that are no numbers do not make it text: their rows are bad ones."""
+    found = _loaded(copy, file_format, dialect, renamed, {})
+    if found.torn:
+        found = _loaded(copy, file_format, dialect, renamed, dict.fromkeys(found.torn, "string"))
+    if found.broken or file_format != "csv":
+        return found
+    numbers = mostly_numbers(found.rows, Csv.model_validate(dialect.said))
+    if not numbers:
+        return found
+    old = {name: each for each, name in renamed.items()}
+    texts = dict.fromkeys(found.torn, "string")
+    types = {old.get(name, name): type_text(kind) for name, kind in numbers.items()}
+    return replace(_loaded(copy, file_format, dialect, renamed, {**texts, **types}), mostly=numbers)
+
+
+def _reasons(bad: Sequence[Mapping[str, str]], heads: Mapping[str, Path]) -> list[str]:
+    """For people: the first bad rows, each with its file."""
+    paths = {head.name: path for path, head in heads.items()}
+    shown = [f"{paths[each['file']]}, {each['reason']}" for each in bad[:_REASONS]]
+    return shown + [f"… and {len(bad) - _REASONS:,} more rows"] * (len(bad) > _REASONS)
+
+
+def _loaded(
+    copy: Path, file_format: str, dialect: Dialect, renamed: Mapping[str, str], types: Mapping[str, str]
+) -> _Loaded:
+    """Files that cannot be read, or contradict themselves, are only told. `types` are those of some columns of the files."""
+    signs = {file_format: dialect.said} if dialect.said else {}
+    declared = {"schema": types, "undeclared": "keep"} if types else {}
+    feed = Feed.model_validate({**signs, **declared, "rename": renamed, "quarantine": {"files": "skip"}})
     shape = Shape.of(feed)
     source = FilesSource(str(copy), file_format, feed=feed, later=shape.later)
     options = {"hoodie.table.name": "sample", "hoodie.clean.automatic": "false"}
+    table = Path(mkdtemp(dir=copy.parent)) / "table"
     request = IngestRequest(str(table), source, "bulk_insert", max_bad_share=1.0, options=options, shape=shape)
-    nothing = pa.table({})
     try:
         with _quiet():
             done = run_ingest(request, LocalEngine())
     except SchemaConflictError:
-        if not (broken := _contradicting(request)):
+        broken, schemas = _alone(request)
+        torn = torn_columns(schemas) if file_format == "csv" and not broken else ()
+        if not broken and not torn:
             raise
-        return _Loaded(nothing, (), broken)
+        return _Loaded(broken=broken, torn=torn)
     if done.files_skipped:
-        return _Loaded(nothing, (), _skipped(request))
+        return _Loaded(broken=_skipped(request))
     rows = HoodieTable.open(str(table), engine=LocalEngine()).read()
     quarantined = table.parent.glob(f"{table.name}.quarantine/*/*.jsonl")
-    lines = [line for path in quarantined for line in path.read_text().splitlines()]
-    reasons = list(dict.fromkeys(json.loads(line)["reason"] for line in lines))
-    shown = reasons[:_REASONS] + [f"… and {len(reasons) - _REASONS} other reasons"] * (len(reasons) > _REASONS)
-    return _Loaded(rows.select([each for each in rows.schema.names if not each.startswith("_hoodie_")]), shown, {})
+    bad = [json.loads(line) for path in sorted(quarantined) for line in path.read_text().splitlines()]
+    names = [each for each in rows.schema.names if not each.startswith("_hoodie_")]
+    places = {
+        renamed.get(name, name): place for place, name in enumerate(dict.fromkeys(dialect.names if types else ()))
+    }
+    return _Loaded(rows.select(sorted(names, key=lambda name: places.get(name, len(places)))), bad)
 
 
 def _batch(request: IngestRequest, name: str = "") -> FileBatch:
@@ -188,16 +226,16 @@ def _skipped(request: IngestRequest) -> dict[str, str]:
     return {path: each.reason for path, each in opened.plan.broken.items()}
 
 
-def _contradicting(request: IngestRequest) -> dict[str, str]:
-    """The files of which not even their own rows go together."""
-    broken = {}
+def _alone(request: IngestRequest) -> tuple[dict[str, str], list[pa.Schema]]:
+    """The files of which not even their own rows go together, and the columns of the others."""
+    broken, schemas = {}, []
     for item in _batch(request).items:
         try:
             with _quiet():
-                _batch(request, item.path).opened(None, LocalEngine())
+                schemas.append(_batch(request, item.path).opened(None, LocalEngine())[1])
         except SchemaConflictError as error:
             broken[item.path] = error.found or error.what
-    return broken
+    return broken, schemas
 
 
 @contextmanager

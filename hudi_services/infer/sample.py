@@ -31,6 +31,7 @@ class Sample:
     whole: bool  # whether the heads are all of the files that were taken
     others: Sequence[str]  # formats of which there are files, too
     broken: Mapping[str, str]  # why, by the path of the file
+    empty: Sequence[str]  # files of 0 bytes, which were passed over
 
     def without(self, broken: Mapping[str, str]) -> Sample:
         """Without the heads of some files that cannot be read."""
@@ -53,7 +54,8 @@ def take_sample(folder: str, file_format: str | None, copy: Path) -> Sample:
             fix=f"name another folder; known are {', '.join(ending for endings in FORMATS.values() for ending in endings)}",
         )
     storage = open_storage(folder)
-    taken = _spread([file for file in files if file.size] or files)
+    full = [file for file in files if file.size] or files
+    taken = _spread(full)
     whole = True
     heads, broken = dict[str, Path](), dict[str, str]()
     for number, file in enumerate(taken):
@@ -65,7 +67,8 @@ def take_sample(folder: str, file_format: str | None, copy: Path) -> Sample:
             head.unlink(missing_ok=True)
             broken[file.path] = unreadable(storage, file.path, error).found or str(error)
     others = [name for name in FORMATS if name != chosen and found[name]]
-    return Sample(folder, chosen, files, heads, whole, others, broken)
+    empty = [file.path for file in files if not file.size] if full is not files else []
+    return Sample(folder, chosen, files, heads, whole, others, broken, empty)
 
 
 def _spread(files: Sequence[SourceFile]) -> list[SourceFile]:

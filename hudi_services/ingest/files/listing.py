@@ -58,8 +58,8 @@ def list_source(
         raise SourceUnavailableError(
             f"Source folder {folder} cannot be listed", found=str(error), fix="check its permissions and the storage"
         ) from error
-    if not files and not _exists(storage):
-        raise SourceError(f"Source folder {folder} is missing", fix="check the path, or wait for the first delivery")
+    if not files:
+        _check_exists(storage, folder)
     return sorted(files, key=lambda file: file.path)
 
 
@@ -110,9 +110,14 @@ def _hidden(name: str) -> bool:
     return name.startswith(_HIDDEN) or name.endswith((".tmp", ".crc", ".partial"))
 
 
-def _exists(storage: Storage) -> bool:
+def _check_exists(storage: Storage, folder: str) -> None:
+    """Raises SourceError for a folder that is missing, or a file."""
     listing = storage.list("")
     if listing.files or listing.folders:
-        return True
+        return
     parent, _, name = storage.base_path.rpartition("/")
-    return name in [path.rpartition("/")[2] for path in open_storage(parent or "/").list("").folders]
+    beside = open_storage(parent or "/").list("")
+    if name in [file.name for file in beside.files]:
+        raise SourceError(f"Source folder {folder} is a file", fix=f"name the folder that it is in: {parent or '/'}")
+    if name not in [path.rpartition("/")[2] for path in beside.folders]:
+        raise SourceError(f"Source folder {folder} is missing", fix="check the path, or wait for the first delivery")

@@ -155,7 +155,7 @@ def test_samples_are_bounded(folder, capsys, monkeypatch):
         (folder / f"{n:02}.csv").write_text("id,text\n" + "".join(f'{n * 1000 + m},"line\n{m}"\n' for m in range(1000)))
     text = inferred(folder, capsys)
     assert "10 of 30 csv files, their beginnings; " in text
-    assert "cannot be loaded" not in text
+    assert "Cannot be loaded" not in text
     assert len(loaded(folder, text, capsys)[0]) == 30_000
 
 
@@ -163,8 +163,74 @@ def test_bad_rows_and_other_files_are_told(folder, capsys):
     (folder / "a.csv").write_text("id,v\n1,2\n3\n4,5\n")
     (folder / "b.json").write_text("")
     text = inferred(folder, capsys)
-    assert "# Rows of the sample that cannot be loaded: line 3: 1 columns instead of 2" in text
+    assert "# Cannot be loaded: a.csv, line 3: 1 columns instead of 2" in text
     assert "# There are json files, too" in text
+
+
+def test_a_few_values_that_are_no_numbers_do_not_make_money_text(folder, capsys):
+    for day in range(1, 4):
+        lines = [f"{day}{n:03},0{n},{n}.50,2026-07-0{day} 10:00:00\n" for n in range(40)]
+        (folder / f"{day}.csv").write_text("id,code,amount,geändert\n" + "".join(lines))
+    with (folder / "2.csv").open("a") as file:
+        file.write("2999,x,12.5.0,2026-07-02 10:00:00\n")
+    text = inferred(folder, capsys)
+    assert "# Cannot be loaded: 2.csv, line 42: column amount: " in text
+    assert 'amount: "decimal(18,2)"  # a few values are no numbers; string takes these, too?' in text
+    assert text.index(" code: string") < text.index(' amount: "decimal')
+    assert "code: string" in text
+    assert "quarantine: {max_share: 0}  # or 0.01: " in text
+    assert '# ordering: ["geändert"]  # does it tell which version of a row is the newer?' in text
+    found, _ = loaded(folder, text.replace("max_share: 0}", "max_share: 0.01}"), capsys)
+    assert len(found) == 120
+    assert found[0]["amount"] == Decimal("0.50")
+
+
+def test_numbers_with_a_few_mistakes_in_one_file_beside_nulls_and_another_name(folder, capsys):
+    values = ["NA"] * 20 + ["abc", "12,5,0"] + [f"1.{n:03},5" for n in range(60)]
+    (folder / "a.csv").write_text("id;Betrag €\n" + "".join(f"{n};{value}\n" for n, value in enumerate(values)))
+    text = inferred(folder, capsys)
+    assert text.count("# Cannot be loaded: a.csv, line ") == 2
+    assert '"Betrag €": "decimal(18,1)"' in text
+    found, _ = loaded(folder, text.replace("max_share: 0}", "max_share: 0.1}"), capsys)
+    assert len(found) == 80
+    assert {row["Betrag"] for row in found} == {None, *(Decimal(f"1{n:03}.5") for n in range(60))}
+
+
+def test_many_bad_rows_are_counted(folder, capsys):
+    (folder / "a.csv").write_text("id,v\n" + "".join(f"{n},{'x' if n < 5 else n / 4}\n" for n in range(100)))
+    text = inferred(folder, capsys)
+    assert text.count("# Cannot be loaded: a.csv, line ") == 3
+    assert "# Cannot be loaded: … and 2 more rows" in text
+
+
+def test_a_column_that_is_torn_beside_a_broken_file(folder, capsys):
+    (folder / "a.csv").write_text("id,v\n" + "".join(f"{n},{n}.5\n" for n in range(30)))
+    (folder / "b.csv").write_text("id,v\n100,1.5.0\n")
+    (folder / "c.csv.gz").write_bytes(gzip.compress(b"id,v\n3,1\n")[:-6])
+    text = inferred(folder, capsys)
+    assert "# Cannot be read, and was left out: c.csv.gz (" in text
+    assert "# Cannot be loaded: b.csv, line 2: column v: " in text
+    assert "quarantine: {files: stop, max_share: 0}  # or skip: " in text
+    found, _ = loaded(folder, text.replace("files: stop, max_share: 0}", "files: skip, max_share: 0.1}"), capsys)
+    assert len(found) == 30
+
+
+def test_empty_files_are_told(folder, capsys):
+    (folder / "a.csv").write_text("id,v\n1,2\n")
+    for n in range(7):
+        (folder / f"empty{n}.csv").write_text("")
+    text = inferred(folder, capsys)
+    names = ", ".join(f"empty{n}.csv" for n in range(5))
+    assert f"# Empty (0 bytes), and was left out: {names} … and 2 more\n" in text
+    assert loaded(folder, text.replace("files: stop", "files: skip"), capsys)[0] == [{"id": 1, "v": 2}]
+
+
+def test_a_column_of_texts_and_some_numbers_is_text(folder, capsys):
+    (folder / "1.csv").write_text("id,house\n" + "".join(f"{n},{n}a\n" for n in range(20)))
+    (folder / "2.csv").write_text("id,house\n" + "".join(f"{n},{n}\n" for n in range(20, 40)))
+    text = inferred(folder, capsys)
+    assert "house: string" in text
+    assert len(loaded(folder, text, capsys)[0]) == 40
 
 
 def test_a_broken_file_is_told_and_left_out(folder, capsys):
@@ -231,6 +297,10 @@ def test_a_folder_without_files(folder, capsys):
     assert main(["infer", str(folder)]) == 1
     assert "no files of a known format" in capsys.readouterr().err
     assert main(["infer", str(folder / "gone")]) == 1
+    assert f"Source folder {folder / 'gone'} is missing" in capsys.readouterr().err
+    assert main(["infer", str(folder / "x.txt")]) == 1
+    told = capsys.readouterr().err
+    assert f"Source folder {folder / 'x.txt'} is a file. To do: name the folder that it is in: {folder}." in told
 
 
 def test_json_for_programs(folder, capsys):
