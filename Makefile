@@ -45,8 +45,8 @@ process: setup ## tests of single parts that load Airflow or start programs: arc
 crash: setup ## killed or out of disk at every storage call of a write, a clean, a compaction
 	$(PYTEST) -n 2 tests/crash
 
-simulate: setup ## many processes at one table, drawn from seeds and killed at any call; SEEDS=250000 for a million runs
-	SEEDS=$(or $(SEEDS),500) $(PYTEST) -n 2 tests/simulation
+simulate: setup ## many processes at one table, drawn from seeds and killed at any call; 2,000 runs, SEEDS=125000 for a million
+	SEEDS=$(or $(SEEDS),250) $(PYTEST) -n 2 tests/simulation
 
 golden: setup ## tables that Apache Hudi wrote are read right
 	$(PYTEST) tests/golden
