@@ -13,10 +13,20 @@ SHARED = {
     "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
     "hoodie.client.heartbeat.interval_in_ms": "10000",  # a writer counts as dead after 20 s
 }
+LEASED = {
+    "hoodie.write.lock.provider": "StorageBasedLockProvider",
+    "hoodie.write.lock.storage.validity.timeout.secs": "20",
+    "hoodie.write.lock.storage.renew.interval.secs": "2",
+}
 TABLES = [(kind, version) for kind in ("COPY_ON_WRITE", "MERGE_ON_READ") for version in ("6", "9")]
 PLOTS = {f"{kind}-{version}": Plot(kind, version) for kind, version in TABLES}
 PLOTS |= {
     f"{kind}-{version}-shared": Plot(kind, version, writers=3, pause=20.0, options=SHARED) for kind, version in TABLES
+}
+PLOTS |= {
+    "COPY_ON_WRITE-9-leased": Plot("COPY_ON_WRITE", "9", options=LEASED),
+    "MERGE_ON_READ-6-leased": Plot("MERGE_ON_READ", "6", options=LEASED),
+    "MERGE_ON_READ-9-shared-leased": Plot("MERGE_ON_READ", "9", writers=3, pause=20.0, options=SHARED | LEASED),
 }
 
 

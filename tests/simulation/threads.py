@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
 from hoodie.transaction import heartbeat
+from hoodie.transaction.locks import lease
 from tests.simulation.world import Strand, World
 
 _LOOK_SECONDS = 0.05
@@ -48,14 +50,25 @@ def simulated_threads(world: World) -> Iterator[None]:
             while self.is_alive():
                 world.pause(_LOOK_SECONDS)
 
-    class Time:
-        @staticmethod
-        def monotonic() -> float:
-            return world.seconds
+    class Lock:
+        def __init__(self) -> None:
+            self._taken = False
+
+        def __enter__(self) -> None:
+            while self._taken:
+                world.pause(_LOOK_SECONDS)
+            self._taken = True
+
+        def __exit__(self, *_: object) -> None:
+            self._taken = False
 
     with ExitStack() as patches:
         for name, fake in (("Event", Event), ("Thread", Thread)):
             patches.enter_context(mock.patch.object(heartbeat, name, fake))
-        defaults: Any = (Time.monotonic,)
+        threads = SimpleNamespace(Event=Event, Thread=Thread, Lock=Lock)
+        patches.enter_context(mock.patch.object(lease, "threading", threads))
+        steady = SimpleNamespace(clock_gettime=lambda _clock: world.seconds)
+        patches.enter_context(mock.patch.object(lease, "time", steady))
+        defaults: Any = (lambda: world.seconds,)
         patches.enter_context(mock.patch.object(heartbeat.Heartbeat.__init__, "__defaults__", defaults))
         yield
