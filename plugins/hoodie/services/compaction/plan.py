@@ -8,8 +8,10 @@ from datetime import datetime
 from hoodie.clock import Clock
 from hoodie.config import compaction_keys as keys
 from hoodie.config.key import Options, resolve
+from hoodie.markers import read_markers
 from hoodie.model.compaction import CompactionOperation, CompactionPlan
-from hoodie.model.files import FileSlice
+from hoodie.model.files import FileSlice, GroupId
+from hoodie.model.names import LogFileName
 from hoodie.services.decision import Decision
 from hoodie.services.rewrite.plan import (
     backlog_of,
@@ -20,7 +22,9 @@ from hoodie.services.rewrite.plan import (
     planned_operation,
     waiting_slices,
 )
-from hoodie.timeline import Instant, parse_time
+from hoodie.timeline import WRITE_ACTIONS, Instant, parse_time
+from hoodie.transaction.heartbeat import Heartbeats
+from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState, TableView
 from hoodie.view.missing import looked_at_again
 
@@ -31,12 +35,17 @@ def decide_compaction(
 ) -> Decision[CompactionPlan]:
     """Plan a compaction with the options of `hoodie.config.compaction_keys`; `force` does not ask whether it is due.
 
-    Lists partitions, changes nothing. Raises ConfigError, or UnsupportedTableError for a copy-on-write table.
+    In version 6 a log does not tell whether its writer is still at work: a group with logs that a living writer has marked
+    waits, as they may be taken back. Lists partitions, changes nothing. Raises ConfigError, or UnsupportedTableError for a
+    copy-on-write table.
     """
     options = resolve(given, keys.COMPACTION_KEYS)
     check_merge_on_read(state)
     since = delta_commits_since_compaction(state.timeline)
     waiting = waiting_slices(TableView(state))
+    if not state.layout.logs_tell_writer:  # after the listing: a marker comes before its log
+        written = _being_written(state, clock, Sharing.of(options))
+        waiting = [file_slice for file_slice in waiting if file_slice.group not in written]
     backlog = backlog_of(state, waiting)
     due, reason = (True, "asked for") if force else _due(since, options, clock.now(), state)
     if not due:
@@ -47,6 +56,22 @@ def decide_compaction(
     left = len(waiting) - len(operations)
     more = f"; {left} file groups are left for the next" if left else ""
     return decision(CompactionPlan(operations), f"{reason}{more}", backlog)
+
+
+def _being_written(state: TableState, clock: Clock, sharing: Sharing) -> set[GroupId]:
+    """The groups for whose logs living writers have markers. What dead ones left is taken back before the plan is made."""
+    writers = [instant for instant in state.timeline.pending if instant.action in WRITE_ACTIONS]
+    if not writers:
+        return set()
+    beats = Heartbeats.of(state.storage, clock, sharing.expiry_ms)
+    found: set[GroupId] = set()
+    for writer in writers:
+        for path in read_markers(state.storage, writer.time) if beats.alive(writer.time) else ():
+            partition, _, name = path.rpartition("/")
+            log = LogFileName.parse(name)
+            if log is not None:
+                found.add(GroupId(partition, log.file_id))
+    return found
 
 
 def _due(since: Sequence[Instant], options: Options, now: datetime, state: TableState) -> tuple[bool, str]:

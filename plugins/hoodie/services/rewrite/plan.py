@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from hoodie.errors import UnsupportedTableError
-from hoodie.markers import read_markers
 from hoodie.model.compaction import CompactionOperation, CompactionPlan
-from hoodie.model.files import FileSlice, GroupId
-from hoodie.model.names import FULL_BOOTSTRAP, LogFileName
+from hoodie.model.files import FileSlice
+from hoodie.model.names import FULL_BOOTSTRAP
 from hoodie.model.time import Time
 from hoodie.services.decision import Decision, Item, Items
-from hoodie.timeline import WRITE_ACTIONS, Action, Instant, Timeline
+from hoodie.timeline import Action, Instant, Timeline
 from hoodie.view import TableState, TableView
 
 _MB = 1024 * 1024  # bytes; Hudi's plans count in megabytes
@@ -88,26 +87,10 @@ def delta_commits_since_compaction(timeline: Timeline) -> list[Instant]:
 def waiting_slices(view: TableView) -> list[FileSlice]:
     """Latest slices with logs that no pending compaction or clustering has taken.
 
-    In version 6 a log does not tell whether its writer is still at work: a group with logs that such a writer has marked waits,
-    as they may be taken back. Raises MissingFileError (see `TableView.check`).
+    Raises MissingFileError (see `TableView.check`).
     """
-    slices = view.latest()
     taken = {*view.busy.compacting, *view.busy.clustering}
-    if not view.state.layout.logs_tell_writer:
-        taken |= _being_written(view.state)  # after the listing: a marker comes before its log
-    return [s for s in slices if s.log_files and s.group not in taken]
-
-
-def _being_written(state: TableState) -> set[GroupId]:
-    """The groups for whose logs pending writes have markers."""
-    writers = [instant for instant in state.timeline.pending if instant.action in WRITE_ACTIONS]
-    found: set[GroupId] = set()
-    for path in (path for writer in writers for path in read_markers(state.storage, writer.time)):
-        partition, _, name = path.rpartition("/")
-        log = LogFileName.parse(name)
-        if log is not None:
-            found.add(GroupId(partition, log.file_id))
-    return found
+    return [s for s in view.latest() if s.log_files and s.group not in taken]
 
 
 def planned_operation(file_slice: FileSlice, *, logs_only: bool = False) -> CompactionOperation:

@@ -13,13 +13,16 @@ from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, LockHeldError, MissingFileError, PendingInstantError, UnsupportedTableError
 from hoodie.markers import DirectMarkers, MarkerType
 from hoodie.services.compaction.execute import execute_compaction
+from hoodie.table import WriteHooks
 from hoodie.transaction.locks import service_lock
 from hoodie.view.access import TableAccess
 from tests.support.clock import FakeClock
 from tests.support.counting import CountingStorage
+from tests.support.faulty import Killed
 from tests.support.locks import NO_WAIT
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
+EVERY = {"hoodie.compact.inline.max.delta.commits": 1}
 NO_SMALL_FILES = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
 
 
@@ -247,3 +250,25 @@ def test_carrying_out_a_plan_lists_its_partitions_three_times(table):
         *["part=p"] * 3,
         *["part=q"] * 3,
     ]
+
+
+def test_what_a_killed_writer_left_is_no_reason_to_wait(table):
+    """It is taken back before the plan is made; a writer at work has a heartbeat, and in version 6 its groups wait."""
+    update(table, "a", "b", "c")
+    rows = batch([("a", "p", 3, 3), ("b", "p", 3, 3), ("c", "q", 3, 3)])
+    with pytest.raises(Killed):
+        table.write(rows, "upsert", NO_SMALL_FILES, hooks=WriteHooks(before_commit=_die))
+    shared = {"hoodie.write.concurrency.mode": "optimistic_concurrency_control"}
+    [writer] = table.timeline.pending
+    table.storage.create(f".hoodie/.heartbeat/{writer.time}", b"")
+    now, beat = table.clock.time, table.storage.info(f".hoodie/.heartbeat/{writer.time}").modified_ms
+    table.clock.time = now.fromtimestamp(beat / 1000, now.tzinfo)  # the heartbeat has the time of this machine
+    planned = table.explain(COMPACTION, {**shared, **EVERY}).plan
+    assert (planned is None) == (table.properties.version == 6)
+    table.storage.delete(f".hoodie/.heartbeat/{writer.time}")
+    table.clock.time = now
+    assert table.schedule(COMPACTION, EVERY) is not None
+
+
+def _die():
+    raise Killed("before the commit")
