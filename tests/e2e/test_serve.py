@@ -64,9 +64,21 @@ def begin(shop: Path, *arguments: str, **variables: str) -> tuple[subprocess.Pop
     command = [sys.executable, "-m", "hudi_services", "airflow", *arguments]
     with output.open("wb") as log:
         process = subprocess.Popen(
-            command, cwd=shop, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            command,
+            cwd=shop,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            preexec_fn=_heed_hang_ups,
         )
     return process, output.read_text
+
+
+def _heed_hang_ups() -> None:
+    """Whoever runs the tests may ignore them, as nohup does, and what is ignored is inherited."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def until(true: Callable[[], bool], said: Callable[[], str], patience: float = 300) -> None:
