@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from hoodie import HoodieTable
+from hoodie.display import counted
 from hudi_services.demo.steps import Step
 
 _STEP_COLUMNS = ("read", "inserted", "updated", "bad")
@@ -25,9 +26,8 @@ def console() -> Console:
 def load_line(step: Step) -> str:
     """What a load did, in a line."""
     result = step.result
-    line = (
-        f"{result['files_read']} files: {result['rows_inserted']:,} rows inserted, {result['rows_updated']:,} updated"
-    )
+    files, rows = counted(result["files_read"], "file"), counted(result["rows_inserted"], "row")
+    line = f"{files}: {rows} inserted, {result['rows_updated']:,} updated"
     return line + (f", {result['rows_quarantined']} quarantined" if result["rows_quarantined"] else "")
 
 

@@ -80,9 +80,16 @@ class AirflowHome:
                 found=f"{odd[0]!r} in the path, which has a meaning in the address of Airflow's database",
                 fix="give --home another folder",
             )
-        if not self.folder.exists():
-            self.folder.mkdir(parents=True)
-            (self.folder / ".gitignore").write_text("*\n")
+        why = "a folder that may not be written to"
+        try:
+            if not self.folder.exists():
+                self.folder.mkdir(parents=True)
+                (self.folder / ".gitignore").write_text("*\n")
+            if os.access(self.folder, os.W_OK | os.X_OK):
+                return
+        except OSError as error:
+            why = error.strerror
+        raise ConfigError(f"Airflow's home cannot be {self.folder}", found=why, fix="give --home another folder")
 
     def environment(self) -> dict[str, str]:
         """The settings of every Airflow command of this home. Raises MachineError without Airflow or a Java for Spark."""

@@ -55,14 +55,14 @@ def check_free(folder: Path) -> None:
 
 
 def find_owner(folder: Path) -> Owner | None:
-    """Who holds the home now."""
+    """Who holds the home now; None also for a home that cannot be one, which its `make` says."""
     try:
         with (folder / _LOCK).open() as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return None
     except BlockingIOError:
         return _read(folder)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return None
     return None
 
 

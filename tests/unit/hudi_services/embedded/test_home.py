@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from importlib import metadata
 from io import StringIO
 from pathlib import Path
@@ -77,6 +78,16 @@ def test_passwords_are_kept_for_their_owner_and_out_of_git(home: AirflowHome) ->
 def test_a_path_that_means_something_in_a_database_s_address_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="home cannot be"):
         AirflowHome(tmp_path / "what?", tmp_path / "tables.yaml").make()
+
+
+@pytest.mark.parametrize("place", ["tables.yaml/home", "/proc/nowhere", "home"])
+def test_a_home_that_cannot_be_made_or_written_is_told(
+    home: AirflowHome, console: Console, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(homes.os, "access", lambda _path, _mode: False)  # root may write everywhere
+    folder = home.folder.parent / place
+    with pytest.raises(ConfigError, match=rf"home cannot be {folder}\. Found: .+\. To do: give --home another folder"):
+        serving.serve(console, replace(home, folder=folder))
 
 
 def test_without_airflow_the_extra_is_named(
