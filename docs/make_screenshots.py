@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Locator, Page, expect, sync_playwright
 
 from hudi_services.demo.home import DemoHome
+from hudi_services.demo.run import INGEST
 from hudi_services.embedded.process import running
 from hudi_services.folders import PROJECT
 
 IMAGES = Path(__file__).parent / "images"
-INGEST = "hudi_ingest__flights"
+_PATIENCE = 60_000.0  # ms until a page has its data
+_DRAWN = 3000.0  # ms until grids and dialogs are drawn, after their data has come
 
 
 def main() -> None:
@@ -26,20 +29,45 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     with running(home), sync_playwright() as browsers:
         browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme="light")
+        page = browser.new_page(viewport={"width": 1440, "height": 830}, color_scheme="light")
         sign_in(page, home, "admin")
-        for name, path in (("dags", "/dags"), ("runs", f"/dags/{INGEST}/runs")):
-            page.goto(home.address + path, wait_until="networkidle")
-            shoot(page, name)
-        page.get_by_role("button", name="Trigger").first.click()
-        shoot(page, "form")
+        dags(page, home)
+        runs(page, home)
+        form(page, home)
         browser.close()
 
 
-def shoot(page: Page, name: str) -> None:
+def dags(page: Page, home: DemoHome) -> None:
+    """All of them in a table: as cards only three would be seen."""
+    page.goto(f"{home.address}/dags")
+    page.get_by_label("Show table view").click()
+    for dag in home.api().dag_ids():
+        expect(page.get_by_text(dag, exact=True)).to_be_visible(timeout=_PATIENCE)
+    shoot(page, "dags")
+
+
+def runs(page: Page, home: DemoHome) -> None:
+    """What the backfill has left, with the grid beside it."""
+    page.set_viewport_size({"width": 1600, "height": 720})  # room for all columns and the grid's bars
+    page.goto(f"{home.address}/dags/{INGEST}/runs")
+    expect(page.get_by_text(re.compile("^backfill__"))).to_have_count(len(home.api().runs(INGEST)), timeout=_PATIENCE)
+    shoot(page, "runs")
+
+
+def form(page: Page, home: DemoHome) -> None:
+    """The whole dialog, with the description of each field."""
+    page.set_viewport_size({"width": 1280, "height": 1500})
+    page.goto(f"{home.address}/dags/{INGEST}/runs")
+    page.get_by_role("button", name="Trigger").first.click()
+    expect(page.get_by_text("Also load late files")).to_be_visible(timeout=_PATIENCE)
+    shoot(page.get_by_role("dialog"), "form")
+
+
+def shoot(seen: Page | Locator, name: str) -> None:
+    page = seen if isinstance(seen, Page) else seen.page
     page.mouse.move(0, 0)  # else it draws a tooltip
-    page.wait_for_timeout(2000)  # the grid is drawn after its data has come
-    page.screenshot(path=IMAGES / f"{name}.png")
+    page.wait_for_timeout(_DRAWN)
+    seen.screenshot(path=IMAGES / f"{name}.png")
 
 
 def sign_in(page: Page, home: DemoHome, user: str) -> None:
@@ -48,7 +76,7 @@ def sign_in(page: Page, home: DemoHome, user: str) -> None:
     page.fill("input[name=username]", user)
     page.fill("input[name=password]", home.passwords()[user])
     page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url(f"{home.address}/**")
+    page.wait_for_url(lambda url: "/login" not in url)  # else the next page and the redirect abort each other
 
 
 if __name__ == "__main__":

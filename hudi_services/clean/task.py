@@ -51,5 +51,5 @@ def outlook(base_path: str, after_ingests: int) -> Outlook:
     last = cleans[-1].time if cleans else BEGINNING
     commits = sum(commit.time > last for commit in timeline.commits)
     return Outlook(
-        commits >= after_ingests, f"{counted(commits, 'commit')} since the last clean; cleaned after {after_ingests}"
+        commits >= after_ingests, f"{counted(commits, 'commit')} since the last clean; {after_ingests} start one"
     )

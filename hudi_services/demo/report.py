@@ -60,7 +60,7 @@ def _steps(loads: Sequence[Step], cleans: Sequence[Step]) -> Table:
     grid = Table(title="Steps", title_justify="left", box=SIMPLE_HEAD)
     grid.add_column("step", no_wrap=True)
     for name in ("files in", *(f"rows {name}" for name in _STEP_COLUMNS), "files out", "bytes", "deleted", "seconds"):
-        grid.add_column(name, justify="right")
+        grid.add_column(name, justify="right", no_wrap=name == "deleted")
     for label, steps in (("load", loads), ("clean", cleans)):
         for position, step in enumerate(steps, 1):
             name = f"{label} {step.label}" if label == "load" else f"{label} {position}"
@@ -74,7 +74,9 @@ def _numbers(result: dict[str, Any]) -> list[str]:
     return [
         *(f"{count:,}" if count else "" for count in counts),
         size(result["bytes_written"]) if result["bytes_written"] else "",
-        f"{result['files_deleted']} files, {size(result['bytes_deleted'])}" if result["files_deleted"] else "",
+        f"{counted(result['files_deleted'], 'file')}, {size(result['bytes_deleted'])}"
+        if result["files_deleted"]
+        else "",
     ]
 
 

@@ -43,6 +43,9 @@ SWITCH = "hudi_ingestion_on"
 
 _DAY = click.DateTime(formats=["%Y-%m-%d"])
 _FORM_DAY = {"type": ["null", "string"], "format": "date"}
+_FROM = "The first day to load. Empty: from the oldest file on; in a backfill the days of each run."
+_TO = "The day after the last one. Empty: up to the newest file; in a backfill the days of each run."
+_LATE = "In a backfill: yes loads new files of earlier days, too; auto and no leave them. A single run goes by the two dates."
 
 
 class Ingest(SparkSection):
@@ -108,12 +111,12 @@ def _form(table: Table) -> tuple[Field, ...]:
         return (OPERATION,)
     return (
         OPERATION,
-        Field("from", "First date", "Empty: from the oldest file on.", None, _FORM_DAY),
-        Field("to", "First date not to load", "Empty: up to the newest file.", None, _FORM_DAY),
+        Field("from", "First date", _FROM, None, _FORM_DAY),
+        Field("to", "First date not to load", _TO, None, _FORM_DAY),
         Field(
             "catch_up_late",
             "Also load late files",
-            "Files of earlier dates that were not loaded yet. auto: a scheduled run loads them, a backfill does not.",
+            _LATE,
             Late.AUTO.value,
             {"type": "string", "enum": [str(late) for late in Late]},
         ),

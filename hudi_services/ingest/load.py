@@ -62,7 +62,8 @@ class Load:
                 f"{bad} of {read} rows from {self.request.source.name} cannot be loaded",
                 found=f"more than the allowed share of {share:.2%}, such as {self.counts.example}; all rows and reasons are in "
                 f"{self.quarantine.path}",
-                fix="repair the source, or allow more with --max-bad-share; nothing was loaded",
+                fix="repair the source, or allow more with `quarantine: {max_share: …}` of the source in the registry, "
+                "or --max-bad-share; nothing was loaded",
             )
         if self.untyped:
             raise SourceError(

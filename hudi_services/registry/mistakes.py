@@ -29,6 +29,4 @@ class Mistake:
 def as_error(file: str, mistakes: Iterable[Mistake]) -> RegistryError:
     """All mistakes in one error, a line each."""
     lines = [str(mistake) for mistake in mistakes]
-    return RegistryError(
-        f"{counted(len(lines), 'mistake')} in the registry {file}", found="\n  " + "\n  ".join(lines) + "\n"
-    )
+    return RegistryError(f"{counted(len(lines), 'mistake')} in the registry {file}", found="\n  " + "\n  ".join(lines))

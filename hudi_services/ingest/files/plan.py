@@ -51,10 +51,10 @@ class FilesPlan:
     def reason(self) -> str:
         """In one line why these files, or why none."""
         left_out = [
-            (self.loaded_before, "were loaded before"),
-            (self.outside_window, "are outside the date range"),
-            (self.unmatched, "have other names"),
-            (len(self.young), "changed too short a time ago and wait for a later run"),
+            (self.loaded_before, "loaded before"),
+            (self.outside_window, "outside the date range"),
+            (self.unmatched, "of other names"),
+            (len(self.young), "changed too short a time ago, left to a later run"),
             (len(self.changed), "changed after they were loaded (--reload loads them again)"),
         ]
         parts = [f"{count} {what}" for count, what in left_out if count]

@@ -19,6 +19,7 @@ from hoodie.services.clean.retention import (
     KEEP_COMMITS,
     KEEP_VERSIONS,
     Retention,
+    are_retained,
     earliest_by_commits,
     earliest_by_hours,
     planned_files,
@@ -87,10 +88,9 @@ def _retention(state: TableState, options: Options, clock: Clock) -> Retention:
     policy = options[keys.POLICY]
     if policy == KEEP_VERSIONS:
         # Replaced groups have no newer versions; they keep the grace that versions would have given them.
-        grace = earliest_by_commits(state.timeline, options[keys.FILE_VERSIONS_RETAINED])
-        return Retention(
-            grace.earliest, f"{options[keys.FILE_VERSIONS_RETAINED]} versions of each file group are retained"
-        )
+        versions = options[keys.FILE_VERSIONS_RETAINED]
+        grace = earliest_by_commits(state.timeline, versions)
+        return Retention(grace.earliest, are_retained(f"{counted(versions, 'version')} of each file group", versions))
     if policy == KEEP_COMMITS:
         return earliest_by_commits(state.timeline, options[keys.COMMITS_RETAINED])
     return earliest_by_hours(state.timeline, options[keys.HOURS_RETAINED], clock.now(), state.zone)

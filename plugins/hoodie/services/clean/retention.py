@@ -32,8 +32,17 @@ def earliest_by_commits(timeline: Timeline, retained: int) -> Retention:
     """The first of the last `retained` completed commits, but never later than a pending write (its readers may need it)."""
     commits = timeline.commits
     if len(commits) <= retained:
-        return Retention(None, f"{counted(len(commits), 'commit')} on the timeline, and {retained} are retained")
-    return _not_past_pending(timeline, commits[len(commits) - retained], f"the last {retained} commits are retained")
+        return Retention(
+            None, f"{counted(len(commits), 'commit')} on the timeline, and {are_retained(str(retained), retained)}"
+        )
+    return _not_past_pending(
+        timeline, commits[len(commits) - retained], f"the last {are_retained(counted(retained, 'commit'), retained)}"
+    )
+
+
+def are_retained(named: str, count: int) -> str:
+    """What is kept, `named` with its number, as the end of a sentence."""
+    return f"{named} {'is' if count == 1 else 'are'} retained"
 
 
 def earliest_by_hours(timeline: Timeline, hours: int, now: datetime, zone: tzinfo) -> Retention:

@@ -21,7 +21,7 @@ def test_a_clean_is_due_after_so_many_commits_since_the_last_one(tmp_path):
     fill(table)
     assert due(tmp_path / "t", 3, "asset_triggered").due
     found = due(tmp_path / "t", 4, "asset_triggered")
-    assert (found.due, found.reason) == (False, "3 commits since the last clean; cleaned after 4")
+    assert (found.due, found.reason) == (False, "3 commits since the last clean; 4 start one")
     assert clean(tmp_path / "t") == 0
     assert not due(tmp_path / "t", 1, "asset_triggered").due
 

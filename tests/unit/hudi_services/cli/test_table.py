@@ -99,7 +99,7 @@ def test_flags_that_are_typed_win(tmp_path, land, call, capsys):
     assert call("ingest", "--table=trips", "--source-path", other, "--operation=insert", "--json") == DONE
     assert json.loads(capsys.readouterr().out)["rows_inserted"] == 2
     assert call("clean", "--table=trips", "--hoodie-conf=hoodie.clean.commits.retained=1", "--explain") == DONE
-    assert "1 are retained" in capsys.readouterr().out, "also over the registry's older name of the option"
+    assert "1 is retained" in capsys.readouterr().out, "also over the registry's older name of the option"
 
 
 def test_dates_are_those_of_the_tables_files(tmp_path, land, call, capsys):

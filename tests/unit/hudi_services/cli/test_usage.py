@@ -17,7 +17,7 @@ def test_a_service_that_is_done_exits_0_and_tells_what_it_did(path, land, tmp_pa
     assert "ingest: 1 row inserted, 0 updated, 0 deleted; 1 file to load" in capsys.readouterr().out
     assert json.loads(result.read_text())["rows_inserted"] == 1
     assert ingest(path, land, "--json") == DONE
-    assert json.loads(capsys.readouterr().out)["message"] == "nothing to do: 0 files to load; 1 were loaded before"
+    assert json.loads(capsys.readouterr().out)["message"] == "nothing to do: 0 files to load; 1 loaded before"
     assert clean(path) == DONE
     assert re.match(r"clean: 2 files removed; ", capsys.readouterr().out)
 

@@ -98,7 +98,7 @@ def test_an_example(tmp_path, capsys, name, example):
     assert result["rows_quarantined"] == QUARANTINED.get(name, 0)
     if name == "Which files":
         assert "left out: orders_9.txt: changed too short a time ago" in told
-        assert "1 have other names" in told
+        assert "1 of other names" in told
     if name == "Files that cannot be read":
         assert result["files_skipped"] == 1
         assert "SKIPPED: 2.csv.gz" in result["message"]

@@ -107,6 +107,7 @@ def test_what_the_run_tells_names_one_of_them(feed):
     with pytest.raises(SourceError) as caught:
         feed.run("csv")
     assert "such as sub/x.csv: line 4: column id is null or empty; all rows and reasons" in str(caught.value)
+    assert "`quarantine: {max_share: …}` of the source in the registry, or --max-bad-share" in str(caught.value)
     told = feed.run("csv", max_bad_share=0.5).message
     assert told.endswith(", such as sub/x.csv: line 4: column id is null or empty")
 

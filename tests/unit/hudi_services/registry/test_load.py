@@ -152,7 +152,7 @@ def test_all_mistakes_come_in_one_error(tmp_path: Path) -> None:
         load_registry(file, PLACES)
     lines = str(caught.value).splitlines()
     assert lines[0] == f"3 mistakes in the registry {file}. Found: "
-    assert [line.split(": ")[0].strip() for line in lines[1:4]] == [f"{file}:4", f"{file}:5", f"{file}:5"]
+    assert [line.split(": ")[0].strip() for line in lines[1:]] == [f"{file}:4", f"{file}:5", f"{file}:5"]
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

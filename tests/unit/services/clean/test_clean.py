@@ -68,7 +68,9 @@ def test_keep_latest_commits(table):
 def test_the_old_name_of_an_option_counts_too(table):
     for step in range(4):
         upsert(table, ("a", "p", step, step))
-    assert len(table.explain(CLEAN, {"hoodie.cleaner.commits.retained": "1"}).plan.files) == 2
+    found = table.explain(CLEAN, {"hoodie.cleaner.commits.retained": "1"})
+    assert len(found.plan.files) == 2
+    assert found.reason.endswith("the last 1 commit is retained")
     with pytest.raises(ConfigError, match="contradict each other"):
         table.explain(CLEAN, {"hoodie.cleaner.commits.retained": 1, "hoodie.clean.commits.retained": 2})
 

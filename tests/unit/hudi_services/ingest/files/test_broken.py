@@ -96,7 +96,7 @@ def test_it_is_not_read_again_until_it_changes(feed, monkeypatch):
     feed.land("b.csv.gz", whole)
     result = feed.run("csv", declared=SKIP)
     assert (result.files_read, result.files_skipped, result.rows_read) == (1, 0, 3000)
-    assert feed.run("csv", declared=SKIP).message == "nothing to do: 0 files to load; 2 were loaded before"
+    assert feed.run("csv", declared=SKIP).message == "nothing to do: 0 files to load; 2 loaded before"
 
 
 @pytest.mark.parametrize("how", ["time", "reload"])

@@ -244,4 +244,4 @@ def test_a_file_that_was_delivered_again_with_as_many_bytes_is_told(feed):
     assert (result.instant, "1 changed after they were loaded" in result.message) == (None, True)
     feed.run("csv", reload=True)
     assert feed.content == {"a": ("p", 1, 2)}
-    assert "1 were loaded before" in feed.run("csv").message
+    assert "1 loaded before" in feed.run("csv").message

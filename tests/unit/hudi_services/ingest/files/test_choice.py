@@ -59,7 +59,7 @@ def test_files_of_other_names_are_left_out_and_counted(feed):
         feed.land(name, CSV.format(name.replace("/", "-"), 1))
     said = Feed.model_validate({"pattern": "orders_*"})
     plan = explained(feed, declared=said)
-    assert plan.reason == "2 files to load; 1 have other names"
+    assert plan.reason == "2 files to load; 1 of other names"
     assert feed.run("csv", declared=said).files_read == 2
     assert set(feed.content) == {"orders_1.csv", "a-orders_2.txt"}
 
@@ -76,7 +76,7 @@ def test_young_files_wait_for_a_later_run_and_are_told(feed):
     aged(feed, "3.csv", -60)
     said = Feed.model_validate({"min_age": "5m"})
     plan = explained(feed, declared=said, clock=FakeClock(NOW))
-    assert plan.reason == "1 file to load; 2 changed too short a time ago and wait for a later run"
+    assert plan.reason == "1 file to load; 2 changed too short a time ago, left to a later run"
     assert plan.as_dict("ingest")["left_out"] == [
         {"path": "2.csv", "reason": "changed too short a time ago"},
         {"path": "3.csv", "reason": "changed too short a time ago"},
@@ -107,4 +107,4 @@ def test_of_two_rows_of_a_key_and_equal_ordering_the_later_file_s_stands(feed, o
 def test_files_of_other_endings_are_counted(feed):
     for name in ("a.csv", "b.CSV.gz", "c.txt", "d.csv.bz2", "_SUCCESS"):
         feed.land(name, CSV.format(name, 1))
-    assert explained(feed).reason == "2 files to load; 2 have other names"
+    assert explained(feed).reason == "2 files to load; 2 of other names"

@@ -45,7 +45,7 @@ def test_files_loaded_before_are_left_out():
     plan = plan_files(FILES, taken(a=10, c=10, gone=1), Choice())
     assert [each.path for each in plan.files] == ["b", "d"]
     assert (plan.loaded_before, plan.changed) == (2, ())
-    assert plan.reason == "2 files to load; 2 were loaded before"
+    assert plan.reason == "2 files to load; 2 loaded before"
 
 
 def test_a_file_that_changed_after_it_was_loaded_is_told_and_not_loaded():
