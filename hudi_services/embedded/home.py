@@ -88,7 +88,7 @@ class AirflowHome:
             if os.access(self.folder, os.W_OK | os.X_OK):
                 return
         except OSError as error:
-            why = error.strerror
+            why = error.strerror or str(error)
         raise ConfigError(f"Airflow's home cannot be {self.folder}", found=why, fix="give --home another folder")
 
     def environment(self) -> dict[str, str]:
