@@ -6,19 +6,30 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hoodie.clock import Clock
-from hoodie.errors import NotCommittedError, PendingInstantError, UnclearCommitError
+from hoodie.errors import LockLostError, NotCommittedError, PendingInstantError, UnclearCommitError
 from hoodie.model.time import Time
 from hoodie.storage.once import Outcome, create_own, look_once
 from hoodie.timeline import Action, Instant, State
 from hoodie.transaction.fencing import withdraw_if_overtaken
-from hoodie.transaction.locks import certainly_held, verify_held
+from hoodie.transaction.locks import certainly_held, ensure_held, verify_held
 from hoodie.transaction.times import new_time
 from hoodie.view.state import TableState
 
 
 def request(state: TableState, time: Time, action: Action, body: bytes = b"") -> Instant:
-    """Create `<time>.<action>.requested`."""
-    return _create(state, Instant(time, action, State.REQUESTED), body)
+    """Create `<time>.<action>.requested`.
+
+    Raises LockLostError, and leaves nothing, when the lock was lost since `state` was loaded: others may have committed since,
+    and a plan that goes by `state` would hide what they wrote.
+    """
+    ensure_held()
+    made = _create(state, Instant(time, action, State.REQUESTED), body)
+    try:
+        ensure_held()
+    except LockLostError:
+        state.storage.delete(state.layout.path(made))
+        raise
+    return made
 
 
 def start(state: TableState, instant: Instant, body: bytes = b"") -> Instant:

@@ -7,9 +7,12 @@ import errno
 import pytest
 
 from hoodie import HoodieTable
-from hoodie.errors import NotCommittedError, PendingInstantError, UnclearCommitError
+from hoodie.errors import LockLostError, NotCommittedError, PendingInstantError, UnclearCommitError
 from hoodie.storage import LocalStorage
+from hoodie.timeline import Action
+from hoodie.transaction import instants
 from hoodie.transaction.locks.files import LOCK
+from hoodie.transaction.locks.held import holding
 from tests.support.clock import FakeClock
 from tests.support.tables import batch, content, create
 
@@ -157,3 +160,24 @@ def test_a_lock_whose_answer_was_lost_is_held(table):
     failing(table, when).write(batch([("b", "p", 1, 1)]), "insert", {"hoodie.write.lock.wait_time_ms": 0})
     assert seen == [LOCK]
     assert table.storage.info(LOCK) is None
+
+
+@pytest.mark.parametrize("certain", [[False], [True, False]], ids=["before it", "while it is made"])
+def test_no_plan_is_left_by_who_has_lost_the_lock(tmp_path, certain):
+    """It was stopped since it looked at the table, and others have committed what the plan would hide (seed 86)."""
+    table = create(tmp_path / "t", FakeClock())
+
+    class Lost:
+        def certain(self):
+            return certain.pop(0)
+
+        def verify(self):
+            raise LockLostError("lost", fix="run it again")
+
+        def release(self):
+            pass
+
+    before = sorted(path.name for path in (tmp_path / "t").rglob("*"))
+    with holding(Lost()), pytest.raises(LockLostError):
+        instants.request(table.state(), "20260601000000000", Action.COMPACTION, b"plan")
+    assert sorted(path.name for path in (tmp_path / "t").rglob("*")) == before

@@ -32,3 +32,9 @@ def certainly_held() -> bool:
     """Whether the lock was held all the time since the last `verify_held`."""
     lock = _current.get()
     return lock is None or lock.certain()
+
+
+def ensure_held() -> None:
+    """As `verify_held`, but asks only when time alone does not tell. Raises LockLostError."""
+    if not certainly_held():
+        verify_held()
