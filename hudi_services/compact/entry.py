@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import click
 from pydantic import Field as Limit
+from pydantic import model_validator
 
 from hoodie.config import own_options
+from hoodie.config.compaction_keys import DELTA_COMMITS
 from hoodie.config.groups import COMPACT_OPTIONS
 from hoodie.errors import ConfigError
 from hudi_services.entry.begun import not_begun
@@ -19,14 +21,25 @@ from hudi_services.entry.table import Cron, SparkSection, Table
 
 
 class Compact(SparkSection):
-    """When logs of a merge-on-read table are merged: looked at on a schedule, after commits, or both.
+    """When logs of a merge-on-read table are merged: looked at on a schedule, after ingestions, or both.
 
-    Whether a compaction is due is what the `hoodie.compact.*` options say. A run executes at most `max_plans` that wait.
+    Whether a compaction is due is what the `hoodie.compact.*` options say; `after_ingests` is the number of delta commits
+    that make one due, where they give none. A run executes at most `max_plans` that wait.
     """
 
     schedule: Cron | None = None
     after_ingests: Annotated[int, Limit(ge=1)] | None = None
     max_plans: Annotated[int, Limit(ge=1)] = 10
+
+    @model_validator(mode="before")
+    @classmethod
+    def _due_after_ingests(cls, said: Any) -> Any:
+        given = said.get("hoodie", {}) if isinstance(said, Mapping) else None
+        if not isinstance(given, Mapping) or said.get("after_ingests") is None:
+            return said
+        if set(DELTA_COMMITS.names) & given.keys():
+            return said
+        return {**said, "hoodie": {DELTA_COMMITS.name: said["after_ingests"], **given}}
 
 
 def _task(call: Call, mode: str, instant: str | None, **flags: Any) -> Task:

@@ -100,7 +100,7 @@ def _service_result(result: WriteResult, batch: Batch, load: Load) -> ServiceRes
         (-left, "more than came, as the table has their keys several times"),
         (counts.bad, f"quarantined in {load.quarantine.path}, such as {counts.example}"),
     )
-    parts = [message, batch.reason, *(f"{counted(rows, 'row')} {what}" for rows, what in others if rows > 0)]
+    parts = [message, batch.outcome, *(f"{counted(rows, 'row')} {what}" for rows, what in others if rows > 0)]
     return ServiceResult(
         "ingest",
         services=result.services,

@@ -77,6 +77,11 @@ class Batch(Protocol):
         ...
 
     @property
+    def outcome(self) -> str:
+        """The same once they are in the table."""
+        ...
+
+    @property
     def facts(self) -> Mapping[str, object]:
         """What else the plan says to programs."""
         ...

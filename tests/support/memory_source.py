@@ -50,6 +50,8 @@ class MemoryBatch:
     def reason(self):
         return f"{counted(len(self.log) - self.begin, 'message')} from offset {self.begin} on"
 
+    outcome = reason
+
     @property
     def facts(self):
         return {"from_offset": self.begin}

@@ -50,6 +50,14 @@ class FilesPlan:
     @property
     def reason(self) -> str:
         """In one line why these files, or why none."""
+        return self._told("to load")
+
+    @property
+    def outcome(self) -> str:
+        """In one line what became of the files, once they are loaded."""
+        return self._told("loaded")
+
+    def _told(self, chosen: str) -> str:
         left_out = [
             (self.loaded_before, "loaded before"),
             (self.outside_window, "outside the date range"),
@@ -62,7 +70,7 @@ class FilesPlan:
             shown = [f"{path} ({each.reason})" for path, each in islice(self.broken.items(), _SHOWN)]
             more = f" and {len(self.broken) - _SHOWN} more" if len(self.broken) > _SHOWN else ""
             parts.append(f"{len(self.broken)} cannot be read and are SKIPPED: {', '.join(shown)}{more}")
-        return f"{counted(len(self.files), 'file')} to load" + (f"; {', '.join(parts)}" if parts else "")
+        return f"{counted(len(self.files), 'file')} {chosen}" + (f"; {', '.join(parts)}" if parts else "")
 
     @property
     def left_out(self) -> Iterator[tuple[str, str]]:

@@ -117,6 +117,10 @@ class FileBatch:
         return self.plan.reason
 
     @property
+    def outcome(self) -> str:
+        return self.plan.outcome
+
+    @property
     def facts(self) -> Mapping[str, object]:
         return {
             "changed_after_load": [file.path for file in self.plan.changed],

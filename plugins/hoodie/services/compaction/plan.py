@@ -87,8 +87,8 @@ def _due(since: Sequence[Instant], options: Options, now: datetime, state: Table
         "NUM_AND_TIME": enough and old,
         "NUM_OR_TIME": enough or old,
     }[trigger]
-    said = f"{len(since)} delta commits (of {wanted}) and {age} s (of {limit}) since the last compaction, {trigger}"
-    return due, said
+    found = f"{len(since)} delta commits (of {wanted}) and {age} s (of {limit}) since the last compaction"
+    return due, f"{found} ({keys.TRIGGER.name}={trigger})"
 
 
 def _chosen(waiting: Sequence[FileSlice], options: Options) -> Iterator[CompactionOperation]:

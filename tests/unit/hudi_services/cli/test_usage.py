@@ -14,7 +14,7 @@ from tests.support.cli import DONE, FAILED, USAGE, clean, everything, ingest, sa
 def test_a_service_that_is_done_exits_0_and_tells_what_it_did(path, land, tmp_path, capsys):
     result = tmp_path / "results" / "r.json"
     assert ingest(path, land, f"--result-path={result}") == DONE
-    assert "ingest: 1 row inserted, 0 updated, 0 deleted; 1 file to load" in capsys.readouterr().out
+    assert "ingest: 1 row inserted, 0 updated, 0 deleted; 1 file loaded" in capsys.readouterr().out
     assert json.loads(result.read_text())["rows_inserted"] == 1
     assert ingest(path, land, "--json") == DONE
     assert json.loads(capsys.readouterr().out)["message"] == "nothing to do: 0 files to load; 1 loaded before"

@@ -11,9 +11,9 @@ from hudi_services.entry.table import Table
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 
-def due(table, **options):
+def due(table, after_ingests=None, **options):
     entry = Table(name="t", base_path=table.base_path, type="MERGE_ON_READ")
-    gate, *_ = COMPACT.dag.steps(entry, Compact(hoodie=options))
+    gate, *_ = COMPACT.dag.steps(entry, Compact(after_ingests=after_ingests, hoodie=options))
     return gate.look(Asked(run_type="scheduled"))
 
 
@@ -27,6 +27,9 @@ def test_a_compaction_is_due_by_its_trigger_or_when_a_plan_waits(tmp_path):
     assert (backlog["log_files"], backlog["pending_plans"]) == (2, 0)
     assert backlog["reason"] in found.reason
     assert due(table, **{"hoodie.compact.inline.max.delta.commits": "2"}).due
+    assert due(table, after_ingests=3).due
+    assert not due(table, after_ingests=4).due
+    assert due(table, after_ingests=4, **{"hoodie.compact.inline.max.delta.commits": "2"}).due, "options go before"
     table.schedule(COMPACTION, force=True)
     assert due(table).due
     assert due(table).facts["backlog"]["pending_plans"] == 1
