@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hoodie.clock import Clock
 from hoodie.config.groups import RESTORE_OPTIONS, OptionGroup
@@ -51,6 +51,10 @@ class Restore:
     explained: RestorePlan | None = None
     name: str = "restore"
     options: OptionGroup = RESTORE_OPTIONS
+
+    def agreed(self, plan: RestorePlan) -> Restore:
+        """The restore that takes back no more than `plan`, which somebody has seen."""
+        return replace(self, explained=plan)
 
     def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[RestorePlan]:
         """See `decide_restore`."""

@@ -42,6 +42,10 @@ class Rollback:
     name: str = "rollback"
     options: OptionGroup = ROLLBACK_OPTIONS
 
+    def agreed(self, plan: RollbackPlan) -> Rollback:
+        """Itself: who agreed to `plan` agreed to the instant, whatever its dead writer has left."""
+        return self
+
     def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[RollbackPlan]:
         """See `decide_rollback`."""
         return decide_rollback(state, asked_time(self.instant))

@@ -8,8 +8,9 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.errors import SavepointError
+from hoodie.services.restore.service import Restore
 from hudi_services.cli import main
-from hudi_services.commands.restore_task import RestoreTask
+from hudi_services.commands.take_back_task import TakeBackTask
 from tests.support.cli import DONE, FAILED, USAGE, everything, fill
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
@@ -86,10 +87,29 @@ def test_a_restore_is_explained_asked_for_and_done(table, tmp_path, capsys, monk
 def test_no_more_goes_than_was_agreed_to(table):
     saved = table.savepoint().instant
     table.write(batch([("a", "p", 9, 9)]), "upsert", SMALL_BLOOM)
-    task = RestoreTask(table.base_path, saved, {})
-    agreed = task.confirmed(task.explain(table.engine))
+    task = TakeBackTask(table.base_path, Restore(saved), {})
+    agreed = task.confirmed(task.explain(table.engine).plan)
     HoodieTable.open(table.base_path).write(batch([("c", "p", 10, 10)]), "upsert", SMALL_BLOOM)
     now = content(table)
     with pytest.raises(SavepointError, match="came after it was explained"):
         agreed.run(table.engine)
     assert content(table) == now
+
+
+def test_a_rollback_is_explained_asked_for_and_done(table, tmp_path, capsys, monkeypatch):
+    last = table.timeline.commits[-1].time
+    before, rows = everything(tmp_path), content(table)
+    flags = [f"--target-base-path={table.base_path}", f"--instant={last}"]
+    assert main(["rollback", *flags, "--explain"]) == DONE
+    assert "is the last commit" in capsys.readouterr().out
+    assert main(["rollback", *flags, "--explain", "--json"]) == DONE
+    assert json.loads(capsys.readouterr().out)["instant"] == last
+    assert main(["rollback", *flags, "--json"]) == USAGE
+    asked(monkeypatch, False)
+    assert main(["rollback", *flags]) != DONE
+    assert (everything(tmp_path), content(table)) == (before, rows)
+    asked(monkeypatch, True)
+    assert main(["rollback", *flags]) == DONE
+    assert f"took back commit {last} and 1 files" in capsys.readouterr().out
+    assert content(table) != rows
+    assert main(["rollback", *flags, "--yes"]) == FAILED

@@ -1,0 +1,79 @@
+"""What `restore` and `rollback` are made of: a command that explains what goes, asks, and takes it back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from hudi_services.commandline.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
+from hudi_services.commandline.properties import merged_options
+from hudi_services.commandline.registered import laid_over
+from hudi_services.outcome.result import DONE, finish
+
+if TYPE_CHECKING:  # it loads Arrow
+    from hudi_services.commands.take_back_task import TakesBack
+
+
+def take_back_command(
+    name: str,
+    named: click.Option,
+    service: Callable[[str], TakesBack],
+    *,
+    question: str,
+    help: str,
+    examples: tuple[str, ...],
+) -> click.Command:
+    """The command `name`. The flag `named` says what is taken back, and `service` makes the service of that."""
+
+    def called(
+        target_base_path: str | None,
+        table: str | None,
+        registry: str | None,
+        props: str | None,
+        conf: tuple[str, ...],
+        explain: bool,
+        yes: bool,
+        as_json: bool,
+        **flag: str,
+    ) -> int:
+        from hoodie.engine import LocalEngine  # loads Arrow
+        from hudi_services.commands.take_back_task import TakeBackTask
+        from hudi_services.entry.call import carried_out
+
+        if as_json and not (yes or explain):
+            raise click.UsageError("--json asks nobody: pass --yes with it, or --explain")
+        chosen = chosen_table(target_base_path, table, registry)
+        options = laid_over(merged_options(props, conf), chosen.lock)
+        (what,) = flag.values()
+        task, engine = TakeBackTask(chosen.base_path, service(what), options), LocalEngine()
+        decision = task.explain(engine)
+        if explain:
+            click.echo(json.dumps(decision.as_dict(name), indent=2) if as_json else decision.as_text(name))
+            return DONE
+        if decision.plan is not None:
+            if not yes:
+                click.echo(decision.as_text(name))
+                click.confirm(question, abort=True)
+            task = task.confirmed(decision.plan)
+        return finish(carried_out(task, engine), as_json, None)
+
+    return click.Command(
+        name,
+        callback=called,
+        params=[
+            *table_flags(),
+            named,
+            click.Option(["--props"], help="Properties file of hoodie.* options, a path or URL."),
+            click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable."),
+            click.Option(["--explain"], is_flag=True, help="Print what would be taken back and change nothing."),
+            click.Option(["--yes"], is_flag=True, help="Do not ask."),
+            json_flag("Print the plan or the result as JSON."),
+            verbose_flag(),
+        ],
+        help=help,
+        epilog=with_examples(examples),
+        context_settings=CONTEXT,
+    )
