@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import click
 from click.shell_completion import CompletionItem
 
+from hoodie.config import select_keys
 from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.errors import ConfigError, HoodieError
 from hudi_services.entries import ENTRIES, Entries
@@ -32,9 +33,7 @@ class ChosenTable:
     @property
     def lock(self) -> dict[str, str]:
         """The options of the table's lock in its entry: who changes the table has the same as its services."""
-        names = {name for key in LOCK_KEYS for name in key.names}
-        given = self.entry.common if self.entry is not None else {}
-        return {name: value for name, value in given.items() if name in names}
+        return select_keys(self.entry.common, LOCK_KEYS) if self.entry is not None else {}
 
 
 def table_flags() -> list[click.Option]:

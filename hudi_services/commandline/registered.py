@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from hoodie.config.own import declared
 from hoodie.errors import ConfigError, HoodieError, TableNotFoundError
 from hudi_services.entry.dag import OPERATION, Asked, WhenOn
 from hudi_services.entry.service import ServiceEntry
@@ -51,12 +50,6 @@ def registered(entry: ServiceEntry[Any], table: Table, typed: Mapping[str, Any])
     return Registered(flags, arguments.options)
 
 
-def laid_over(options: Mapping[str, str], below: Mapping[str, str]) -> dict[str, str]:
-    """`options`, and those of `below` that are not among them under any of their names."""
-    taken = {other for name in options for other in _names(name)}
-    return {**{name: value for name, value in below.items() if name not in taken}, **options}
-
-
 def spark_settings(entry: ServiceEntry[Any], table: Table | None) -> Mapping[str, str]:
     """Of the service's Spark application, as the registry has them; none for a table that no registry named."""
     section = entry.section_of(table) if table is not None else None
@@ -82,8 +75,3 @@ def check_begun(entry: ServiceEntry[Any], table: Table) -> None:
             found=f"no commits at {table.base_path}",
             fix=f"run `hudi-services bootstrap --table {table.name}`, or take `bootstrap` out of its entry",
         )
-
-
-def _names(name: str) -> tuple[str, ...]:
-    key = declared(name)
-    return key.names if key is not None else (name,)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from hoodie.config import laid_over
 from hoodie.errors import ConfigError, missing_extra
 from hudi_services.commandline.flags import (
     CONTEXT,
@@ -25,7 +26,7 @@ from hudi_services.commandline.flags import (
 from hudi_services.commandline.lines import logs_told, say
 from hudi_services.commandline.progress import progress_shown
 from hudi_services.commandline.properties import merged_options
-from hudi_services.commandline.registered import check_begun, laid_over, registered, spark_settings
+from hudi_services.commandline.registered import check_begun, registered, spark_settings
 from hudi_services.commandline.surroundings import ALONE, Surroundings
 from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.call import Call, Task, carried_out

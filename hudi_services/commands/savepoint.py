@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hoodie.config import laid_over
 from hudi_services.commandline.flags import (
     CONTEXT,
     ChosenTable,
@@ -19,7 +20,6 @@ from hudi_services.commandline.flags import (
     with_examples,
 )
 from hudi_services.commandline.properties import merged_options
-from hudi_services.commandline.registered import laid_over
 
 if TYPE_CHECKING:  # they load Arrow
     from hoodie.model.savepoint import Savepoint

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hoodie.config import laid_over
 from hudi_services.commandline.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
 from hudi_services.commandline.properties import merged_options
-from hudi_services.commandline.registered import laid_over
 from hudi_services.outcome.result import DONE, finish
 
 if TYPE_CHECKING:  # it loads Arrow

@@ -12,9 +12,9 @@ from typing import Any, Generic, TypeVar
 
 import click
 
+from hoodie.config import laid_over, select_keys
 from hoodie.config.groups import OptionGroup
 from hoodie.config.key import ConfigKey
-from hoodie.config.own import declared
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import Arguments, Asked, Field, Step, Trigger
 from hudi_services.entry.table import Engine, ServiceSection, SparkSection, Table
@@ -117,7 +117,5 @@ class ServiceEntry(Generic[S]):
         section = self.section_of(table)
         assert section is not None, "a DAG is made only for what the registry has"
         arguments = self.dag.arguments(table, section, asked)
-        given = {declared(name) for name in arguments.options}
-        common = {name: value for name, value in table.common.items() if declared(name) not in given}
-        common = {name: value for name, value in common.items() if declared(name) in self.section.keys}
-        return replace(arguments, options={**common, **arguments.options})
+        common = select_keys(table.common, self.section.keys)
+        return replace(arguments, options=laid_over(arguments.options, common))

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from croniter import croniter
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from hoodie.config import select_keys
 from hoodie.config.concurrency_keys import COMMON_KEYS
 from hudi_services.entry.sizes import bytes_of
 from hudi_services.entry.work import UP_TO
@@ -135,8 +136,7 @@ class Table(Part):
     @property
     def common(self) -> dict[str, str]:
         """Of its options those that hold for every service: the lock, and how writers get on with each other."""
-        names = {name for key in COMMON_KEYS for name in key.names}
-        return {name: value for name, value in self.hoodie.items() if name in names}
+        return select_keys(self.hoodie, COMMON_KEYS)
 
     def section(self, service: str) -> Any:
         """What the entry says of a service; None when it says nothing and the service has no defaults."""

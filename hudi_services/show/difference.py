@@ -17,7 +17,6 @@ from hoodie.model.files import GroupId
 from hoodie.model.meta_columns import COMMIT_TIME, META_COLUMNS, RECORD_KEY
 from hoodie.model.time import Time
 from hoodie.read.execute import execute_read
-from hoodie.read.incremental import REWRITES
 from hoodie.read.plan import plan_read
 from hoodie.read.query import Query, Snapshot
 from hoodie.read.times import moment_as_time, resolve_as_of
@@ -125,7 +124,7 @@ def _partitions(changed: Iterable[CommitMetadata]) -> list[dict[str, Any]]:
 
 
 def _moves_only(metadata: CommitMetadata) -> bool:
-    return metadata.compacted or metadata.operation in REWRITES
+    return metadata.compacted or metadata.moves_rows
 
 
 def _rows(

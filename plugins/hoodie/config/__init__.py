@@ -5,7 +5,7 @@ from __future__ import annotations
 from hoodie.config.bootstrap_keys import BOOTSTRAP_KEYS
 from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.compaction_keys import COMPACTION_KEYS
-from hoodie.config.own import given_options, own_options, select_keys
+from hoodie.config.own import given_options, laid_over, own_options, select_keys
 from hoodie.config.sync_keys import SYNC_KEYS
 from hoodie.config.table_keys import CREATE_KEYS, KEYGEN_KEYS
 from hoodie.config.write_keys import WRITE_KEYS
@@ -19,6 +19,7 @@ __all__ = [
     "SYNC_KEYS",
     "WRITE_KEYS",
     "given_options",
+    "laid_over",
     "own_options",
     "select_keys",
 ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import logging
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from hoodie.config.catalogue import Entry, Kind, Verdict, catalogue, find
 from hoodie.config.groups import GROUPS, OptionGroup
@@ -19,6 +19,7 @@ from hoodie.errors import ArgumentError, ConfigError
 
 _log = logging.getLogger(__name__)
 
+V = TypeVar("V")
 
 _DECLARED: Mapping[str, ConfigKey[Any]] = {name: key for group in GROUPS for key in group.keys for name in key.names}
 
@@ -28,11 +29,22 @@ def declared(name: str) -> ConfigKey[Any] | None:
     return _DECLARED.get(name)
 
 
-def select_keys(options: Mapping[str, object], keys: Iterable[ConfigKey[Any]]) -> dict[str, object]:
-    """The part of checked options that has these keys."""
+def select_keys(options: Mapping[str, V], keys: Iterable[ConfigKey[Any]]) -> dict[str, V]:
+    """The part of options that has these keys, under whichever of their names."""
     _check_mapping(options)
     names = {name for key in keys for name in key.names}
     return {name: value for name, value in options.items() if name in names}
+
+
+def laid_over(options: Mapping[str, V], below: Mapping[str, V]) -> dict[str, V]:
+    """`options`, and those of `below` that are not among them under any of their names."""
+    taken = {other for name in options for other in _names(name)}
+    return {**{name: value for name, value in below.items() if name not in taken}, **options}
+
+
+def _names(name: str) -> tuple[str, ...]:
+    key = declared(name)
+    return key.names if key is not None else (name,)
 
 
 def given_options(options: Mapping[str, object] | None) -> Mapping[str, object]:

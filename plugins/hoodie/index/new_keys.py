@@ -28,7 +28,6 @@ from hoodie.view import TableState, TableView
 
 _READERS = 8  # files that are read at once
 _MOST = 64 * 1024 * 1024  # keys of a write that are held, half a GiB; past them a partition conflicts as a whole
-_MOVES = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER"})  # operations that add no key
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ class NewKeys:
         added: dict[GroupId, Instant] = {}
         for commit in window.commits:
             done = window.now.commit_metadata(commit)
-            if done.operation not in _MOVES:
+            if not done.moves_rows:
                 added.update({stat.group: commit for stat in done.stats if _adds(stat)})
         wanted = {group for group in added if group.partition in self.hashes and group not in own}
         if not wanted:

@@ -11,6 +11,7 @@ from hoodie.model.files import GroupId, InGroup
 
 NO_PREVIOUS_COMMIT = "null"  # the literal string that Hudi writes for a new file group
 SCHEMA_KEY = "schema"
+_MOVES_ROWS = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER"})
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -52,6 +53,11 @@ class CommitMetadata:
     extra: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     replaced: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: _EMPTY)  # partition -> file ids
     compacted: bool = False
+
+    @property
+    def moves_rows(self) -> bool:
+        """Whether it wrote rows anew and changed none: whatever its stats count, none was added, updated or deleted."""
+        return self.operation in _MOVES_ROWS
 
     @property
     def partitions(self) -> frozenset[str]:

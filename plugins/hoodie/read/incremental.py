@@ -18,7 +18,6 @@ from hoodie.read.times import moment_as_time, resolve_as_of
 from hoodie.timeline import WRITE_ACTIONS, Instant, format_time, parse_time
 from hoodie.view import TableState
 
-REWRITES = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER"})  # operations that move rows and change none
 _LONGEST_WRITE = timedelta(days=3)  # a commit that began earlier is taken to have been complete at a time
 
 
@@ -70,7 +69,7 @@ def incremental_range(state: TableState, asked: Incremental) -> IncrementalRange
         return IncrementalRange(None, after, until, None, None)  # every row there is
     commits = (*archived, *state.timeline.commits)
     chosen = [i for i in commits if after < _key(state, i) and (until is None or _key(state, i) <= until)]
-    changing = [i for i in chosen if state.commit_metadata(i).operation not in REWRITES]
+    changing = [i for i in chosen if not state.commit_metadata(i).moves_rows]
     bodies = [state.commit_metadata(instant) for instant in changing]
     partitions = frozenset[str]().union(*(body.partitions for body in bodies))
     times = tuple(instant.time for instant in changing)

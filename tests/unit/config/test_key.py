@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hoodie.config import CLEAN_KEYS, CREATE_KEYS, WRITE_KEYS, own_options
+from hoodie.config import CLEAN_KEYS, CREATE_KEYS, WRITE_KEYS, laid_over, own_options
 from hoodie.config.clean_keys import COMMITS_RETAINED, POLICY
 from hoodie.config.groups import CLEAN_OPTIONS, WRITE_OPTIONS
 from hoodie.config.key import resolve
@@ -116,3 +116,12 @@ def test_a_shared_file_is_divided_among_the_services():
     options = {"hoodie.cleaner.policy": "KEEP_LATEST_COMMITS", "hoodie.table.name": "t", WAIT_MS.name: 5}
     assert set(own_options(options, CLEAN_OPTIONS)) == {"hoodie.cleaner.policy", WAIT_MS.name}
     assert set(own_options(options, WRITE_OPTIONS)) == {"hoodie.table.name", WAIT_MS.name}
+
+
+def test_options_are_laid_over_others_by_all_their_names():
+    below = {"hoodie.cleaner.policy": "x", "hoodie.clean.commits.retained": "3", "mine": "1"}
+    assert laid_over({"hoodie.clean.policy": "y", "mine": "2"}, below) == {
+        "hoodie.clean.commits.retained": "3",
+        "hoodie.clean.policy": "y",
+        "mine": "2",
+    }

@@ -19,8 +19,6 @@ from hoodie.view import TableState, TableView
 from hoodie.view.missing import looked_at_again
 from hoodie.view.savepoints import savepoint_named
 
-_REWRITES = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER"})  # operations that change no row
-
 
 @dataclass(frozen=True)
 class _Undone:
@@ -38,7 +36,7 @@ class _Undone:
     @property
     def rows(self) -> tuple[int, int, int]:
         """Inserted, updated, deleted."""
-        if self.did.operation in _REWRITES:
+        if self.did.moves_rows:
             return 0, 0, 0
         stats = self.did.stats
         return sum(s.num_inserts for s in stats), sum(s.num_updates for s in stats), sum(s.num_deletes for s in stats)

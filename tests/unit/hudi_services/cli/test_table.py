@@ -10,7 +10,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hudi_services.cli import cli, main, program
-from hudi_services.commandline.registered import laid_over, registered, spark_settings
+from hudi_services.commandline.registered import registered, spark_settings
 from hudi_services.entries import ENTRIES
 from hudi_services.entry.dag import Asked
 from hudi_services.registry.find import table_named
@@ -183,15 +183,6 @@ def test_a_new_service_is_called_by_name_without_more(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["days"] == 9
     assert main(["expire", "--table=t", f"--registry={file}", "--days=4", "--explain", "--json"], group) == DONE
     assert json.loads(capsys.readouterr().out)["days"] == 4
-
-
-def test_options_are_laid_over_others_by_all_their_names():
-    below = {"hoodie.cleaner.policy": "x", "hoodie.clean.commits.retained": "3", "mine": "1"}
-    assert laid_over({"hoodie.clean.policy": "y", "mine": "2"}, below) == {
-        "hoodie.clean.commits.retained": "3",
-        "hoodie.clean.policy": "y",
-        "mine": "2",
-    }
 
 
 def test_names_of_tables_are_completed(registry, monkeypatch):
