@@ -11,7 +11,7 @@ from hudi_services.feed.model import Csv
 from hudi_services.ingest.files.csv_rows import without_null_texts
 from hudi_services.ingest.files.numbers import are_codes, exact_type, readable
 
-_SHARE = 0.9  # of the values, from which on the others are mistakes
+_SHARE = 0.9  # from this share of the values on the others are mistakes
 
 
 def mostly_numbers(rows: pa.Table, csv: Csv) -> dict[str, pa.DataType]:

@@ -54,6 +54,11 @@ class Shows(ABC):
         return self.shown().as_html()
 
 
+def one_line(content: bytes, most: int) -> str:
+    """What a file says, for an error: its first `most` characters, white space as single blanks."""
+    return " ".join(content.decode(errors="replace").split())[:most]
+
+
 def counted(count: int, noun: str) -> str:
     """`1 file`, `1,200 files`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -44,7 +44,7 @@ class SpooledSplit:
     path: Path
     size: int
     columns: tuple[str, ...] | None = None  # None: all
-    files: int = 0  # of the user's
+    files: int = 0  # the user's files that the rows are from
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         options = pa.ipc.IpcReadOptions(included_fields=self._places())

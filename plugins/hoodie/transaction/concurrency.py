@@ -5,7 +5,6 @@ Optimistic concurrency control is in `hoodie.transaction.optimistic`.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -23,11 +22,9 @@ from hoodie.transaction.locks import Locking, service_lock, table_lock, verify_h
 from hoodie.transaction.metadata_table import switch_off_metadata_table
 from hoodie.transaction.reconcile import reconcile_markers
 from hoodie.transaction.repair import repaired
-from hoodie.transaction.rollback import roll_back_now
+from hoodie.transaction.rollback import roll_back_now, tell_left
 from hoodie.transaction.sharing import Sharing
 from hoodie.view.state import TableState, load_state
-
-_log = logging.getLogger(__name__)
 
 _PLAN_LOCK = "compaction"  # for plans of every action: other releases know it by this name
 _COMPLETE_WAIT_MS = 6 * 3600 * 1000  # the work is done: a writer that holds the lock for long must not throw it away
@@ -84,9 +81,7 @@ class SingleWriter:
         try:
             verify_held()
         except Exception as error:  # noqa: BLE001 - the error of the write is being raised
-            _log.warning(
-                "A failed write of %s is left to the next writer to roll back: %s", self.storage.base_path, error
-            )
+            tell_left(self.storage, error)
             return
         roll_back_now(self.storage, self.clock, self.sharing)
 

@@ -28,7 +28,7 @@ from hoodie.view.table_schema import table_schema
 
 _COMPACT, _LOG_COMPACT = "COMPACT", "LOG_COMPACT"
 _NAMED = 3  # groups that an error names
-_VOLATILE = ("hoodie.table.checksum", "hoodie.table.metadata.")  # of Hudi's metadata table, which is no matter of rows
+_VOLATILE = ("hoodie.table.checksum", "hoodie.table.metadata.")  # no matter of rows
 
 
 @dataclass(frozen=True)
@@ -86,15 +86,15 @@ def find_conflict(change: Change, window: Window) -> Conflict | None:
     return _planned(claim, window) or _lost_slice(claim, window.now) or _changed_schema(change, window)
 
 
-def conflict_error(state: TableState, change: Change, conflict: Conflict) -> WriteConflictError:
+def conflict_error(state: TableState, loser: Instant, conflict: Conflict) -> WriteConflictError:
     """The error that tells it."""
     winner = conflict.winner
     named = [f"{group.file_id} of partition {group.partition!r}" for group in conflict.groups[:_NAMED]]
     more = f" and {len(conflict.groups) - _NAMED} more" if len(conflict.groups) > _NAMED else ""
     by = f" by {winner}" if winner is not None else ""
-    groups = f", file groups {', '.join(named)}{more}" if named else ""
+    groups = f", file group{'s' if len(named) > 1 else ''} {', '.join(named)}{more}" if named else ""
     return WriteConflictError(
-        f"Write {change.instant.time} of table {state.storage.base_path} lost against another that came first{by}",
+        f"Write {loser.time} of table {state.storage.base_path} lost against another that came first{by}",
         found=f"{conflict.reason}{groups}",
         fix="nothing of this write is left; run it again, it then goes out from what the other has left "
         "(hoodie.write.num.retries.on.conflict.failures does so by itself)",

@@ -47,11 +47,11 @@ def living_writers(state: TableState, clock: Clock, sharing: Sharing) -> frozens
     Heartbeats of dead writers that have nothing pending are deleted. Raises PendingInstantError, naming the writer, for whoever
     does not share the table: two writers that do not know of each other would overwrite each other's changes.
     """
-    writers: dict[str, Instant] = {i.time: i for i in state.timeline.pending if i.action in WRITE_ACTIONS}
+    writers: dict[Time, Instant] = {i.time: i for i in state.timeline.pending if i.action in WRITE_ACTIONS}
     if not writers and not sharing.optimistic:
         return frozenset()
     beats = Heartbeats.of(state.storage, clock, sharing.expiry_ms)
-    alive = frozenset(Time.of(time) for time in writers if beats.alive(Time.of(time)))
+    alive = frozenset(filter(beats.alive, writers))
     if alive and not sharing.optimistic:
         first = min(alive)
         raise PendingInstantError(

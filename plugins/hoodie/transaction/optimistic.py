@@ -5,7 +5,6 @@ lock -> repair -> instant, heartbeat -> release -> files, a beat a minute -> loo
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 
@@ -20,12 +19,10 @@ from hoodie.transaction.heartbeat import Heartbeat
 from hoodie.transaction.locks import Locking, table_lock
 from hoodie.transaction.metadata_table import switch_off_metadata_table
 from hoodie.transaction.repair import repaired
-from hoodie.transaction.rollback import roll_back_instant
+from hoodie.transaction.rollback import roll_back_instant, tell_left
 from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.window import Window
 from hoodie.view.state import TableState, load_state
-
-_log = logging.getLogger(__name__)
 
 _COMPLETE_WAIT_MS = 10 * 60 * 1000  # the work is done: others hold the lock for moments, a clean for longer
 
@@ -82,7 +79,7 @@ class Optimistic:
             _check(changes, Window(seen, state))
             if self._heartbeat is None or self._heartbeat.expired:
                 gone = Conflict("its heartbeat had expired, so others may take it for dead")
-                raise conflict_error(state, changes[0], gone)
+                raise conflict_error(state, changes[0].instant, gone)
             # Hudi's writers may have made one meanwhile: it would not know the new files.
             if switch_off_metadata_table(state):
                 state = load_state(self._storage, self._clock)
@@ -97,9 +94,7 @@ class Optimistic:
                 if own is not None:
                     roll_back_instant(state, own, self._clock)
         except Exception as error:  # noqa: BLE001 - the error of the write is being raised
-            _log.warning(
-                "A failed write of %s is left to the next writer to roll back: %s", self._storage.base_path, error
-            )
+            tell_left(self._storage, error)
 
     def _lock_again(self, purpose: str) -> AbstractContextManager[None]:
         if self._locked:
@@ -116,6 +111,6 @@ def _check(changes: Sequence[Change], window: Window) -> None:
     for change in changes:
         conflict = find_conflict(change, window)
         if conflict is not None:
-            raise conflict_error(window.now, change, conflict)
+            raise conflict_error(window.now, change.instant, conflict)
         if window.commits:
             change.meets(window)

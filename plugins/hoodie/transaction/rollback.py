@@ -219,7 +219,12 @@ def roll_back_now(storage: Storage, clock: Clock, sharing: Sharing) -> None:
         state = load_state(storage, clock)
         rollback_failed_writes(state, clock, living_writers(state, clock, sharing))
     except Exception as error:  # noqa: BLE001 - the error of the write is being raised
-        _log.warning("A failed write of %s is left to the next writer to roll back: %s", storage.base_path, error)
+        tell_left(storage, error)
+
+
+def tell_left(storage: Storage, error: Exception) -> None:
+    """In the log, as the error of the write itself is being raised."""
+    _log.warning("A failed write of %s is left to the next writer to roll back: %s", storage.base_path, error)
 
 
 def _is_failed_write(state: TableState, instant: Instant) -> bool:

@@ -28,6 +28,13 @@ class PartitionFiles:
     has_metafile: bool
 
 
+def sizes_by_path(partitions: Iterable[PartitionFiles]) -> dict[str, int]:
+    """Of every data file its size in bytes."""
+    found = list(partitions)
+    sizes = {file.path: file.info.size for each in found for file in each.base_files}
+    return sizes | {file.path: file.info.size for each in found for file in each.log_files}
+
+
 class Choice(Protocol):
     """Which partitions are wanted, told from their paths."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from hoodie.config.concurrency_keys import CHECK_NEW_KEYS
-from hoodie.errors import DuplicateKeyError, WriteConflictError
+from hoodie.errors import DuplicateKeyError
 from hoodie.index.new_keys import NewKeys
 from hoodie.timeline import Instant
+from hoodie.transaction.conflicts import Conflict, conflict_error
 from hoodie.transaction.window import Window
 from hoodie.write.pipeline import Written
 from hoodie.write.worker.context import WriteContext
@@ -22,18 +23,12 @@ def refuse_same_keys(meanwhile: Window, instant: Instant, written: Written, cont
     if found is None:
         return
     winner, group = found
-    what = f"Write {instant.time} of table {state.storage.base_path} lost against another that came first by {winner}"
-    told = f"the other has inserted one of its keys, in file group {group.file_id} of partition {group.partition!r}"
+    lost = conflict_error(state, instant, Conflict("the other has inserted one of its keys", winner, (group,)))
     if context.operation.finds_keys:
-        raise WriteConflictError(
-            what,
-            found=told,
-            fix="nothing of this write is left; run it again, it then goes out from what the other has left "
-            "(hoodie.write.num.retries.on.conflict.failures does so by itself)",
-        )
+        raise lost
     raise DuplicateKeyError(
-        what,
-        found=told,
+        lost.what,
+        found=lost.found,
         fix="nothing of this write is left; run it as an upsert, or set "
         f"{CHECK_NEW_KEYS.name}=false where a key may be there twice",
     )

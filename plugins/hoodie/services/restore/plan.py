@@ -16,6 +16,7 @@ from hoodie.services.decision import Decision, Item, Items
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.transaction.rollback import plan_rollbacks
 from hoodie.view import TableState, TableView
+from hoodie.view.files import sizes_by_path
 from hoodie.view.missing import looked_at_again
 from hoodie.view.savepoints import savepoint_named
 
@@ -28,10 +29,6 @@ class _Undone:
     did: CommitMetadata
     plan: RollbackPlan
     size: int
-
-    @property
-    def files(self) -> int:
-        return sum(map(len, self.plan.files.values()))
 
     @property
     def rows(self) -> tuple[int, int, int]:
@@ -48,11 +45,11 @@ class _Undone:
             "operation": self.did.operation,
             "state": self.instant.state.name,
         }
-        facts |= {"rows_inserted": inserted, "rows_updated": updated, "rows_deleted": deleted, "files": self.files}
+        facts |= {"rows_inserted": inserted, "rows_updated": updated, "rows_deleted": deleted, "files": self.plan.count}
         rows = f"{counted(inserted, 'row')} inserted, {updated:,} updated, {deleted:,} deleted; "
-        reason = f"{self.did.operation}: {rows if any(self.rows) else ''}{counted(self.files, 'file')}"
+        reason = f"{self.did.operation}: {rows if any(self.rows) else ''}{counted(self.plan.count, 'file')}"
         if not self.instant.is_completed:
-            reason = f"{self.instant.state.name.lower()}: {counted(self.files, 'file')}"
+            reason = f"{self.instant.state.name.lower()}: {counted(self.plan.count, 'file')}"
         return Item(f"{self.instant.time} {self.instant.action}", self.size, reason, facts)
 
 
@@ -70,8 +67,7 @@ def decide_restore(state: TableState, savepoint: Time) -> Decision[RestorePlan]:
     view.latest()
     if not undone:
         return Decision(None, f"nothing came after savepoint {savepoint}", {"savepoint": savepoint})
-    sizes = {file.path: file.info.size for each in view.files for file in each.base_files}
-    sizes |= {file.path: file.info.size for each in view.files for file in each.log_files}
+    sizes = sizes_by_path(view.files)
     plans = plan_rollbacks(state, undone, view.files)
     found = [
         _Undone(
@@ -83,7 +79,7 @@ def decide_restore(state: TableState, savepoint: Time) -> Decision[RestorePlan]:
         for instant, plan in zip(undone, plans, strict=True)
     ]
     rows = [sum(each.rows[kind] for each in found) for kind in range(3)]
-    deleted = sum(each.files for each in found)
+    deleted = sum(each.plan.count for each in found)
     facts = {
         "savepoint": savepoint,
         "commits": sum(each.instant.is_completed for each in found),

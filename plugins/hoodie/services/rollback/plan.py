@@ -14,6 +14,7 @@ from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
 from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.transaction.rollback import is_plan, plan_rollbacks
 from hoodie.view import TableState, TableView
+from hoodie.view.files import sizes_by_path
 from hoodie.view.missing import looked_at_again
 
 _FIX = "make a savepoint before what may have to be taken back, and restore to it; nothing was changed"
@@ -36,8 +37,7 @@ def decide_rollback(state: TableState, time: Time) -> Decision[RollbackPlan]:
         _check_last(state, instant)
         _check_whole(state, view, instant)
     plan = plan_rollbacks(state, (instant,), view.files)[0]
-    sizes = {file.path: file.info.size for each in view.files for file in each.base_files}
-    sizes |= {file.path: file.info.size for each in view.files for file in each.log_files}
+    sizes = sizes_by_path(view.files)
     noted = read_markers(state.storage, time)
     files = [path for paths in plan.files.values() for path in paths]
     items = [Item(path, sizes.get(path, 0), _why(path, sizes, noted, instant)) for path in files]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from hoodie.clock import Clock
 from hoodie.errors import LockHeldError
+
+T = TypeVar("T")
 
 
 class HeldLock(Protocol):
@@ -44,10 +46,21 @@ class Patience:
     retry_ms: int
     waited_ms: int = field(default=0, init=False)
 
-    def pause(self, refused: Callable[[float], LockHeldError]) -> None:
-        """Wait until it is time to look again. When it was enough, raises what `refused` makes of the seconds."""
-        if self.waited_ms >= self.wait_ms:
-            raise refused(self.waited_ms / 1000)
-        pause = min(self.retry_ms, self.wait_ms - self.waited_ms)
-        self.clock.sleep(pause / 1000)
-        self.waited_ms += pause
+    def until(self, attempt: Callable[[], T | None], refused: Callable[[float], LockHeldError]) -> T:
+        """What `attempt` gives, tried until it is not None. When it was enough, raises what `refused` makes of the seconds."""
+        while (taken := attempt()) is None:
+            if self.waited_ms >= self.wait_ms:
+                raise refused(self.waited_ms / 1000)
+            pause = min(self.retry_ms, self.wait_ms - self.waited_ms)
+            self.clock.sleep(pause / 1000)
+            self.waited_ms += pause
+        return taken
+
+
+def held_by_another(base_path: str, waited: float, found: str, fix: str) -> LockHeldError:
+    """The error of who has waited so many seconds for a lock; `found` says which one, and who holds it."""
+    return LockHeldError(
+        f"Table {base_path} is locked by another writer, waited {waited:.0f} s",
+        found=found,
+        fix=f"wait for that writer{fix}",
+    )

@@ -14,10 +14,11 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 
 from hoodie.clock import Clock
+from hoodie.display import one_line
 from hoodie.errors import CorruptTableError, LockHeldError, LockLostError
 from hoodie.storage.base import Storage
 from hoodie.storage.once import create_own
-from hoodie.transaction.locks.base import HeldLock, Patience
+from hoodie.transaction.locks.base import HeldLock, Patience, held_by_another
 from hoodie.transaction.locks.owner import LockOwner
 from hoodie.transaction.recovery import recovered
 
@@ -41,29 +42,28 @@ class FileLock:
         content = json.dumps(entry, indent=2).encode()
         owner.hold()
         try:
-            while not self._attempt(content):
-                patience.pause(self._held_error)
+            return patience.until(lambda: self._attempt(content, owner), self._held_error)
         except BaseException:
             owner.release()
             raise
-        return _HeldFile(self.storage, self.path, content, owner)
 
-    def _attempt(self, content: bytes) -> bool:
+    def _attempt(self, content: bytes, owner: LockOwner) -> HeldLock | None:
         while True:
             with suppress(FileExistsError):
                 create_own(self.storage, self.path, content)
-                return True
+                return _HeldFile(self.storage, self.path, content, owner)
             if not _take_over(self.storage, self.path, content):
-                return False
+                return None
 
     def _held_error(self, waited: float) -> LockHeldError:
         info = self.storage.info(self.path)
         age = f"{self.clock.now().timestamp() - info.modified_ms / 1000:.0f} s old" if info else "released just now"
-        content = " ".join((read_lock(self.storage, self.path) or b"").decode(errors="replace").split())
-        return LockHeldError(
-            f"Table {self.storage.base_path} is locked by another writer, waited {waited:.0f} s",
-            found=f"lock {self.path}, {age}: {content[:500] or '(empty)'}",
-            fix="wait for that writer; if it is certainly gone, remove the lock with `hudi-services unlock`",
+        content = one_line(read_lock(self.storage, self.path) or b"", 500)
+        return held_by_another(
+            self.storage.base_path,
+            waited,
+            f"lock {self.path}, {age}: {content or '(empty)'}",
+            "; if it is certainly gone, remove the lock with `hudi-services unlock`",
         )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from hoodie.clock import Clock
 from hoodie.config.lock_keys import FILE_SYSTEM, STORAGE
+from hoodie.display import one_line
 from hoodie.errors import CorruptTableError
 from hoodie.storage.base import Storage
 from hoodie.transaction.locks.files import LOCK, read_lock
@@ -14,6 +15,7 @@ from hoodie.transaction.locks.owner import LockOwner
 
 SERVICE_LOCKS = ".hoodie/.locks"
 PLAN = "plan"
+_SHOWN = 200  # characters of a lock file
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,9 @@ def _of_file(storage: Storage, clock: Clock, path: str) -> FoundLock | None:
     if content is None:
         return None
     kind, owner = FILE_SYSTEM if path == LOCK else PLAN, LockOwner.parse(content)
-    return FoundLock(path, kind, content, owner, _words(content), _age(storage, clock, path), None, _alive(owner))
+    return FoundLock(
+        path, kind, content, owner, one_line(content, _SHOWN), _age(storage, clock, path), None, _alive(owner)
+    )
 
 
 def _lease(storage: Storage, clock: Clock) -> FoundLock | None:
@@ -79,7 +83,7 @@ def _lease(storage: Storage, clock: Clock) -> FoundLock | None:
     try:
         lease = LeaseFile.parse(content, TABLE_LOCK)
     except CorruptTableError:
-        return FoundLock(TABLE_LOCK, STORAGE, content, None, _words(content), age, None, None)
+        return FoundLock(TABLE_LOCK, STORAGE, content, None, one_line(content, _SHOWN), age, None, None)
     if lease.expired:
         return None
     owner, left = lease.process(), lease.valid_until / 1000 - clock.now().timestamp()
@@ -96,7 +100,3 @@ def _alive(owner: LockOwner | None) -> bool | None:
 def _age(storage: Storage, clock: Clock, path: str) -> float | None:
     info = storage.info(path)
     return round(clock.now().timestamp() - info.modified_ms / 1000, 3) if info is not None else None
-
-
-def _words(content: bytes) -> str:
-    return " ".join(content.decode(errors="replace").split())[:200]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hoodie.clock import Clock
 from hoodie.errors import LockHeldError
 from hoodie.storage.base import Storage
-from hoodie.transaction.locks.base import HeldLock, Patience
+from hoodie.transaction.locks.base import HeldLock, Patience, held_by_another
 
 _holders: dict[str, _HeldHere] = {}  # by table
 _guard = threading.Lock()
@@ -24,11 +24,11 @@ class InProcessLock:
     def acquire(self, purpose: str, patience: Patience) -> HeldLock:
         """See `LockProvider.acquire`."""
         mine = _HeldHere(self._table, purpose, threading.current_thread().name, self.clock.now().timestamp())
-        while True:
-            with _guard:
-                if _holders.setdefault(self._table, mine) is mine:
-                    return mine
-            patience.pause(self._held_error)
+        return patience.until(lambda: self._attempt(mine), self._held_error)
+
+    def _attempt(self, mine: _HeldHere) -> HeldLock | None:
+        with _guard:
+            return mine if _holders.setdefault(self._table, mine) is mine else None
 
     @property
     def _table(self) -> str:
@@ -38,11 +38,7 @@ class InProcessLock:
         holder = _holders.get(self._table)
         age = f"{self.clock.now().timestamp() - holder.since:.0f} s old" if holder else "released just now"
         by = f"{holder.purpose} in thread {holder.thread}" if holder else "nobody"
-        return LockHeldError(
-            f"Table {self.storage.base_path} is locked by another writer, waited {waited:.0f} s",
-            found=f"a lock of this process, {age}, held by {by}",
-            fix="wait for that writer",
-        )
+        return held_by_another(self.storage.base_path, waited, f"a lock of this process, {age}, held by {by}", "")
 
 
 @dataclass(frozen=True, eq=False)

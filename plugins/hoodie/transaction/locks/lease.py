@@ -17,10 +17,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Self
 
 from hoodie.clock import Clock
+from hoodie.display import one_line
 from hoodie.errors import CorruptTableError, LockHeldError, LockLostError
 from hoodie.storage.base import ReplacingStorage
 from hoodie.storage.once import create_own, replace_own
-from hoodie.transaction.locks.base import HeldLock, Patience
+from hoodie.transaction.locks.base import HeldLock, Patience, held_by_another
 from hoodie.transaction.locks.files import read_lock
 from hoodie.transaction.locks.owner import LockOwner
 from hoodie.transaction.recovery import recovered
@@ -29,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 TABLE_LOCK = ".hoodie/.locks/table_lock.json"
 _DRIFT_MS = 10_000  # how far clocks may differ for a waiter; Hudi's own waits for 500 ms
-_SAFE = 0.9  # of the validity, for the holder itself
+_SAFE = 0.9  # for the holder itself, the share of the validity
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class LeaseFile:
                 return found
         raise CorruptTableError(
             f"The lock file {where} is none of a StorageBasedLockProvider",
-            found=" ".join(content.decode(errors="replace").split())[:300] or "(empty)",
+            found=one_line(content, 300) or "(empty)",
             fix="see who has written it; when nobody works on the table, remove it with `hudi-services unlock`",
         )
 
@@ -91,12 +92,10 @@ class LeaseLock:
         owner = LockOwner.of_this_process(str(self.clock.uuid()), purpose)
         owner.hold()
         try:
-            while (lease := self._attempt(owner)) is None:
-                patience.pause(self._held_error)
+            return patience.until(lambda: self._attempt(owner), self._held_error)
         except BaseException:
             owner.release()
             raise
-        return lease
 
     def _attempt(self, owner: LockOwner) -> _Lease | None:
         begun = _Moment.now(self.clock)
@@ -122,10 +121,11 @@ class LeaseLock:
             lease = LeaseFile.parse(content, f"{self.storage.base_path}/{TABLE_LOCK}")
             seconds = lease.valid_until / 1000 - self.clock.now().timestamp()
             holder = f"held by {lease.told()}, for {seconds:.0f} s more unless it is renewed"
-        return LockHeldError(
-            f"Table {self.storage.base_path} is locked by another writer, waited {waited:.0f} s",
-            found=f"lock {TABLE_LOCK}, {holder}",
-            fix="wait for that writer: a dead one's lock runs out; if it is certainly gone, `hudi-services unlock` is quicker",
+        return held_by_another(
+            self.storage.base_path,
+            waited,
+            f"lock {TABLE_LOCK}, {holder}",
+            ": a dead one's lock runs out; if it is certainly gone, `hudi-services unlock` is quicker",
         )
 
 

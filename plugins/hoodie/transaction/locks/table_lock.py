@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from hoodie.clock import Clock
 from hoodie.config import lock_keys
 from hoodie.config.key import Options
+from hoodie.display import one_line
 from hoodie.errors import ConfigError, missing_extra
 from hoodie.storage.base import ReplacingStorage, Storage
 from hoodie.transaction.locks.base import HeldLock, LockProvider, Patience
@@ -103,7 +104,7 @@ def _refuse_other_provider(storage: Storage, clock: Clock, locking: Locking) -> 
             raise ConfigError(
                 f"Two lock providers are in use on table {storage.base_path}",
                 found=f"{locking.provider} here, and the lock {path} of a {provider}: "
-                f"{' '.join(content.decode(errors='replace').split())[:300] or '(empty)'}",
+                f"{one_line(content, 300) or '(empty)'}",
                 fix="give all writers the same hoodie.write.lock.provider; one left over goes with `hudi-services unlock`",
             )
 

@@ -18,11 +18,11 @@ from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.recipe.lock import Lock
 
 from hoodie.errors import ConfigError, LockHeldError, LockLostError, StorageError
-from hoodie.transaction.locks.base import HeldLock, Patience
+from hoodie.transaction.locks.base import HeldLock, Patience, held_by_another
 
 _log = logging.getLogger(__name__)
 
-_CERTAIN = 0.1  # of the session's time that was asked for: the server may have granted less
+_CERTAIN = 0.1  # the share of the session's time that was asked for: the server may have granted less
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,11 @@ class ZooKeeperLock:
             queue = lock.contenders()
         except KazooException:
             queue = []
-        return LockHeldError(
-            f"Table {self.base_path} is locked by another writer, waited {waited:.0f} s",
-            found=f"node {self.ensemble.node} of ZooKeeper, held by {queue[0] if queue else 'nobody by now'}",
-            fix="wait for that writer: the lock of a dead one ends with its session",
+        return held_by_another(
+            self.base_path,
+            waited,
+            f"node {self.ensemble.node} of ZooKeeper, held by {queue[0] if queue else 'nobody by now'}",
+            ": the lock of a dead one ends with its session",
         )
 
 
