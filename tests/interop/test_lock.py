@@ -9,62 +9,25 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
-from hoodie import CLEAN, HoodieTable
+from hoodie import CLEAN
 from hoodie.clock import SystemClock
 from hoodie.errors import LockHeldError, PendingInstantError
 from hoodie.transaction.locks import table_lock
 from hoodie.transaction.locks.files import LOCK
 from tests.interop.peer import PeerError
+from tests.interop.shared_table import ALL, batch, both_at_once, create_shared, hudi_options, ids
 from tests.support.locks import locking, lying
 
 pytestmark = pytest.mark.interop
 
-CREATE = {
-    "hoodie.table.name": "trips",
-    "hoodie.table.recordkey.fields": "id",
-    "hoodie.table.ordering.fields": "ts",
-}
 NO_WAIT = {"hoodie.write.lock.wait_time_ms": "0"}
-
-
-def hudi_options(table, attempts=2):
-    return {
-        "hoodie.table.name": "trips",
-        "hoodie.datasource.write.operation": "upsert",
-        "hoodie.datasource.write.recordkey.field": "id",
-        "hoodie.datasource.write.precombine.field": "ts",
-        "hoodie.datasource.write.partitionpath.field": "",
-        "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.NonpartitionedKeyGenerator",
-        "hoodie.write.table.version": str(table.version),
-        "hoodie.write.auto.upgrade": "false",
-        "hoodie.metadata.enable": "false",
-        "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
-        "hoodie.cleaner.policy.failed.writes": "LAZY",
-        "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
-        "hoodie.write.lock.num_retries": "1",
-        "hoodie.write.lock.wait_time_ms": "500",
-        "hoodie.write.lock.wait_time_ms_between_retry": "100",
-        "hoodie.write.lock.client.num_retries": str(attempts),
-        "hoodie.write.lock.client.wait_time_ms_between_retry": "100",
-    }
-
-
-def batch(*ids):
-    return pa.table({"id": list(ids), "ts": pa.array([1] * len(ids), pa.int64())})
-
-
-def ids(table):
-    return sorted(table["id"].to_pylist())
 
 
 @pytest.fixture(params=["9", "6"])
 def table(request, tmp_path):
-    table = HoodieTable.create(str(tmp_path / "t"), {**CREATE, "hoodie.write.table.version": request.param})
-    table.write(batch("first"), "upsert")
-    return table
+    return create_shared(tmp_path / "t", request.param)
 
 
 ONE_VERSION = pytest.mark.parametrize("table", ["9"], indirect=True)  # the lock does not depend on it
@@ -148,17 +111,6 @@ def test_we_do_not_write_while_hudi_holds_the_lock(table, hudi12):
 
 def test_both_write_at_once(table, hudi12):
     """Each side repeats what was refused; no row is lost or doubled, and nothing is left pending."""
-    deadline = time.monotonic() + 60
-
-    def persist(write, refusals, *numbers):
-        for number in numbers:
-            while True:
-                try:
-                    write(number)
-                    break
-                except refusals:
-                    assert time.monotonic() < deadline
-                    time.sleep(0.2)
 
     def hudis(number):
         hudi12.write(table.base_path, batch(f"hudi{number}"), hudi_options(table, attempts=100))
@@ -166,16 +118,8 @@ def test_both_write_at_once(table, hudi12):
     def ours(number):
         table.write(batch(f"ours{number}"), "upsert", {"hoodie.write.lock.wait_time_ms": "10000"})
 
-    with ThreadPoolExecutor(2) as pool:
-        running = [
-            pool.submit(persist, hudis, PeerError, 1, 2),
-            pool.submit(persist, ours, (LockHeldError, PendingInstantError), *range(12)),
-        ]
-        for each in running:
-            each.result()
-    expected = sorted(["first", "hudi1", "hudi2", *(f"ours{number}" for number in range(12))])
-    assert ids(table.read()) == expected
-    assert ids(hudi12.read(table.base_path)) == expected
+    both_at_once(hudis, ours, PeerError, LockHeldError, PendingInstantError)
+    assert ids(table.read()) == ids(hudi12.read(table.base_path)) == ALL
     table.write(batch("last"), "upsert", NO_WAIT)
     assert not table.timeline.pending
     assert not Path(table.base_path, LOCK).exists()

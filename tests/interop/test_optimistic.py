@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import time
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 
 from hoodie.errors import LockHeldError, WriteConflictError
 from tests.interop.peer import PeerError
-from tests.interop.test_lock import batch, hudi_options, ids, table
+from tests.interop.shared_table import ALL, batch, both_at_once, create_shared, hudi_options, ids
 from tests.support.rivals import OCC, Rival, shared
 
 pytestmark = pytest.mark.interop
 APART = {**OCC, "hoodie.parquet.small.file.limit": 0}
-__all__ = ["table"]
+
+
+@pytest.fixture(params=["9", "6"])
+def table(request, tmp_path):
+    return create_shared(tmp_path / "t", request.param)
 
 
 def hudis(table):
@@ -44,17 +45,6 @@ def test_hudi_beside_our_living_writer(table, hudi12):
 
 def test_both_at_once(table, hudi12):
     """Hudi's write is under way while ours commit: those that it meets make it lose, and none is lost or doubled."""
-    deadline = time.monotonic() + 90
-    lost = []
-
-    def persist(write, refusals, *numbers):
-        for number in numbers:
-            while time.monotonic() < deadline:
-                try:
-                    write(number)
-                    break
-                except refusals as error:
-                    lost.append(error)
 
     def hudi_writes(number):
         hudi12.write(table.base_path, batch(f"hudi{number}", "first"), hudis(table))
@@ -62,14 +52,6 @@ def test_both_at_once(table, hudi12):
     def we_write(number):
         ours(f"ours{number}", *(["first"] if number % 4 == 0 else []))(shared(table.base_path))
 
-    with ThreadPoolExecutor(2) as pool:
-        running = [
-            pool.submit(persist, hudi_writes, PeerError, 1, 2),
-            pool.submit(persist, we_write, (WriteConflictError, LockHeldError), *range(12)),
-        ]
-        for each in running:
-            each.result()
-    expected = sorted(["first", "hudi1", "hudi2", *(f"ours{number}" for number in range(12))])
-    assert ids(table.read()) == expected
-    assert ids(hudi12.read(table.base_path)) == expected
+    lost = both_at_once(hudi_writes, we_write, PeerError, WriteConflictError, LockHeldError)
+    assert ids(table.read()) == ids(hudi12.read(table.base_path)) == ALL
     assert all("onflict" in str(error) or "lost against" in str(error) for error in lost), lost

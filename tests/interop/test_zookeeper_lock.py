@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import subprocess
-import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +18,7 @@ from hoodie.write.execute import WriteHooks
 from tests.interop.lock_peer import hudis_lock
 from tests.support.locks import locking
 from tests.support.servers import Server, free_port
+from tests.support.stopped import stopped
 from tests.support.tables import batch, content, create
 
 pytestmark = pytest.mark.interop
@@ -123,18 +120,12 @@ def test_a_process_that_is_stopped_loses_its_lock(options, tmp_path):
         "    print('held', flush=True); sys.stdin.readline()\n"
         "    try:\n        verify_held()\n    except LockLostError:\n        print('lost', flush=True)"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen(
-        [sys.executable, "-c", code], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout.readline() == "held\n"
-        process.send_signal(signal.SIGSTOP)
-        with table_lock(LocalStorage(str(tmp_path)), SystemClock(), "clean", given(options, 40_000)):
-            process.send_signal(signal.SIGCONT)
-            process.stdin.write("\n")
-            process.stdin.flush()
-            assert process.stdout.readline() == "lost\n"
-            verify_held()
+    with (
+        stopped(code) as go_on,
+        table_lock(LocalStorage(str(tmp_path)), SystemClock(), "clean", given(options, 40_000)),
+    ):
+        assert go_on() == "lost"
+        verify_held()
 
 
 def test_bad_options_and_servers_that_do_not_answer_are_told(options, tmp_path):

@@ -22,20 +22,12 @@ RETAIN_ONE = {"hoodie.clean.commits.retained": 1}
 LATER = "20270101000000000"
 
 
-@pytest.fixture(params=["9", "6"])
-def version(request):
-    return request.param
-
-
-@pytest.fixture(params=["COPY_ON_WRITE", "MERGE_ON_READ"])
-def table(request, version, tmp_path):
-    made = create(
-        tmp_path / "t", FakeClock(), **{"hoodie.write.table.version": version, "hoodie.table.type": request.param}
-    )
-    made.write(batch([("a", "p", 1, 1), ("b", "q", 1, 1)]), "insert", SMALL_BLOOM)
-    made.write(batch([("a", "p", 2, 2)]), "upsert", SMALL_BLOOM)
-    made.savepoint()
-    return made
+@pytest.fixture
+def table(empty):
+    empty.write(batch([("a", "p", 1, 1), ("b", "q", 1, 1)]), "insert", SMALL_BLOOM)
+    empty.write(batch([("a", "p", 2, 2)]), "upsert", SMALL_BLOOM)
+    empty.savepoint()
+    return empty
 
 
 def saved(table):

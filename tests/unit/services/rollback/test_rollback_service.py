@@ -17,20 +17,12 @@ LATER = "20270101000000000"
 LOGS = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
 
 
-@pytest.fixture(params=["9", "6"])
-def version(request):
-    return request.param
-
-
-@pytest.fixture(params=["COPY_ON_WRITE", "MERGE_ON_READ"])
-def table(request, version, tmp_path):
-    made = create(
-        tmp_path / "t", FakeClock(), **{"hoodie.write.table.version": version, "hoodie.table.type": request.param}
-    )
-    made.write(batch([("a", "p", 1, 1), ("b", "q", 1, 1)]), "insert", LOGS)
-    made.write(batch([("a", "p", 2, 2)]), "upsert", LOGS)
-    made.write(batch([("a", "p", 3, 3), ("c", "p", 3, 3)]), "upsert", LOGS)
-    return made
+@pytest.fixture
+def table(empty):
+    empty.write(batch([("a", "p", 1, 1), ("b", "q", 1, 1)]), "insert", LOGS)
+    empty.write(batch([("a", "p", 2, 2)]), "upsert", LOGS)
+    empty.write(batch([("a", "p", 3, 3), ("c", "p", 3, 3)]), "upsert", LOGS)
+    return empty
 
 
 def test_the_last_commit_goes_and_then_the_one_before(table):

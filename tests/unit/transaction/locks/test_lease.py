@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -24,6 +23,7 @@ from hoodie.write.execute import WriteHooks
 from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.locks import NO_WAIT, locking, lying
+from tests.support.stopped import stopped
 from tests.support.tables import batch, content, create
 
 LEASE = locking(provider="StorageBasedLockProvider")
@@ -311,18 +311,10 @@ def test_stopped_by_a_signal_a_process_loses_its_lock(tmp_path):
         "lease = lock.acquire('upsert', Patience(SystemClock(), 0, 1)); print('held', flush=True); sys.stdin.readline()\n"
         "try:\n    lease.verify()\nexcept LockLostError:\n    print('lost', flush=True)"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen(
-        [sys.executable, "-c", code], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout.readline() == "held\n"
-        process.send_signal(signal.SIGSTOP)
+    with stopped(code) as go_on:
         time.sleep(0.3)
         storage, ahead = LocalStorage(str(tmp_path)), FakeClock(SystemClock().now() + timedelta(seconds=15))
         lease = LeaseLock(storage, ahead, 300, 30).acquire("clean", Patience(ahead, 0, 1))
-        process.send_signal(signal.SIGCONT)
-        process.stdin.write("\n")
-        process.stdin.flush()
-        assert process.stdout.readline() == "lost\n"
+        assert go_on() == "lost"
         lease.verify()
         lease.release()
