@@ -9,7 +9,14 @@ import logging
 from collections.abc import Collection, Iterable, Sequence
 
 from hoodie.clock import Clock
-from hoodie.errors import HUDI_ROLLBACK, CorruptTableError, MissingFileError, UnsafePathError, UnsupportedTableError
+from hoodie.errors import (
+    HUDI_ROLLBACK,
+    CorruptTableError,
+    MissingFileError,
+    PendingInstantError,
+    UnsafePathError,
+    UnsupportedTableError,
+)
 from hoodie.formats.bootstrap_index import delete_bootstrap_index
 from hoodie.formats.log import scan_blocks
 from hoodie.markers import read_markers
@@ -78,6 +85,17 @@ def _committed(state: TableState, undone: Instant) -> set[str]:
             raise
         return set()
     return {path for stat in stats for path in (stat.path, *(stat.cdc_stats or ()))}
+
+
+def refuse_pending_clean(state: TableState, what: str) -> None:
+    """Before commits are taken back. Raises PendingInstantError: the clean may delete files that would be current again."""
+    clean = next((i for i in state.timeline.pending if i.action is Action.CLEAN), None)
+    if clean is not None:
+        raise PendingInstantError(
+            f"{what}: {state.where(clean)} is not complete",
+            found="its plan names files by what is current today",
+            fix="run `hudi-services clean`, which finishes it, and try again",
+        )
 
 
 def _check_own_logs(state: TableState, paths: Collection[str], undone: Instant) -> None:

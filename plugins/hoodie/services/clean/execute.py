@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from hoodie.transaction.guard import (
     delete_source_file,
     relative_path,
 )
-from hoodie.transaction.locks import Locking
+from hoodie.transaction.locks import Locking, ensure_held
 from hoodie.transaction.locks.owner import user_name
 from hoodie.transaction.recovery import recovered
 from hoodie.transaction.sharing import Sharing
@@ -39,6 +40,7 @@ from hoodie.view import TableState, TableView
 from hoodie.view.access import TableAccess
 
 _BATCH = 256  # files that one task deletes
+_ROUND = 4  # tasks of a thread between two looks whether the lock still is held
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,11 +95,10 @@ def execute_clean(state: TableState, instant: Instant, plan: CleanPlan, clock: C
     source = _source(state, plan)
     inflight = state.layout.clean_inflight_body(encode_clean_plan(plan, state.storage.base_path))
     instants.start(state, instant, inflight)
-    allowed = frozenset(paths)
-    batches = [paths[start : start + _BATCH] for start in range(0, len(paths), _BATCH)]
-    problems = [problem for found in engine.map(DeleteFiles(state.storage, allowed), batches) for problem in found]
+    problems = _delete(DeleteFiles(state.storage, frozenset(paths)), paths, engine)
     if not problems and source is not None:  # nobody may find a skeleton without its source
-        problems = _delete_sources(source, [file.path for file in plan.sources], engine)
+        uris = [file.path for file in plan.sources]
+        problems = _delete(DeleteFiles(source, frozenset(uris), sources=True), uris, engine)
     if problems:
         raise HoodieError(
             f"Clean {instant.time} of table {state.storage.base_path} could not delete {len(problems)} of {len(paths)} files",
@@ -133,10 +134,15 @@ def _source(state: TableState, plan: CleanPlan) -> Storage | None:
     return source
 
 
-def _delete_sources(source: Storage, uris: Sequence[str], engine: Engine) -> list[str]:
-    batches = [uris[start : start + _BATCH] for start in range(0, len(uris), _BATCH)]
-    task = DeleteFiles(source, frozenset(uris), sources=True)
-    return [problem for found in engine.map(task, batches) for problem in found]
+def _delete(task: DeleteFiles, paths: Sequence[str], engine: Engine) -> list[str]:
+    """Raises LockLostError: while a clean was stopped for long others may have made current what it planned to delete."""
+    batches = [paths[start : start + _BATCH] for start in range(0, len(paths), _BATCH)]
+    at_once = _ROUND * engine.parallelism
+    problems: list[str] = []
+    for start in range(0, len(batches), at_once):
+        ensure_held()
+        problems += itertools.chain.from_iterable(engine.map(task, batches[start : start + at_once]))
+    return problems
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from hoodie.display import counted
-from hoodie.errors import CorruptTableError, PendingInstantError, SavepointError
+from hoodie.errors import CorruptTableError, SavepointError
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.restore import RestorePlan
 from hoodie.model.rollback import RollbackPlan
 from hoodie.model.time import Time
 from hoodie.services.decision import Decision, Item, Items
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
-from hoodie.transaction.rollback import plan_rollbacks
+from hoodie.transaction.rollback import plan_rollbacks, refuse_pending_clean
 from hoodie.view import TableState, TableView
 from hoodie.view.files import sizes_by_path
 from hoodie.view.missing import looked_at_again
@@ -154,10 +154,4 @@ def _check(state: TableState, saved: Instant, undone: Sequence[Instant]) -> None
             f"{'is' if len(gone) == 1 else 'are'} archived",
             fix="restore to a later savepoint; commits that are archived cannot be taken back",
         )
-    clean = next((i for i in state.timeline.pending if i.action is Action.CLEAN), None)
-    if clean is not None:
-        raise PendingInstantError(
-            f"Table {where} cannot be restored: {state.where(clean)} is not complete",
-            found="its plan names files by what is current today",
-            fix="run `hudi-services clean`, which finishes it, and restore then",
-        )
+    refuse_pending_clean(state, f"Table {where} cannot be restored")

@@ -12,7 +12,7 @@ from hoodie.model.time import BEGINNING, Time
 from hoodie.services.decision import Decision, Item, Items
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
 from hoodie.timeline.codecs.clean import decode_clean_result
-from hoodie.transaction.rollback import is_plan, plan_rollbacks
+from hoodie.transaction.rollback import is_plan, plan_rollbacks, refuse_pending_clean
 from hoodie.view import TableState, TableView
 from hoodie.view.files import sizes_by_path
 from hoodie.view.missing import looked_at_again
@@ -27,6 +27,7 @@ def decide_rollback(state: TableState, time: Time) -> Decision[RollbackPlan]:
 
     Of completed ones only the last may be rolled back. Raises RollbackError for another one, for one that has a savepoint, that a
     plan builds on, or before which a clean removed what would be current again; and for an instant that is not there.
+    PendingInstantError for a clean that is not complete.
     """
     instant = _instant(state, time)
     if instant.state is State.REQUESTED and is_plan(state, instant.time, instant.action):
@@ -35,6 +36,7 @@ def decide_rollback(state: TableState, time: Time) -> Decision[RollbackPlan]:
     view = TableView(after)
     if instant.is_completed:
         _check_last(state, instant)
+        refuse_pending_clean(state, f"Commit {time} of table {state.storage.base_path} cannot be rolled back")
         _check_whole(state, view, instant)
     plan = plan_rollbacks(state, (instant,), view.files)[0]
     sizes = sizes_by_path(view.files)
