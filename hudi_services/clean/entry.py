@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
+import click
 from pydantic import Field as Limit
 
 from hoodie.config import own_options, select_keys
@@ -32,10 +33,10 @@ class Clean(SparkSection):
     after_ingests: Annotated[int, Limit(ge=1)] | None = None
 
 
-def _task(call: Call) -> Task:
+def _task(call: Call, yes: bool) -> Task:
     from hudi_services.clean.task import CleanTask
 
-    return CleanTask(call.base_path, own_options(call.options, CLEAN_OPTIONS))
+    return CleanTask(call.base_path, own_options(call.options, CLEAN_OPTIONS), yes, call.ask)
 
 
 def _trigger(_table: Table, section: Clean) -> Trigger:
@@ -104,6 +105,11 @@ CLEAN = ServiceEntry(
     Command(
         "Remove file slices that no retained view of the table needs.",
         _task,
+        flags=(
+            click.Option(
+                ["--yes"], is_flag=True, help="Delete also more than a run may unasked; see hoodie.delete.max.*"
+            ),
+        ),
         application="cleaner.py",
         examples=(
             "hudi-services clean --table orders --explain",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from hoodie.display import counted
 from hoodie.engine import Engine
+from hoodie.errors import DeleteCapError
 from hoodie.model.clean import CleanPlan
 from hoodie.model.time import BEGINNING
-from hoodie.services.clean.service import CLEAN
+from hoodie.services.clean.service import CLEAN, Clean
 from hoodie.services.decision import Decision
 from hoodie.table import HoodieTable
 from hoodie.timeline.instant import Action
@@ -20,16 +21,27 @@ from hudi_services.outcome.result import ServiceResult
 
 @dataclass(frozen=True)
 class CleanTask:
-    """A clean of the table at `base_path`; `options` are its own."""
+    """A clean of the table at `base_path`; `options` are its own.
+
+    With `agreed` it deletes also more than a run may unasked; else `ask` is asked then.
+    """
 
     base_path: str
     options: Mapping[str, object]
+    agreed: bool = False
+    ask: Callable[[str], bool] = lambda _question: False
 
     def explain(self, engine: Engine) -> Decision[CleanPlan]:
         return HoodieTable.open(self.base_path, engine=engine).explain(CLEAN, self.options)
 
     def run(self, engine: Engine) -> ServiceResult:
-        done = HoodieTable.open(self.base_path, engine=engine).run(CLEAN, self.options)
+        table = HoodieTable.open(self.base_path, engine=engine)
+        try:
+            done = table.run(Clean(self.agreed), self.options)
+        except DeleteCapError as error:
+            if not self.ask(f"{error.what}: {error.found}. Delete them?"):
+                raise
+            done = table.run(Clean(agreed=True), self.options)
         planned = done.decision.plan
         message, instant = CLEAN.told(done)
         return ServiceResult(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -104,7 +105,7 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
                 raise ConfigError(f"The command {entry.name} does not run on Spark", fix="leave --engine out")
             if chosen.entry is not None and not explain:
                 check_begun(entry, chosen.entry)
-            call = Call(chosen.base_path, options) if as_json else Call(chosen.base_path, options, tell)
+            call = Call(chosen.base_path, options) if as_json else Call(chosen.base_path, options, tell, _asked)
             task = entry.command.task(call, **own)
             from hoodie.engine import LocalEngine
 
@@ -138,6 +139,11 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
         epilog=with_examples(entry.command.examples),
         context_settings=CONTEXT,
     )
+
+
+def _asked(question: str) -> bool:
+    """Asks whoever sits at a terminal; no, when nobody does."""
+    return sys.stdin.isatty() and click.confirm(question)
 
 
 def _shared_flags() -> list[click.Option]:

@@ -18,13 +18,20 @@ def _nobody(_line: str) -> None:
     """Whoever asks for JSON wants nothing else."""
 
 
+def _no(_question: str) -> bool:
+    """Nobody is there who could be asked."""
+    return False
+
+
 @dataclass(frozen=True)
 class Call:
-    """A table, and the options as they were given; `tell` is for lines that people read while the service runs."""
+    """A table, and the options as they were given; `tell` is for lines that people read while the service runs, `ask` for what
+    a person has to agree to."""
 
     base_path: str
     options: Mapping[str, str]
     tell: Callable[[str], None] = _nobody
+    ask: Callable[[str], bool] = _no
 
 
 class Task(Protocol):

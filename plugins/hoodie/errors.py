@@ -164,6 +164,10 @@ class UnsafeDeleteError(UnsafePathError):
     """A delete was refused by the guard: the path is not a data file that the plan may remove."""
 
 
+class DeleteCapError(HoodieError):
+    """A run would delete more than it may unasked; nothing was changed."""
+
+
 class TimeTravelError(HoodieError):
     """The asked instant cannot be read: unknown, before the first commit, or already cleaned."""
 

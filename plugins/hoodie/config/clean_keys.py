@@ -1,14 +1,12 @@
-"""Options of the cleaner. Names and defaults are Hudi's; the two limits on a run are ours.
-
-A plan past them is refused: a mistake in the other options could delete most of a table.
-"""
+"""Options of the cleaner. Names and defaults are Hudi's."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from hoodie.config.concurrency_keys import SHARING_KEYS
-from hoodie.config.key import ConfigKey, boolean, choice, fraction, integer
+from hoodie.config.delete_keys import DELETE_KEYS
+from hoodie.config.key import ConfigKey, boolean, choice, integer
 from hoodie.config.lock_keys import LOCK_KEYS
 
 POLICY = ConfigKey[str](
@@ -60,15 +58,6 @@ TRIGGER_COMMITS = ConfigKey[int](
     "commits since the last clean from which on one is planned",
     ("hoodie.clean.max.commits",),
 )
-MAX_DELETE_FILES = ConfigKey[int](
-    "hoodie.clean.max.delete.files",
-    integer(1),
-    1_000_000,
-    "a plan that deletes more files is refused until this is raised",
-)
-MAX_DELETE_SHARE = ConfigKey[float](
-    "hoodie.clean.max.delete.share", fraction, 1.0, "a plan that deletes a greater share of the files it saw is refused"
-)
 
 CLEAN_KEYS: tuple[ConfigKey[Any], ...] = (
     POLICY,
@@ -78,8 +67,7 @@ CLEAN_KEYS: tuple[ConfigKey[Any], ...] = (
     INCREMENTAL,
     DELETE_SOURCES,
     TRIGGER_COMMITS,
-    MAX_DELETE_FILES,
-    MAX_DELETE_SHARE,
+    *DELETE_KEYS,
     *LOCK_KEYS,
     *SHARING_KEYS,
 )

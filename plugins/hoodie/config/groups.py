@@ -9,6 +9,7 @@ from hoodie.config.after_write_keys import AFTER_WRITE_KEYS
 from hoodie.config.bootstrap_keys import BOOTSTRAP_KEYS
 from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.compaction_keys import COMPACTION_KEYS
+from hoodie.config.delete_keys import DELETE_KEYS
 from hoodie.config.ingest_keys import INGEST_KEYS
 from hoodie.config.key import ConfigKey
 from hoodie.config.lock_keys import LOCK_KEYS
@@ -34,8 +35,8 @@ SYNC_OPTIONS = OptionGroup("sync", SYNC_KEYS)
 BOOTSTRAP_OPTIONS = OptionGroup("bootstrap", (*CREATE_KEYS, *BOOTSTRAP_KEYS))
 READ_OPTIONS = OptionGroup("read", READ_KEYS)
 SAVEPOINT_OPTIONS = OptionGroup("savepoint", LOCK_KEYS)
-RESTORE_OPTIONS = OptionGroup("restore", LOCK_KEYS)
-ROLLBACK_OPTIONS = OptionGroup("rollback", LOCK_KEYS)
+RESTORE_OPTIONS = OptionGroup("restore", (*LOCK_KEYS, *DELETE_KEYS))
+ROLLBACK_OPTIONS = OptionGroup("rollback", (*LOCK_KEYS, *DELETE_KEYS))
 
 GROUPS = (
     INGEST_OPTIONS,

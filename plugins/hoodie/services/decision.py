@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from hoodie.display import Shown, Shows, counted
+from hoodie.services.guard import Deletion
 
 P = TypeVar("P", covariant=True)
 
@@ -55,7 +56,7 @@ class Decision(Shows, Generic[P]):
 
     `facts` are what was looked at, for programs. People read `before` and `after`, lines around those of the items; where a
     service has no words of its own (`before` is None) each fact is a line. A plan that touches no files says in `would` what it
-    does.
+    does. One that deletes data files is weighed in `deletion`.
     """
 
     plan: P | None
@@ -65,6 +66,16 @@ class Decision(Shows, Generic[P]):
     before: Sequence[str] | None = None
     after: Sequence[str] = ()
     would: str = ""
+    deletion: Deletion | None = None
+
+    def allowed(self, service: str, table: str, *, agreed: bool) -> P | None:
+        """The plan, for whoever carries it out.
+
+        Raises DeleteCapError when it deletes more than a run may unasked, and nobody has `agreed`.
+        """
+        if self.deletion is not None and not agreed:
+            self.deletion.check(service, table)
+        return self.plan
 
     def shown(self) -> Shown:
         """The reason, the sum, what was looked at, and the items."""
@@ -81,6 +92,8 @@ class Decision(Shows, Generic[P]):
         found = {"service": service, "reason": self.reason, **self.facts}
         if self.items is not None:
             found |= {"bytes": self.items.bytes, "files": [_as_dict(item) for item in self.items]}
+        if self.deletion is not None:
+            found["over_caps"] = list(self.deletion.over)
         return found
 
     def as_text(self, service: str) -> str:
@@ -90,11 +103,15 @@ class Decision(Shows, Generic[P]):
             lines += [_line(item) for item in islice(self.items, _SHOWN)]
             if len(self.items) > _SHOWN:
                 lines.append(f"  … and {len(self.items) - _SHOWN} more (--json shows all)")
-        return "\n".join([*lines, *self.after, f"{self._sum()}nothing was changed"])
+        return "\n".join([*lines, *self.after, *self._over(), f"{self._sum()}nothing was changed"])
 
     def _facts(self) -> Iterator[str]:
         for name, value in self.facts.items():
             yield f"{name.replace('_', ' ')}: {f'{value:,}' if isinstance(value, int) else value}"
+
+    def _over(self) -> Iterator[str]:
+        if self.deletion is not None and self.deletion.over:
+            yield f"past what a run may delete unasked, so it stops unless it is given --yes: {'; '.join(self.deletion.over)}"
 
     def _sum(self) -> str:
         if self.items is not None:

@@ -61,12 +61,13 @@ class CleanRun(Shows):
         return sum(len(names) for result in self.results for names in result.deleted.values())
 
 
-def run_clean(access: TableAccess, options: Mapping[str, object]) -> CleanRun:
+def run_clean(access: TableAccess, options: Mapping[str, object], *, agreed: bool = False) -> CleanRun:
     """Finish cleans that were interrupted, then plan and run a new one.
 
     Safe to kill at any point: the plan is on the timeline before the first delete, and the next run carries it out. A file
     that is gone already counts as deleted: a clean that was killed runs its plan again. Raises what `decide_clean` raises,
-    LockHeldError, and HoodieError when files cannot be deleted; the clean then stays pending.
+    LockHeldError, DeleteCapError unless somebody has `agreed`, and HoodieError when files cannot be deleted; the clean then stays
+    pending.
     """
     resolved = resolve(options, CLEAN_KEYS)
     locking, sharing = Locking.of(resolved), Sharing.of(resolved)
@@ -77,9 +78,10 @@ def run_clean(access: TableAccess, options: Mapping[str, object]) -> CleanRun:
         if finished:
             tx.refresh()
         decision = decide_clean(tx.state, options, access.clock)
-        if decision.plan is not None:
-            requested = tx.request(Action.CLEAN, encode_clean_plan(decision.plan, access.storage.base_path))
-            results.append(execute_clean(tx.state, requested, decision.plan, access.clock, access.engine))
+        plan = decision.allowed("clean", access.storage.base_path, agreed=agreed)
+        if plan is not None:
+            requested = tx.request(Action.CLEAN, encode_clean_plan(plan, access.storage.base_path))
+            results.append(execute_clean(tx.state, requested, plan, access.clock, access.engine))
         return CleanRun(decision, tuple(results))
 
 

@@ -5,13 +5,12 @@ Only partitions that changed since the last clean are listed: a table may have t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from hoodie.clock import Clock
 from hoodie.config import clean_keys as keys
 from hoodie.config.key import Options, resolve
 from hoodie.display import counted
-from hoodie.errors import ConfigError
 from hoodie.model.clean import CleanFile, CleanPlan, CleanResult
 from hoodie.model.savepoint import Savepoint
 from hoodie.model.time import BEGINNING
@@ -28,6 +27,7 @@ from hoodie.services.clean.retention import (
     unseen_by_a_writer,
 )
 from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.guard import Caps, Deletion, weighed
 from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.view import TableState, TableView
@@ -41,8 +41,8 @@ SAVEPOINTS = "savepointed_timestamps"  # Hudi's own key of a clean's extra metad
 def decide_clean(state: TableState, given: Mapping[str, object], clock: Clock) -> Decision[CleanPlan]:
     """Plan a clean with the options of `hoodie.config.clean_keys`. Lists partitions, changes nothing.
 
-    Raises ConfigError for options, and for a plan that is past the limits of a run, as a slip in the options could delete most
-    of a table; CorruptTableError when a commit that is to be retained cannot be read; MissingFileError (see `TableView.check`).
+    Raises ConfigError for options; CorruptTableError when a commit that is to be retained cannot be read;
+    MissingFileError (see `TableView.check`).
     """
     options = resolve(given, keys.CLEAN_KEYS)
     last_commit = state.timeline.last_commit
@@ -169,8 +169,6 @@ def _plan(
         for instant in state.timeline.commits:
             if earliest is None or instant.time >= earliest.time:
                 state.commit_metadata(instant)
-    sizes = [file.size for p in view.files for file in p.base_files]
-    sizes += [log.info.size for p in view.files for log in p.log_files]
     if policy == KEEP_VERSIONS:
         earliest = None  # Hudi records none for this policy
     plan = CleanPlan(
@@ -182,15 +180,27 @@ def _plan(
         {SAVEPOINTS: ",".join(savepoint.instant for savepoint in saved)} if saved else {},
         tuple(sources),
     )
-    _check_limits(plan, len(sizes), options)
-    return _decision(plan, f"{reason}; {retention.reason}", len(view.files), len(sizes), sum(sizes))
+    sizes = list(_sizes(view))
+    seen = sum(sizes)
+    deletion = weighed(
+        len(plan.files), plan.bytes, seen, Caps.of(options), lambda: max(seen, sum(_sizes(TableView(state))))
+    )
+    return _decision(plan, f"{reason}; {retention.reason}", len(view.files), len(sizes), seen, deletion)
+
+
+def _sizes(view: TableView) -> Iterator[int]:
+    for each in view.files:
+        yield from (file.size for file in each.base_files)
+        yield from (log.info.size for log in each.log_files)
 
 
 def _nothing(reason: str) -> Decision[CleanPlan]:
     return _decision(None, reason, 0, 0, 0)
 
 
-def _decision(plan: CleanPlan | None, reason: str, partitions: int, files: int, size: int) -> Decision[CleanPlan]:
+def _decision(
+    plan: CleanPlan | None, reason: str, partitions: int, files: int, size: int, deletion: Deletion | None = None
+) -> Decision[CleanPlan]:
     """With what was looked at: partitions, files, and bytes of the files."""
     since = plan.earliest_to_retain if plan else None
     return Decision(
@@ -205,18 +215,9 @@ def _decision(plan: CleanPlan | None, reason: str, partitions: int, files: int, 
         },
         Items("remove", (*plan.files, *plan.sources) if plan else (), plan.bytes if plan else 0, item=_item),
         before=(f"policy {plan.policy}, earliest commit to retain {since}",) if plan and since else (),
+        deletion=deletion,
     )
 
 
 def _item(file: CleanFile) -> Item:
     return Item(file.path, file.size, file.reason, {"file_group": file.file_id})
-
-
-def _check_limits(plan: CleanPlan, seen: int, options: Options) -> None:
-    share = len(plan.files) / seen if seen else 0.0
-    if len(plan.files) > options[keys.MAX_DELETE_FILES] or share > options[keys.MAX_DELETE_SHARE]:
-        raise ConfigError(
-            "The clean would remove more than one run may",
-            found=f"{len(plan.files)} of {seen} files ({share:.0%}), {plan.bytes} bytes",
-            fix=f"look at it with --explain, then raise {keys.MAX_DELETE_FILES.name} or {keys.MAX_DELETE_SHARE.name}",
-        )

@@ -18,8 +18,9 @@ from hoodie.view.access import TableAccess
 
 @dataclass(frozen=True)
 class Clean:
-    """Removes file slices that no retained view of the table needs."""
+    """Removes file slices that no retained view of the table needs; with `agreed` also more than a run may delete unasked."""
 
+    agreed: bool = False
     name: str = "clean"
     options: OptionGroup = CLEAN_OPTIONS
 
@@ -29,7 +30,7 @@ class Clean:
 
     def run(self, access: TableAccess, options: Given) -> CleanRun:
         """See `run_clean`."""
-        return run_clean(access, options)
+        return run_clean(access, options, agreed=self.agreed)
 
     def told(self, done: CleanRun) -> tuple[str, str | None]:
         if not done.results:

@@ -13,6 +13,7 @@ from hoodie.model.restore import RestorePlan
 from hoodie.model.rollback import RollbackPlan
 from hoodie.model.time import Time
 from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.guard import Caps, weighed
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.transaction.rollback import plan_rollbacks, refuse_pending_clean
 from hoodie.view import TableState, TableView
@@ -54,8 +55,8 @@ class _Undone:
 
 
 @looked_at_again
-def decide_restore(state: TableState, savepoint: Time) -> Decision[RestorePlan]:
-    """The instants that are taken back, in the order in which that is done, with what is lost by each.
+def decide_restore(state: TableState, savepoint: Time, caps: Caps) -> Decision[RestorePlan]:
+    """The instants that are taken back, in the order in which that is done, with what is lost by each, weighed by `caps`.
 
     Raises NoSavepointError; SavepointError when a later savepoint, or archived commits, stand between; PendingInstantError for
     a clean that is not complete; MissingFileError when the table would lack a file.
@@ -79,7 +80,8 @@ def decide_restore(state: TableState, savepoint: Time) -> Decision[RestorePlan]:
         for instant, plan in zip(undone, plans, strict=True)
     ]
     rows = [sum(each.rows[kind] for each in found) for kind in range(3)]
-    deleted = sum(each.plan.count for each in found)
+    deleted, size = sum(each.plan.count for each in found), sum(each.size for each in found)
+    whole = sum(sizes.values())
     facts = {
         "savepoint": savepoint,
         "commits": sum(each.instant.is_completed for each in found),
@@ -93,11 +95,12 @@ def decide_restore(state: TableState, savepoint: Time) -> Decision[RestorePlan]:
         RestorePlan(savepoint, tuple((i.time, str(i.action)) for i in undone)),
         f"{counted(len(undone), 'instant')} came after savepoint {savepoint}",
         facts,
-        Items("take back", found, sum(each.size for each in found), "instants", _Undone.item),
+        Items("take back", found, size, "instants", _Undone.item),
         after=(
             f"lost would be {rows[0]:,} inserted rows, {rows[1]:,} updates and {rows[2]:,} deletions, "
             f"and {counted(deleted, 'file')}",
         ),
+        deletion=weighed(deleted, size, whole, caps, lambda: whole),
     )
 
 

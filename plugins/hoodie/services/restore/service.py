@@ -11,6 +11,7 @@ from hoodie.display import Shown, Shows
 from hoodie.errors import SavepointError
 from hoodie.model.restore import RestorePlan, RestoreResult
 from hoodie.services.decision import Decision
+from hoodie.services.guard import Caps
 from hoodie.services.restore.plan import decide_restore
 from hoodie.services.service import Given, asked_time
 from hoodie.transaction.locks import Locking
@@ -58,20 +59,22 @@ class Restore:
 
     def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[RestorePlan]:
         """See `decide_restore`."""
-        return decide_restore(state, asked_time(self.savepoint))
+        return decide_restore(state, asked_time(self.savepoint), Caps.of(resolve(options, self.options.keys)))
 
     def run(self, access: TableAccess, options: Given) -> RestoreRun:
         """Decide, and do it. Safe to kill at any point: readers see the table restored from the first act on, and whoever
-        changes it next finishes the restore. Raises what `decide_restore` raises, and LockHeldError."""
+        changes it next finishes the restore. Raises what `decide_restore` raises, LockHeldError, and DeleteCapError for a plan
+        that nobody has seen."""
         locking = Locking.of(resolve(options, self.options.keys))
         access.state()  # refuse before taking the lock
         with transaction(access.storage, access.clock, "restore", locking) as tx:
             decision = self.decide(tx.state, options, access.clock)
-            if decision.plan is None:
+            plan = decision.allowed(self.name, access.storage.base_path, agreed=self.explained is not None)
+            if plan is None:
                 return RestoreRun(decision, None)
-            self._check_agreed(tx.state, decision.plan)
-            restore = request_restore(tx.state, decision.plan, access.clock)
-            return RestoreRun(decision, execute_restore(tx.state, restore, decision.plan, access.clock))
+            self._check_agreed(tx.state, plan)
+            restore = request_restore(tx.state, plan, access.clock)
+            return RestoreRun(decision, execute_restore(tx.state, restore, plan, access.clock))
 
     def _check_agreed(self, state: TableState, plan: RestorePlan) -> None:
         agreed = set(self.explained.times) if self.explained is not None else set(plan.times)

@@ -10,6 +10,7 @@ from hoodie.model.names import BaseFileName, LogFileName
 from hoodie.model.rollback import RollbackPlan
 from hoodie.model.time import BEGINNING, Time
 from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.guard import Caps, weighed
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
 from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.transaction.rollback import is_plan, plan_rollbacks, refuse_pending_clean
@@ -21,9 +22,9 @@ _FIX = "make a savepoint before what may have to be taken back, and restore to i
 
 
 @looked_at_again
-def decide_rollback(state: TableState, time: Time) -> Decision[RollbackPlan]:
+def decide_rollback(state: TableState, time: Time, caps: Caps) -> Decision[RollbackPlan]:
     """The files of an instant that go with it: of a pending one what its markers note and a listing finds, with the differences
-    told; of a completed one also what its commit names.
+    told; of a completed one also what its commit names, weighed by `caps`.
 
     Of completed ones only the last may be rolled back. Raises RollbackError for another one, for one that has a savepoint, that a
     plan builds on, or before which a clean removed what would be current again; and for an instant that is not there.
@@ -45,6 +46,7 @@ def decide_rollback(state: TableState, time: Time) -> Decision[RollbackPlan]:
     items = [Item(path, sizes.get(path, 0), _why(path, sizes, noted, instant)) for path in files]
     reason = f"{instant.action} {time} is {'the last commit' if instant.is_completed else 'not complete'}"
     stays = is_plan(state, instant.time, instant.action) and not instant.is_completed
+    size, whole = sum(item.bytes for item in items), sum(sizes.values())
     return Decision(
         plan,
         reason,
@@ -55,8 +57,9 @@ def decide_rollback(state: TableState, time: Time) -> Decision[RollbackPlan]:
             "found_without_marker": 0 if instant.is_completed else sum(path not in noted for path in files),
             "noted_and_not_there": sum(path not in sizes for path in files),
         },
-        Items("delete", items, sum(item.bytes for item in items)),
+        Items("delete", items, size),
         after=("its plan stays, and is carried out by the next run of its service",) if stays else (),
+        deletion=weighed(len(items), size, whole, caps, lambda: whole) if instant.is_completed else None,
     )
 
 

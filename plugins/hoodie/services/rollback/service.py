@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hoodie.clock import Clock
 from hoodie.config.groups import ROLLBACK_OPTIONS, OptionGroup
@@ -13,6 +13,7 @@ from hoodie.errors import RollbackError
 from hoodie.model.rollback import RollbackPlan
 from hoodie.model.time import Time
 from hoodie.services.decision import Decision
+from hoodie.services.guard import Caps
 from hoodie.services.rollback.plan import decide_rollback
 from hoodie.services.service import Given, asked_time
 from hoodie.timeline import Action
@@ -36,23 +37,27 @@ class RollbackRun:
 
 @dataclass(frozen=True)
 class Rollback:
-    """Takes back a write that did not complete, what was begun of a plan, which stays, or the last commit."""
+    """Takes back a write that did not complete, what was begun of a plan, which stays, or the last commit.
+
+    With `explained` somebody has agreed to it, also when it deletes more than a run may unasked.
+    """
 
     instant: str
+    explained: bool = False
     name: str = "rollback"
     options: OptionGroup = ROLLBACK_OPTIONS
 
     def agreed(self, plan: RollbackPlan) -> Rollback:
-        """Itself: who agreed to `plan` agreed to the instant, whatever its dead writer has left."""
-        return self
+        """Who agreed to `plan` agreed to the instant, whatever its dead writer has left."""
+        return replace(self, explained=True)
 
     def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[RollbackPlan]:
         """See `decide_rollback`."""
-        return decide_rollback(state, asked_time(self.instant))
+        return decide_rollback(state, asked_time(self.instant), Caps.of(resolve(options, self.options.keys)))
 
     def run(self, access: TableAccess, options: Given) -> RollbackRun:
         """Decide, and do it. Safe to kill at any point: whoever changes the table next finishes it. Raises what `decide_rollback`
-        raises, and LockHeldError, also when another process carries out the plan."""
+        raises, DeleteCapError, and LockHeldError, also when another process carries out the plan."""
         locking, time = Locking.of(resolve(options, self.options.keys)), asked_time(self.instant)
         before = self.decide(access.state(), options, access.clock)
         if before.plan is None:
@@ -66,11 +71,12 @@ class Rollback:
                 return RollbackRun(
                     before, None, before.plan.count
                 )  # a failed write: every change begins by rolling those back
-            if decision.plan is None:
+            plan = decision.allowed(self.name, access.storage.base_path, agreed=self.explained)
+            if plan is None:
                 return RollbackRun(decision, None, 0)
-            rollback = request_rollback(tx.state, new_time(tx.state, access.clock), decision.plan)
-            execute_rollback(tx.state, rollback, decision.plan, access.clock)
-            return RollbackRun(decision, rollback.time, decision.plan.count)
+            rollback = request_rollback(tx.state, new_time(tx.state, access.clock), plan)
+            execute_rollback(tx.state, rollback, plan, access.clock)
+            return RollbackRun(decision, rollback.time, plan.count)
 
     @contextmanager
     def _alone(self, access: TableAccess, time: Time, locking: Locking) -> Iterator[None]:

@@ -248,15 +248,6 @@ def test_savepoints_keep_their_files_and_a_deleted_one_gives_them_free(table):
     assert table.run(CLEAN, options).files_deleted == 2
 
 
-def test_limits_of_a_run(table):
-    for step in range(5):
-        upsert(table, ("a", "p", step, step))
-    for limit in ({"hoodie.clean.max.delete.files": 2}, {"hoodie.clean.max.delete.share": 0.1}):
-        with pytest.raises(ConfigError, match="more than one run may"):
-            table.run(CLEAN, {"hoodie.clean.commits.retained": 1, **limit})
-    assert len(instants_of(table, "part=p")) == 5
-
-
 def test_a_file_that_is_gone_already_is_a_success(table):
     for step in range(3):
         upsert(table, ("a", "p", step, step))

@@ -1,0 +1,77 @@
+"""What a run may delete unasked: every plan that deletes data files passes here before it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from hoodie.config import delete_keys as keys
+from hoodie.config.key import Options
+from hoodie.errors import DeleteCapError
+
+_FEW = 1_000  # files: a share says little about a small table
+
+
+@dataclass(frozen=True)
+class Caps:
+    """Data files, their bytes, and the share of the table's bytes that a run may delete unasked.
+
+    Plans of fewer files than `share_from` are not asked for their share.
+    """
+
+    files: int
+    bytes: int
+    share: float
+    share_from: int
+
+    @staticmethod
+    def of(options: Options) -> Caps:
+        """From resolved options, `hoodie.config.delete_keys` among them."""
+        few = 0 if options.given(keys.MAX_SHARE) else _FEW
+        return Caps(options[keys.MAX_FILES], options[keys.MAX_BYTES], options[keys.MAX_SHARE], few)
+
+
+@dataclass(frozen=True)
+class Deletion:
+    """The data files that a plan deletes: how many, their bytes, the bytes of all data files of the table; `over` says which caps
+    that is past, one line a cap."""
+
+    files: int
+    bytes: int
+    of_bytes: int
+    over: tuple[str, ...]
+
+    def check(self, service: str, table: str) -> None:
+        """Before a plan is written that nobody has agreed to. Raises DeleteCapError when it is past a cap."""
+        if self.over:
+            raise DeleteCapError(
+                f"The {service} of table {table} would delete more than a run may unasked",
+                found="; ".join(self.over),
+                fix=f"look at the plan with `hudi-services {service} --explain`; if it is meant, run it with --yes. Nothing was "
+                "changed",
+            )
+
+
+def weighed(files: int, size: int, seen: int, caps: Caps, whole: Callable[[], int]) -> Deletion:
+    """A plan that deletes so many files of `size` bytes, out of `seen` bytes that were looked at.
+
+    `whole` counts the bytes of the whole table; it is only asked when the share of what was seen is past its cap.
+    """
+    of_bytes = seen
+    if files >= caps.share_from and _share(size, seen) > caps.share:
+        of_bytes = whole()
+    return Deletion(files, size, of_bytes, tuple(_over(files, size, of_bytes, caps)))
+
+
+def _over(files: int, size: int, of_bytes: int, caps: Caps) -> Iterator[str]:
+    if files > caps.files:
+        yield f"{files:,} files, where {keys.MAX_FILES.name} is {caps.files:,}"
+    if size > caps.bytes:
+        yield f"{size:,} bytes, where {keys.MAX_BYTES.name} is {caps.bytes:,}"
+    if files >= caps.share_from and _share(size, of_bytes) > caps.share:
+        share = f"{_share(size, of_bytes):.1%} of the table's {of_bytes:,} bytes"
+        yield f"{share}, where {keys.MAX_SHARE.name} is {caps.share:.1%}"
+
+
+def _share(size: int, of_bytes: int) -> float:
+    return size / of_bytes if of_bytes else 0.0

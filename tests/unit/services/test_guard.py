@@ -1,0 +1,128 @@
+"""What a run may delete unasked: caps of files, bytes and of the table's share, before any plan is written."""
+
+import dataclasses
+
+import pytest
+
+from hoodie import CLEAN
+from hoodie.config.delete_keys import DELETE_KEYS
+from hoodie.config.key import resolve
+from hoodie.errors import DeleteCapError
+from hoodie.services.clean.service import Clean
+from hoodie.services.guard import Caps, weighed
+from hoodie.services.restore.service import Restore
+from hoodie.services.rollback.service import Rollback
+from hoodie.storage.base import walk_files
+from tests.support.clock import FakeClock
+from tests.support.tables import SMALL_BLOOM, batch, create
+
+CAPS = Caps(files=10, bytes=1000, share=0.5, share_from=4)
+
+
+@pytest.fixture
+def clock():
+    return FakeClock()
+
+
+@pytest.fixture
+def table(tmp_path, clock):
+    return create(tmp_path / "t", clock)
+
+
+def upsert(table, *entries):
+    return table.write(batch(entries), "upsert", SMALL_BLOOM).instant.time
+
+
+def files_of(table):
+    return sorted((file.path, file.size) for file in walk_files(table.storage, ""))
+
+
+@pytest.mark.parametrize(
+    ("files", "size", "seen", "over"),
+    [(10, 100, 1000, []), (11, 100, 1000, ["11 files"]), (1, 1001, 9000, ["1,001 bytes"]), (4, 600, 1000, ["60.0% of"]),
+     (3, 600, 1000, []), (0, 0, 0, []), (11, 1200, 1300, ["11 files", "1,200 bytes", "92.3% of"])],
+)  # fmt: skip
+def test_caps(files, size, seen, over):
+    found = weighed(files, size, seen, CAPS, lambda: seen).over
+    assert [line.startswith(begun) for line, begun in zip(found, over, strict=True)] == [True] * len(over)
+
+
+def test_the_share_is_that_of_the_whole_table_which_is_only_looked_at_when_it_may_be_past_the_cap():
+    assert weighed(4, 600, 1000, CAPS, lambda: 5000).over == ()
+    assert weighed(4, 600, 1000, CAPS, lambda: 5000).of_bytes == 5000
+    assert weighed(4, 400, 1000, CAPS, lambda: pytest.fail("asked")).of_bytes == 1000
+
+
+def test_the_share_of_a_small_plan_only_counts_when_it_was_asked_for():
+    assert Caps.of(resolve({}, DELETE_KEYS)).share_from == 1000
+    assert Caps.of(resolve({"hoodie.delete.max.share": 0.9}, DELETE_KEYS)).share_from == 0
+
+
+@pytest.mark.parametrize("option", [{"files": 2}, {"bytes": 100}, {"share": 0.1}])
+def test_a_clean_past_a_cap_stops_before_its_plan_is_written(table, option):
+    for step in range(5):
+        upsert(table, ("a", "p", step, step))
+    ((name, value),) = option.items()
+    options = {"hoodie.clean.commits.retained": 1, f"hoodie.delete.max.{name}": value}
+    before = files_of(table)
+    with pytest.raises(DeleteCapError, match=rf"hoodie\.delete\.max\.{name} is .*--yes"):
+        table.run(CLEAN, options)
+    assert files_of(table) == before
+    decision = table.explain(CLEAN, options)
+    assert "past what a run may delete unasked" in decision.as_text("clean")
+    assert len(decision.as_dict("clean")["over_caps"]) == 1
+    assert table.run(Clean(agreed=True), options).files_deleted == 3
+
+
+def test_the_share_of_a_clean_that_looks_at_one_partition_is_that_of_the_table(table):
+    upsert(table, *((f"b{n}", f"q{n}", 0, 0) for n in range(9)))
+    for step in range(3):
+        upsert(table, ("a", "p", step, step))
+    assert table.run(CLEAN, {"hoodie.clean.commits.retained": 1}).files_deleted == 1
+    for step in range(3):
+        upsert(table, ("a", "p", step, step))
+    decision = table.explain(CLEAN, {"hoodie.clean.commits.retained": 1, "hoodie.delete.max.share": 0.2})
+    assert decision.facts["files_seen"] < 9
+    assert decision.deletion.over == ()
+    assert decision.deletion.bytes / decision.facts["bytes_seen"] > 0.2
+
+
+def test_a_restore_past_a_cap_wants_to_be_agreed_to(table):
+    saved = upsert(table, ("a", "p", 0, 0))
+    table.savepoint()
+    upsert(table, ("b", "q", 1, 1))
+    before, options = files_of(table), {"hoodie.delete.max.bytes": 1}
+    with pytest.raises(DeleteCapError, match="The restore of table"):
+        table.run(Restore(saved), options)
+    assert files_of(table) == before
+    plan = table.explain(Restore(saved), options).plan
+    assert table.run(Restore(saved).agreed(plan), options).files_deleted == 1
+
+
+def test_a_rollback_of_a_commit_past_a_cap_wants_to_be_agreed_to(table):
+    upsert(table, ("a", "p", 0, 0))
+    last = upsert(table, ("b", "q", 1, 1))
+    before, options = files_of(table), {"hoodie.delete.max.bytes": 1}
+    with pytest.raises(DeleteCapError, match="The rollback of table"):
+        table.run(Rollback(last), options)
+    assert files_of(table) == before
+    decision = table.explain(Rollback(last), options)
+    assert decision.deletion.over
+    assert table.run(Rollback(last).agreed(decision.plan), options).files_deleted == 1
+
+
+def test_an_interrupted_clean_that_was_agreed_to_is_finished_whatever_the_caps_are(table, monkeypatch):
+    for step in range(3):
+        upsert(table, ("a", "p", step, step))
+    monkeypatch.setattr(type(table.storage), "delete", lambda self, path: (_ for _ in ()).throw(OSError("gone")))
+    with pytest.raises(Exception, match="could not delete"):
+        table.run(Clean(agreed=True), {"hoodie.clean.commits.retained": 1})
+    monkeypatch.undo()
+    options = {"hoodie.clean.commits.retained": 1, "hoodie.delete.max.bytes": 1}
+    assert table.run(CLEAN, options).files_deleted == 1
+
+
+def test_decisions_that_delete_nothing_are_not_weighed(table):
+    assert table.explain(CLEAN).deletion is None
+    assert "over_caps" not in table.explain(CLEAN).as_dict("clean")
+    assert dataclasses.replace(table.explain(CLEAN)).allowed("clean", "t", agreed=False) is None
