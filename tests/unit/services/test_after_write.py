@@ -143,7 +143,7 @@ def test_a_sync_after_the_commit(tmp_path, monkeypatch, key):
 
 
 def test_one_that_fails_is_told_and_the_rest_goes_on(tmp_path, monkeypatch, caplog):
-    def broken(*_arguments):
+    def broken(*_arguments, **_agreed):
         raise RuntimeError("out of order")
 
     monkeypatch.setattr("hoodie.services.clean.service.run_clean", broken)
