@@ -20,6 +20,7 @@ from hoodie.engine import LocalEngine, local
 from hoodie.errors import HoodieError, MissingFileError, UnclearCommitError
 from hoodie.index import new_keys
 from hoodie.timeline import Instant
+from hoodie.transaction import guard
 from hoodie.view import files, written
 from hoodie.view.written import memory
 from tests.simulation.threads import simulated_threads
@@ -85,7 +86,7 @@ class Scene:
             # Names of file groups and write tokens begin anew, so that a seed always makes the same files.
             patches.enter_context(mock.patch.object(uuid, "uuid4", names.uuid))
             patches.enter_context(mock.patch.object(local, "_ATTEMPTS", itertools.count()))
-            for module in (files, written, new_keys):  # what helper threads do could not be interrupted
+            for module in (files, written, new_keys, guard):  # what helper threads do could not be interrupted
                 patches.enter_context(mock.patch.object(module, "ThreadPoolExecutor", _OneAfterTheOther))
             patches.enter_context(simulated_threads(world))
             self._play(world)

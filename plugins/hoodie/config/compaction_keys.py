@@ -7,6 +7,7 @@ from typing import Any
 from hoodie.config.concurrency_keys import SHARING_KEYS
 from hoodie.config.key import ConfigKey, boolean, choice, integer
 from hoodie.config.lock_keys import LOCK_KEYS
+from hoodie.config.marker_keys import MARKER_KEYS
 from hoodie.config.memory_keys import MEMORY_KEYS
 from hoodie.config.write_keys import (
     BLOOM_ENTRIES,
@@ -94,5 +95,6 @@ COMPACTION_KEYS: tuple[ConfigKey[Any], ...] = (
     BLOOM_MAX_ENTRIES,
     *LOCK_KEYS,
     *SHARING_KEYS,
+    *MARKER_KEYS,
     *MEMORY_KEYS,
 )

@@ -7,6 +7,7 @@ from typing import Any
 from hoodie.config.concurrency_keys import CHECK_NEW_KEYS, CONFLICT_RETRIES, SHARING_KEYS
 from hoodie.config.key import ConfigKey, boolean, choice, fraction, integer
 from hoodie.config.lock_keys import LOCK_KEYS
+from hoodie.config.marker_keys import MARKER_KEYS
 from hoodie.config.memory_keys import SPILL_FOLDER
 
 _MIB = 1024 * 1024
@@ -108,6 +109,7 @@ WRITE_KEYS: tuple[ConfigKey[Any], ...] = (
     WRITE_POSITIONS,
     *LOCK_KEYS,
     *SHARING_KEYS,
+    *MARKER_KEYS,
     CONFLICT_RETRIES,
     CHECK_NEW_KEYS,
     SPILL_FOLDER,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
 
 from hoodie.errors import UnsafeDeleteError
 from hoodie.model.names import BaseFileName, is_data_file
@@ -65,8 +66,9 @@ def check_of_instant(storage: Storage, planned: Collection[str], instant: Time) 
             )
 
 
-def delete_metadata_folder(storage: Storage, folder: str) -> None:
-    """Delete a folder of the table's metadata and all in it: the markers of an instant, or the metadata table.
+def delete_metadata_folder(storage: Storage, folder: str, threads: int = 1) -> None:
+    """Delete a folder of the table's metadata and all in it: the markers of an instant, or the metadata table. What lies in it is
+    deleted by up to `threads` threads, a folder each.
 
     Raises UnsafeDeleteError for any other folder.
     """
@@ -76,6 +78,10 @@ def delete_metadata_folder(storage: Storage, folder: str) -> None:
             found="it is neither that of an instant's markers nor the metadata table",
             fix="nothing was deleted; find out which file of the timeline names it",
         )
+    inner = storage.list(folder).folders if threads > 1 else ()
+    if len(inner) > 1:
+        with ThreadPoolExecutor(min(threads, len(inner))) as pool:
+            list(pool.map(storage.delete_folder, inner))
     storage.delete_folder(folder)
 
 

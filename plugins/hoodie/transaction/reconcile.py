@@ -6,12 +6,15 @@ import logging
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
+from hoodie.config.marker_keys import DELETE_PARALLELISM
 from hoodie.markers import marker_folder, read_markers
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.transaction.guard import check_of_instant, delete_data_files, delete_metadata_folder
 
 _log = logging.getLogger(__name__)
+
+_THREADS = DELETE_PARALLELISM.default or 1
 
 
 def reconcile_markers(storage: Storage, time: Time, kept: Collection[str]) -> None:
@@ -21,9 +24,9 @@ def reconcile_markers(storage: Storage, time: Time, kept: Collection[str]) -> No
     delete_data_files(storage, left)
 
 
-def delete_markers(storage: Storage, time: Time) -> None:
-    """Delete the markers of instant `time`."""
-    delete_metadata_folder(storage, marker_folder(time))
+def delete_markers(storage: Storage, time: Time, threads: int = _THREADS) -> None:
+    """Delete the markers of instant `time`, by up to `threads` threads."""
+    delete_metadata_folder(storage, marker_folder(time), threads)
 
 
 @contextmanager

@@ -6,11 +6,11 @@ lock -> requested -> inflight -> files -> reconcile markers -> lock -> completed
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 
 from hoodie.clock import Clock
-from hoodie.markers import DirectMarkers
+from hoodie.engine.base import Engine
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant
@@ -19,6 +19,7 @@ from hoodie.transaction.change import Change
 from hoodie.transaction.concurrency import Concurrency, PlanExecution, SingleWriter
 from hoodie.transaction.guard import delete_data_files
 from hoodie.transaction.locks import Locking
+from hoodie.transaction.marking import Marking
 from hoodie.transaction.optimistic import Optimistic
 from hoodie.transaction.reconcile import after_completion, delete_markers, reconcile_markers
 from hoodie.transaction.recovery import recovered
@@ -35,11 +36,13 @@ Attempts = Callable[[TableState], Iterable[str]]
 class Transaction:
     """A change under way; `state` is the table as it was when the change began, or was last looked at."""
 
-    def __init__(self, state: TableState, clock: Clock, concurrency: Concurrency) -> None:
+    def __init__(self, state: TableState, clock: Clock, concurrency: Concurrency, marking: Marking) -> None:
         """Use `transaction` or `execution`."""
         self.state = state
         self._clock = clock
         self._concurrency = concurrency
+        self._marking = marking
+        self._noting = ExitStack()  # what makes the markers of tasks
         self._attempts: dict[str, Attempts] = {}
         self._undoable = False
 
@@ -66,12 +69,15 @@ class Transaction:
         self._attempts[plan.time] = attempts
         return inflight
 
-    def writing(self, instant: Instant, write_token: Callable[[int], str]) -> Writing:
-        """What the tasks that write files of a begun instant have to know; `write_token` is the engine's."""
+    def writing(self, instant: Instant, engine: Engine) -> Writing:
+        """What the tasks of `engine` that write files of a begun instant have to know. Raises ConfigError when their markers
+        cannot be made as the options say."""
         path = self.state.layout.inflight_path(instant.time, instant.action)
+        write_token = engine.write_token
         if not self.state.layout.logs_tell_writer:
             write_token = own_tokens(write_token, instant.time)
-        return Writing(DirectMarkers(self.state.storage, instant.time), path, write_token)
+        markers = self._marking.markers(self.state.storage, instant.time, engine, self._noting)
+        return Writing(markers, path, write_token)
 
     def refresh(self) -> None:
         """Look at the table again, after the transaction has changed it."""
@@ -98,7 +104,8 @@ class Transaction:
         for change in changes:
             with after_completion(storage, change.instant.time):
                 self._reconcile(state, change)
-                delete_markers(storage, change.instant.time)
+                self.close()
+                delete_markers(storage, change.instant.time, self._marking.delete_threads)
         return done
 
     def _reconcile(self, state: TableState, change: Change) -> None:
@@ -108,6 +115,10 @@ class Transaction:
         else:
             reconcile_markers(state.storage, time, change.files)
 
+    def close(self) -> None:
+        """Nothing waits for markers any more. Tasks that outlive the write note their files by themselves."""
+        self._noting.close()
+
     def failed(self) -> None:
         """Take back what was begun, unless something of it may be complete."""
         if self._undoable:
@@ -116,7 +127,12 @@ class Transaction:
 
 @contextmanager
 def transaction(
-    storage: Storage, clock: Clock, purpose: str, locking: Locking, sharing: Sharing | None = None
+    storage: Storage,
+    clock: Clock,
+    purpose: str,
+    locking: Locking,
+    sharing: Sharing | None = None,
+    marking: Marking | None = None,
 ) -> Iterator[Transaction]:
     """A change under the table's lock, on a table that was repaired (see `repaired`).
 
@@ -124,40 +140,44 @@ def transaction(
     does that. Raises LockHeldError when another holds the lock for longer than `locking` waits, PendingInstantError when another
     writer is at work without the lock, unless `sharing` says that there may be some: then what they have begun stays.
     """
-    with _transaction(clock, SingleWriter(storage, clock, purpose, locking, sharing or Sharing())) as began:
+    single = SingleWriter(storage, clock, purpose, locking, sharing or Sharing())
+    with _transaction(clock, single, marking) as began:
         yield began
 
 
 @contextmanager
 def optimistic(
-    storage: Storage, clock: Clock, purpose: str, locking: Locking, sharing: Sharing
+    storage: Storage, clock: Clock, purpose: str, locking: Locking, sharing: Sharing, marking: Marking | None = None
 ) -> Iterator[Transaction]:
     """A change beside those of other writers: the table's lock is only held to begin and to complete it.
 
     What fails or dies is taken back as in `transaction`; of a process that died the next one does so once its heartbeat has
     expired. Raises LockHeldError, and WriteConflictError at the completion.
     """
-    with _transaction(clock, Optimistic(storage, clock, purpose, locking, sharing)) as began:
+    with _transaction(clock, Optimistic(storage, clock, purpose, locking, sharing), marking) as began:
         yield began
 
 
 @contextmanager
-def execution(storage: Storage, clock: Clock, time: Time, action: Action, locking: Locking) -> Iterator[Transaction]:
+def execution(
+    storage: Storage, clock: Clock, time: Time, action: Action, locking: Locking, marking: Marking | None = None
+) -> Iterator[Transaction]:
     """The execution of the plan that waits at `time`; the table's lock is only taken to complete it.
 
     Safe to kill at any point: the next execution deletes what this one wrote. Raises LockHeldError when another process executes
     it, PendingInstantError when it waits no more by the time it is to be completed.
     """
-    with _transaction(clock, PlanExecution(storage, clock, time, action, locking)) as began:
+    with _transaction(clock, PlanExecution(storage, clock, time, action, locking), marking) as began:
         yield began
 
 
 @contextmanager
-def _transaction(clock: Clock, concurrency: Concurrency) -> Iterator[Transaction]:
+def _transaction(clock: Clock, concurrency: Concurrency, marking: Marking | None) -> Iterator[Transaction]:
     with concurrency.beginning() as state:
-        began = Transaction(state, clock, concurrency)
+        began = Transaction(state, clock, concurrency, marking or Marking())
         try:
-            yield began
+            with closing(began):
+                yield began
         except Exception:
             began.failed()
             raise

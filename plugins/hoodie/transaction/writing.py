@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from hoodie.markers import DirectMarkers, MarkerType
+from hoodie.markers import Markers, MarkerType
 from hoodie.model.time import Time
 from hoodie.storage.base import File, Storage
 from hoodie.transaction.fencing import only_while_pending
@@ -36,7 +36,7 @@ class DataFile:
 class Writing:
     """What tasks that write data files know of their instant. It travels to the workers."""
 
-    markers: DirectMarkers
+    markers: Markers
     inflight: str  # path of the file that is there as long as the instant may still be completed
     write_token: Callable[[int], str]  # a task's, by its number
 

@@ -18,6 +18,7 @@ from hoodie.model.outcome import ServiceOutcome
 from hoodie.timeline import Instant
 from hoodie.transaction.change import Change
 from hoodie.transaction.locks import Locking
+from hoodie.transaction.marking import Marking
 from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.transaction import optimistic, transaction
 from hoodie.transaction.virtual_keys import switch_on_virtual_keys
@@ -119,7 +120,7 @@ def execute_write(
     left = plan.options[concurrency_keys.CONFLICT_RETRIES]
     while True:
         try:
-            return write.attempt(Locking.of(plan.options))
+            return write.attempt(Locking.of(plan.options), Marking.of(plan.options))
         except WriteConflictError as error:
             if not (left and error.retryable):
                 raise
@@ -144,10 +145,10 @@ class _Write:
     hooks: WriteHooks
     sharing: Sharing
 
-    def attempt(self, locking: Locking) -> WriteResult:
+    def attempt(self, locking: Locking, marking: Marking) -> WriteResult:
         access, shared = self.access, self.sharing.optimistic
         begin = optimistic if shared else transaction
-        with begin(access.storage, access.clock, self.operation, locking, self.sharing) as tx:
+        with begin(access.storage, access.clock, self.operation, locking, self.sharing, marking) as tx:
             self.hooks.on_begin(tx.state)
             plan = plan_write(tx.state, self.schema, self.operation, self.options)
             for warning in plan.warnings:
@@ -155,7 +156,7 @@ class _Write:
             if plan.properties.virtual_keys:
                 switch_on_virtual_keys(tx)
             instant = tx.open(commit_action(tx.state.properties))
-            context = write_context(plan, tx.writing(instant, access.engine.write_token))
+            context = write_context(plan, tx.writing(instant, access.engine))
             look = shared and plan.options[concurrency_keys.CHECK_NEW_KEYS] and bool(plan.properties.record_key_fields)
             pipeline = Pipeline(tx.state, plan, context, access.engine, look)
             try:

@@ -98,6 +98,7 @@ def test_a_typing_error_is_an_error(name):
 
 # On in Hudi and off here, or another value: docs/options.md says why.
 DIFFERENT = {
+    "hoodie.write.markers.type": "DIRECT",
     "hoodie.clean.automatic": "false",
     "hoodie.datasource.compaction.async.enable": "false",
     "hoodie.datasource.hive_sync.enable": "true",

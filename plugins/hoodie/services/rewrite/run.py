@@ -20,6 +20,7 @@ from hoodie.timeline import Action, Instant
 from hoodie.transaction.change import Change
 from hoodie.transaction.concurrency import pending_plan
 from hoodie.transaction.locks import Locking
+from hoodie.transaction.marking import Marking
 from hoodie.transaction.transaction import execution
 from hoodie.transaction.writing import Writing
 from hoodie.view import TableState, TableView, compaction_plan
@@ -65,14 +66,15 @@ def run_compaction(
     plan is not there, and what `work` raises.
     """
     options = resolve(given, COMPACTION_KEYS)
-    with execution(access.storage, access.clock, time, work.action, Locking.of(options)) as tx:
+    locking, marking = Locking.of(options), Marking.of(options)
+    with execution(access.storage, access.clock, time, work.action, locking, marking) as tx:
         instant = pending_plan(tx.state, time, work.action)
         planned = compaction_plan(tx.state, instant)
         slices = _slices(tx.state, planned, instant, work)
         tx.resume(instant, lambda state: work.leftovers(state, instant, planned))
         schema = table_schema(tx.state)
         assert schema is not None, "a table with logs has commits"
-        stats = work.merge(tx.state, schema, tx.writing(instant, access.engine.write_token), slices, options)
+        stats = work.merge(tx.state, schema, tx.writing(instant, access.engine), slices, options)
         extra = {SCHEMA_KEY: arrow_to_avro(schema, tx.state.properties.name)}
         metadata = CommitMetadata(work.operation, tuple(stats), extra, compacted=True)
         (done,) = tx.commit(Change(instant, metadata))

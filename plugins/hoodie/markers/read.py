@@ -1,0 +1,22 @@
+"""Reading the markers of an instant, of any writer and type."""
+
+from __future__ import annotations
+
+from hoodie.markers.names import batch_lines, batch_number, marker_folder, noted_file
+from hoodie.storage.base import Storage, walk_files
+
+
+def read_markers(storage: Storage, instant: str) -> set[str]:
+    """The data files that were noted for an instant, relative to the base path.
+
+    Both types are read: a folder may hold direct markers beside files of markers (see `hoodie.markers.served`).
+    """
+    folder = marker_folder(instant)
+    found: set[str | None] = set()
+    for file in walk_files(storage, folder):
+        inside = file.path.removeprefix(folder + "/")
+        if batch_number(inside) is not None:
+            found.update(map(noted_file, batch_lines(storage.read(file.path))))
+        else:
+            found.add(noted_file(inside))
+    return {path for path in found if path is not None}

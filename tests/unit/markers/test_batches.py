@@ -1,0 +1,178 @@
+"""Markers in batches: a few files for any number of them, and what was answered is on the storage."""
+
+from __future__ import annotations
+
+import errno
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from hoodie.errors import StorageError, UnsafePathError, WriteConflictError
+from hoodie.markers import BatchedMarkers, Batching, MarkerBatches, MarkerType, read_markers
+from hoodie.model.time import Time
+from hoodie.storage import LocalStorage, walk_files
+from tests.support.faulty import FaultyStorage, Killed
+
+TIME = Time.of("20260101000000000")
+FOLDER = f".hoodie/.temp/{TIME}"
+QUICK = Batching(interval_ms=1, threads=20)
+
+
+def path(number):
+    return f"p{number % 7}/{number:08}-0_0-1-2_{TIME}.parquet"
+
+
+def marker(number):
+    return f"{path(number)}.marker.CREATE"
+
+
+def answered(storage, numbers, batching=QUICK):
+    """The markers, of those asked for by 8 tasks at once, that were answered."""
+    found = []
+
+    def ask(number):
+        try:
+            batches.request(marker(number)).result(30)
+        except (OSError, Killed):
+            return
+        found.append(path(number))
+
+    with MarkerBatches(storage, TIME, batching) as batches, ThreadPoolExecutor(8) as tasks:
+        list(tasks.map(ask, numbers))
+    return set(found)
+
+
+def names(storage):
+    return {file.name for file in walk_files(storage, FOLDER) if not file.name.startswith(".")}
+
+
+@pytest.mark.parametrize("threads", [1, 3, 20])
+def test_any_number_of_markers_is_in_a_few_files(tmp_path, threads):
+    storage = FaultyStorage(tmp_path)
+    assert answered(storage, range(1000), Batching(1, threads)) == {path(number) for number in range(1000)}
+    calls = len(storage.log)
+    assert read_markers(storage, TIME) == {path(number) for number in range(1000)}
+    assert names(storage) <= {"MARKERS.type", *(f"MARKERS{number}" for number in range(threads))}
+    assert storage.read(f"{FOLDER}/MARKERS.type") == b"TIMELINE_SERVER_BASED"
+    assert calls < 600, "8 tasks that wait for each other ask for 8 markers a batch"
+
+
+def test_requests_wait_for_each_other(tmp_path):
+    """All of an interval go into one file, by one storage call."""
+    storage = FaultyStorage(tmp_path)
+    with MarkerBatches(storage, TIME, Batching(interval_ms=300)) as batches:
+        batches.request(marker(0)).result(30)
+        before = storage.calls
+        for each in [batches.request(marker(number)) for number in range(1, 200)]:
+            each.result(30)
+        assert storage.calls == before + 1
+
+
+def test_what_is_known_is_answered_from_memory(tmp_path):
+    storage = FaultyStorage(tmp_path)
+    with MarkerBatches(storage, TIME, QUICK) as batches:
+        first = batches.request(marker(1))
+        assert batches.request(marker(1)) is first, "also while it is on its way"
+        first.result(30)
+        before = storage.calls
+        assert batches.request(marker(1)).done()
+        assert storage.calls == before
+
+
+def test_who_comes_after_a_killed_server_knows_what_it_has_answered(tmp_path):
+    storage = FaultyStorage(tmp_path)
+    before = answered(storage, range(50))
+    storage.create(f"{FOLDER}/MARKERS19", f"{marker(77)}\n{marker(78)}"[:-5].encode())  # torn by a storage that can
+    calls = storage.calls
+    with MarkerBatches(storage, TIME, QUICK) as batches:
+        assert storage.calls == calls, "nothing is read before the first request"
+        for number in range(50):
+            batches.request(marker(number)).result(30)
+        assert {name for name, _ in storage.log[calls:]} == {"list", "read"}
+        batches.request(marker(100)).result(30)
+    assert read_markers(storage, TIME) >= {*before, path(77), path(100)}
+    assert answered(storage, range(200, 400)) <= read_markers(storage, TIME)
+
+
+@pytest.mark.parametrize("kind", ["kill", "full", "lost", "retried", "deaf"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_what_was_answered_is_found_whatever_fails(tmp_path, kind, threads):
+    for fail_at in range(1, 12):
+        folder = tmp_path / f"{fail_at}"
+        told = answered(FaultyStorage(folder, fail_at, kind), range(40), Batching(1, threads))
+        assert told <= read_markers(LocalStorage(str(folder)), TIME), fail_at
+        if kind in ("lost", "retried"):
+            assert len(told) == 40 or fail_at <= 2, f"{fail_at}: what was done is done"
+
+
+def test_one_that_failed_may_be_asked_for_again(tmp_path):
+    storage = FaultyStorage(tmp_path, 3, "full")
+    with MarkerBatches(storage, TIME, QUICK) as batches:
+        with pytest.raises(OSError, match="No space left"):
+            batches.request(marker(1)).result(30)
+        batches.request(marker(1)).result(30)
+    assert read_markers(storage, TIME) == {path(1)}
+
+
+def test_a_file_that_another_process_has_changed_is_left_alone(tmp_path):
+    """As by one that was stopped while its plan was begun anew: neither takes the other's markers away."""
+    storage = LocalStorage(str(tmp_path))
+    with MarkerBatches(storage, TIME, Batching(1, 2)) as one, MarkerBatches(storage, TIME, Batching(1, 2)) as other:
+        told = set()
+        for number in range(20):
+            try:
+                (one if number % 2 else other).request(marker(number)).result(30)
+                told.add(path(number))
+            except (FileExistsError, StorageError):
+                pass
+        assert told
+        assert told <= read_markers(storage, TIME)
+
+
+@pytest.mark.parametrize("name", ["../x", marker(1) + "\n" + marker(2), "/etc/passwd", ".hoodie/hoodie.properties"])
+def test_a_request_names_a_data_file(tmp_path, name):
+    storage = LocalStorage(str(tmp_path))
+    with MarkerBatches(storage, TIME, QUICK) as batches, pytest.raises(UnsafePathError):
+        batches.request(name)
+    assert names(storage) == set()
+
+
+def test_what_stands_against_markers_is_told_before_they_are_written(tmp_path):
+    storage = LocalStorage(str(tmp_path))
+    free = threading.Event()
+
+    def check(markers):
+        if not free.is_set():
+            raise WriteConflictError(f"{len(markers)} in the way")
+
+    with MarkerBatches(storage, TIME, QUICK, check) as batches:
+        with pytest.raises(WriteConflictError):
+            batches.request(marker(1)).result(30)
+        assert read_markers(storage, TIME) == set()
+        free.set()
+        batches.request(marker(1)).result(30)
+
+
+def test_after_its_end_nothing_is_promised(tmp_path):
+    batches = MarkerBatches(LocalStorage(str(tmp_path)), TIME, QUICK)
+    batches.close()
+    with pytest.raises(StorageError, match="the write has ended"):
+        batches.request(marker(1)).result(30)
+
+
+def test_a_partition_that_no_line_can_hold_gets_a_marker_of_its_own(tmp_path):
+    storage = LocalStorage(str(tmp_path))
+    with MarkerBatches(storage, TIME, QUICK) as batches:
+        for partition in ("a\nb", "plain"):
+            BatchedMarkers(batches).create(f"{partition}/{path(1)}", MarkerType.MERGE)
+    assert read_markers(storage, TIME) == {f"a\nb/{path(1)}", f"plain/{path(1)}"}
+
+
+def test_permission_denied(tmp_path):
+    class Refusing(LocalStorage):
+        def create(self, path, data):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+
+    with MarkerBatches(Refusing(str(tmp_path)), TIME, QUICK) as batches, pytest.raises(PermissionError):
+        batches.request(marker(1)).result(30)
