@@ -50,6 +50,7 @@ class CleanTask:
             instant,
             files_deleted=done.files_deleted,
             bytes_deleted=planned.bytes if planned else 0,
+            blockers=tuple(blocker.as_dict() for blocker in done.decision.blockers),
         )
 
     def work(self, engine: Engine) -> Work:

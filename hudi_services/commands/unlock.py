@@ -46,7 +46,7 @@ def _unlock(
 
 
 def _told(lock: FoundLock) -> str:
-    from hudi_services.show.words import span
+    from hoodie.display import span
 
     owner = lock.owner
     holder = f"process {owner.pid} of {owner.host} ({owner.purpose})" if owner is not None else lock.told or "(empty)"

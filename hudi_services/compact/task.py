@@ -11,6 +11,7 @@ from hoodie.config.key import resolve
 from hoodie.display import counted
 from hoodie.engine import Engine
 from hoodie.model.compaction import CompactionPlan
+from hoodie.services.blockers import Blocker, with_blockers
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.decision import Decision
 from hoodie.services.log_compaction.service import LOG_COMPACTION
@@ -59,19 +60,23 @@ class CompactTask:
     def run(self, engine: Engine) -> ServiceResult:
         table = HoodieTable.open(self.base_path, engine=engine)
         said: list[str] = []
-        scheduled = None
+        scheduled: str | None = None
+        blockers: Sequence[Blocker] = ()
         if self.mode != "execute":
-            scheduled, reason = _schedule(table, self.options, force=self.force)
-            said.append(f"scheduled {scheduled}" if scheduled else f"none scheduled: {reason}")
+            scheduled, decision = _schedule(table, self.options, force=self.force)
+            said.append(f"scheduled {scheduled}" if scheduled else f"none scheduled: {decision.reason}")
+            blockers = decision.blockers
         results: list[CompactionResult] = []
         if self.mode != "schedule":
             pending = waiting(table.state(), *_SERVICES)
             results = self._execute(table, pending)
             said.append(f"executed {len(results)} of {max(len(pending), len(results))} waiting")
+        done = {result.instant.time for result in results}
+        blockers = [blocker for blocker in blockers if blocker.instant not in done]
         stats = [stat for result in results for stat in result.metadata.stats]
         return ServiceResult(
             "compact",
-            message="; ".join(said),
+            message=with_blockers("; ".join(said), blockers),
             instant=results[-1].instant.time if results else scheduled,
             rows_written=sum(stat.num_writes for stat in stats),
             rows_updated=sum(stat.num_updates for stat in stats),
@@ -79,6 +84,7 @@ class CompactTask:
             rows_deleted=sum(stat.num_deletes for stat in stats),
             files_written=len(stats),
             bytes_written=sum(stat.file_size for stat in stats),
+            blockers=[blocker.as_dict() for blocker in blockers],
         )
 
     def work(self, engine: Engine) -> Work:
@@ -101,17 +107,19 @@ def outlook(base_path: str, options: Mapping[str, str]) -> Outlook:
     decision = _next_compaction(HoodieTable.open(base_path), options)
     backlog = {**decision.facts["backlog"], "reason": decision.reason}
     due = decision.plan is not None or backlog["pending_plans"] > 0
-    return Outlook(due, f"compaction backlog of {base_path}: {backlog}", {"backlog": backlog})
+    facts = {"backlog": backlog, "blockers": [blocker.as_dict() for blocker in decision.blockers]}
+    return Outlook(due, with_blockers(f"compaction backlog of {base_path}: {backlog}", decision.blockers), facts)
 
 
-def _schedule(table: HoodieTable, options: Mapping[str, object], *, force: bool) -> tuple[str | None, str]:
-    """The instant of a compaction, or else of a log compaction where these are wanted; without one the reason."""
+def _schedule(
+    table: HoodieTable, options: Mapping[str, object], *, force: bool
+) -> tuple[str | None, Decision[CompactionPlan]]:
+    """The instant of a compaction, or else of a log compaction where these are wanted; and why, or why not."""
     instant, decision = schedule(table.access, COMPACTION, options, force=force)
-    reason = decision.reason
     if instant is None and resolve(options, COMPACTION_KEYS)[LOG_COMPACTION_ENABLED]:
-        instant, decision = schedule(table.access, LOG_COMPACTION, options)
-        reason = _both(reason, decision)
-    return instant.time if instant is not None else None, reason
+        instant, logs = schedule(table.access, LOG_COMPACTION, options)
+        decision = _both(decision, logs)
+    return instant.time if instant is not None else None, decision
 
 
 def _next_compaction(table: HoodieTable, options: Mapping[str, object]) -> Decision[CompactionPlan]:
@@ -119,9 +127,8 @@ def _next_compaction(table: HoodieTable, options: Mapping[str, object]) -> Decis
     full = table.explain(COMPACTION, options)
     if full.plan is not None or not resolve(options, COMPACTION_KEYS)[LOG_COMPACTION_ENABLED]:
         return full
-    logs = table.explain(LOG_COMPACTION, options)
-    return replace(logs, reason=_both(full.reason, logs))
+    return _both(full, table.explain(LOG_COMPACTION, options))
 
 
-def _both(reason: str, logs: Decision[CompactionPlan]) -> str:
-    return f"{reason}; of logs only: {logs.reason}"
+def _both(full: Decision[CompactionPlan], logs: Decision[CompactionPlan]) -> Decision[CompactionPlan]:
+    return replace(logs, reason=f"{full.reason}; of logs only: {logs.reason}", blockers=full.blockers)

@@ -55,6 +55,7 @@ class ServiceResult:
     files_deleted: int = 0
     bytes_deleted: int = 0
     seconds: float = 0.0
+    blockers: Sequence[Mapping[str, Any]] = ()  # what held the service back: see hoodie.services.blockers.Blocker
     recovered: Sequence[str] = ()  # what killed or failed processes had left, and was put in order
     services: Sequence[ServiceOutcome] = ()  # that ran after the commit
 
@@ -91,7 +92,8 @@ def read_report(path: str) -> Report:
     if "plan" in values:
         return Explained(**values)
     services = tuple(ServiceOutcome(**each) for each in values["services"])
-    return ServiceResult(**{**values, "services": services, "recovered": tuple(values["recovered"])})
+    lists = {name: tuple(values[name]) for name in ("blockers", "recovered")}
+    return ServiceResult(**{**values, **lists, "services": services})
 
 
 @contextmanager

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from hoodie.display import span
 from hoodie.transaction.heartbeat import FOLDER
 from hoodie.transaction.locks import FoundLock, found_locks
 from hudi_services.show.look import Look
 from hudi_services.show.page import Column, Listing, Page
-from hudi_services.show.words import span
 
 _BEATS_S = 120  # two of Hudi's beats: a writer that misses them counts as dead
 

@@ -8,9 +8,10 @@ from functools import partial
 from typing import Any
 
 from hoodie.config.own import own_options
-from hoodie.display import counted
+from hoodie.display import counted, span
 from hoodie.errors import HoodieError
 from hoodie.model.files import BaseFile
+from hoodie.services.blockers import Blocker
 from hoodie.services.clean.service import CLEAN
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.decision import Decision
@@ -20,7 +21,7 @@ from hudi_services.show.history import COMMITS, commit_row, instant_row
 from hudi_services.show.locks import LOCKS, lock_rows
 from hudi_services.show.look import Look
 from hudi_services.show.page import Bars, Column, Facts, Lines, Listing, Page, Part
-from hudi_services.show.words import ago, count, moment, size, span
+from hudi_services.show.words import ago, count, moment, size
 
 _COMMITS = 5  # that are shown
 _MB = 1024 * 1024  # bytes
@@ -47,6 +48,7 @@ def overview(look: Look) -> Page:
     """
     problems: list[str] = []
     _told(problems, look.view.check)
+    upcoming, blockers = _next(look, problems)
     values = {
         **_table(look),
         **_files(look, problems),
@@ -54,11 +56,12 @@ def overview(look: Look) -> Page:
         "services": _services(look),
         "pending": [instant_row(look, instant) for instant in look.state.timeline.pending],
         "locks": lock_rows(look),
-        "next": _next(look, problems),
+        "next": upcoming,
+        "blockers": [{"service": service, **blocker.as_dict()} for service, blocker in blockers],
         "problems": problems,
     }
     values["storage_calls"] = look.storage.calls
-    return Page(values, list(_parts(values)), problems)
+    return Page(values, [*_parts(values), *_held_back(blockers)], problems)
 
 
 def _table(look: Look) -> dict[str, Any]:
@@ -142,19 +145,27 @@ def _is_service(look: Look, action: Action) -> bool:
     return action is Action.REPLACE_COMMIT or (action is Action.COMMIT and look.state.properties.is_merge_on_read)
 
 
-def _next(look: Look, problems: list[str]) -> dict[str, Any]:
-    """What a cleaning and a compaction would do now, and why, or why not; with the options of the registry."""
+def _next(look: Look, problems: list[str]) -> tuple[dict[str, Any], list[tuple[str, Blocker]]]:
+    """What a cleaning and a compaction would do now, and why, or why not; with the options of the registry. And what holds them
+    back."""
     found: dict[str, Any] = {}
+    blockers: list[tuple[str, Blocker]] = []
     clean = own_options(look.options("clean"), CLEAN.options)
     decided = _told(problems, lambda: CLEAN.decide(look.state, clean, look.clock))
     if decided is not None:
         found["clean"] = {**_due(decided), "policy": decided.facts["policy"]}
+        blockers += [("clean", blocker) for blocker in decided.blockers]
     if look.state.properties.is_merge_on_read:
         compact = own_options(look.options("compact"), COMPACTION.options)
         due = _told(problems, lambda: COMPACTION.decide(look.state, compact, look.clock))
         if due is not None:
             found["compact"] = {**_due(due), "backlog": due.facts["backlog"]}
-    return found
+            blockers += [("compact", blocker) for blocker in due.blockers]
+    return found, blockers
+
+
+def _held_back(blockers: Sequence[tuple[str, Blocker]]) -> list[Part]:
+    return [Lines([f"{service}: {blocker}" for service, blocker in blockers], "held back")] if blockers else []
 
 
 def _due(decision: Decision[Any]) -> dict[str, Any]:

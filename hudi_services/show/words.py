@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from hoodie.display import span
+
 _UNITS = ("bytes", "KB", "MB", "GB", "TB", "PB")
 _STEP = 1024  # bytes in a KB, and so on
-_MINUTE, _HOUR, _DAY = 60, 3600, 86400  # seconds
 
 
 def plain(value: Any) -> str:
@@ -28,19 +29,6 @@ def size(number: float | None) -> str:
             return f"{number:.0f} {unit}" if unit == "bytes" else f"{number:.1f} {unit}"
         number /= _STEP
     return f"{number:.1f} {_UNITS[-1]}"
-
-
-def span(seconds: float | None) -> str:
-    """A duration, in its two greatest units at most."""
-    if seconds is None:
-        return ""
-    if seconds < _MINUTE:
-        return f"{seconds:.1f} s"
-    if seconds < _HOUR:
-        return f"{int(seconds) // _MINUTE} min {int(seconds) % _MINUTE} s"
-    if seconds < _DAY:
-        return f"{int(seconds) // _HOUR} h {int(seconds) % _HOUR // _MINUTE} min"
-    return f"{int(seconds) // _DAY} d {int(seconds) % _DAY // _HOUR} h"
 
 
 def ago(seconds: float | None) -> str:

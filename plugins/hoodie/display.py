@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400  # seconds
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -62,6 +64,19 @@ def one_line(content: bytes, most: int) -> str:
 def counted(count: int, noun: str) -> str:
     """`1 file`, `1,200 files`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def span(seconds: float | None) -> str:
+    """A duration, in its two greatest units at most; nothing for None."""
+    if seconds is None:
+        return ""
+    if seconds < _MINUTE:
+        return f"{seconds:.1f} s"
+    if seconds < _HOUR:
+        return f"{int(seconds) // _MINUTE} min {int(seconds) % _MINUTE} s"
+    if seconds < _DAY:
+        return f"{int(seconds) // _HOUR} h {int(seconds) % _HOUR // _MINUTE} min"
+    return f"{int(seconds) // _DAY} d {int(seconds) % _DAY // _HOUR} h"
 
 
 def _cell(value: object) -> str:

@@ -59,8 +59,8 @@ def scheduled(service: Scheduled[Any, Any], *, counts: bool) -> Step:
     def act(access: TableAccess, options: Given) -> Told:
         instant, decision = schedule(access, service, options)
         if instant is None:
-            return decision.reason, None
-        return f"scheduled {instant.time}; {decision.reason}", instant.time
+            return decision.told, None
+        return f"scheduled {instant.time}; {decision.told}", instant.time
 
     return Step(service, act, service.options.keys, counts)
 
@@ -72,7 +72,7 @@ def scheduled_and_executed(service: Scheduled[Any, Any], *, counts: bool) -> Ste
         _, decision = schedule(access, service, options)
         done = list(execute_waiting(access, waiting(access.state(), service), [service], options))
         if not done:
-            return decision.reason, None
+            return decision.told, None
         return f"executed {', '.join(done)}; {decision.reason}", done[-1]
 
     return Step(service, act, service.options.keys, counts)

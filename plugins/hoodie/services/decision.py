@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from hoodie.display import Shown, Shows, counted
+from hoodie.services.blockers import Blocker, with_blockers
 from hoodie.services.guard import Deletion
 
 P = TypeVar("P", covariant=True)
@@ -56,7 +57,7 @@ class Decision(Shows, Generic[P]):
 
     `facts` are what was looked at, for programs. People read `before` and `after`, lines around those of the items; where a
     service has no words of its own (`before` is None) each fact is a line. A plan that touches no files says in `would` what it
-    does. One that deletes data files is weighed in `deletion`.
+    does. One that deletes data files is weighed in `deletion`. `blockers` are what keeps the service from going on.
     """
 
     plan: P | None
@@ -67,6 +68,7 @@ class Decision(Shows, Generic[P]):
     after: Sequence[str] = ()
     would: str = ""
     deletion: Deletion | None = None
+    blockers: Sequence[Blocker] = ()
 
     def allowed(self, service: str, table: str, *, agreed: bool) -> P | None:
         """The plan, for whoever carries it out.
@@ -76,6 +78,11 @@ class Decision(Shows, Generic[P]):
         if self.deletion is not None and not agreed:
             self.deletion.check(service, table)
         return self.plan
+
+    @property
+    def told(self) -> str:
+        """The reason, and what holds the service back, in one line."""
+        return with_blockers(self.reason, self.blockers)
 
     def shown(self) -> Shown:
         """The reason, the sum, what was looked at, and the items."""
@@ -94,6 +101,8 @@ class Decision(Shows, Generic[P]):
             found |= {"bytes": self.items.bytes, "files": [_as_dict(item) for item in self.items]}
         if self.deletion is not None:
             found["over_caps"] = list(self.deletion.over)
+        if self.blockers:
+            found["blockers"] = [blocker.as_dict() for blocker in self.blockers]
         return found
 
     def as_text(self, service: str) -> str:
@@ -103,7 +112,9 @@ class Decision(Shows, Generic[P]):
             lines += [_line(item) for item in islice(self.items, _SHOWN)]
             if len(self.items) > _SHOWN:
                 lines.append(f"  … and {len(self.items) - _SHOWN} more (--json shows all)")
-        return "\n".join([*lines, *self.after, *self._over(), f"{self._sum()}nothing was changed"])
+        return "\n".join(
+            [*lines, *self.after, *self._over(), *map(str, self.blockers), f"{self._sum()}nothing was changed"]
+        )
 
     def _facts(self) -> Iterator[str]:
         for name, value in self.facts.items():

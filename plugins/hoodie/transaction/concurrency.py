@@ -19,6 +19,7 @@ from hoodie.timeline import Action, Instant
 from hoodie.transaction.change import Change
 from hoodie.transaction.guard import delete_data_files
 from hoodie.transaction.locks import Locking, service_lock, table_lock, verify_held
+from hoodie.transaction.locks.table_lock import service_lock_path
 from hoodie.transaction.metadata_table import switch_off_metadata_table
 from hoodie.transaction.reconcile import reconcile_markers
 from hoodie.transaction.repair import repaired
@@ -137,7 +138,16 @@ class PlanExecution:
 
 def plan_lock(storage: Storage, clock: Clock, time: Time, locking: Locking) -> AbstractContextManager[None]:
     """Held by who carries out the plan of an instant, or gives up what was begun of it. Raises LockHeldError."""
-    return service_lock(storage, clock, f"{_PLAN_LOCK}-{time}", locking)
+    return service_lock(storage, clock, _plan_lock(time), locking)
+
+
+def plan_lock_path(time: Time) -> str:
+    """The file of that lock."""
+    return service_lock_path(_plan_lock(time))
+
+
+def _plan_lock(time: Time) -> str:
+    return f"{_PLAN_LOCK}-{time}"
 
 
 def pending_plan(state: TableState, time: Time, action: Action) -> Instant:

@@ -47,9 +47,9 @@ class Busy:
         return result
 
     @property
-    def groups(self) -> frozenset[GroupId]:
+    def holders(self) -> Mapping[GroupId, Instant]:
         """Of all kinds."""
-        return frozenset().union(self.compacting, self.log_compacting, self.clustering)
+        return {**self.log_compacting, **self.clustering, **self.compacting}
 
     def _compacting(self, action: Action) -> Mapping[GroupId, Instant]:
         result: dict[GroupId, Instant] = {}

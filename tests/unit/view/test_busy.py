@@ -47,14 +47,14 @@ def test_groups_by_kind(table):
     assert len(state.storage.opened) == before + 1, "a kind that nobody asks for is not read"
     assert (partitions(busy.log_compacting), *busy.log_compacting.values()) == (["part=q"], logs)
     assert (partitions(busy.clustering), *busy.clustering.values()) == (["part=r"], clustering)
-    assert sorted(partitions(busy.groups)) == ["part=p", "part=q", "part=r"]
-    assert busy.groups == {s.group for s in TableView(state).slices}
+    assert sorted(partitions(busy.holders)) == ["part=p", "part=q", "part=r"]
+    assert set(busy.holders) == {s.group for s in TableView(state).slices}
     assert len(state.storage.opened) == before + 3, "each plan is read once"
 
 
 def test_but_one(table):
     state = table.state()
     compaction, logs, clustering = state.timeline.pending
-    assert sorted(partitions(Busy(state, but=compaction).groups)) == ["part=q", "part=r"]
-    assert sorted(partitions(Busy(state, but=logs).groups)) == ["part=p", "part=r"]
-    assert sorted(partitions(Busy(state, but=clustering).groups)) == ["part=p", "part=q"]
+    assert sorted(partitions(Busy(state, but=compaction).holders)) == ["part=q", "part=r"]
+    assert sorted(partitions(Busy(state, but=logs).holders)) == ["part=p", "part=r"]
+    assert sorted(partitions(Busy(state, but=clustering).holders)) == ["part=p", "part=q"]

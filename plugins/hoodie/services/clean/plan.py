@@ -6,6 +6,7 @@ Only partitions that changed since the last clean are listed: a table may have t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from hoodie.clock import Clock
 from hoodie.config import clean_keys as keys
@@ -14,6 +15,8 @@ from hoodie.display import counted
 from hoodie.model.clean import CleanFile, CleanPlan, CleanResult
 from hoodie.model.savepoint import Savepoint
 from hoodie.model.time import BEGINNING
+from hoodie.services.blockers import Hold, blockers_of
+from hoodie.services.clean.holds import holds_of_files, holds_of_history, holds_of_writer, kept_paths
 from hoodie.services.clean.retention import (
     KEEP_COMMITS,
     KEEP_VERSIONS,
@@ -21,15 +24,17 @@ from hoodie.services.clean.retention import (
     are_retained,
     earliest_by_commits,
     earliest_by_hours,
+    oldest_writer,
     planned_files,
     planned_sources,
     superseded,
-    unseen_by_a_writer,
+    unseen_by,
 )
 from hoodie.services.decision import Decision, Item, Items
 from hoodie.services.guard import Caps, Deletion, weighed
 from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.clean import decode_clean_result
+from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState, TableView
 from hoodie.view.missing import looked_at_again
 from hoodie.view.savepoints import savepoints
@@ -53,15 +58,16 @@ def decide_clean(state: TableState, given: Mapping[str, object], clock: Clock) -
         return _nothing(since)
     policy = options[keys.POLICY]
     retention = _retention(state, options, clock)
-    if policy != KEEP_VERSIONS and retention.earliest is None:
-        return _nothing(retention.reason)
-    last = last_clean(state)
-    saved = savepoints(state)
-    partitions, reason = _partitions(state, options, retention, last, saved)
-    view = TableView(state, partitions)
-    if not view.files:
-        return _nothing(reason)
-    return _plan(view, options, retention, reason, last_commit, saved)
+    decision, held = _nothing(retention.reason), list[Hold]()
+    if policy == KEEP_VERSIONS or retention.earliest is not None:
+        saved = savepoints(state)
+        partitions, reason = _partitions(state, options, retention, last_clean(state), saved)
+        view = TableView(state, partitions)
+        decision, held = (
+            _plan(view, options, retention, reason, last_commit, saved) if view.files else (_nothing(reason), [])
+        )
+    holds = [*holds_of_history(state.timeline, retention), *held]
+    return replace(decision, blockers=blockers_of(holds, state, clock, Sharing.of(options)))
 
 
 def _due(state: TableState, options: Options) -> tuple[bool, str]:
@@ -144,25 +150,21 @@ def _plan(
     reason: str,
     last_commit: Instant,
     saved: Sequence[Savepoint],
-) -> Decision[CleanPlan]:
+) -> tuple[Decision[CleanPlan], list[Hold]]:
+    """What is to be removed, and what would be but for others."""
     state = view.state
     view.check([each.partition for each in view.files])  # what is to be removed may be all that is left
-    busy = view.busy.groups
-    kept = {path for savepoint in saved for path in savepoint.paths}
-    kept |= {path for g in view.groups if g.group in busy for s in g.slices for path in s.paths}
+    kept = kept_paths(view, saved)
     earliest = retention.earliest
     policy = options[keys.POLICY]
-    removable = list(
-        superseded(
-            view.groups,
-            view.replaced,
-            policy,
-            earliest.time if earliest else None,
-            options[keys.FILE_VERSIONS_RETAINED],
-            earliest.time if earliest else None,
-            unseen_by_a_writer(state.timeline),
-        )
-    )
+    time, versions = earliest.time if earliest else None, options[keys.FILE_VERSIONS_RETAINED]
+    writer = oldest_writer(state.timeline)
+    unseen = unseen_by(writer, state.timeline)
+    removable = list(superseded(view.groups, view.replaced, policy, time, versions, time, unseen))
+    held = list(holds_of_files((file_slice for file_slice, _ in removable), kept))
+    if writer is not None and policy == KEEP_VERSIONS:
+        alone = superseded(view.groups, view.replaced, policy, time, versions, time)
+        held += holds_of_writer(writer, {s for s, _ in alone} - {s for s, _ in removable})
     files = planned_files(removable, (log for p in view.files for log in p.log_files), kept)
     sources = planned_sources(removable, kept) if options[keys.DELETE_SOURCES] else []
     if files:  # what takes their place must be whole: a torn commit may yet be undone, and then they are needed
@@ -185,7 +187,7 @@ def _plan(
     deletion = weighed(
         len(plan.files), plan.bytes, seen, Caps.of(options), lambda: max(seen, sum(_sizes(TableView(state))))
     )
-    return _decision(plan, f"{reason}; {retention.reason}", len(view.files), len(sizes), seen, deletion)
+    return _decision(plan, f"{reason}; {retention.reason}", len(view.files), len(sizes), seen, deletion), held
 
 
 def _sizes(view: TableView) -> Iterator[int]:

@@ -21,11 +21,13 @@ class Retention:
     """Where the retained history begins.
 
     `earliest` is the earliest commit whose view stays readable (None: everything is retained, or the policy counts versions).
-    `reason` says in one line why it is there, and names what holds it back.
+    `reason` says in one line why it is there. Where the pending instant `held_by` holds it back, `wanted` is where it would be.
     """
 
     earliest: Instant | None
     reason: str
+    held_by: Instant | None = None
+    wanted: Instant | None = None
 
 
 def earliest_by_commits(timeline: Timeline, retained: int) -> Retention:
@@ -70,15 +72,19 @@ def _not_past_pending(timeline: Timeline, wanted: Instant, reason: str) -> Reten
     before = list(takewhile(lambda commit: _done_before(commit, first), timeline.commits))
     if before and before[-1].time >= wanted.time:
         return Retention(wanted, reason)
-    return Retention(before[-1] if before else None, f"held back by pending instant {first}")
+    return Retention(before[-1] if before else None, f"held back by pending instant {first}", first, wanted)
 
 
-def unseen_by_a_writer(timeline: Timeline) -> Time | None:
-    """The first commit that the oldest write under way had not seen when it began, or that write itself; None: there is none.
+def oldest_writer(timeline: Timeline) -> Instant | None:
+    """The oldest write under way. Plans that wait are none: what they read is kept by its group."""
+    return next((i for i in timeline.pending if i.action in WRITE_ACTIONS), None)
 
-    It reads what was current then. Plans that wait do not count: what they read is kept by its group.
+
+def unseen_by(writer: Instant | None, timeline: Timeline) -> Time | None:
+    """The first commit that a write under way had not seen when it began, or that write itself; None: there is none.
+
+    It reads what was current then.
     """
-    writer = next((i for i in timeline.pending if i.action in WRITE_ACTIONS), None)
     if writer is None:
         return None
     return next((commit.time for commit in timeline.commits if not _done_before(commit, writer)), writer.time)

@@ -34,8 +34,8 @@ class Clean:
 
     def told(self, done: CleanRun) -> tuple[str, str | None]:
         if not done.results:
-            return f"nothing to do: {done.decision.reason}", None
-        return f"{counted(done.files_deleted, 'file')} removed; {done.decision.reason}", done.results[-1].start
+            return f"nothing to do: {done.decision.told}", None
+        return f"{counted(done.files_deleted, 'file')} removed; {done.decision.told}", done.results[-1].start
 
 
 CLEAN = Clean()

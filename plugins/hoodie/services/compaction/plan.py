@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from hoodie.clock import Clock
@@ -12,6 +13,8 @@ from hoodie.markers import read_markers
 from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.names import LogFileName
+from hoodie.services.blockers import blockers_of
+from hoodie.services.compaction.holds import holds_of_plans, holds_of_writers
 from hoodie.services.decision import Decision
 from hoodie.services.rewrite.plan import (
     backlog_of,
@@ -42,12 +45,28 @@ def decide_compaction(
     options = resolve(given, keys.COMPACTION_KEYS)
     check_merge_on_read(state)
     since = delta_commits_since_compaction(state.timeline)
-    waiting = waiting_slices(TableView(state))
+    view, sharing = TableView(state), Sharing.of(options)
+    waiting = waiting_slices(view)
+    holds = [*holds_of_plans(view)]
     if not state.layout.logs_tell_writer:  # after the listing: a marker comes before its log
-        written = _being_written(state, clock, Sharing.of(options))
+        written = _being_written(state, clock, sharing)
+        holds += holds_of_writers(waiting, written)
         waiting = [file_slice for file_slice in waiting if file_slice.group not in written]
+    decided = _decided(state, waiting, since, options, clock.now(), force=force)
+    return replace(decided, blockers=blockers_of(holds, state, clock, sharing))
+
+
+def _decided(
+    state: TableState,
+    waiting: Sequence[FileSlice],
+    since: Sequence[Instant],
+    options: Options,
+    now: datetime,
+    *,
+    force: bool,
+) -> Decision[CompactionPlan]:
     backlog = backlog_of(state, waiting)
-    due, reason = (True, "asked for") if force else _due(since, options, clock.now(), state)
+    due, reason = (True, "asked for") if force else _due(since, options, now, state)
     if not due:
         return decision(None, reason, backlog)
     operations = tuple(_chosen(waiting, options))
@@ -58,19 +77,19 @@ def decide_compaction(
     return decision(CompactionPlan(operations), f"{reason}{more}", backlog)
 
 
-def _being_written(state: TableState, clock: Clock, sharing: Sharing) -> set[GroupId]:
+def _being_written(state: TableState, clock: Clock, sharing: Sharing) -> Mapping[GroupId, Instant]:
     """The groups for whose logs living writers have markers. What dead ones left is taken back before the plan is made."""
     writers = [instant for instant in state.timeline.pending if instant.action in WRITE_ACTIONS]
     if not writers:
-        return set()
+        return {}
     beats = Heartbeats.of(state.storage, clock, sharing.expiry_ms)
-    found: set[GroupId] = set()
+    found: dict[GroupId, Instant] = {}
     for writer in writers:
         for path in read_markers(state.storage, writer.time) if beats.alive(writer.time) else ():
             partition, _, name = path.rpartition("/")
             log = LogFileName.parse(name)
             if log is not None:
-                found.add(GroupId(partition, log.file_id))
+                found[GroupId(partition, log.file_id)] = writer
     return found
 
 

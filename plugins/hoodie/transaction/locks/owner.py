@@ -56,6 +56,11 @@ class LockOwner:
     def release(self) -> None:
         _held.discard(self.token)
 
+    @property
+    def is_held_here(self) -> bool:
+        """Whether this process holds the lock."""
+        return self.token in _held
+
     def is_dead(self) -> bool:
         """Whether the owner certainly runs no more. Unknown (another machine or container) is not dead."""
         if self.host != socket.gethostname():

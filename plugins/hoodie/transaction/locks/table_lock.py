@@ -34,13 +34,18 @@ def table_lock(storage: Storage, clock: Clock, purpose: str, locking: Locking) -
             yield
 
 
+def service_lock_path(name: str) -> str:
+    """The file of a lock of one piece of work."""
+    return f"{SERVICE_LOCKS}/{name}.lock"
+
+
 @contextmanager
 def service_lock(storage: Storage, clock: Clock, name: str, locking: Locking) -> Iterator[None]:
     """Hold a lock of one piece of work, such as the execution of one plan: writers do not wait for it.
 
     Hudi has no such lock: whatever the provider of the table's, this one is a file.
     """
-    provider = FileLock(storage, clock, f"{SERVICE_LOCKS}/{name}.lock")
+    provider = FileLock(storage, clock, service_lock_path(name))
     with _held(provider, clock, name, locking):
         yield
 

@@ -1,0 +1,155 @@
+"""What keeps a service from going on: which instant or plan, since when, whose, and what can be done (docs/decisions/0041).
+
+A planner says what is held and by whom (`Hold`), from what it looked at anyway. Age, owner and remedy are looked up only when
+there is something to tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from hoodie.clock import Clock
+from hoodie.display import span
+from hoodie.errors import CorruptTableError
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant, parse_time
+from hoodie.timeline.codecs.savepoint import decode_savepoint
+from hoodie.transaction.concurrency import plan_lock_path
+from hoodie.transaction.heartbeat import Heartbeats
+from hoodie.transaction.locks import FoundLock, found_locks
+from hoodie.transaction.locks.found import PLAN
+from hoodie.transaction.sharing import Sharing
+from hoodie.view import Busy, TableState
+
+_MOST = 200  # characters of words that anybody may have written
+_SHOWN = 3  # blockers in one line of text
+_PLANS = (Action.COMPACTION, Action.LOG_COMPACTION)
+
+
+@dataclass(frozen=True)
+class Hold:
+    """An instant that holds something: what that is, and why it does."""
+
+    instant: Instant
+    held: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Blocker:
+    """A `Hold` as it is told. `age` is in seconds; `owner` is None when nobody is known to be at work."""
+
+    held: str
+    instant: str
+    action: str
+    state: str
+    age: float
+    owner: str | None
+    reason: str
+    fix: str
+
+    def __str__(self) -> str:
+        whose = self.owner or "nobody is known to be at work on it"
+        state = f" {self.state}" if self.action != Action.SAVEPOINT else ""
+        held = f"{self.held}: held back by {self.action} {self.instant}{state} ({span(self.age)} old; {whose})"
+        return f"{held}, {self.reason}. To do: {self.fix}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """For programs."""
+        return asdict(self)
+
+
+def with_blockers(reason: str, blockers: Sequence[Blocker]) -> str:
+    """A reason, and what holds the service back, in one line."""
+    more = [f"and {len(blockers) - _SHOWN} more that --explain shows"] if len(blockers) > _SHOWN else []
+    return "; ".join([reason, *map(str, blockers[:_SHOWN]), *more])
+
+
+def blockers_of(holds: Iterable[Hold], state: TableState, clock: Clock, sharing: Sharing) -> tuple[Blocker, ...]:
+    """What is told of holds. Where there are none nothing is read; else one listing of heartbeats, and the table's locks."""
+    owners = _Owners(state, clock, sharing)
+    return tuple(owners.told(hold) for hold in holds)
+
+
+@dataclass(frozen=True)
+class _Owners:
+    """Who is at work on instants of a table."""
+
+    state: TableState
+    clock: Clock
+    sharing: Sharing
+
+    @cached_property
+    def beats(self) -> Heartbeats:
+        return Heartbeats.of(self.state.storage, self.clock, self.sharing.expiry_ms)
+
+    @cached_property
+    def locks(self) -> Mapping[str, FoundLock]:
+        """Those of others whose holders are not certainly dead, by their paths."""
+        try:
+            found = found_locks(self.state.storage, self.clock)
+        except CorruptTableError:  # whoever takes the lock is told
+            return {}
+        others = (lock for lock in found if lock.owner is None or not lock.owner.is_held_here)
+        return {lock.path: lock for lock in others if lock.alive is not False}
+
+    @cached_property
+    def clusterings(self) -> frozenset[Instant]:
+        """In version 6 a pending clustering is a replacecommit, and only its plan tells."""
+        return frozenset(Busy(self.state).clustering.values())
+
+    def told(self, hold: Hold) -> Blocker:
+        instant = hold.instant
+        owner, since = self._owner(instant)
+        age = round((self.clock.now() - since).total_seconds(), 3)
+        action, state = str(instant.action), instant.state.name
+        return Blocker(hold.held, instant.time, action, state, age, owner, hold.reason, self._fix(instant, owner))
+
+    def _owner(self, instant: Instant) -> tuple[str | None, datetime]:
+        """In words, and since when."""
+        since = parse_time(instant.time, self.state.zone)
+        if instant.action is Action.SAVEPOINT:
+            made = decode_savepoint(self.state.body(instant), self.state.where(instant), instant.time)
+            return _short(f"made by {made.by}: {made.comments}"), datetime.fromtimestamp(made.at_ms / 1000, UTC)
+        if instant.time in self.beats.ages:
+            age = span(self.beats.ages[instant.time] / 1000)
+            alive = self.beats.alive(instant.time)
+            return (f"its writer gave a sign of life {age} ago" if alive else None), since
+        path = plan_lock_path(instant.time)
+        if path in self.locks:
+            return _holder(self.locks[path]), since
+        writes = instant.action in WRITE_ACTIONS and instant not in self.clusterings
+        held = next((lock for lock in self.locks.values() if lock.kind != PLAN), None) if writes else None
+        return (f"{_holder(held)} holds the table's lock" if held is not None else None), since
+
+    def _fix(self, instant: Instant, owner: str | None) -> str:
+        time = instant.time
+        if instant.action is Action.SAVEPOINT:
+            return f"when nobody needs it any more, `hudi-services savepoint delete --instant {time}`"
+        if instant.action in _PLANS:
+            execute = f"`hudi-services compact --mode execute --instant {time}`"
+            return "wait until it is carried out" if owner else f"carry it out: {execute}"
+        if instant in self.clusterings:
+            call = f"call run_clustering(table => '…', op => 'execute', instants => '{time}')"
+            return f"carry it out with Hudi (in Spark SQL `{call}`)"
+        if instant.action is Action.CLEAN:
+            return "`hudi-services clean` finishes it first"
+        if owner:
+            return (
+                f"wait for it; should its process hang, end it: a writer without a sign of life for "
+                f"{self.sharing.expiry_ms // 1000} s counts as dead, and the next change takes its write back"
+            )
+        return f"the next change of the table takes it back; `hudi-services rollback --instant {time}` does so now"
+
+
+def _holder(lock: FoundLock) -> str:
+    """Of a lock: the process, or the words of another program."""
+    owner = lock.owner
+    return _short(f"process {owner.pid} of {owner.host} ({owner.purpose})" if owner is not None else lock.told)
+
+
+def _short(words: str) -> str:
+    return " ".join(words.split()).rstrip(": ")[:_MOST]

@@ -1,0 +1,61 @@
+"""What a clean would remove but for an instant or a plan that holds it back. Pure but for the plans of pending services."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from hoodie.display import counted
+from hoodie.model.files import FileSlice
+from hoodie.model.savepoint import Savepoint
+from hoodie.services.blockers import Hold
+from hoodie.services.clean.retention import Retention
+from hoodie.timeline import Action, Instant, Timeline
+from hoodie.view import TableView
+
+
+def holds_of_history(timeline: Timeline, retention: Retention) -> Iterator[Hold]:
+    """Cleans that were cut short, and the pending instant that the retained history may not go past."""
+    for instant in timeline.pending:
+        if instant.action is Action.CLEAN:
+            yield Hold(instant, "the next clean", "which was cut short")
+    if retention.held_by is not None:
+        since = f" before {retention.wanted.time}" if retention.wanted is not None else ""
+        yield Hold(retention.held_by, f"what was superseded{since}", "which may still read it")
+
+
+def kept_paths(view: TableView, saved: Sequence[Savepoint]) -> dict[str, Instant]:
+    """The files that no clean removes -> for whose sake: a plan that is to change their group, or else a savepoint.
+
+    Raises CorruptTableError for a torn plan.
+    """
+    found = {instant.time: instant for instant in view.state.timeline.completed(Action.SAVEPOINT)}
+    kept = {path: found[savepoint.instant] for savepoint in saved for path in savepoint.paths}
+    busy = view.busy.holders
+    kept |= {path: busy[g.group] for g in view.groups if g.group in busy for s in g.slices for path in s.paths}
+    return kept
+
+
+def holds_of_files(removable: Iterable[FileSlice], kept: Mapping[str, Instant]) -> Iterator[Hold]:
+    """Who keeps files of slices that nobody else needs. With its base file a slice keeps its logs."""
+    found: dict[Instant, list[int]] = {}  # sizes in bytes
+    for file_slice in removable if kept else ():
+        base = file_slice.base_file
+        whole = kept.get(base.path) if base is not None else None
+        for file in file_slice.files:
+            holder = whole or kept.get(file.path)
+            if holder is not None:
+                found.setdefault(holder, []).append(file.info.size)
+    for holder, sizes in found.items():
+        why = "which keeps them" if holder.action is Action.SAVEPOINT else "which is to read them"
+        yield Hold(holder, _files(len(sizes), sum(sizes)), why)
+
+
+def holds_of_writer(writer: Instant, slices: Collection[FileSlice]) -> Iterator[Hold]:
+    """The slices that only a write under way needs, which began before they were superseded."""
+    if slices:
+        files = sum(len(file_slice.files) for file_slice in slices)
+        yield Hold(writer, _files(files, sum(file_slice.size for file_slice in slices)), "which may read them")
+
+
+def _files(count: int, size: int) -> str:
+    return f"{counted(count, 'file')} of {size:,} bytes"

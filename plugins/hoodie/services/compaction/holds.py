@@ -1,0 +1,41 @@
+"""Logs that no new compaction takes, and what they wait for. Pure but for the plans of pending services."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from hoodie.display import counted
+from hoodie.model.files import FileSlice, GroupId, LogFile
+from hoodie.services.blockers import Hold
+from hoodie.timeline import Action, Instant
+from hoodie.view import TableView
+
+
+def holds_of_plans(view: TableView) -> Iterator[Hold]:
+    """Pending plans that have taken groups into which others have logged since. Raises CorruptTableError for a torn plan."""
+    taken = {**view.busy.clustering, **view.busy.compacting}
+    for holder, logs in _by_holder(view.slices, taken).items():
+        yield Hold(holder, _logs(logs), "which takes their file groups and not them")
+
+
+def holds_of_writers(waiting: Iterable[FileSlice], written: Mapping[GroupId, Instant]) -> Iterator[Hold]:
+    """Writers of version 6 at work in groups with logs: which of these are theirs only markers tell."""
+    for holder, logs in _by_holder(waiting, written).items():
+        yield Hold(holder, _logs(logs), "which adds logs to the same file groups")
+
+
+def _by_holder(slices: Iterable[FileSlice], held: Mapping[GroupId, Instant]) -> dict[Instant, list[LogFile]]:
+    found: dict[Instant, list[LogFile]] = {}
+    for file_slice in slices if held else ():
+        holder = held.get(file_slice.group)
+        if holder is not None:
+            logs = [
+                log for log in file_slice.log_files if holder.action is not Action.COMPACTION or log.time >= holder.time
+            ]
+            if logs:
+                found.setdefault(holder, []).extend(logs)
+    return found
+
+
+def _logs(logs: list[LogFile]) -> str:
+    return f"{counted(len(logs), 'log')} of {sum(log.info.size for log in logs):,} bytes"
