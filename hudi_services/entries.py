@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from hoodie.errors import ConfigError
+from hudi_services.archive.entry import ARCHIVE
 from hudi_services.bootstrap.entry import BOOTSTRAP
 from hudi_services.clean.entry import CLEAN
 from hudi_services.compact.entry import COMPACT
@@ -15,7 +16,7 @@ from hudi_services.sync.entry import SYNC
 
 Entries = tuple[ServiceEntry[Any], ...]
 
-ENTRIES: Entries = (INGEST, CLEAN, COMPACT, SYNC, BOOTSTRAP)
+ENTRIES: Entries = (INGEST, CLEAN, COMPACT, ARCHIVE, SYNC, BOOTSTRAP)
 
 
 def entry_named(name: str, entries: Iterable[ServiceEntry[Any]] = ENTRIES) -> ServiceEntry[Any]:

@@ -10,6 +10,7 @@ from hoodie.errors import HoodieError
 
 if TYPE_CHECKING:
     from hoodie import spark
+    from hoodie.services.archive.service import ARCHIVE
     from hoodie.services.clean.service import CLEAN
     from hoodie.services.compaction.service import COMPACTION
     from hoodie.services.log_compaction.service import LOG_COMPACTION
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "ARCHIVE",
     "CLEAN",
     "COMPACTION",
     "LOG_COMPACTION",
@@ -35,6 +37,7 @@ __all__ = [
 
 # Arrow takes a third of a second to load. Airflow parses DAG files all the time and wants only errors and option names.
 _LATER = {
+    "ARCHIVE": "hoodie.services.archive.service",
     "CLEAN": "hoodie.services.clean.service",
     "COMPACTION": "hoodie.services.compaction.service",
     "HoodieTable": "hoodie.table",

@@ -200,7 +200,7 @@ def test_garbage_leaves_the_table_as_it_was(table):
         (lambda table: table.read(options=["x"]), r"Options are no mapping.*\['x'\] \(list\)"),
         (lambda table: table.write(batch([]), options={"hoodie.table.name": None}), "has no value"),
         (lambda table: table.schedule(CLEAN), "no service that can do this"),
-        (lambda table: table.run(7), r"no service that can do this.*7 \(int\).*hoodie\.CLEAN"),
+        (lambda table: table.run(7), r"no service that can do this.*7 \(int\).*hoodie\.ARCHIVE"),
         (lambda table: HoodieTable.open(table.base_path, engine="spark"), r"'engine'.*LocalEngine\(\)"),
     ],
 )

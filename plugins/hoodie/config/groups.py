@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hoodie.config.after_write_keys import AFTER_WRITE_KEYS
+from hoodie.config.archive_keys import ARCHIVE_KEYS
 from hoodie.config.bootstrap_keys import BOOTSTRAP_KEYS
 from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.compaction_keys import COMPACTION_KEYS
@@ -30,6 +31,7 @@ class OptionGroup:
 INGEST_OPTIONS = OptionGroup("ingest", INGEST_KEYS)  # an ingestion is a write, too
 WRITE_OPTIONS = OptionGroup("write", (*CREATE_KEYS, *WRITE_KEYS, OPERATION, *AFTER_WRITE_KEYS))
 CLEAN_OPTIONS = OptionGroup("clean", CLEAN_KEYS)
+ARCHIVE_OPTIONS = OptionGroup("archive", ARCHIVE_KEYS)
 COMPACT_OPTIONS = OptionGroup("compact", COMPACTION_KEYS)
 SYNC_OPTIONS = OptionGroup("sync", SYNC_KEYS)
 BOOTSTRAP_OPTIONS = OptionGroup("bootstrap", (*CREATE_KEYS, *BOOTSTRAP_KEYS))
@@ -42,6 +44,7 @@ GROUPS = (
     INGEST_OPTIONS,
     WRITE_OPTIONS,
     CLEAN_OPTIONS,
+    ARCHIVE_OPTIONS,
     COMPACT_OPTIONS,
     SYNC_OPTIONS,
     BOOTSTRAP_OPTIONS,

@@ -14,10 +14,15 @@ from hoodie.errors import CorruptTableError
 
 
 @cache
+def schema_text(name: str) -> str:
+    """The schema `avsc/<name>.avsc`, as files carry it."""
+    return resources.files(__package__).joinpath("avsc", f"{name}.avsc").read_text()
+
+
+@cache
 def hudi_schema(name: str) -> Any:
     """The parsed schema `avsc/<name>.avsc`."""
-    text = resources.files(__package__).joinpath("avsc", f"{name}.avsc").read_text()
-    return fastavro.parse_schema(json.loads(text))
+    return fastavro.parse_schema(json.loads(schema_text(name)))
 
 
 def encode(name: str, record: dict[str, Any]) -> bytes:

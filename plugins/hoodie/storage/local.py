@@ -41,12 +41,12 @@ class LocalStorage:
     def list(self, folder: str) -> Listing:
         try:
             with os.scandir(self._at(folder)) as entries:
-                found = sorted(entries, key=lambda entry: entry.name)
+                found = sorted(entries, key=lambda entry: entry.name, reverse=True)
         except (FileNotFoundError, NotADirectoryError):
             return Listing()
         prefix = f"{folder}/" if folder else ""
         files, folders = [], []
-        for entry in found:
+        for entry in found:  # from the last name on: an archiver deletes the other way, and its reader must find no gap
             if self._is_folder(entry):
                 folders.append(prefix + entry.name)
             elif not entry.name.startswith(_TEMPORARY):
@@ -55,7 +55,7 @@ class LocalStorage:
                 except FileNotFoundError:  # deleted by a cleaner since the scan
                     continue
                 files.append(FileInfo(prefix + entry.name, stat.st_size, stat.st_mtime_ns // 1_000_000))
-        return Listing(tuple(files), tuple(folders))
+        return Listing(tuple(reversed(files)), tuple(reversed(folders)))
 
     def _is_folder(self, entry: os.DirEntry[str]) -> bool:
         """Raises CorruptTableError for a link that leads to itself or to a folder above it: all below would be there twice."""

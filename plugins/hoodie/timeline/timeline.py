@@ -9,11 +9,12 @@ from functools import cached_property
 from hoodie.display import Shown, Shows, counted
 from hoodie.errors import CorruptTableError
 from hoodie.model.time import Time
-from hoodie.storage.base import Storage
+from hoodie.storage.base import FileInfo, Storage
 from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, State
 from hoodie.timeline.layouts import Layout
 
 _SHOWN = 50  # instants that are shown, the newest
+_AT_ONCE = 900  # files that a store lists in one request; S3 1,000, folders among them
 
 
 @dataclass(frozen=True, repr=False)
@@ -129,7 +130,7 @@ def load_timeline(storage: Storage, layout: Layout) -> Timeline:
     Raises CorruptTableError for a completed instant without content: what it did is unknown, and that is not nothing.
     """
     found: list[Instant] = []
-    for file in storage.list(layout.folder).files:
+    for file in _listed(storage, layout):
         instant = layout.parse(file)
         if instant is None:
             continue
@@ -141,3 +142,19 @@ def load_timeline(storage: Storage, layout: Layout) -> Timeline:
             )
         found.append(instant)
     return Timeline.of(found)
+
+
+def _listed(storage: Storage, layout: Layout) -> Iterable[FileInfo]:
+    """The files of the timeline. A long listing is not of one moment: an archiver may have deleted in the middle of it.
+
+    Completed files go in the order of their times, so nothing is missing as long as the oldest one is there.
+    """
+    while True:
+        files = storage.list(layout.folder).files
+        if len(files) <= _AT_ONCE:
+            return files
+        completed = (i for file in files if (i := layout.parse(file)) is not None and i.is_completed)
+        commits = (i for i in completed if i.action in WRITE_ACTIONS)
+        oldest = min(commits, key=lambda instant: instant.time, default=None)
+        if oldest is None or storage.info(layout.path(oldest)) is not None:
+            return files

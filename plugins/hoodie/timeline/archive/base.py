@@ -17,6 +17,10 @@ SEARCH_ON = (
 )
 
 
+Key = tuple[Time, Action]
+"""What names an instant, archived or not: see `Instant.key`."""
+
+
 class ArchivedTimeline(Protocol):
     """Completed instants that are no longer on the active timeline. Nothing is read before it is asked for, nothing twice.
 
@@ -34,6 +38,10 @@ class ArchivedTimeline(Protocol):
 
     def completion_times(self, times: Collection[Time]) -> Mapping[Time, Time]:
         """Requested time -> completion time of those of the write instants `times` that are archived."""
+        ...
+
+    def known(self, instants: Collection[Instant]) -> frozenset[Key]:
+        """The keys of those of `instants` that are archived, though the active timeline has them, too."""
         ...
 
     def commit_metadata(self, instant: Instant) -> CommitMetadata:

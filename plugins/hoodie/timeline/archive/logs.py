@@ -21,7 +21,7 @@ from hoodie.model.clean import CleanResult
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.time import BEGINNING, Time
 from hoodie.storage.base import Storage
-from hoodie.timeline.archive.base import action_of, completion_times, torn
+from hoodie.timeline.archive.base import Key, action_of, completion_times, torn
 from hoodie.timeline.codecs.clean import clean_result_of
 from hoodie.timeline.codecs.commit import commit_of
 from hoodie.timeline.instant import Action, Instant, State
@@ -71,24 +71,38 @@ class LogArchive:
     def clean_result(self, instant: Instant) -> CleanResult:
         return clean_result_of(self._record(instant), self._of(instant))
 
+    def known(self, instants: Collection[Instant]) -> frozenset[Key]:
+        """Files are asked from the newest on, as far as they hold some of `instants`: an archiver that was interrupted left only
+        such as it stored last."""
+        wanted, found = {instant.key for instant in instants}, set[Key]()
+        for path in reversed(self._paths() if wanted else ()):
+            here = wanted.intersection(entry.instant.key for entry in self._of_file(path))
+            if not here:
+                break
+            found |= here
+        return frozenset(found)
+
     @cached_property
-    def _entries(self) -> dict[tuple[Time, Action], _Entry]:
-        found: dict[tuple[Time, Action], _Entry] = {}
+    def _entries(self) -> dict[Key, _Entry]:
+        found: dict[Key, _Entry] = {}
         for path in self._paths():
-            for block in scan_blocks(self._storage, path):
-                if block.kind is not BlockType.AVRO_DATA:
-                    raise torn(
-                        f"{self._storage.base_path}/{path}",
-                        f"{block.content_length} bytes from byte {block.offset} on that are no block of entries",
-                    )
-                found.update({entry.instant.key: entry for entry in self._completed(block)})
+            found.update({entry.instant.key: entry for entry in self._of_file(path)})
         return {key: found[key] for key in sorted(found)}
+
+    def _of_file(self, path: str) -> Iterator[_Entry]:
+        for block in scan_blocks(self._storage, path):
+            if block.kind is not BlockType.AVRO_DATA:
+                raise torn(
+                    f"{self._storage.base_path}/{path}",
+                    f"{block.content_length} bytes from byte {block.offset} on that are no block of entries",
+                )
+            yield from self._completed(block)
 
     def _paths(self) -> list[str]:
         files = {file.name: file.path for file in self._storage.list(self._folder).files}
         if _MERGE_PLAN in files:
             files.pop(self._unfinished_merge(files), None)
-        named = [(int(match[1]), path) for name, path in files.items() if (match := _NAME.match(name))]
+        named = [(number, path) for name, path in files.items() if (number := archive_number(name)) is not None]
         return [path for _, path in sorted(named)]
 
     def _unfinished_merge(self, files: Mapping[str, str]) -> str:
@@ -161,6 +175,12 @@ class LogArchive:
 
     def _where(self, block: LogBlock) -> str:
         return f"{self._storage.base_path}/{block.path}, block at byte {block.offset}"
+
+
+def archive_number(name: str) -> int | None:
+    """The place of an archived log among the others; None for any other file."""
+    match = _NAME.match(name)
+    return int(match[1]) if match else None
 
 
 @lru_cache(maxsize=8)

@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import contextmanager
 from functools import cached_property
 
 import pyarrow as pa
@@ -17,24 +14,13 @@ from hoodie.model.clean import CleanResult
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.time import BEGINNING, Time
 from hoodie.storage.base import Storage, closing_input
-from hoodie.timeline.archive.base import action_of, completion_times, missing, torn
+from hoodie.timeline.archive.base import Key, action_of, completion_times, missing, torn
+from hoodie.timeline.archive.manifest import HistoryFile, Manifests
 from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.timeline.codecs.commit import decode_commit_avro, decode_commit_json
 from hoodie.timeline.instant import Action, Instant, State
 
-_NAME = re.compile(r"^(\d+)_(\d+)_(\d+)\.parquet\Z", re.ASCII)
-_VERSION = "_version_"
-_MANIFEST = "manifest_"
 _Key = tuple[Time, Action | None]
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    """A data file: its name, and the least and greatest requested time of its instants."""
-
-    name: str
-    least: Time
-    greatest: Time
 
 
 class LsmArchive:
@@ -71,6 +57,11 @@ class LsmArchive:
         files = [f for f in self._files if any(f.least <= time <= f.greatest for time in times)]
         return completion_times([i for file in files for i in self._instants(file)], times)
 
+    def known(self, instants: Collection[Instant]) -> frozenset[Key]:
+        wanted = {instant.key for instant in instants}
+        files = [f for f in self._files if any(f.least <= time <= f.greatest for time, _ in wanted)]
+        return frozenset(wanted.intersection(i.key for file in files for i in self._instants(file)))
+
     def commit_metadata(self, instant: Instant) -> CommitMetadata:
         body, where = self._body(instant)
         # An upgrade from layout 1 may have kept the older encoding.
@@ -80,35 +71,10 @@ class LsmArchive:
         return decode_clean_result(*self._body(instant))
 
     @cached_property
-    def _files(self) -> tuple[_File, ...]:
-        version = self._manifest_version()
-        if version is None:  # nothing was archived yet
-            return ()
-        manifest = f"{_MANIFEST}{version}"
-        try:
-            names = [entry["fileName"] for entry in json.loads(self._storage.read(self._path(manifest)))["files"]]
-        except FileNotFoundError:
-            raise missing(self._where(manifest), _VERSION) from None
-        except (ValueError, KeyError, TypeError) as error:
-            raise torn(self._where(manifest), f"no list of files ({error!r})") from error
-        return tuple(self._named(name, manifest) for name in names)
+    def _files(self) -> tuple[HistoryFile, ...]:
+        return Manifests(self._storage, self._folder).current().files
 
-    def _manifest_version(self) -> int | None:
-        """Hudi replaces `_version_` in two steps. Without a whole one the newest manifest counts, as in Hudi's reader."""
-        with suppress(FileNotFoundError):
-            version = self._storage.read(self._path(_VERSION)).strip()
-            if version.isdigit():
-                return int(version)
-        numbers = (file.name.removeprefix(_MANIFEST) for file in self._storage.list(self._folder).files)
-        return max((int(number) for number in numbers if number.isascii() and number.isdigit()), default=None)
-
-    def _named(self, name: str, manifest: str) -> _File:
-        match = _NAME.match(str(name))
-        if match is None:
-            raise torn(self._where(manifest), f"the entry {name!r}, which is no file of the history")
-        return _File(name, Time.of(match[1]), Time.of(match[2]))
-
-    def _instants(self, file: _File) -> tuple[Instant, ...]:
+    def _instants(self, file: HistoryFile) -> tuple[Instant, ...]:
         known = self._read.get(file.name)
         if known is None:
             rows = self._columns(file.name, ["instantTime", "completionTime", "action"])
@@ -122,24 +88,37 @@ class LsmArchive:
         return known
 
     def _body(self, instant: Instant) -> tuple[bytes, str]:
+        """Of a file no more than the row group of the instant is held: merged ones are as large as a gigabyte."""
         name = instant.file_name.rpartition("/")[2]
         where = f"instant {instant} in {self._where(name)}"
-        if self._bodies[0] != name:
-            rows = self._columns(name, ["instantTime", "action", "metadata"])
-            times, words, bodies = (column.to_pylist() for column in rows.columns)
-            self._bodies = (
-                name,
-                {(time, action_of(word)): body or b"" for time, word, body in zip(times, words, bodies, strict=True)},
-            )
-        body = self._bodies[1].get((instant.time, instant.action))
+        key = (instant.time, instant.action)
+        if self._bodies[0] != name or key not in self._bodies[1]:
+            self._bodies = (name, self._row_group(name, key))
+        body = self._bodies[1].get(key)
         if body is None:
             raise torn(where, "no entry of it")
         return body, where
 
+    def _row_group(self, name: str, key: _Key) -> Mapping[_Key, bytes]:
+        """The bodies in the row group that has the instant `key`; nothing when none has."""
+        with self._opened(name) as file:
+            for number in range(file.num_row_groups):
+                times, words = file.read_row_group(number, ["instantTime", "action"]).to_pydict().values()
+                keys = [(time, action_of(word)) for time, word in zip(times, words, strict=True)]
+                if key in keys:
+                    bodies = file.read_row_group(number, ["metadata"]).column(0).to_pylist()
+                    return {each: body or b"" for each, body in zip(keys, bodies, strict=True)}
+        return {}
+
     def _columns(self, name: str, columns: Sequence[str]) -> pa.Table:
+        with self._opened(name) as file:
+            return file.read(list(columns)).select(list(columns))
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[pq.ParquetFile]:
         try:
             with closing_input(self._storage, self._path(name)) as source:
-                return pq.ParquetFile(source).read(list(columns)).select(list(columns))
+                yield pq.ParquetFile(source)
         except FileNotFoundError:
             raise missing(self._where(name), "the manifest") from None
         except (pa.ArrowException, KeyError, OSError) as error:

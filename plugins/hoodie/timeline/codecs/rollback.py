@@ -8,8 +8,9 @@ from typing import Any
 from hoodie.errors import UnsupportedTableError
 from hoodie.formats import avro_file
 from hoodie.model.rollback import RollbackPlan, RollbackResult
+from hoodie.model.time import Time
 from hoodie.timeline.instant import Action
-from hoodie.timeline.named import named_instant, named_path, reading
+from hoodie.timeline.named import named_instant, named_path, named_watermark, reading
 
 
 def encode_rollback_plan(plan: RollbackPlan, base_path: str) -> bytes:
@@ -53,6 +54,23 @@ def decode_rollback_plan(data: bytes, where: str, relative: Callable[[str], str]
 
 def encode_rollback_result(result: RollbackResult, base_path: str) -> bytes:
     return avro_file.encode("HoodieRollbackMetadata", rollback_record(result, base_path))
+
+
+def decode_rollback_result(data: bytes, where: str) -> RollbackResult:
+    """Raises CorruptTableError naming `where`, UnsafePathError for one that names what it may not."""
+    record = avro_file.decode(data, where)
+    with reading(where, "rollback"):
+        instants = record.get("instantsRollback") or [{"commitTime": each} for each in record["commitsRollback"]]
+        return RollbackResult(
+            Time.of(record["startRollbackTime"]),
+            record["timeTakenInMillis"],
+            named_watermark(instants[0]["commitTime"] if instants else None, where),
+            (instants[0].get("action") if instants else None) or "",
+            {
+                named_path(partition, where): tuple(entry["successDeleteFiles"])
+                for partition, entry in record["partitionMetadata"].items()
+            },
+        )
 
 
 def rollback_record(result: RollbackResult, base_path: str) -> dict[str, Any]:

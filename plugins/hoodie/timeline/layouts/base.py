@@ -13,6 +13,7 @@ from hoodie.model.names import LogFileName
 from hoodie.model.time import Time
 from hoodie.storage.base import FileInfo, Storage
 from hoodie.timeline.archive.base import ArchivedTimeline
+from hoodie.timeline.archive.writer import ArchiveSettings, ArchiveWriter
 from hoodie.timeline.codecs.written import Written
 from hoodie.timeline.instant import Action, Instant, State, format_time
 
@@ -30,6 +31,8 @@ class Layout(ABC):
     blocks and markers tell the instant."""
     clustering: ClassVar[Action]
     """The action under which a clustering is requested."""
+    cleans_archived_apart: ClassVar[bool]
+    """Whether cleans and rollbacks are archived by counts of their own. Else with the commits that they lie between."""
 
     def __init__(self, zone: tzinfo, folder: str, archive_folder: str) -> None:
         self._zone = zone
@@ -70,6 +73,10 @@ class Layout(ABC):
     @abstractmethod
     def open_archive(self, storage: Storage) -> ArchivedTimeline:
         """The archived timeline, of which nothing is read yet."""
+
+    @abstractmethod
+    def archive_writer(self, storage: Storage, settings: ArchiveSettings) -> ArchiveWriter:
+        """What puts instants into the archive."""
 
     def pending_name(self, instant: Instant) -> str:
         """File name of a requested or inflight instant."""

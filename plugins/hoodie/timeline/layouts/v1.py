@@ -11,7 +11,9 @@ from hoodie.model.names import LogFileName
 from hoodie.model.time import Time
 from hoodie.storage.base import FileInfo, Storage
 from hoodie.timeline.archive.base import ArchivedTimeline
+from hoodie.timeline.archive.log_writer import LogArchiveWriter
 from hoodie.timeline.archive.logs import LogArchive
+from hoodie.timeline.archive.writer import ArchiveSettings, ArchiveWriter
 from hoodie.timeline.codecs.commit import decode_commit_json, encode_commit_json
 from hoodie.timeline.codecs.written import Written, written_json
 from hoodie.timeline.instant import Action, Instant, State
@@ -26,6 +28,7 @@ class LayoutV1(Layout):
 
     names_tell_completion = False
     logs_tell_writer = False
+    cleans_archived_apart = True
     clustering = Action.REPLACE_COMMIT
 
     def __init__(self, zone: tzinfo, archive: str = "archived") -> None:
@@ -64,3 +67,6 @@ class LayoutV1(Layout):
 
     def open_archive(self, storage: Storage) -> ArchivedTimeline:
         return LogArchive(storage, self.archive_folder)
+
+    def archive_writer(self, storage: Storage, settings: ArchiveSettings) -> ArchiveWriter:
+        return LogArchiveWriter(storage, self.archive_folder, settings)

@@ -12,6 +12,8 @@ from hoodie.model.time import Time
 from hoodie.storage.base import FileInfo, Storage
 from hoodie.timeline.archive.base import ArchivedTimeline
 from hoodie.timeline.archive.lsm import LsmArchive
+from hoodie.timeline.archive.lsm_writer import LsmArchiveWriter
+from hoodie.timeline.archive.writer import ArchiveSettings, ArchiveWriter
 from hoodie.timeline.codecs.commit import decode_commit_avro, decode_commit_json, encode_commit_avro
 from hoodie.timeline.codecs.written import Written, written_avro, written_json
 from hoodie.timeline.instant import Action, Instant, State
@@ -24,6 +26,7 @@ class LayoutV2(Layout):
 
     names_tell_completion = True
     logs_tell_writer = True
+    cleans_archived_apart = False
     clustering = Action.CLUSTERING
 
     def __init__(self, zone: tzinfo, folder: str = "timeline", history: str = "history") -> None:
@@ -61,6 +64,9 @@ class LayoutV2(Layout):
 
     def open_archive(self, storage: Storage) -> ArchivedTimeline:
         return LsmArchive(storage, self.archive_folder)
+
+    def archive_writer(self, storage: Storage, settings: ArchiveSettings) -> ArchiveWriter:
+        return LsmArchiveWriter(storage, self.archive_folder, settings)
 
 
 def _of_layout_2(instant: Instant) -> bool:

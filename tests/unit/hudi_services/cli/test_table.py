@@ -77,6 +77,8 @@ def test_flags_and_options_are_those_of_the_dag(registry, name):
         table = table.model_copy(
             update={"sync": entry.section.kind(hoodie={"hoodie.datasource.hive_sync.mode": "hms"})}
         )
+    if name == "archive":
+        table = table.model_copy(update={"archive": entry.section.kind(hoodie={"hoodie.keep.min.commits": "21"})})
     mode = {"compact": "execute", "bootstrap": "validate"}.get(name, "")
     dag = entry.called_with(table, Asked(mode))
     found = registered(entry, table, {})

@@ -1,0 +1,34 @@
+"""Moves old instants from the active timeline of a table to its archive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hoodie.engine import Engine
+from hoodie.services.archive.plan import ArchivePlan
+from hoodie.services.archive.service import ARCHIVE
+from hoodie.services.decision import Decision
+from hoodie.table import HoodieTable
+from hudi_services.entry.work import Work
+from hudi_services.outcome.result import ServiceResult
+
+
+@dataclass(frozen=True)
+class ArchiveTask:
+    """An archival of the table at `base_path`; `options` are its own."""
+
+    base_path: str
+    options: Mapping[str, object]
+
+    def explain(self, engine: Engine) -> Decision[ArchivePlan]:
+        return HoodieTable.open(self.base_path, engine=engine).explain(ARCHIVE, self.options)
+
+    def run(self, engine: Engine) -> ServiceResult:
+        """The result's `instant` is the last one that was archived."""
+        done = HoodieTable.open(self.base_path, engine=engine).run(ARCHIVE, self.options)
+        message, instant = ARCHIVE.told(done)
+        return ServiceResult("archive", message, instant)
+
+    def work(self, engine: Engine) -> Work:
+        return Work(0, "files of the timeline are moved, no row is read")

@@ -1,0 +1,179 @@
+"""The archiver: moves old instants from the active timeline to the archive, some at a time, each time under the table's lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from hoodie.config import archive_keys as keys
+from hoodie.config.key import Options
+from hoodie.display import Shown, Shows, counted
+from hoodie.errors import MissingFileError
+from hoodie.model.time import Time
+from hoodie.services.archive.plan import ArchivePlan, checked, decide_archive
+from hoodie.services.decision import Decision
+from hoodie.services.service import Given
+from hoodie.storage.base import FileInfo, Storage
+from hoodie.timeline import Action, Instant
+from hoodie.timeline.archive.writer import ArchiveSettings, ArchiveWriter, Entry, StateFile
+from hoodie.transaction.locks import Locking, ensure_held, table_lock, verify_held
+from hoodie.transaction.recovery import recovered
+from hoodie.transaction.remains import delete_remains, marked_instants
+from hoodie.view import TableState
+from hoodie.view.access import TableAccess
+
+_INSTANTS = 500  # that are archived at once, under one lock
+_BYTES = 32 * 1024 * 1024  # of their files, which are held in memory
+
+_Key = tuple[Time, Action]
+_Files = dict[_Key, list[tuple[Instant, FileInfo]]]
+"""All files that the active timeline has of an instant, by its state."""
+
+
+@dataclass(frozen=True, repr=False)
+class ArchiveRun(Shows):
+    """What a call of the archiver did: how many instants it moved, and how many files of the history it merged."""
+
+    decision: Decision[ArchivePlan]
+    instants: int = 0
+    first: Time | None = None
+    last: Time | None = None
+    merged: int = 0
+
+    def shown(self) -> Shown:
+        """How many instants went, and the range of their times."""
+        line = f"ArchiveRun({counted(self.instants, 'instant')} archived; {self.decision.reason})"
+        rows = [(self.first, self.last, self.instants)] if self.instants else []
+        return Shown(line, columns=("from", "to", "instants"), rows=rows)
+
+
+def run_archive(access: TableAccess, given: Given) -> ArchiveRun:
+    """Archive what may go, in batches: between them others get the lock.
+
+    Safe to kill at any point: an instant is in the archive before its files go, and the next run removes what is left of it.
+    Raises what `decide_archive` raises, LockHeldError, and LockLostError.
+    """
+    options = checked(given)
+    locking = Locking.of(options)
+    decision = decide_archive(access.state(), given, access.clock)
+    if decision.plan is None:  # without waiting for a writer
+        return ArchiveRun(decision)
+    moved: list[Instant] = []
+    merged, more = 0, True
+    while more:
+        with table_lock(access.storage, access.clock, "archive", locking):
+            batch = _next_batch(access, given, options, begun=bool(moved))
+            moved += batch
+            more = bool(batch)
+            if not more and moved:
+                merged = _writer(access.state(), options).tidy()
+    times = [instant.time for instant in moved]
+    return ArchiveRun(decision, len(moved), min(times, default=None), max(times, default=None), merged)
+
+
+def _next_batch(access: TableAccess, given: Given, options: Options, *, begun: bool) -> Sequence[Instant]:
+    """Archive the oldest instants that may go. Call it under the lock."""
+    storage = access.storage
+    marked = marked_instants(storage)
+    state = access.state()
+    plan = decide_archive(state, given, access.clock, begun=begun, most=_INSTANTS).plan
+    if plan is None:
+        return ()
+    delete_remains(state, marked)  # what lost attempts have left would count as committed
+    files = _files(state)
+    batch = list(_within(plan.instants, files))
+    known = state.archive.known(batch)
+    new = [instant for instant in batch if instant.key not in known]
+    if len(new) < len(batch):
+        recovered(f"removed {counted(len(batch) - len(new), 'instant')} that an interrupted archival had stored")
+    if new:
+        entries = _entries(access, state, new, files, options[keys.DELETE_PARALLELISM])
+        verify_held()
+        _writer(state, options).add(entries)
+    verify_held()
+    _remove(access, state, batch, files, options[keys.DELETE_PARALLELISM])
+    return batch
+
+
+def _writer(state: TableState, options: Options) -> ArchiveWriter:
+    settings = ArchiveSettings(
+        options[keys.BLOCK_ENTRIES],
+        options[keys.LEVEL_FILES],
+        options[keys.LEVEL_FILE_BYTES],
+        options[keys.MANIFESTS_RETAINED],
+    )
+    return state.layout.archive_writer(state.storage, settings)
+
+
+def _files(state: TableState) -> _Files:
+    found: _Files = {}
+    for file in state.storage.list(state.layout.folder).files:
+        instant = state.layout.parse(file)
+        if instant is not None:
+            found.setdefault(instant.key, []).append((instant, file))
+    return {key: sorted(files, key=lambda each: each[0].state) for key, files in found.items()}
+
+
+def _within(instants: Iterable[Instant], files: _Files) -> Iterator[Instant]:
+    """The first of them, at least one, as far as their files are held in memory together."""
+    size = 0
+    for place, instant in enumerate(instants):
+        size += sum(file.size for _, file in files.get(instant.key, ()))
+        if place and size > _BYTES:
+            return
+        yield instant
+
+
+def _entries(
+    access: TableAccess, state: TableState, instants: Sequence[Instant], files: _Files, tasks: int
+) -> list[Entry]:
+    """The instants with the bodies of their files. Raises MissingFileError when one is gone, which under the lock none can."""
+    wanted = [file for instant in instants for _, file in files.get(instant.key, ()) if file.size]
+    read = access.engine.map(_ReadFiles(state.storage), _shared([file.path for file in wanted], tasks))
+    bodies = {path: body for part in read for path, body in part.items()}
+    entries = []
+    for instant in instants:
+        states = [StateFile(each, bodies.get(file.path, b"")) for each, file in files.get(instant.key, ())]
+        if not states or not states[-1].instant.is_completed:
+            raise MissingFileError(
+                f"The file of {state.where(instant)} is gone",
+                found="another process has removed it, although this one holds the table's lock",
+                fix="see with `hudi-services show locks` who uses which lock provider; nothing of this batch was archived",
+            )
+        entries.append(Entry(states[-1], tuple(states[:-1])))
+    return entries
+
+
+def _remove(access: TableAccess, state: TableState, instants: Sequence[Instant], files: _Files, tasks: int) -> None:
+    """Delete the files of archived instants. Pending ones go first, or the instant would look as if it was under way; completed
+    ones in the order of their times, so that no reader finds a gap."""
+    pending = [f for i in instants for each, f in files.get(i.key, ()) if not each.is_completed]
+    access.engine.map(_DeleteFiles(state.storage), _shared([file.path for file in pending], tasks))
+    for instant in instants:
+        for each, file in files.get(instant.key, ()):
+            if each.is_completed:
+                ensure_held()
+                state.storage.delete(file.path)
+
+
+def _shared(paths: Sequence[str], tasks: int) -> list[Sequence[str]]:
+    """The paths for at most so many tasks."""
+    count = max(1, min(tasks, len(paths)))
+    return [paths[start::count] for start in range(count)] if paths else []
+
+
+@dataclass(frozen=True)
+class _ReadFiles:
+    storage: Storage
+
+    def __call__(self, paths: Sequence[str]) -> dict[str, bytes]:
+        return {path: self.storage.read(path) for path in paths}
+
+
+@dataclass(frozen=True)
+class _DeleteFiles:
+    storage: Storage
+
+    def __call__(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            self.storage.delete(path)

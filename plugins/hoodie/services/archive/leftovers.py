@@ -1,0 +1,62 @@
+"""Files that would be read again once an instant is archived: looked for before it is (format notes, section 3.3).
+
+A file that is older than the active timeline counts as committed, and a file group that no replacecommit on it names as current.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from hoodie.model.files import GroupId
+from hoodie.model.time import Time
+from hoodie.services.archive.retained import Hold
+from hoodie.timeline import Action, Instant
+from hoodie.timeline.codecs.rollback import decode_rollback_result
+from hoodie.view import TableState
+from hoodie.view.files import PartitionFiles
+
+
+class Partitions:
+    """The files of partitions, each listed once."""
+
+    def __init__(self, state: TableState) -> None:
+        self._state = state
+        self._known: dict[str, PartitionFiles] = {}
+
+    def of(self, partitions: Iterable[str]) -> list[PartitionFiles]:
+        wanted = sorted(set(partitions))
+        missing = [partition for partition in wanted if partition not in self._known]
+        for found in self._state.files.of(missing):
+            self._known[found.partition] = found
+        return [self._known[partition] for partition in wanted]
+
+
+def uncleaned(state: TableState, instants: Iterable[Instant], partitions: Partitions) -> Iterator[Hold]:
+    """The first replacecommit of these of which a replaced file group has files: without it they would be read again."""
+    for instant in instants:
+        if instant.action.completed_as is not Action.REPLACE_COMMIT:
+            continue
+        replaced = state.commit_metadata(instant).replaced
+        groups = {GroupId(partition, file_id) for partition, ids in replaced.items() for file_id in ids}
+        for found in partitions.of(replaced):
+            if any(file.group in groups for file in (*found.base_files, *found.log_files)):
+                what = f"file groups of partition {found.partition!r} that {instant} replaced are not cleaned yet"
+                yield Hold(instant.time, what, instant)
+                return
+
+
+def taken_back(state: TableState, until: Time, partitions: Partitions) -> Iterator[Hold]:
+    """The first instant before `until` that was rolled back and of which a file is there: it would count as committed."""
+    start, known = state.timeline.start, {i.time for i in state.timeline if i.action is not Action.ROLLBACK}
+    for rollback in state.timeline.completed(Action.ROLLBACK):
+        result = decode_rollback_result(state.body(rollback), state.where(rollback))
+        again = result.instant in known  # a compaction that was begun anew, and is complete or waits
+        if again or start is None or not start <= result.instant < until:
+            continue
+        for found in partitions.of(result.deleted):
+            left = [file.path for file in found.base_files if file.instant == result.instant]
+            if state.layout.logs_tell_writer:
+                left += [log.path for log in found.log_files if log.time == result.instant]
+            if left:
+                yield Hold(result.instant, f"{left[0]} is left of {result.instant}, which was rolled back", rollback)
+                return

@@ -1,0 +1,139 @@
+"""Which instants go into the archive: read from the table, decided by `hoodie.services.archive.retained`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hoodie.clock import Clock
+from hoodie.config import archive_keys as keys
+from hoodie.config.key import Options, resolve
+from hoodie.display import counted
+from hoodie.errors import ConfigError
+from hoodie.model.time import BEGINNING, Time
+from hoodie.services.archive.leftovers import Partitions, taken_back, uncleaned
+from hoodie.services.archive.retained import Hold, archivable, holds, kept_at_least
+from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.service import Given
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant
+from hoodie.timeline.codecs.clean import decode_clean_result
+from hoodie.view import TableState
+
+_METADATA_TABLE = ".hoodie/metadata"
+_TAKING_BACK = frozenset({Action.ROLLBACK, Action.RESTORE})
+
+
+@dataclass(frozen=True)
+class ArchivePlan:
+    """Completed instants that go, ascending, with the bytes of their completed files."""
+
+    instants: tuple[Instant, ...]
+
+    @property
+    def bytes(self) -> int:
+        return sum(instant.stamp[0] for instant in self.instants)
+
+
+def decide_archive(
+    state: TableState, given: Given, clock: Clock, *, begun: bool = False, most: int | None = None
+) -> Decision[ArchivePlan]:
+    """Plan an archival with the options of `hoodie.config.archive_keys`. Changes nothing; lists partitions of which file groups
+    were replaced, or commits taken back.
+
+    A run that has `begun` goes on to the fewest commits, and takes `most` instants at once. Raises ConfigError, and
+    CorruptTableError when an instant that is asked cannot be read.
+    """
+    options = checked(given)
+    timeline = state.timeline
+    undone = next((i for i in timeline.pending if i.action in _TAKING_BACK), None)
+    if undone is not None:
+        return _nothing(state, f"{undone} is not complete; the next write ends it", Hold(undone.time, "", undone))
+    kept = kept_at_least(timeline, options, clock.now(), state.zone)
+    allowed = kept if begun else options[keys.MAX_COMMITS] - options[keys.MIN_COMMITS] + kept
+    apart = state.layout.cleans_archived_apart
+    others = [len(timeline.completed(action)) for action in (Action.CLEAN, Action.ROLLBACK)] if apart else []
+    if max([len(timeline.commits), *others]) <= allowed:
+        return _nothing(state, f"{_commits(state)} on the timeline, and it is archived from {allowed + 1} on")
+    found = [*holds(timeline, options, state.properties.is_merge_on_read, _last_clean(state)), *_metadata_table(state)]
+    instants = archivable(timeline, found, kept, allowed, cleans_apart=apart)[:most]
+    partitions = Partitions(state)
+    found += uncleaned(state, instants, partitions)
+    commits = [i for i in instants if i.action.completed_as in WRITE_ACTIONS]
+    if commits:
+        found += taken_back(state, commits[-1].time, partitions)
+    instants = archivable(timeline, found, kept, allowed, cleans_apart=apart)[:most]
+    first = min(found, key=lambda hold: hold.since, default=None)
+    reason = f"{_commits(state)} on the timeline, and the last {kept} stay"
+    if first is not None and first.since < _since(state, kept):
+        reason += f"; held back: {first.why}"
+    if not instants:
+        return _nothing(state, reason, first)
+    return _decision(state, ArchivePlan(instants), reason, first)
+
+
+def checked(given: Given) -> Options:
+    """The options of an archival. Raises ConfigError for those that contradict each other."""
+    options = resolve(given, keys.ARCHIVE_KEYS)
+    if options[keys.MAX_COMMITS] <= options[keys.MIN_COMMITS]:
+        raise ConfigError(
+            f"{keys.MAX_COMMITS.name} must be greater than {keys.MIN_COMMITS.name}",
+            found=f"{options[keys.MAX_COMMITS]} and {options[keys.MIN_COMMITS]}",
+            fix="raise the first, or lower the second",
+        )
+    return options
+
+
+def _since(state: TableState, kept: int) -> Time:
+    """The first of the commits that would stay if nothing held archival back."""
+    commits = state.timeline.commits
+    return commits[-kept].time if len(commits) > kept else BEGINNING
+
+
+def _last_clean(state: TableState) -> Time | None:
+    cleans = state.timeline.completed(Action.CLEAN)
+    if not cleans:
+        return None
+    return decode_clean_result(state.body(cleans[-1]), state.where(cleans[-1])).earliest_to_retain or None
+
+
+def _metadata_table(state: TableState) -> Iterator[Hold]:
+    """Hudi's metadata table needs the instants since its last compaction: all, where there was none."""
+    if not state.properties.has_metadata_table:
+        return
+    files = state.storage.list(f"{_METADATA_TABLE}/{state.layout.folder}").files
+    found = [instant for file in files if (instant := state.layout.parse(file)) is not None]
+    last = max((i.time for i in found if i.is_completed and i.action is Action.COMMIT), default=None)
+    if last is None:
+        yield Hold(BEGINNING, "Hudi's metadata table was not compacted yet", every=True)
+    elif not state.layout.names_tell_completion:
+        yield Hold(last, f"Hudi's metadata table was last compacted at {last}", every=True)
+    else:
+        later = (i.time for i in state.timeline.commits if (i.completion_time or i.time) > last)
+        since = next(later, None)
+        if since is not None:
+            yield Hold(since, f"Hudi's metadata table was last compacted at {last}", every=True)
+
+
+def _commits(state: TableState) -> str:
+    return counted(len(state.timeline.commits), "commit")
+
+
+def _nothing(state: TableState, reason: str, hold: Hold | None = None) -> Decision[ArchivePlan]:
+    return _decision(state, None, reason, hold)
+
+
+def _decision(state: TableState, plan: ArchivePlan | None, reason: str, hold: Hold | None) -> Decision[ArchivePlan]:
+    return Decision(
+        plan,
+        reason,
+        {
+            "commits_on_timeline": len(state.timeline.commits),
+            "held_back_by": str(hold.instant) if hold and hold.instant else None,
+        },
+        Items("archive", plan.instants if plan else (), plan.bytes if plan else 0, "instant", _item),
+        before=(),
+    )
+
+
+def _item(instant: Instant) -> Item:
+    return Item(instant.file_name, instant.stamp[0], None, {"instant": instant.time, "action": str(instant.action)})

@@ -1,0 +1,41 @@
+"""The archiver as a service: it acts at once, in batches under the table's lock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hoodie.clock import Clock
+from hoodie.config.groups import ARCHIVE_OPTIONS, OptionGroup
+from hoodie.display import counted
+from hoodie.services.archive.execute import ArchiveRun, run_archive
+from hoodie.services.archive.plan import ArchivePlan, decide_archive
+from hoodie.services.decision import Decision
+from hoodie.services.service import Given
+from hoodie.view import TableState
+from hoodie.view.access import TableAccess
+
+
+@dataclass(frozen=True)
+class Archive:
+    """Moves old instants from the active timeline to the archive."""
+
+    name: str = "archive"
+    options: OptionGroup = ARCHIVE_OPTIONS
+
+    def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[ArchivePlan]:
+        """See `decide_archive`."""
+        return decide_archive(state, options, clock)
+
+    def run(self, access: TableAccess, options: Given) -> ArchiveRun:
+        """See `run_archive`."""
+        return run_archive(access, options)
+
+    def told(self, done: ArchiveRun) -> tuple[str, str | None]:
+        if not done.instants:
+            return f"nothing to do: {done.decision.reason}", None
+        merged = f"; {done.merged} files of the history merged" if done.merged else ""
+        return f"{counted(done.instants, 'instant')} archived{merged}; {done.decision.reason}", done.last
+
+
+ARCHIVE = Archive()
+"""The service `archive`."""

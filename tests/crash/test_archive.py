@@ -1,0 +1,97 @@
+"""An archival that dies, or loses an answer, at each of its storage calls: no instant is lost, none is stored twice."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+
+import pyarrow.parquet as pq
+import pytest
+
+from hoodie import ARCHIVE, CLEAN, HoodieTable
+from hoodie.errors import HoodieError
+from hoodie.storage import LocalStorage
+from hoodie.timeline.archive import LogArchive
+from tests.crash.test_crash import reopen
+from tests.support.clock import FakeClock
+from tests.support.faulty import FaultyStorage, Killed
+from tests.support.tables import SMALL_BLOOM, batch, content, create
+
+SHORT = {
+    "hoodie.keep.min.commits": 2,
+    "hoodie.keep.max.commits": 3,
+    "hoodie.clean.commits.retained": 1,
+    "hoodie.timeline.compaction.batch.size": 2,
+    "hoodie.timeline.manifest.retained.versions": 1,
+}
+SHORTER = SHORT | {
+    "hoodie.keep.max.commits": 2,
+    "hoodie.keep.min.commits": 1,
+    "hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS",
+}
+
+
+def prepare(path, version):
+    """Some commits are archived by two runs already, so that the next one merges files of the history."""
+    table = create(path, FakeClock(), **{"hoodie.write.table.version": version})
+    for number in range(9):
+        table.write(batch([("same", "p", number + 1, number), (f"k{number}", "p", 1, number)]), "upsert", SMALL_BLOOM)
+        if number == 5:
+            table.run(CLEAN, {"hoodie.clean.commits.retained": 4})
+            table.run(ARCHIVE, SHORT | {"hoodie.timeline.compaction.batch.size": 10})
+    return table
+
+
+def every(table):
+    state = table.state()
+    return {(i.time, i.action.completed_as) for i in (*state.archive.instants(), *state.timeline)}
+
+
+def stored(table):
+    """How often each completed instant stands in the archive."""
+    state = table.state()
+    if isinstance(state.archive, LogArchive):
+        archive = state.archive
+        return Counter(entry.instant.key for path in archive._paths() for entry in archive._of_file(path))
+    rows = Counter()
+    for file in state.archive._files:
+        found = pq.read_table(f"{table.base_path}/{state.layout.archive_folder}/{file.name}")
+        rows.update(zip(found["instantTime"].to_pylist(), found["action"].to_pylist(), strict=True))
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("version", "kind"),
+    [("9", "kill"), ("6", "kill"), ("9", "half"), ("6", "full"), ("9", "lost"), ("6", "retried"), ("9", "deaf")],
+)
+def test_archival_at_every_storage_call(tmp_path, version, kind):
+    origin = prepare(tmp_path / "origin", version)
+    wanted, rows = every(origin), content(origin)
+    for fail_at in range(1, 1000):
+        path = tmp_path / "run"
+        shutil.rmtree(path, ignore_errors=True)
+        shutil.copytree(tmp_path / "origin", path)
+        storage = FaultyStorage(path, fail_at, "kill" if kind == "half" else kind, half=kind == "half")
+        clock = FakeClock(FakeClock().time.replace(month=2))
+        error = None
+        try:
+            reopen(storage, clock).run(ARCHIVE, SHORT)
+        except (Killed, HoodieError, OSError) as caught:
+            error = caught
+        call = f"{fail_at} {storage.log[fail_at - 1 : fail_at]}: {error!r}"
+        if storage.calls < fail_at:
+            assert fail_at > 20
+            return
+        left = HoodieTable.open(str(path), clock=clock)
+        assert every(left) == wanted, call
+        assert content(left) == rows, call
+        LocalStorage(str(path)).delete(".hoodie/lock")  # its process is gone
+        left.write(batch([("z", "p", 9, 9)]), "upsert", SMALL_BLOOM)
+        left.run(ARCHIVE, SHORTER)
+        again = HoodieTable.open(str(path), clock=clock)
+        assert len(again.timeline.commits) == 1, call
+        assert every(again) > wanted, call
+        assert max(stored(again).values()) == 1, call
+        assert not {i.key for i in again.timeline} & set(stored(again)), call
+        assert content(again) == rows | {"z": ("p", 9, 9)}, call
+    raise AssertionError("the archival never ended")

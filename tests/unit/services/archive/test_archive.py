@@ -1,0 +1,254 @@
+"""The archiver: which instants go, that nothing of them is lost, and that those who need an old instant find it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hoodie import ARCHIVE, CLEAN, COMPACTION, HoodieTable
+from hoodie.errors import ConfigError
+from hoodie.timeline import Action, State
+from tests.support.clock import FakeClock
+from tests.support.tables import SMALL_BLOOM, batch, content, create
+
+SHORT = {
+    "hoodie.keep.min.commits": 2,
+    "hoodie.keep.max.commits": 3,
+    "hoodie.clean.commits.retained": 1,
+    "hoodie.compact.inline.max.delta.commits": 1,
+}
+
+
+def written(path, commits=8, **options):
+    """A table with so many commits, each of which updates a key; of a copy-on-write table also adds one."""
+    table = create(path, FakeClock(), **options)
+    adds = options.get("hoodie.table.type") != "MERGE_ON_READ"
+    for number in range(commits):
+        rows = [("same", "p", number + 1, number), *([(f"k{number}", "p", 1, number)] if adds else [])]
+        table.write(batch(rows), "upsert", SMALL_BLOOM, extra_metadata={"n": str(number)})
+    return table
+
+
+@pytest.fixture(params=["9", "6"])
+def version(request):
+    return request.param
+
+
+@pytest.fixture(params=["COPY_ON_WRITE", "MERGE_ON_READ"])
+def table(request, version, tmp_path):
+    return written(tmp_path / "t", **{"hoodie.write.table.version": version, "hoodie.table.type": request.param})
+
+
+def every(table):
+    """All instants, archived and not, as they are told: time, action, completion time in versions 8 and 9."""
+    state = table.state()
+    found = [*state.archive.instants(), *state.timeline]
+    keep = state.layout.names_tell_completion
+    return [(i.time, i.action.completed_as, i.completion_time if keep else None) for i in found]
+
+
+def test_old_instants_move_and_nothing_else_changes(table):
+    merge_on_read = table.state().properties.is_merge_on_read
+    if merge_on_read:
+        assert table.schedule(COMPACTION, {"hoodie.compact.inline.max.delta.commits": 1})
+        table.run(COMPACTION)
+        for number in (8, 9):
+            table.write(batch([("same", "p", number + 1, number)]), "upsert", SMALL_BLOOM)
+    table.run(CLEAN, {"hoodie.clean.commits.retained": 3})
+    before, rows, commits = every(table), content(table), table.timeline.commits
+    bodies = {i.key: table.state().commit_metadata(i) for i in commits}
+    table.run(ARCHIVE, SHORT)
+    again = HoodieTable.open(table.base_path)
+    assert every(again) == before
+    assert content(again) == rows
+    assert len(again.timeline.commits) in ((2, 3) if merge_on_read else (2,))
+    state = again.state()
+    assert {i.key: state.commit_metadata(i) for i in state.archive.instants() if i.key in bodies} == {
+        key: body for key, body in bodies.items() if key not in {i.key for i in again.timeline}
+    }
+    left = {file.name.partition(".")[0].partition("_")[0] for file in again.storage.list(state.layout.folder).files}
+    gone = {i.time for i in state.archive.instants()}
+    assert gone
+    assert not gone & left
+    assert again.run(ARCHIVE, SHORT).instants == 0
+    again.write(batch([("same", "p", 99, 99)]), "upsert", SMALL_BLOOM)
+    assert content(again)["same"] == ("p", 99, 99)
+
+
+def test_not_before_there_are_more_than_the_maximum(version, tmp_path):
+    table = written(tmp_path / "t", 3, **{"hoodie.write.table.version": version})
+    decision = table.explain(ARCHIVE, SHORT)
+    assert (decision.plan, decision.reason) == (None, "3 commits on the timeline, and it is archived from 4 on")
+    assert table.run(ARCHIVE, SHORT).instants == 0
+    assert table.explain(ARCHIVE, SHORT | {"hoodie.keep.max.commits": 30}).plan is None
+
+
+def test_an_explanation_changes_nothing(table):
+    before = every(table)
+    decision = table.explain(ARCHIVE, SHORT)
+    told = decision.as_dict("archive")
+    assert told["files"][0]["instant"] == table.timeline.commits[0].time
+    assert json.dumps(told)
+    assert f"would archive {len(decision.items)} instants" in decision.as_text("archive")
+    assert every(table) == before
+    files = table.storage.list(table.state().layout.archive_folder).files
+    assert [file.name for file in files if file.name != ".keep"] == []
+
+
+def test_options_that_contradict_each_other_are_refused(table):
+    with pytest.raises(ConfigError, match="must be greater"):
+        table.run(ARCHIVE, {"hoodie.keep.min.commits": 5, "hoodie.keep.max.commits": 5})
+
+
+def test_more_stays_than_the_cleaner_counts(version, tmp_path):
+    table = written(tmp_path / "t", 8, **{"hoodie.write.table.version": version})
+    table.run(ARCHIVE, SHORT | {"hoodie.clean.commits.retained": 5})
+    assert len(table.timeline.commits) == 6
+    assert table.explain(CLEAN, {"hoodie.clean.commits.retained": 5}).plan is not None
+
+
+def test_a_savepoint_holds_archival_back_unless_it_is_passed_over(version, tmp_path):
+    table = written(tmp_path / "t", 8, **{"hoodie.write.table.version": version})
+    saved = table.timeline.commits[2]
+    table.savepoint(saved.time)
+    decision = table.explain(ARCHIVE, SHORT)
+    assert f"held back: there is a savepoint of {saved.time}" in decision.reason
+    table.run(ARCHIVE, SHORT)
+    assert table.timeline.commits[0] == saved
+    rows, seen = content(table), content(table, as_of=saved.time)
+    table.run(ARCHIVE, SHORT | {"hoodie.archive.beyond.savepoint": "true"})
+    again = HoodieTable.open(table.base_path)
+    assert again.timeline.commits[0].time == saved.time
+    assert len(again.timeline.commits) == 2
+    assert content(again) == rows
+    assert content(again, as_of=saved.time) == seen
+
+
+def test_a_pending_write_keeps_its_last_commit(version, tmp_path):
+    table = written(tmp_path / "t", 8, **{"hoodie.write.table.version": version})
+    commits = table.timeline.commits
+    time = f"{int(commits[4].time) + 1}"
+    folder = table.state().layout.folder
+    table.storage.create(f"{folder}/{time}.commit.requested", b"")
+    decision = table.explain(ARCHIVE, SHORT)
+    assert f"held back: {time} commit REQUESTED is not complete" in decision.reason
+    assert decision.facts["held_back_by"] == f"{time} commit REQUESTED"
+    table.run(ARCHIVE, SHORT)
+    assert table.timeline.commits[0] == commits[4]
+
+
+def test_nothing_is_archived_while_something_is_taken_back(version, tmp_path):
+    table = written(tmp_path / "t", 8, **{"hoodie.write.table.version": version})
+    time = f"{int(table.timeline.commits[-1].time) + 1}"
+    table.storage.create(f"{table.state().layout.folder}/{time}.rollback.requested", b"")
+    decision = table.explain(ARCHIVE, SHORT)
+    assert decision.plan is None
+    assert "is not complete; the next write ends it" in decision.reason
+
+
+def test_delta_commits_that_the_next_compaction_counts_stay(version, tmp_path):
+    options = {"hoodie.write.table.version": version, "hoodie.table.type": "MERGE_ON_READ"}
+    table = written(tmp_path / "t", 8, **options)
+    table.run(ARCHIVE, SHORT | {"hoodie.compact.inline.max.delta.commits": 6})
+    assert len(table.timeline.commits) == 6
+    assert table.explain(COMPACTION, {"hoodie.compact.inline.max.delta.commits": 6}).plan is not None
+
+
+def test_what_was_replaced_is_cleaned_before_its_replacecommit_goes(version, tmp_path):
+    """Without the replacecommit the rows of the replaced file groups would be read again."""
+    table = written(tmp_path / "t", 4, **{"hoodie.write.table.version": version})
+    replaced = replace_by_hand(table)
+    for number in range(4, 8):
+        table.write(batch([(f"k{number}", "p", 1, number)]), "upsert", SMALL_BLOOM)
+    rows = content(table)
+    decision = table.explain(ARCHIVE, SHORT)
+    assert "are not cleaned yet" in decision.reason
+    table.run(ARCHIVE, SHORT)
+    assert table.timeline.commits[0].time == replaced.time
+    table.run(CLEAN, {"hoodie.clean.commits.retained": 2})
+    table.run(ARCHIVE, SHORT)
+    assert len(table.timeline.commits) == 2
+    assert content(HoodieTable.open(table.base_path)) == rows
+
+
+def replace_by_hand(table):
+    """A replacecommit of this library's own make, as a clustering leaves it: all file groups replaced by nothing."""
+    from hoodie.model.commit import CommitMetadata
+    from hoodie.timeline import Instant
+    from hoodie.transaction import instants
+    from hoodie.transaction.times import new_time
+    from hoodie.view import TableView
+
+    state = table.state()
+    groups = {}
+    for group in TableView(state).groups:
+        groups.setdefault(group.partition, []).append(group.file_id)
+    begun = instants.request(state, new_time(state, table.clock), Action.REPLACE_COMMIT)
+    begun = instants.start(state, begun)
+    schema = state.commit_metadata(state.timeline.commits[-1]).extra
+    metadata = CommitMetadata("DELETE_PARTITION", (), schema, {p: tuple(ids) for p, ids in groups.items()}, False)
+    done = instants.complete(state, begun, state.layout.encode_commit(metadata, replace=True), table.clock)
+    assert isinstance(done, Instant)
+    return done
+
+
+def test_a_file_of_a_commit_that_was_taken_back_is_never_seen_again(version, tmp_path):
+    """Older than the timeline it would count as committed."""
+    table = written(tmp_path / "t", 4, **{"hoodie.write.table.version": version})
+    last = table.timeline.commits[-1]
+    path = next(stat.path for stat in table.state().commit_metadata(last).stats)
+    body = table.storage.read(path)
+    from hoodie import Rollback
+
+    table.run(Rollback(last.time))
+    for number in range(4, 9):
+        table.write(batch([(f"k{number}", "p", 1, number)]), "upsert", SMALL_BLOOM)
+    rows = content(table)
+    table.storage.create(path, body)  # a task that nobody knew of has written it since
+    assert content(table) == rows
+    decision = table.explain(ARCHIVE, SHORT)
+    assert f"{path} is left of {last.time}, which was rolled back" in decision.reason
+    table.run(ARCHIVE, SHORT)
+    assert content(HoodieTable.open(table.base_path)) == rows
+    table.storage.delete(path)
+    table.run(ARCHIVE, SHORT)
+    assert len(table.timeline.commits) == 2
+    assert content(HoodieTable.open(table.base_path)) == rows
+
+
+def test_levels_of_the_history_are_merged_and_old_files_go(tmp_path):
+    table = create(tmp_path / "t", FakeClock())
+    options = SHORT | {"hoodie.timeline.compaction.batch.size": 2, "hoodie.timeline.manifest.retained.versions": 2}
+    for number in range(14):
+        table.write(batch([(f"k{number}", "p", 1, number)]), "upsert", SMALL_BLOOM)
+        table.run(ARCHIVE, options)
+    state = table.state()
+    folder = state.layout.archive_folder
+    names = [file.name for file in table.storage.list(folder).files]
+    times = [i.time for i in state.archive.instants()]
+    assert times == sorted(set(times))
+    assert len(times) + len(state.timeline) == 14
+    assert {name.rpartition("_")[2] for name in names if name.endswith(".parquet")} >= {"1.parquet"}
+    assert sum(name.startswith("manifest_") for name in names) <= 2 + 2
+    version = table.storage.read(f"{folder}/_version_").decode()
+    manifest = json.loads(table.storage.read(f"{folder}/manifest_{version}"))
+    assert {file["fileName"] for file in manifest["files"]} <= set(names)
+    assert all(table.storage.info(f"{folder}/{f['fileName']}").size == f["fileLen"] for f in manifest["files"])
+    for instant in state.archive.instants():
+        assert state.commit_metadata(instant).stats
+
+
+def test_cleans_of_version_6_go_by_their_own_count(tmp_path):
+    table = create(tmp_path / "t", FakeClock(), **{"hoodie.write.table.version": "6"})
+    for number in range(8):
+        table.write(batch([("k", "p", number, number)]), "upsert", SMALL_BLOOM)
+        table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
+    cleans = table.timeline.completed(Action.CLEAN)
+    assert len(cleans) > 3
+    table.run(ARCHIVE, SHORT)
+    assert table.timeline.completed(Action.CLEAN) == cleans[-2:]
+    archived = [i for i in table.state().archive.instants() if i.action is Action.CLEAN]
+    assert [i.time for i in archived] == [i.time for i in cleans[:-2]]
+    assert table.state().archive.clean_result(archived[0]).start == archived[0].time
+    assert all(i.state is State.COMPLETED for i in archived)
