@@ -23,7 +23,7 @@ def ensure() -> None:
     wanted = hashlib.sha256(lock.read_bytes()).hexdigest()
     if not stamp.exists() or stamp.read_text() != wanted:
         venv.create(PYTHON.parents[1], with_pip=True, clear=True)
-        command = [PYTHON, "-m", "pip", "install", "-q", "--require-hashes", "-r", lock]
+        command = [str(PYTHON), "-m", "pip", "install", "-q", "--require-hashes", "-r", str(lock)]
         subprocess.run(command, check=True)
         stamp.write_text(wanted)
     for version, jar in BUNDLES.items():

@@ -285,14 +285,20 @@ class BaseFileReader:
         """The row groups whose statistics do not rule the filter out; None (all) when a type of the file differs."""
         return matching_row_groups(self._source, self.schema, expression, schema)
 
+    def key_range(self) -> tuple[str, str] | None:
+        """The least and the greatest key by the footer, by Java's order of texts; None when the writer left them out."""
+        metadata = self._file.metadata.metadata or {}
+        low, high = (metadata.get(name.encode()) for name in (_MIN_KEY, _MAX_KEY))
+        return None if low is None or high is None else (low.decode(), high.decode())
+
     def key_index(self) -> KeyIndex | None:
         """The bloom filter and key range of the footer; None when the writer left them out."""
         metadata = self._file.metadata.metadata or {}
-        bloom, low, high = (metadata.get(name.encode()) for name in (_BLOOM, _MIN_KEY, _MAX_KEY))
-        if bloom is None or low is None or high is None:
+        bloom, bounds = metadata.get(_BLOOM.encode()), self.key_range()
+        if bloom is None or bounds is None:
             return None
         code = metadata.get(_BLOOM_TYPE.encode(), b"SIMPLE").decode()
-        return KeyIndex(BloomFilter.parse(bloom.decode(), code), low.decode(), high.decode())
+        return KeyIndex(BloomFilter.parse(bloom.decode(), code), *bounds)
 
     def _corrupt(self, error: Exception) -> CorruptFileError:
         return CorruptFileError(

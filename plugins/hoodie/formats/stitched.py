@@ -73,6 +73,10 @@ class StitchedReader:
     def row_groups(self) -> int:
         return int(self._source.metadata.num_row_groups)
 
+    def key_range(self) -> tuple[str, str] | None:
+        """The range of keys in the skeleton's footer."""
+        return self._skeleton.key_range()
+
     def key_index(self) -> KeyIndex | None:
         """The bloom filter and key range of the skeleton's footer."""
         return self._skeleton.key_index()

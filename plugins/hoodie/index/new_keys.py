@@ -6,7 +6,7 @@ twice. A key is 8 bytes here, a hash of 64 bits: what the driver holds of a writ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -14,8 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.formats.base_file import BaseFileReader
 from hoodie.formats.murmur import murmur2_twice
-from hoodie.index.simple import KeySplit
+from hoodie.formats.stitched import StitchedReader, open_base_file
+from hoodie.index.simple import base_file_keys, log_keys
 from hoodie.keygen import StoredKeys
 from hoodie.model.commit import NO_PREVIOUS_COMMIT, WriteStat
 from hoodie.model.files import BaseFile, FileSlice, GroupId
@@ -28,38 +30,86 @@ from hoodie.view import TableState, TableView
 
 _READERS = 8  # files that are read at once
 _MOST = 64 * 1024 * 1024  # keys of a write that are held, half a GiB; past them a partition conflicts as a whole
+_FEW = (
+    1000  # keys that are looked for in bloom filters, which costs more than to read a file's keys when there are many
+)
+
+
+@dataclass(frozen=True)
+class KeySet:
+    """Some keys: their sorted 64-bit hashes (uint64), the least and the greatest of them, and themselves while they are few."""
+
+    hashes: np.ndarray
+    low: str
+    high: str
+    few: pa.Array | None
+
+    @staticmethod
+    def of(keys: pa.ChunkedArray) -> KeySet:
+        """Those of a column of utf8, which has some."""
+        bounds = pc.min_max(keys)
+        few = keys.combine_chunks() if len(keys) <= _FEW else None
+        return KeySet(np.unique(murmur2_twice(keys)), bounds["min"].as_py(), bounds["max"].as_py(), few)
+
+    @staticmethod
+    def union(parts: Sequence[KeySet]) -> KeySet:
+        """All together."""
+        texts = [part.few for part in parts if part.few is not None]
+        few = len(texts) == len(parts) and sum(map(len, texts)) <= _FEW
+        return KeySet(
+            np.unique(np.concatenate([part.hashes for part in parts])),
+            min(part.low for part in parts),
+            max(part.high for part in parts),
+            pa.concat_arrays(texts) if few else None,
+        )
+
+    def may_be_in(self, reader: BaseFileReader | StitchedReader) -> bool:
+        """Whether the file may have one of them, by its footer."""
+        bounds = reader.key_range()
+        if bounds is None:
+            return True
+        if _below(self.high, bounds[0]) or _below(bounds[1], self.low):
+            return False
+        index = reader.key_index() if self.few is not None else None
+        return index is None or bool(index.bloom.contains(self.few).any())
+
+    def meets(self, keys: pa.ChunkedArray) -> bool:
+        """Whether one of these has the hash of one of them."""
+        some = murmur2_twice(keys)
+        places = np.minimum(np.searchsorted(self.hashes, some), len(self.hashes) - 1)
+        return bool(np.any(self.hashes[places] == some))
 
 
 @dataclass(frozen=True)
 class NewKeys:
-    """By partition the sorted 64-bit hashes of keys (uint64); None: too many were there to be held."""
+    """By partition the keys; None: too many were there to be held."""
 
-    hashes: Mapping[str, np.ndarray | None] = field(default_factory=dict)
+    of_partition: Mapping[str, KeySet | None] = field(default_factory=dict)
 
     @staticmethod
     def of(rows: pa.Table, most: int = _MOST) -> NewKeys:
         """Those of rows with `_hoodie_record_key` and `_hoodie_partition_path`."""
-        if not rows.num_rows:
-            return NewKeys()
-        found: dict[str, np.ndarray | None] = {}
-        hashes, partitions = murmur2_twice(rows[RECORD_KEY]), rows[PARTITION_PATH]
-        for partition in pc.unique(partitions).to_pylist():  # distinct values: few
-            here = hashes[pc.equal(partitions, partition).to_numpy(zero_copy_only=False)]
-            found[partition] = np.unique(here) if len(here) <= most else None
+        partitions = pc.unique(rows[PARTITION_PATH])
+        numbers = pc.index_in(rows[PARTITION_PATH], partitions).to_numpy()
+        order = np.argsort(numbers, kind="stable")
+        keys, ends = rows[RECORD_KEY].take(pa.array(order)), np.cumsum([0, *np.bincount(numbers)])
+        found: dict[str, KeySet | None] = {}
+        for partition, begin, end in zip(partitions.to_pylist(), ends[:-1], ends[1:], strict=True):  # distinct: few
+            found[partition] = KeySet.of(keys.slice(begin, end - begin)) if end - begin <= most else None
         return NewKeys(found)
 
     @staticmethod
     def union(parts: Iterable[NewKeys], most: int = _MOST) -> NewKeys:
         """All together."""
-        gathered: dict[str, list[np.ndarray | None]] = {}
+        gathered: dict[str, list[KeySet | None]] = {}
         for part in parts:
-            for partition, hashes in part.hashes.items():
-                gathered.setdefault(partition, []).append(hashes)
-        found: dict[str, np.ndarray | None] = {}
+            for partition, keys in part.of_partition.items():
+                gathered.setdefault(partition, []).append(keys)
+        found: dict[str, KeySet | None] = {}
         for partition, pieces in gathered.items():
             held = [piece for piece in pieces if piece is not None]
-            whole = len(held) == len(pieces) and sum(map(len, held)) <= most
-            found[partition] = np.unique(np.concatenate(held)) if whole else None
+            whole = len(held) == len(pieces) and sum(len(piece.hashes) for piece in held) <= most
+            found[partition] = KeySet.union(held) if whole else None
         return NewKeys(found)
 
     @staticmethod
@@ -67,10 +117,10 @@ class NewKeys:
         """Those of new base files that the write of `instant` made, read again: for rows whose keys nobody has looked for."""
 
         def read(stat: WriteStat) -> NewKeys:
-            info = FileInfo(stat.path, stat.file_size, 0)
-            base = BaseFile(stat.partition, stat.file_id, instant, info)
-            hashes = _stored_hashes(state, FileSlice(stat.partition, stat.file_id, instant, base), stored)
-            return NewKeys({stat.partition: np.unique(np.concatenate(list(hashes)))})
+            base = BaseFile(stat.partition, stat.file_id, instant, FileInfo(stat.path, stat.file_size, 0))
+            with open_base_file(state.storage, base) as reader:
+                pieces = [KeySet.of(rows[RECORD_KEY]) for rows in base_file_keys(reader, stored) if rows.num_rows]
+            return NewKeys({stat.partition: KeySet.union(pieces)} if pieces else {})
 
         with ThreadPoolExecutor(_READERS) as pool:
             return NewKeys.union(pool.map(read, stats))
@@ -80,22 +130,23 @@ class NewKeys:
     ) -> tuple[Instant, GroupId] | None:
         """A file group, none of `own`, into which a commit of `window` has put one of these keys, and the commit; None: none has.
 
-        Only files of these partitions are read, of groups into which something was inserted, and of them only the keys.
+        Only files of these partitions are opened, of groups into which something was inserted; and only their keys are read,
+        where their footers do not tell that none of these is there.
         """
         added: dict[GroupId, Instant] = {}
         for commit in window.commits:
             done = window.now.commit_metadata(commit)
             if not done.moves_rows:
                 added.update({stat.group: commit for stat in done.stats if _adds(stat)})
-        wanted = {group for group in added if group.partition in self.hashes and group not in own}
+        wanted = {group for group in added if group.partition in self.of_partition and group not in own}
         if not wanted:
             return None
         partitions = sorted({group.partition for group in wanted})
         slices = [found for found in TableView(window.now, partitions).slices if found.group in wanted]
 
         def holds(file_slice: FileSlice) -> bool:
-            known = self.hashes[file_slice.partition]
-            return known is None or any(_meet(known, some) for some in _stored_hashes(window.now, file_slice, stored))
+            known = self.of_partition[file_slice.partition]
+            return known is None or any(map(known.meets, _stored(window.now, file_slice, stored, known)))
 
         with ThreadPoolExecutor(_READERS) as pool:
             for file_slice, found in zip(slices, pool.map(holds, slices), strict=True):
@@ -109,12 +160,18 @@ def _adds(stat: WriteStat) -> bool:
     return stat.num_inserts > 0 or stat.log is not None or stat.prev_commit == NO_PREVIOUS_COMMIT
 
 
-def _stored_hashes(state: TableState, file_slice: FileSlice, stored: StoredKeys) -> Iterable[np.ndarray]:
-    split = KeySplit(state.storage, state.timeline, stored, ((0, file_slice),), positions=False)
-    for batch in split.batches():
-        yield murmur2_twice(batch[RECORD_KEY])
+def _stored(state: TableState, file_slice: FileSlice, stored: StoredKeys, wanted: KeySet) -> Iterator[pa.ChunkedArray]:
+    """Keys of a slice, but not those of a base file that has none of `wanted`."""
+    if file_slice.base_file is not None:
+        with open_base_file(state.storage, file_slice.base_file) as reader:
+            if wanted.may_be_in(reader):
+                for rows in base_file_keys(reader, stored):
+                    yield rows[RECORD_KEY]
+    for rows in log_keys(state.storage, state.timeline, file_slice, stored):
+        yield rows[RECORD_KEY]
 
 
-def _meet(known: np.ndarray, some: np.ndarray) -> bool:
-    places = np.minimum(np.searchsorted(known, some), len(known) - 1)
-    return bool(len(known)) and bool(np.any(known[places] == some))
+def _below(left: str, right: str) -> bool:
+    """Whether everything up to `left` is below all from `right` on. Java orders texts by UTF-16, Arrow by UTF-8: they agree on
+    what is compared with ASCII."""
+    return left.isascii() and right.isascii() and left < right

@@ -13,8 +13,9 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
+from hoodie.formats.base_file import BaseFileReader
 from hoodie.formats.log import BlockType, read_rows
-from hoodie.formats.stitched import open_base_file
+from hoodie.formats.stitched import StitchedReader, open_base_file
 from hoodie.index.tagging import NOWHERE, Tagged, tag
 from hoodie.keygen import StoredKeys
 from hoodie.model.files import FileSlice
@@ -69,13 +70,23 @@ class KeySplit:
         if file_slice.base_file is not None:
             with open_base_file(self.storage, file_slice.base_file) as reader:
                 first = 0
-                for batch in self.keys.rows([RECORD_KEY], partial(reader.batches, batch_rows=1 << 20)):
+                for batch in base_file_keys(reader, self.keys):
                     yield batch, first
                     first += batch.num_rows
-        for block in valid_blocks(self.storage, self.timeline, file_slice):
-            if block.kind is not BlockType.DELETE:
-                for batch in self.keys.rows([RECORD_KEY], partial(read_rows, self.storage, block)):
-                    yield batch, None
+        for batch in log_keys(self.storage, self.timeline, file_slice, self.keys):
+            yield batch, None
+
+
+def base_file_keys(reader: BaseFileReader | StitchedReader, keys: StoredKeys) -> Iterator[pa.Table]:
+    """Of all rows of a base file, in their order, the column `_hoodie_record_key`."""
+    return keys.rows([RECORD_KEY], partial(reader.batches, batch_rows=1 << 20))
+
+
+def log_keys(storage: Storage, timeline: Timeline, file_slice: FileSlice, keys: StoredKeys) -> Iterator[pa.Table]:
+    """Of all rows in the logs of a slice, but those that only delete, the column `_hoodie_record_key`."""
+    for block in valid_blocks(storage, timeline, file_slice):
+        if block.kind is not BlockType.DELETE:
+            yield from keys.rows([RECORD_KEY], partial(read_rows, storage, block))
 
 
 @dataclass(frozen=True)
