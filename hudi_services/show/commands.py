@@ -125,6 +125,20 @@ for each in (
         "Who holds the locks of the table.",
         "hudi-services show locks --table orders",
     ),
+    _looks(
+        "audit",
+        lambda pages: pages.audit,
+        "What was deleted from the table: when, why, by which plan, by whom; the newest first. With --instant or --path also the "
+        "files.",
+        "hudi-services show audit --table orders --since 2026-01-01 --path order_date=2026-01-31",
+        _LIMIT,
+        click.Option(["--since"], metavar="TIME", help="Of this instant, date or time (UTC) or later."),
+        click.Option(["--until"], metavar="TIME", help="Of this instant, date or time (UTC) or earlier."),
+        click.Option(["--instant"], metavar="INSTANT", help="Only of this action."),
+        click.Option(
+            ["--path"], metavar="PATH", help="Only files with this in their paths; a glob, if it has one of * ? [."
+        ),
+    ),
 ):
     show.add_command(each)
 

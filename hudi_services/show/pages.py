@@ -1,5 +1,6 @@
 """Everything that commands which look at a table need: loaded when one of them runs."""
 
+from hudi_services.show.audit import audit
 from hudi_services.show.contents import files, partitions, slices
 from hudi_services.show.data_file import data_file
 from hudi_services.show.difference import difference
@@ -12,6 +13,7 @@ from hudi_services.show.properties import properties
 from hudi_services.show.render import print_page
 
 __all__ = [
+    "audit",
     "commits",
     "data_file",
     "difference",

@@ -14,6 +14,7 @@ from hoodie.formats.bootstrap_index import PARTITIONS_PATH
 from hoodie.formats.log import scan_blocks
 from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
 from hoodie.storage import LocalStorage, walk_files
+from hoodie.transaction.audit import audit_names, read_audit
 from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.sources import TABLE, contents, hive_source
@@ -141,6 +142,8 @@ def test_a_clean_that_dies_at_any_call(tmp_path, version, kind, half):
         file.name.rpartition("_")[2] for file in walk_files(done.storage, "") if file.name.endswith(".parquet")
     )
     assert len(left) == 4
+    gone = sorted(file.path for name in audit_names(done.storage) for file in read_audit(done.storage, name).files)
+    assert len(gone) == 4
 
     for storage, clock, call in run_to_failure(
         tmp_path, prepare, lambda table: table.run(CLEAN, RETAIN_ONE), kind, half
@@ -156,6 +159,9 @@ def test_a_clean_that_dies_at_any_call(tmp_path, version, kind, half):
         assert table.timeline.pending == (), call
         cleans = [instant for instant in table.timeline if instant.action == "clean"]
         assert len(cleans) >= 1, call
+        noted = [read_audit(storage, name) for name in audit_names(storage)]
+        assert sorted(file.path for entry in noted for file in entry.files) == gone, call
+        assert all(entry.done is not None for entry in noted), call
 
 
 @pytest.mark.format("11f", "11g")

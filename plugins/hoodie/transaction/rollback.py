@@ -28,6 +28,7 @@ from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
 from hoodie.timeline.codecs.clustering import decode_clustering_plan
 from hoodie.timeline.codecs.rollback import decode_rollback_plan, encode_rollback_plan, encode_rollback_result
 from hoodie.transaction import instants
+from hoodie.transaction.audit import Audited, AuditedFile, audited
 from hoodie.transaction.guard import check_data_files, check_of_instant, delete_data_files, relative_path
 from hoodie.transaction.heartbeat import delete_heartbeat, living_writers
 from hoodie.transaction.quarantine import quarantine
@@ -129,23 +130,30 @@ def execute_rollback(state: TableState, rollback: Instant, plan: RollbackPlan, c
 
     Raises UnsafeDeleteError, before anything is deleted, for a plan that names what it may not.
     """
-    result = take_back(state, rollback, plan, clock)
+    result = take_back(state, rollback, plan, clock, f"{plan.action} {plan.instant} is taken back")
     instants.complete(state, rollback, encode_rollback_result(result, state.storage.base_path), clock)
     action = Action(plan.action)
     # The plan of a service is to be carried out once more, unless it was complete.
     forget(state, plan, plan_too=bool(_completed(state, plan)) or not is_plan(state, plan.instant, action))
 
 
-def take_back(state: TableState, rollback: Instant, plan: RollbackPlan, clock: Clock) -> RollbackResult:
-    """Make an instant invisible, then delete its files; its markers and its files of the timeline stay. Safe to repeat."""
+def take_back(state: TableState, rollback: Instant, plan: RollbackPlan, clock: Clock, why: str) -> RollbackResult:
+    """Make an instant invisible, then delete its files; its markers and its files of the timeline stay. Safe to repeat.
+
+    `why` is for the audit.
+    """
     begun = clock.now()
     allowed = {path for paths in plan.files.values() for path in paths}
     check_data_files(state.storage, allowed)
     check_of_instant(state.storage, allowed, plan.instant)
-    instants.start(state, rollback)
-    for done in _completed(state, plan):
-        state.storage.delete(state.layout.path(done))
-    delete_data_files(state.storage, allowed)
+    action = Audited(
+        rollback.time, str(rollback.action), why, state.layout.requested_path(rollback.time, rollback.action)
+    )
+    with audited(state.storage, clock, action, [AuditedFile(path) for path in sorted(allowed)]):
+        instants.start(state, rollback)
+        for done in _completed(state, plan):
+            state.storage.delete(state.layout.path(done))
+        delete_data_files(state.storage, allowed)
     millis = int((clock.now() - begun).total_seconds() * 1000)
     return RollbackResult(rollback.time, millis, plan.instant, plan.action, plan.files)
 

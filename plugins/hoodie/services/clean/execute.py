@@ -24,6 +24,7 @@ from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant, State
 from hoodie.timeline.codecs.clean import decode_clean_plan, encode_clean_plan, encode_clean_result
 from hoodie.transaction import instants
+from hoodie.transaction.audit import Audited, AuditedFile, audited
 from hoodie.transaction.guard import (
     check_data_files,
     check_source_files,
@@ -96,21 +97,32 @@ def execute_clean(state: TableState, instant: Instant, plan: CleanPlan, clock: C
     check_data_files(state.storage, paths)
     source = _source(state, plan)
     inflight = state.layout.clean_inflight_body(encode_clean_plan(plan, state.storage.base_path))
-    instants.start(state, instant, inflight)
-    problems = _delete(DeleteFiles(state.storage, frozenset(paths)), paths, engine)
-    if not problems and source is not None:  # nobody may find a skeleton without its source
-        uris = [file.path for file in plan.sources]
-        problems = _delete(DeleteFiles(source, frozenset(uris), sources=True), uris, engine)
-    if problems:
-        raise HoodieError(
-            f"Clean {instant.time} of table {state.storage.base_path} could not delete {len(problems)} of {len(paths)} files",
-            found=problems[0],
-            fix="remove the cause; the next clean goes on where this one stopped",
-        )
+    with audited(state.storage, clock, _audited(state, instant, plan), _audited_files(plan)):
+        instants.start(state, instant, inflight)
+        problems = _delete(DeleteFiles(state.storage, frozenset(paths)), paths, engine)
+        if not problems and source is not None:  # nobody may find a skeleton without its source
+            uris = [file.path for file in plan.sources]
+            problems = _delete(DeleteFiles(source, frozenset(uris), sources=True), uris, engine)
+        if problems:
+            raise HoodieError(
+                f"Clean {instant.time} of table {state.storage.base_path} could not delete {len(problems)} of {len(paths)} files",
+                found=problems[0],
+                fix="remove the cause; the next clean goes on where this one stopped",
+            )
     state.storage.sweep(sorted({file.partition for file in plan.files}))
     result = clean_result(instant.time, plan, int((clock.now() - begun).total_seconds() * 1000), audit)
     instants.complete(state, instant, encode_clean_result(result), clock)
     return result
+
+
+def _audited(state: TableState, instant: Instant, plan: CleanPlan) -> Audited:
+    earliest = f", earliest commit to retain {plan.earliest_to_retain}" if plan.earliest_to_retain else ""
+    requested = state.layout.requested_path(instant.time, instant.action)
+    return Audited(instant.time, str(instant.action), f"policy {plan.policy}{earliest}", requested)
+
+
+def _audited_files(plan: CleanPlan) -> list[AuditedFile]:
+    return [AuditedFile(file.path, file.size or None, file.reason) for file in (*plan.files, *plan.sources)]
 
 
 def _source(state: TableState, plan: CleanPlan) -> Storage | None:

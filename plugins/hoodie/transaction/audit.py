@@ -1,0 +1,153 @@
+"""What was deleted from a table, when, why, by which plan and by whom: an audit that is only ever added to.
+
+For each action two files of JSON lines below `.hoodie/.audit`, which no reader of Hudi's looks at: what it is about to delete,
+before its first delete, and that it has. Nothing in it is needed to read or to mend the table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import socket
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC
+from pathlib import PurePath
+from typing import Any
+
+from hoodie.clock import Clock
+from hoodie.errors import CorruptTableError
+from hoodie.model.time import Time
+from hoodie.storage.base import Storage
+from hoodie.storage.once import create_own
+from hoodie.transaction.locks.owner import user_name
+
+FOLDER = ".hoodie/.audit"
+_PLANNED, _DONE = "planned.jsonl", "done.jsonl"
+_NAME = re.compile(rf"(\d{{14,17}})\.([a-z]+)\.[0-9a-f]{{8}}\.{re.escape(_PLANNED)}")
+_AIRFLOW = "AIRFLOW_CTX_"  # what Airflow's tasks have in their environment
+_RUN = ("dag_id", "dag_run_id", "task_id", "try_number")
+
+
+@dataclass(frozen=True)
+class AuditedFile:
+    """A file that an action deletes: its path, its size in bytes and the reason, None where its plan does not say."""
+
+    path: str
+    bytes: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Audited:
+    """An action that deletes files: its instant, what it is called, why, and where its plan was."""
+
+    instant: Time
+    action: str
+    why: str
+    plan: str
+
+
+@contextmanager
+def audited(storage: Storage, clock: Clock, action: Audited, files: Iterable[AuditedFile]) -> Iterator[None]:
+    """Around the deletes of an action. Who begins it anew after a crash finds what was noted, and notes the end.
+
+    Raises OSError when nothing can be noted: then nothing is deleted.
+    """
+    lines = [{"path": file.path, "bytes": file.bytes, "reason": file.reason} for file in files]
+    if not lines:
+        yield
+        return
+    name = _name(action, [line["path"] for line in lines])
+    about = {"instant": action.instant, "action": action.action, "why": action.why, "plan": action.plan}
+    begun = clock.now()
+    head = {**about, "at": begun.astimezone(UTC).isoformat(), **_who(), "files": len(lines)}
+    _note(storage, f"{name}.{_PLANNED}", [head, *lines])
+    yield
+    done = clock.now()
+    seconds = round((done - begun).total_seconds(), 3)
+    _note(storage, f"{name}.{_DONE}", [{"at": done.astimezone(UTC).isoformat(), **_who(), "seconds": seconds}])
+
+
+def _name(action: Audited, paths: Iterable[object]) -> str:
+    """The same for the same files only: instants of rollbacks that a restore has dropped may come again."""
+    told = hashlib.sha256("\n".join(sorted(map(str, paths))).encode()).hexdigest()[:8]
+    return f"{FOLDER}/{action.instant}.{action.action}.{told}"
+
+
+def _note(storage: Storage, path: str, lines: Iterable[Any]) -> None:
+    body = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+    with suppress(FileExistsError):  # by who was killed at it
+        create_own(storage, path, body)
+
+
+def _who() -> dict[str, Any]:
+    program = PurePath(sys.argv[0] or "python")
+    run = {name: os.environ[key] for name in _RUN if (key := f"{_AIRFLOW}{name.upper()}") in os.environ}
+    return {
+        "user": user_name(),
+        "host": socket.gethostname(),
+        "program": program.parent.name if program.stem == "__main__" else program.name,
+        "pid": os.getpid(),
+        "airflow": run or None,
+    }
+
+
+@dataclass(frozen=True)
+class AuditEntry:
+    """What the audit says of one action. `done` is None while it is not finished; both are its lines as they stand."""
+
+    instant: Time
+    action: str
+    planned: dict[str, Any]
+    files: tuple[AuditedFile, ...]
+    done: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class AuditName:
+    """Which action an entry of the audit is of, and how the names of its files begin."""
+
+    instant: Time
+    action: str
+    path: str
+
+
+def audit_names(storage: Storage) -> list[AuditName]:
+    """The entries of the audit, the newest first. One listing."""
+    names = [(_NAME.fullmatch(file.name), file.path) for file in storage.list(FOLDER).files]
+    found = [AuditName(Time(name[1]), name[2], path.removesuffix(f".{_PLANNED}")) for name, path in names if name]
+    return sorted(found, key=lambda name: (name.instant, name.path), reverse=True)
+
+
+def read_audit(storage: Storage, name: AuditName) -> AuditEntry:
+    """The entry of one action. Raises CorruptTableError for one that cannot be read."""
+    planned = _lines(storage, f"{name.path}.{_PLANNED}")
+    try:
+        done = _lines(storage, f"{name.path}.{_DONE}")[0]
+    except FileNotFoundError:
+        done = None
+    files = tuple(AuditedFile(str(line.get("path")), line.get("bytes"), line.get("reason")) for line in planned[1:])
+    return AuditEntry(name.instant, name.action, planned[0], files, done)
+
+
+def _lines(storage: Storage, path: str) -> list[dict[str, Any]]:
+    try:
+        found = [json.loads(line) for line in storage.read(path).splitlines()]
+    except ValueError as error:
+        raise _torn(storage, path, str(error)) from error
+    if not found or not all(isinstance(line, dict) for line in found):
+        raise _torn(storage, path, "a line that is no object, or none")
+    return found
+
+
+def _torn(storage: Storage, path: str, found: str) -> CorruptTableError:
+    return CorruptTableError(
+        f"An entry of the audit of table {storage.base_path} cannot be read",
+        found=f"{path}: {found}",
+        fix="move that file away; nothing else needs it",
+    )
