@@ -27,6 +27,7 @@ from hudi_services.infer.command import infer
 from hudi_services.outcome.failures import TOLD, tell
 from hudi_services.outcome.result import DONE
 from hudi_services.show.commands import diff, show
+from hudi_services.timeline_server.command import timeline_server
 
 
 def program(entries: Entries) -> click.Group:
@@ -45,6 +46,7 @@ def program(entries: Entries) -> click.Group:
         check_command(entries),
         infer,
         airflow,
+        timeline_server,
         show,
         diff,
         options,

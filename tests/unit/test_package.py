@@ -38,7 +38,18 @@ def test_an_unknown_name_is_an_attribute_error():
 
 @pytest.mark.parametrize(
     "module",
-    ["bench", "profile", "profile_reads", "floor", "many_files", "our_side", "local_side", "hudi_side", "engines"],
+    [
+        "bench",
+        "profile",
+        "profile_reads",
+        "floor",
+        "many_files",
+        "our_side",
+        "local_side",
+        "hudi_side",
+        "engines",
+        "markers",
+    ],
 )
 def test_benchmarks_start_as_documented(module):
     """Without PYTHONPATH, as a person types it."""

@@ -89,6 +89,11 @@ class Engine(Protocol):
         ...
 
     @property
+    def host(self) -> str:
+        """The name or address by which its tasks reach this process."""
+        ...
+
+    @property
     def tasks_per_process(self) -> int:
         """How many of them share the memory of one process."""
         ...

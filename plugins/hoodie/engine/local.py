@@ -57,6 +57,10 @@ class LocalEngine:
         return True
 
     @property
+    def host(self) -> str:
+        return "127.0.0.1"
+
+    @property
     def tasks_per_process(self) -> int:
         return self._parallelism
 

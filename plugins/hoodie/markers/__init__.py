@@ -6,6 +6,7 @@ from hoodie.markers.batches import Batching, MarkerBatches
 from hoodie.markers.direct import DirectMarkers
 from hoodie.markers.names import MarkerType, marker_folder
 from hoodie.markers.read import read_markers
+from hoodie.markers.served import ServedMarkers
 
 __all__ = [
     "BatchedMarkers",
@@ -14,6 +15,7 @@ __all__ = [
     "MarkerBatches",
     "MarkerType",
     "Markers",
+    "ServedMarkers",
     "marker_folder",
     "read_markers",
 ]

@@ -7,6 +7,7 @@ and uses them again, so buckets can be mapped any number of times without a cach
 from __future__ import annotations
 
 import pickle
+import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -47,6 +48,11 @@ class SparkEngine:
     @property
     def in_process(self) -> bool:
         return False
+
+    @property
+    def host(self) -> str:
+        """Where executors reach the driver."""
+        return str(self._context.getConf().get("spark.driver.host") or socket.getfqdn())
 
     @property
     def tasks_per_process(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Self
@@ -11,21 +13,31 @@ from hoodie.config.marker_keys import (
     BATCH_INTERVAL_MS,
     BATCH_THREADS,
     DELETE_PARALLELISM,
+    EMBEDDED,
+    EMBEDDED_PORT,
     MARKERS_TYPE,
+    SERVER_HOST,
+    SERVER_PORT,
+    SERVER_SECRET,
     TIMELINE_SERVER_BASED,
 )
 from hoodie.engine.base import Engine
 from hoodie.errors import ConfigError
-from hoodie.markers import BatchedMarkers, Batching, DirectMarkers, MarkerBatches, Markers
+from hoodie.markers import BatchedMarkers, Batching, DirectMarkers, MarkerBatches, Markers, ServedMarkers
+from hoodie.markers.server import HEALTH_PATH, ServerAddress, SilentServerError, ask, embedded
 from hoodie.model.time import Time
 from hoodie.storage.base import ReplacingStorage, Storage
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Marking:
-    """In batches or an empty file each; `delete_threads` remove them."""
+    """In batches, which a server takes where tasks are in other processes, or an empty file each; who deletes them."""
 
     batching: Batching | None = None
+    port: int = 0  # of a server in this process
+    apart: tuple[str, int] | None = None  # host and port of one that runs by itself
     delete_threads: int = DELETE_PARALLELISM.default or 1
 
     @classmethod
@@ -33,7 +45,14 @@ class Marking:
         """From checked options, `MARKER_KEYS` among them."""
         batched = options[MARKERS_TYPE] == TIMELINE_SERVER_BASED
         batching = Batching(options[BATCH_INTERVAL_MS], options[BATCH_THREADS]) if batched else None
-        return cls(batching, options[DELETE_PARALLELISM])
+        apart = None
+        if batching is not None and not options[EMBEDDED]:
+            if options.given(SERVER_HOST):
+                apart = options[SERVER_HOST], options[SERVER_PORT]
+            else:
+                batching = None
+                _log.warning("Markers are direct ones, as in Hudi where %s=false", EMBEDDED.name)
+        return cls(batching, options[EMBEDDED_PORT], apart, options[DELETE_PARALLELISM])
 
     def markers(self, storage: Storage, instant: Time, engine: Engine, until: ExitStack) -> Markers:
         """The markers that the tasks of `engine` make for an instant; what serves them ends with `until`.
@@ -42,16 +61,31 @@ class Marking:
         """
         if self.batching is None:
             return DirectMarkers(storage, instant)
-        if not engine.in_process:
-            raise ConfigError(
-                f"Tasks of this engine cannot reach what gathers markers of {storage.base_path}",
-                found=f"{MARKERS_TYPE.name}={TIMELINE_SERVER_BASED.lower()}, and tasks in other processes",
-                fix=f"leave {MARKERS_TYPE.name} out: direct markers are made by each task itself",
-            )
+        if self.apart is not None:
+            return ServedMarkers(storage, instant, _reached(*self.apart))
         if not isinstance(storage, ReplacingStorage):
             raise ConfigError(
                 f"Table {storage.base_path} cannot have markers in batches",
                 found="a storage on which a file cannot be replaced by one step",
                 fix=f"leave {MARKERS_TYPE.name} out: direct markers need no such step",
             )
-        return BatchedMarkers(until.enter_context(MarkerBatches(storage, instant, self.batching)))
+        serve = None if engine.in_process else embedded()
+        batches = until.enter_context(MarkerBatches(storage, instant, self.batching))
+        if serve is None:
+            return BatchedMarkers(batches)
+        return ServedMarkers(storage, instant, until.enter_context(serve(batches, engine.host, self.port)))
+
+
+def _reached(host: str, port: int) -> ServerAddress:
+    """The server that runs by itself. Raises ConfigError when it does not answer, or knows another secret."""
+    address = ServerAddress(host, port, os.environ.get(SERVER_SECRET, ""))
+    try:
+        ask(address, "GET", HEALTH_PATH)
+    except SilentServerError as error:
+        raise ConfigError(
+            f"The timeline server at {address} cannot be used",
+            found=str(error),
+            fix="start it (`hudi-services timeline-server`), with the same secret in "
+            f"{SERVER_SECRET} there and here; or leave {EMBEDDED.name} out",
+        ) from error
+    return address

@@ -76,11 +76,15 @@ def test_every_option_is_taken_told_or_refused(caplog):
 
 
 def test_options_of_one_kind_are_told_in_one_line(caplog):
-    given = {"hoodie.metrics.on": "true", "hoodie.metrics.reporter.type": "JMX", "hoodie.embed.timeline.server": True}
+    given = {
+        "hoodie.metrics.on": "true",
+        "hoodie.metrics.reporter.type": "JMX",
+        "hoodie.embed.timeline.server.async": True,
+    }
     assert own_options(given, WRITE_OPTIONS) == {}
     assert [record.getMessage().partition(" (")[0] for record in caplog.records] == [
         "No effect here: hoodie.metrics.on, hoodie.metrics.reporter.type",
-        "No effect here: hoodie.embed.timeline.server",
+        "No effect here: hoodie.embed.timeline.server.async",
     ]
 
 

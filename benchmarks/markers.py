@@ -1,0 +1,152 @@
+"""Direct markers beside those in batches: seconds and storage calls to make, read and delete them, on a local disk and on S3.
+
+    python -m benchmarks.markers --markers 100000 --tasks 1000 --where local s3
+
+S3 is versitygw, a real server on this machine; each of its requests waits for 5 to 20 ms besides, as stores far away do. `tasks`
+wait at the same time for their markers, as the tasks of executors do. A task has no data to write here: what is measured is the
+markers alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import shutil
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from hoodie.markers import BatchedMarkers, Batching, DirectMarkers, MarkerBatches, Markers, MarkerType, read_markers
+from hoodie.markers.names import marker_folder
+from hoodie.model.time import Time
+from hoodie.storage import LocalStorage, open_storage
+from hoodie.storage.base import ReplacingStorage, walk_files
+from hoodie.storage.s3_client import S3Client
+from hoodie.transaction.reconcile import delete_markers
+
+_INSTANT = Time.of("20260101000000000")
+_PARTITIONS = 200
+_WAITS = (0.005, 0.020)  # seconds that a request to S3 waits besides
+_VERBS = ("list", "info", "read", "create", "replace", "delete", "delete_folder")
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step took."""
+
+    seconds: float
+    calls: int
+
+
+class Calls:
+    """Counts what goes to the storage: system's verbs on a local disk, requests on S3."""
+
+    def __init__(self) -> None:
+        self.count: Counter[str] = Counter()
+
+    @contextmanager
+    def of_s3(self) -> Iterator[None]:
+        """Every request of the S3 client is counted, and waits."""
+        original = S3Client._call_s3
+
+        async def slow(client: S3Client, method: str, *arguments: Any, **keywords: Any) -> Any:
+            self.count[method] += 1
+            await asyncio.sleep(random.uniform(*_WAITS))
+            return await original(client, method, *arguments, **keywords)
+
+        with mock.patch.object(S3Client, "_call_s3", slow):
+            yield
+
+    def counting(self, storage: LocalStorage) -> LocalStorage:
+        """The storage, each of whose verbs is counted."""
+        for verb in _VERBS:
+            setattr(storage, verb, self._counted(verb, getattr(storage, verb)))
+        return storage
+
+    def _counted(self, verb: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*arguments: Any) -> Any:
+            self.count[verb] += 1
+            return call(*arguments)
+
+        return counted
+
+    def step(self, work: Callable[[], object]) -> Step:
+        """The seconds and calls of some work."""
+        before, begun = self.count.total(), time.perf_counter()
+        work()
+        return Step(time.perf_counter() - begun, self.count.total() - before)
+
+
+def measure(storage: ReplacingStorage, calls: Calls, markers: int, tasks: int, *, batched: bool) -> dict[str, object]:
+    """Make, read and delete `markers`."""
+    paths = [f"day={n % _PARTITIONS:03}/{n:08}-0_0-1-{n}_{_INSTANT}.parquet" for n in range(markers)]
+    made = calls.step(lambda: _make(storage, paths, tasks, batched=batched))
+    files = sum(not file.name.startswith(".") for file in walk_files(storage, marker_folder(_INSTANT)))
+    found: set[str] = set()
+    read = calls.step(lambda: found.update(read_markers(storage, _INSTANT)))
+    assert found == set(paths), "a marker is missing"
+    deleted = calls.step(lambda: delete_markers(storage, _INSTANT))
+    assert not read_markers(storage, _INSTANT)
+    return {"files": files, "made": made, "read": read, "deleted": deleted}
+
+
+def _make(storage: ReplacingStorage, paths: Sequence[str], tasks: int, *, batched: bool) -> None:
+    batches = MarkerBatches(storage, _INSTANT, Batching()) if batched else nullcontext()
+    with batches as open_batches, ThreadPoolExecutor(tasks) as pool:
+        markers: Markers = BatchedMarkers(open_batches) if open_batches else DirectMarkers(storage, _INSTANT)
+        for _ in pool.map(lambda path: markers.create(path, MarkerType.CREATE), paths):
+            pass
+
+
+def main() -> None:
+    """Print a line for each place and type."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--markers", type=int, default=100_000)
+    parser.add_argument("--tasks", type=int, default=1000)
+    parser.add_argument("--where", nargs="+", choices=("local", "s3"), default=("local", "s3"))
+    parser.add_argument("--types", nargs="+", choices=("direct", "batched"), default=("direct", "batched"))
+    asked = parser.parse_args()
+    print(f"{asked.markers:,} markers of {asked.tasks:,} tasks at once; seconds / storage calls")
+    print(f"{'':16}{'files':>8}{'made':>20}{'read':>20}{'deleted':>20}")
+    for where in asked.where:
+        for kind in asked.types:
+            calls = Calls()
+            with _place(where, calls) as storage:
+                row = measure(storage, calls, asked.markers, asked.tasks, batched=kind == "batched")
+            told = (f"{step.seconds:.1f} / {step.calls:,}" for step in row.values() if isinstance(step, Step))
+            print(f"{where + ' ' + kind:16}{row['files']:>8,}{''.join(f'{text:>20}' for text in told)}", flush=True)
+
+
+@contextmanager
+def _place(where: str, calls: Calls) -> Iterator[ReplacingStorage]:
+    if where == "local":
+        folder = Path(tempfile.mkdtemp(prefix="markers-"))
+        try:
+            yield calls.counting(LocalStorage(str(folder)))
+        finally:
+            shutil.rmtree(folder)
+        return
+    versitygw: Any = import_module("tests.support.versitygw")
+    server = versitygw.program()
+    if server is None:
+        raise SystemExit("there is no Go to build the S3 server versitygw with")
+    with versitygw.versitygw_server(server) as s3:
+        storage = open_storage(f"{s3.bucket()}/table")
+        assert isinstance(storage, ReplacingStorage)
+        storage.create("made", b"")  # what a client asks once for each bucket is not counted
+        storage.replace("made", b"", b"x")
+        with calls.of_s3():
+            yield storage
+
+
+if __name__ == "__main__":
+    main()
