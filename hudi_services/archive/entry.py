@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hoodie.config import own_options
 from hoodie.config.archive_keys import ARCHIVE_KEYS, MAX_COMMITS, MIN_COMMITS
+from hoodie.config.concurrency_keys import COMMON_KEYS
 from hoodie.config.groups import ARCHIVE_OPTIONS
 from hoodie.config.own import declared
 from hudi_services.entry.begun import not_begun
@@ -13,6 +14,7 @@ from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
 from hudi_services.entry.table import Cron, ServiceSection, Table
 
 _OTHERS = ("clean", "compact")  # whose options say how far back they look
+_RETENTION = frozenset(ARCHIVE_KEYS).difference(COMMON_KEYS)
 
 
 class Archive(ServiceSection):
@@ -57,7 +59,7 @@ def _arguments(table: Table, section: Archive, asked: Asked) -> Arguments:
     given = {declared(name) for name in options}
     for other in _OTHERS:
         said = getattr(table.section(other), "hoodie", {}).items()
-        options |= {n: v for n, v in said if declared(n) in ARCHIVE_KEYS and declared(n) not in given}
+        options |= {n: v for n, v in said if declared(n) in _RETENTION and declared(n) not in given}
     commits = asked.params.get("commits")
     if commits is not None:
         options |= {MIN_COMMITS.name: str(commits), MAX_COMMITS.name: str(int(commits) + 1)}

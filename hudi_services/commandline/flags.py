@@ -9,8 +9,6 @@ from dataclasses import dataclass
 import click
 from click.shell_completion import CompletionItem
 
-from hoodie.config import select_keys
-from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.errors import ConfigError, HoodieError
 from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.table import Table
@@ -31,9 +29,9 @@ class ChosenTable:
     entry: Table | None = None
 
     @property
-    def lock(self) -> dict[str, str]:
-        """The options of the table's lock in its entry: who changes the table has the same as its services."""
-        return select_keys(self.entry.common, LOCK_KEYS) if self.entry is not None else {}
+    def common(self) -> dict[str, str]:
+        """The options in its entry that all have who change the table: its lock, and how writers get on with each other."""
+        return self.entry.common if self.entry is not None else {}
 
 
 def table_flags() -> list[click.Option]:

@@ -43,7 +43,7 @@ def _create(
     as_json: bool,
 ) -> None:
     chosen = chosen_table(target_base_path, table, registry)
-    options = laid_over(merged_options(None, conf), chosen.lock)
+    options = laid_over(merged_options(None, conf), chosen.common)
     made = _opened(chosen).savepoint(instant, user=user, comments=comments, options=options)
     facts = _facts(made)
     text = f"made savepoint {made.instant}, which keeps {facts['files']} files in {facts['partitions']} partitions"
@@ -67,7 +67,7 @@ def _delete(
     if found is not None and not yes:
         click.echo(_line(found))
         click.confirm("Nobody can restore the table to it then, and cleans remove its files. Delete it?", abort=True)
-    opened.delete_savepoint(instant, laid_over(merged_options(None, conf), chosen.lock))
+    opened.delete_savepoint(instant, laid_over(merged_options(None, conf), chosen.common))
     click.echo(json.dumps({"deleted": instant}, indent=2) if as_json else f"deleted savepoint {instant}")
 
 

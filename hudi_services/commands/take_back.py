@@ -46,7 +46,7 @@ def take_back_command(
         if as_json and not (yes or explain):
             raise click.UsageError("--json asks nobody: pass --yes with it, or --explain")
         chosen = chosen_table(target_base_path, table, registry)
-        options = laid_over(merged_options(props, conf), chosen.lock)
+        options = laid_over(merged_options(props, conf), chosen.common)
         (what,) = flag.values()
         task, engine = TakeBackTask(chosen.base_path, service(what), options), LocalEngine()
         decision = task.explain(engine)

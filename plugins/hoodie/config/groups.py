@@ -10,6 +10,7 @@ from hoodie.config.archive_keys import ARCHIVE_KEYS
 from hoodie.config.bootstrap_keys import BOOTSTRAP_KEYS
 from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.compaction_keys import COMPACTION_KEYS
+from hoodie.config.concurrency_keys import COMMON_KEYS
 from hoodie.config.delete_keys import DELETE_KEYS
 from hoodie.config.ingest_keys import INGEST_KEYS
 from hoodie.config.key import ConfigKey
@@ -37,8 +38,8 @@ SYNC_OPTIONS = OptionGroup("sync", SYNC_KEYS)
 BOOTSTRAP_OPTIONS = OptionGroup("bootstrap", (*CREATE_KEYS, *BOOTSTRAP_KEYS))
 READ_OPTIONS = OptionGroup("read", READ_KEYS)
 SAVEPOINT_OPTIONS = OptionGroup("savepoint", LOCK_KEYS)
-RESTORE_OPTIONS = OptionGroup("restore", (*LOCK_KEYS, *DELETE_KEYS))
-ROLLBACK_OPTIONS = OptionGroup("rollback", (*LOCK_KEYS, *DELETE_KEYS))
+RESTORE_OPTIONS = OptionGroup("restore", (*COMMON_KEYS, *DELETE_KEYS))
+ROLLBACK_OPTIONS = OptionGroup("rollback", (*COMMON_KEYS, *DELETE_KEYS))
 
 GROUPS = (
     INGEST_OPTIONS,

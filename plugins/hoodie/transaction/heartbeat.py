@@ -66,6 +66,19 @@ def living_writers(state: TableState, clock: Clock, sharing: Sharing) -> frozens
     return alive
 
 
+def refuse_living(state: TableState, clock: Clock, sharing: Sharing, time: Time) -> None:
+    """Before one instant is taken back by hand. Raises PendingInstantError when its writer is at work."""
+    if not any(i.time == time and i.action in WRITE_ACTIONS for i in state.timeline.pending):
+        return
+    beats = Heartbeats.of(state.storage, clock, sharing.expiry_ms)
+    if beats.alive(time):
+        raise PendingInstantError(
+            f"Instant {time} of table {state.storage.base_path} cannot be rolled back: its writer is at work",
+            found=f"its heartbeat is {beats.ages[time] / 1000:.0f} s old",
+            fix=f"end that writer first: its instant counts as failed {sharing.expiry_ms // 1000} s after the last heartbeat",
+        )
+
+
 def delete_heartbeat(storage: Storage, time: Time) -> None:
     """Delete the heartbeat of an instant that is done or no more."""
     storage.delete(f"{FOLDER}/{time}")

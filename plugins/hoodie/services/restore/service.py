@@ -16,6 +16,7 @@ from hoodie.services.restore.plan import decide_restore
 from hoodie.services.service import Given, asked_time
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.restore import execute_restore, request_restore
+from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
@@ -65,9 +66,10 @@ class Restore:
         """Decide, and do it. Safe to kill at any point: readers see the table restored from the first act on, and whoever
         changes it next finishes the restore. Raises what `decide_restore` raises, LockHeldError, and DeleteCapError for a plan
         that nobody has seen."""
-        locking = Locking.of(resolve(options, self.options.keys))
+        resolved = resolve(options, self.options.keys)
+        locking, sharing = Locking.of(resolved), Sharing.of(resolved)
         access.state()  # refuse before taking the lock
-        with transaction(access.storage, access.clock, "restore", locking) as tx:
+        with transaction(access.storage, access.clock, "restore", locking, sharing) as tx:
             decision = self.decide(tx.state, options, access.clock)
             plan = decision.allowed(self.name, access.storage.base_path, agreed=self.explained is not None)
             if plan is None:

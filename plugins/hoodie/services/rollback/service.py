@@ -18,8 +18,10 @@ from hoodie.services.rollback.plan import decide_rollback
 from hoodie.services.service import Given, asked_time
 from hoodie.timeline import Action
 from hoodie.transaction.concurrency import plan_lock
+from hoodie.transaction.heartbeat import refuse_living
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.rollback import execute_rollback, request_rollback
+from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.times import new_time
 from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState
@@ -52,17 +54,21 @@ class Rollback:
         return replace(self, explained=True)
 
     def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[RollbackPlan]:
-        """See `decide_rollback`."""
-        return decide_rollback(state, asked_time(self.instant), Caps.of(resolve(options, self.options.keys)))
+        """See `decide_rollback`. Raises PendingInstantError for the instant of a writer that lives."""
+        resolved, time = resolve(options, self.options.keys), asked_time(self.instant)
+        refuse_living(state, clock, Sharing.of(resolved), time)
+        return decide_rollback(state, time, Caps.of(resolved))
 
     def run(self, access: TableAccess, options: Given) -> RollbackRun:
         """Decide, and do it. Safe to kill at any point: whoever changes the table next finishes it. Raises what `decide_rollback`
         raises, DeleteCapError, and LockHeldError, also when another process carries out the plan."""
-        locking, time = Locking.of(resolve(options, self.options.keys)), asked_time(self.instant)
+        resolved, time = resolve(options, self.options.keys), asked_time(self.instant)
+        locking, sharing = Locking.of(resolved), Sharing.of(resolved)
         before = self.decide(access.state(), options, access.clock)
         if before.plan is None:
             return RollbackRun(before, None, 0)
-        with self._alone(access, time, locking), transaction(access.storage, access.clock, "rollback", locking) as tx:
+        begin = transaction(access.storage, access.clock, "rollback", locking, sharing)
+        with self._alone(access, time, locking), begin as tx:
             try:
                 decision = self.decide(tx.state, options, access.clock)
             except RollbackError:

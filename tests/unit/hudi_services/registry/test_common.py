@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from pathlib import Path
 
 import pytest
 
+from hoodie import HoodieTable
+from hoodie.model.time import Time
+from hoodie.timeline import Action
+from hoodie.transaction import instants
+from hoodie.transaction.heartbeat import FOLDER
 from hudi_services.cli import main
 from hudi_services.entries import ENTRIES
 from hudi_services.entry.dag import Asked
 from hudi_services.registry.load import load_registry
-from tests.support.cli import DONE
+from tests.support.cli import DONE, FAILED
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 PROVIDER, MODE = "hoodie.write.lock.provider", "hoodie.write.concurrency.mode"
+INTERVAL = "hoodie.client.heartbeat.interval_in_ms"
 SHARED = "optimistic_concurrency_control"
 ENTRY = f"""
 tables:
@@ -23,7 +31,8 @@ tables:
     type: MERGE_ON_READ
     keys: {{record_key: [id], partition_by: [part], ordering: [ts]}}
     source: {{path: SOURCE, format: csv}}
-    hoodie: {{{PROVIDER}: StorageBasedLockProvider, {MODE}: {SHARED}}}
+    hoodie: {{{PROVIDER}: StorageBasedLockProvider, {MODE}: {SHARED}, {INTERVAL}: 3600000}}
+    archive: {{}}
     compact: {{hoodie: {{{PROVIDER}: InProcessLockProvider}}}}
 """
 
@@ -37,13 +46,27 @@ def registry(tmp_path: Path) -> str:
     return f"{tmp_path}/tables.yaml"
 
 
-@pytest.mark.parametrize("service", ["ingest", "clean", "compact"])
+@pytest.mark.parametrize("service", ["ingest", "clean", "compact", "archive"])
 def test_every_service_has_them_and_may_say_otherwise(registry: str, service: str) -> None:
     [table] = load_registry(registry).tables
     [entry] = [each for each in ENTRIES if each.name == service]
     options = entry.called_with(table, Asked()).options
-    assert options[MODE] == SHARED
+    assert options.get(MODE) == (SHARED if service != "archive" else None), "an archiver needs no more than the lock"
     assert options[PROVIDER] == ("InProcessLockProvider" if service == "compact" else "StorageBasedLockProvider")
+
+
+def test_commands_take_a_writer_for_alive_as_long_as_the_entry_says(
+    registry: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = HoodieTable.open(f"{tmp_path}/trips").state()
+    pending = instants.request(state, Time.of("20300101000000000"), Action.DELTA_COMMIT)
+    state.storage.touch(f"{FOLDER}/{pending.time}")
+    ten_minutes_ago = time.time() - 600
+    os.utime(tmp_path / "trips" / FOLDER / pending.time, (ten_minutes_ago, ten_minutes_ago))
+    command = ["rollback", "--table=trips", f"--registry={registry}", f"--instant={pending.time}", "--yes"]
+    assert main(command) == FAILED
+    assert "its heartbeat is 600 s old" in capsys.readouterr().err
+    assert main([*command, "--hoodie-conf", f"{INTERVAL}=60000"]) == DONE
 
 
 @pytest.mark.parametrize("command", [["clean"], ["savepoint", "create"]])
