@@ -134,6 +134,10 @@ class WriteConflictError(HoodieError):
     retryable = True  # a new attempt goes out from what the other has left
 
 
+class EarlyConflictError(WriteConflictError):
+    """Another writer, which began earlier and is still at work, is changing the same files; nothing of this one is left."""
+
+
 class DuplicateKeyError(WriteConflictError):
     """Another writer has inserted a key meanwhile that an insert was about to add.
 

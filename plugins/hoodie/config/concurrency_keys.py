@@ -44,7 +44,62 @@ CHECK_NEW_KEYS = ConfigKey[bool](
     "a write also fails when another has inserted one of its new keys meanwhile, which file groups do not show; Hudi does not "
     "look, and the key is then there twice",
 )
+_STRATEGIES = {
+    "SimpleDirectMarkerBasedDetectionStrategy": "org.apache.hudi.client.transaction.",
+    "AsyncTimelineServerBasedDetectionStrategy": "org.apache.hudi.timeline.service.handlers.marker.",
+}
+OF_DIRECT_MARKERS, OF_BATCHED_MARKERS = _STRATEGIES
 
+
+def _strategy(value: str) -> str:
+    name = value.strip()
+    name = name.removeprefix(_STRATEGIES.get(name.rpartition(".")[2], ""))
+    if name not in _STRATEGIES:
+        raise ValueError(
+            f"{' or '.join(_STRATEGIES)}, with or without its package; it follows from hoodie.write.markers.type"
+        )
+    return name
+
+
+EARLY_DETECTION = ConfigKey[bool](
+    "hoodie.write.concurrency.early.conflict.detection.enable",
+    boolean,
+    False,
+    "a write gives up before it writes a file group of which another living writer, that began earlier, has markers",
+)
+EARLY_STRATEGY = ConfigKey[str](
+    "hoodie.write.concurrency.early.conflict.detection.strategy",
+    _strategy,
+    None,
+    "how that is found: by each task (direct markers), or now and then by what gathers markers; it follows from their type",
+)
+EARLY_COMMITS = ConfigKey[bool](
+    "hoodie.write.concurrency.early.conflict.check.commit.conflict",
+    boolean,
+    False,
+    "look at what was committed since the write began, too, before each file group",
+)
+DETECTOR_DELAY_MS = ConfigKey[int](
+    "hoodie.write.concurrency.async.conflict.detector.initial_delay_ms",
+    integer(0),
+    0,
+    "ms until the server of timeline_server_based markers looks for conflicts for the first time",
+)
+DETECTOR_PERIOD_MS = ConfigKey[int](
+    "hoodie.write.concurrency.async.conflict.detector.period_ms",
+    integer(1),
+    30_000,
+    "ms from one such look to the next",
+)
+
+EARLY_KEYS: tuple[ConfigKey[Any], ...] = (
+    EARLY_DETECTION,
+    EARLY_STRATEGY,
+    EARLY_COMMITS,
+    DETECTOR_DELAY_MS,
+    DETECTOR_PERIOD_MS,
+)
+"""Of writes that look for conflicts while they are under way."""
 SHARING_KEYS: tuple[ConfigKey[Any], ...] = (MODE, FAILED_WRITES, HEARTBEAT_INTERVAL_MS, HEARTBEAT_MISSES)
 """What whoever changes a table has to know, services too."""
 COMMON_KEYS: tuple[ConfigKey[Any], ...] = (*LOCK_KEYS, *SHARING_KEYS)

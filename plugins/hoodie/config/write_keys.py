@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoodie.config.concurrency_keys import CHECK_NEW_KEYS, CONFLICT_RETRIES, SHARING_KEYS
+from hoodie.config.concurrency_keys import CHECK_NEW_KEYS, CONFLICT_RETRIES, EARLY_KEYS, SHARING_KEYS
 from hoodie.config.key import ConfigKey, boolean, choice, fraction, integer
 from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.config.marker_keys import MARKER_KEYS
@@ -112,5 +112,6 @@ WRITE_KEYS: tuple[ConfigKey[Any], ...] = (
     *MARKER_KEYS,
     CONFLICT_RETRIES,
     CHECK_NEW_KEYS,
+    *EARLY_KEYS,
     SPILL_FOLDER,
 )

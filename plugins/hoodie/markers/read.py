@@ -16,7 +16,16 @@ def read_markers(storage: Storage, instant: str) -> set[str]:
     for file in walk_files(storage, folder):
         inside = file.path.removeprefix(folder + "/")
         if batch_number(inside) is not None:
-            found.update(map(noted_file, batch_lines(storage.read(file.path))))
+            found.update(read_batch(storage, file.path))
         else:
             found.add(noted_file(inside))
     return {path for path in found if path is not None}
+
+
+def read_batch(storage: Storage, path: str) -> set[str | None]:
+    """The data files that a file of markers notes; none if it has gone since it was listed, as its writer is done then."""
+    try:
+        content = storage.read(path)
+    except FileNotFoundError:
+        return set()
+    return set(map(noted_file, batch_lines(content)))

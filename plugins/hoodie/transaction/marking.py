@@ -27,6 +27,7 @@ from hoodie.markers import BatchedMarkers, Batching, DirectMarkers, MarkerBatche
 from hoodie.markers.server import HEALTH_PATH, ServerAddress, SilentServerError, ask, embedded
 from hoodie.model.time import Time
 from hoodie.storage.base import ReplacingStorage, Storage
+from hoodie.transaction.early import EarlyDetection, Looking, PeriodicDetection
 
 _log = logging.getLogger(__name__)
 
@@ -39,10 +40,11 @@ class Marking:
     port: int = 0  # of a server in this process
     apart: tuple[str, int] | None = None  # host and port of one that runs by itself
     delete_threads: int = DELETE_PARALLELISM.default or 1
+    looking: Looking | None = None  # how conflicts are looked for by markers; None: not at all
 
     @classmethod
     def of(cls, options: Options) -> Self:
-        """From checked options, `MARKER_KEYS` among them."""
+        """From checked options, `MARKER_KEYS` among them. Raises ConfigError (see `Looking`)."""
         batched = options[MARKERS_TYPE] == TIMELINE_SERVER_BASED
         batching = Batching(options[BATCH_INTERVAL_MS], options[BATCH_THREADS]) if batched else None
         apart = None
@@ -52,9 +54,16 @@ class Marking:
             else:
                 batching = None
                 _log.warning("Markers are direct ones, as in Hudi where %s=false", EMBEDDED.name)
-        return cls(batching, options[EMBEDDED_PORT], apart, options[DELETE_PARALLELISM])
+        return cls(batching, options[EMBEDDED_PORT], apart, options[DELETE_PARALLELISM], Looking.of(options))
 
-    def markers(self, storage: Storage, instant: Time, engine: Engine, until: ExitStack) -> Markers:
+    @property
+    def tasks_look(self) -> bool:
+        """Whether each task looks for conflicts, not what gathers markers in this process."""
+        return self.looking is not None and (self.batching is None or self.apart is not None)
+
+    def markers(
+        self, storage: Storage, instant: Time, engine: Engine, early: EarlyDetection | None, until: ExitStack
+    ) -> Markers:
         """The markers that the tasks of `engine` make for an instant; what serves them ends with `until`.
 
         Raises ConfigError where they cannot be made so.
@@ -70,7 +79,8 @@ class Marking:
                 fix=f"leave {MARKERS_TYPE.name} out: direct markers need no such step",
             )
         serve = None if engine.in_process else embedded()
-        batches = until.enter_context(MarkerBatches(storage, instant, self.batching))
+        check = PeriodicDetection(early).check if early is not None else lambda markers: None
+        batches = until.enter_context(MarkerBatches(storage, instant, self.batching, check))
         if serve is None:
             return BatchedMarkers(batches)
         return ServedMarkers(storage, instant, until.enter_context(serve(batches, engine.host, self.port)))

@@ -17,6 +17,7 @@ from hoodie.timeline import Action, Instant
 from hoodie.transaction import instants
 from hoodie.transaction.change import Change
 from hoodie.transaction.concurrency import Concurrency, PlanExecution, SingleWriter
+from hoodie.transaction.early import EarlyDetection
 from hoodie.transaction.guard import delete_data_files
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.marking import Marking
@@ -76,8 +77,11 @@ class Transaction:
         write_token = engine.write_token
         if not self.state.layout.logs_tell_writer:
             write_token = own_tokens(write_token, instant.time)
-        markers = self._marking.markers(self.state.storage, instant.time, engine, self._noting)
-        return Writing(markers, path, write_token)
+        marking, early = self._marking, None
+        if marking.looking is not None:
+            early = EarlyDetection.of(self.state, self._clock, instant.time, marking.looking)
+        markers = marking.markers(self.state.storage, instant.time, engine, early, self._noting)
+        return Writing(markers, path, write_token, early if marking.tasks_look else None)
 
     def refresh(self) -> None:
         """Look at the table again, after the transaction has changed it."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from hoodie.markers import Markers, MarkerType
 from hoodie.model.time import Time
 from hoodie.storage.base import File, Storage
+from hoodie.transaction.early import EarlyDetection
 from hoodie.transaction.fencing import only_while_pending
 
 
@@ -39,6 +40,9 @@ class Writing:
     markers: Markers
     inflight: str  # path of the file that is there as long as the instant may still be completed
     write_token: Callable[[int], str]  # a task's, by its number
+    early: EarlyDetection | None = (
+        None  # what each task asks before it writes to a file group; None: nobody, or a server does
+    )
 
     @property
     def storage(self) -> Storage:
@@ -53,8 +57,10 @@ class Writing:
         """A new data file at `path` (relative to the base path), for the time of the block.
 
         Raises FileExistsError when it is there, PendingInstantError, and deletes the file, when the instant was rolled back or
-        completed meanwhile.
+        completed meanwhile. EarlyConflictError: see `EarlyDetection`.
         """
+        if self.early is not None:
+            self.early.check(path, kind)
         self.markers.create(path, kind)
         with only_while_pending(self.storage, self.inflight, path), self.storage.open_output(path) as sink:
             file = DataFile(path, sink)

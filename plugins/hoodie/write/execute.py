@@ -12,11 +12,19 @@ import pyarrow as pa
 from hoodie.config import concurrency_keys
 from hoodie.display import Shown, Shows, counted
 from hoodie.engine.spooled import OnceSplit
-from hoodie.errors import ArgumentError, HoodieError, MissingFileError, WriteConflictError, check_argument
+from hoodie.errors import (
+    ArgumentError,
+    EarlyConflictError,
+    HoodieError,
+    MissingFileError,
+    WriteConflictError,
+    check_argument,
+)
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata
 from hoodie.model.outcome import ServiceOutcome
 from hoodie.timeline import Instant
 from hoodie.transaction.change import Change
+from hoodie.transaction.early import wait_for_others
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.marking import Marking
 from hoodie.transaction.sharing import Sharing
@@ -118,9 +126,10 @@ def execute_write(
     plan = plan_write(access.state(), schema, operation, options)  # refuse before taking the lock
     write = _Write(access, rows, schema, operation, options, extra, hooks, Sharing.of(plan.options))
     left = plan.options[concurrency_keys.CONFLICT_RETRIES]
+    locking, marking = Locking.of(plan.options), Marking.of(plan.options)
     while True:
         try:
-            return write.attempt(Locking.of(plan.options), Marking.of(plan.options))
+            return write.attempt(locking, marking)
         except WriteConflictError as error:
             if not (left and error.retryable):
                 raise
@@ -132,6 +141,8 @@ def execute_write(
                 ) from error
             left -= 1
             _log.warning("Planned again on the table as it is now, %d more times if need be: %s", left, error)
+            if isinstance(error, EarlyConflictError):
+                wait_for_others(access.storage, access.clock, write.sharing, locking)
 
 
 @dataclass(frozen=True)
