@@ -54,9 +54,10 @@ def execute_restore(state: TableState, restore: Instant, plan: RestorePlan, cloc
             last = new_time(state, clock, after=last)
             rollbacks[time] = request_rollback(state, last, planned[time]), planned[time]
         if time in rollbacks:
+            rollback, found = rollbacks[time]
             why = f"{wanted[time]} {time} came after savepoint {plan.savepoint}: restore {restore.time}"
-            done.append(take_back(state, *rollbacks[time], clock, why))
-            forget(state, rollbacks[time][1], plan_too=True)
+            done.append(take_back(state, rollback, found, clock, why))
+            forget(state, found, rollback, plan_too=True)
     result = RestoreResult(restore.time, int((clock.now() - begun).total_seconds() * 1000), tuple(done))
     instants.complete(state, restore, encode_restore_result(result, state.storage.base_path), clock)
     later = [i for i in state.timeline.completed(Action.ROLLBACK) if i.time > (plan.savepoint or restore.time)]

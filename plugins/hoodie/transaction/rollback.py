@@ -1,6 +1,7 @@
 """Undoing a write that did not complete (format notes, section 11): plan from markers and listing, then act.
 
-A log file of ours holds blocks of one instant only, so it is deleted, in every table version.
+A log file of ours holds blocks of one instant only, so it is deleted, in every table version. One of version 6 that holds blocks
+of others too stays, and a command block hides those of the instant (docs/decisions/0010).
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ from hoodie.model.names import METADATA_BOOTSTRAP, LogFileName
 from hoodie.model.rollback import RollbackPlan, RollbackResult
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
-from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.timeline.codecs.clustering import decode_clustering_plan
 from hoodie.timeline.codecs.rollback import decode_rollback_plan, encode_rollback_plan, encode_rollback_result
 from hoodie.transaction import instants
 from hoodie.transaction.audit import Audited, AuditedFile, audited
+from hoodie.transaction.command_blocks import hide_blocks, is_shared, shared_logs
 from hoodie.transaction.guard import check_data_files, check_of_instant, delete_data_files, relative_path
 from hoodie.transaction.heartbeat import delete_heartbeat, living_writers
 from hoodie.transaction.quarantine import quarantine
@@ -53,7 +55,7 @@ def plan_rollbacks(
 
     Files count that its markers name, that its commit names and that the listing finds, as none is sure: a marker may be missing,
     a listing may be old. Log files of table version 6 do not carry the instant in their names: there markers and commits tell.
-    Raises UnsupportedTableError when such a log also holds blocks of other instants, CorruptTableError when its commit is torn.
+    Raises CorruptTableError when its commit is torn.
     """
     listed: dict[Time, set[str]] = {instant.time: set() for instant in undone}
     for partition in StorageFiles(state.storage).all() if listing is None else listing:
@@ -68,11 +70,12 @@ def plan_rollbacks(
 
 def _plan(state: TableState, undone: Instant, listed: Collection[str]) -> RollbackPlan:
     noted = read_markers(state.storage, undone.time) | _committed(state, undone)
-    _check_own_logs(state, noted, undone)
+    shared = _shared(state, noted, undone.time)
     files: dict[str, list[str]] = {}
-    for path in sorted(noted.union(listed)):
+    for path in sorted(noted.union(listed) - shared):
         files.setdefault(path.rpartition("/")[0], []).append(path)
-    return RollbackPlan(undone.time, str(undone.action), {folder: tuple(paths) for folder, paths in files.items()})
+    paths = {folder: tuple(paths) for folder, paths in files.items()}
+    return RollbackPlan(undone.time, str(undone.action), paths, shared_logs(state.storage, shared))
 
 
 def _committed(state: TableState, undone: Instant) -> set[str]:
@@ -99,11 +102,13 @@ def refuse_pending_clean(state: TableState, what: str) -> None:
         )
 
 
-def _check_own_logs(state: TableState, paths: Collection[str], undone: Instant) -> None:
-    for path in sorted(paths) if not state.layout.logs_tell_writer else ():
-        log = LogFileName.parse(path.rpartition("/")[2])
-        if log is not None and not log.is_cdc:
-            check_own_log(state, path, undone)
+def _shared(state: TableState, paths: Collection[str], undone: Time) -> set[str]:
+    """Of these files the logs that also hold blocks of other instants: Hudi appends where the file system can."""
+    if state.layout.logs_tell_writer:
+        return set()
+    logs = {path: LogFileName.parse(path.rpartition("/")[2]) for path in paths}
+    own = (path for path, log in logs.items() if log is not None and not log.is_cdc)
+    return {path for path in own if is_shared(state.storage, path, undone)}
 
 
 def check_own_log(state: TableState, path: str, failed: Instant) -> None:
@@ -134,7 +139,7 @@ def execute_rollback(state: TableState, rollback: Instant, plan: RollbackPlan, c
     instants.complete(state, rollback, encode_rollback_result(result, state.storage.base_path), clock)
     action = Action(plan.action)
     # The plan of a service is to be carried out once more, unless it was complete.
-    forget(state, plan, plan_too=bool(_completed(state, plan)) or not is_plan(state, plan.instant, action))
+    forget(state, plan, rollback, plan_too=bool(_completed(state, plan)) or not is_plan(state, plan.instant, action))
 
 
 def take_back(state: TableState, rollback: Instant, plan: RollbackPlan, clock: Clock, why: str) -> RollbackResult:
@@ -154,11 +159,15 @@ def take_back(state: TableState, rollback: Instant, plan: RollbackPlan, clock: C
         for done in _completed(state, plan):
             state.storage.delete(state.layout.path(done))
         delete_data_files(state.storage, allowed)
+    hidden = {}
+    for shared in plan.shared:
+        path, size = hide_blocks(state.storage, shared, plan.instant, rollback.time)
+        hidden[path] = shared, size
     millis = int((clock.now() - begun).total_seconds() * 1000)
-    return RollbackResult(rollback.time, millis, plan.instant, plan.action, plan.files)
+    return RollbackResult(rollback.time, millis, plan.instant, plan.action, plan.files, hidden)
 
 
-def forget(state: TableState, plan: RollbackPlan, *, plan_too: bool) -> None:
+def forget(state: TableState, plan: RollbackPlan, rollback: Instant, *, plan_too: bool) -> None:
     """Remove markers, heartbeat and state files of an undone instant; the requested file last, as the others point to it.
 
     Without `plan_too` that one stays.
@@ -168,7 +177,7 @@ def forget(state: TableState, plan: RollbackPlan, *, plan_too: bool) -> None:
     for each in actions:
         state.storage.delete(state.layout.inflight_path(time, each))
     if not _completed(state, plan):
-        _delete_late(state, plan)
+        _delete_late(state, plan, rollback)
     delete_markers(state.storage, time)
     if time == METADATA_BOOTSTRAP:
         delete_bootstrap_index(state.storage)
@@ -177,13 +186,15 @@ def forget(state: TableState, plan: RollbackPlan, *, plan_too: bool) -> None:
         state.storage.delete(state.layout.requested_path(time, each))
 
 
-def _delete_late(state: TableState, plan: RollbackPlan) -> None:
+def _delete_late(state: TableState, plan: RollbackPlan, rollback: Instant) -> None:
     """Delete what tasks that outlived their write have finished since it was planned to be undone. Each noted its file first, and
     whoever finishes one from now on finds the inflight file gone and deletes its own (`only_while_pending`)."""
     noted = read_markers(state.storage, plan.instant)
-    _check_own_logs(state, noted, Instant(plan.instant, Action(plan.action), State.INFLIGHT))
     check_of_instant(state.storage, noted, plan.instant)
-    delete_data_files(state.storage, noted.union(*plan.files.values()))
+    late = _shared(state, noted, plan.instant)
+    for shared in shared_logs(state.storage, late):
+        hide_blocks(state.storage, shared, plan.instant, rollback.time)
+    delete_data_files(state.storage, noted.union(*plan.files.values()) - late)
     state.storage.sweep(sorted(plan.files))
 
 
@@ -283,10 +294,10 @@ def requested_rollback(state: TableState, rollback: Instant) -> RollbackPlan | N
         plan = decode_rollback_plan(data, path, lambda file: relative_path(state.storage.base_path, file))
     except (FileNotFoundError, CorruptTableError):
         return None
-    if plan.in_logs:
+    if plan.shared and state.layout.logs_tell_writer:
         raise UnsupportedTableError(
             f"Cannot finish {state.where(rollback)}",
-            found=f"it takes back blocks of instant {plan.instant} in logs that hold others' blocks too",
+            found=f"it takes back blocks of {plan.instant} in logs, each of which is of one instant in this table version",
             fix="finish it with Hudi, which began it: its next write does",
         )
     return plan

@@ -1,4 +1,4 @@
-"""Rollbacks that Hudi has begun: plans outlive them, blocks inside shared logs are left to Hudi, living writers alone."""
+"""Rollbacks that Hudi has begun: plans outlive them, living writers alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from hoodie import COMPACTION
-from hoodie.errors import PendingInstantError, UnsupportedTableError
+from hoodie.errors import PendingInstantError
 from hoodie.formats import avro_file
 from hoodie.markers import DirectMarkers, MarkerType
 from hoodie.model.rollback import RollbackPlan
@@ -49,26 +49,6 @@ def test_a_compaction_whose_attempt_is_rolled_back_is_still_planned(table):
     table.run(COMPACTION)
     assert content(table) == {"a": ("p", 3, 3), "b": ("p", 4, 4)}
     assert pending(table) == set()
-
-
-def test_blocks_in_logs_that_hold_others_too_are_left_to_hudi(table):
-    request = {
-        "partitionPath": "part=p",
-        "fileId": "",
-        "latestBaseInstant": "",
-        "filesToBeDeleted": [],
-        "logBlocksToBeDeleted": {f"{table.base_path}/part=p/.x_1.log.1": 7},
-    }
-    plan = {
-        "instantToRollback": {"commitTime": LATER, "action": "deltacommit"},
-        "RollbackRequests": [request],
-        "version": 1,
-    }
-    before = pending(table)
-    instants.request(table.state(), LATER, Action.ROLLBACK, avro_file.encode("HoodieRollbackPlan", plan))
-    with pytest.raises(UnsupportedTableError, match="finish it with Hudi"):
-        table.write(batch([("b", "p", 4, 4)]), "insert", SMALL_BLOOM)
-    assert pending(table) == {*before, (LATER, Action.ROLLBACK, State.REQUESTED)}
 
 
 def test_a_living_overwrite_is_not_rolled_back_and_a_dead_one_is(table):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from hoodie.display import counted
 from hoodie.errors import MissingFileError, RollbackError
 from hoodie.markers import read_markers
@@ -58,9 +60,17 @@ def decide_rollback(state: TableState, time: Time, caps: Caps) -> Decision[Rollb
             "noted_and_not_there": sum(path not in sizes for path in files),
         },
         Items("delete", items, size),
-        after=("its plan stays, and is carried out by the next run of its service",) if stays else (),
+        after=tuple(_also(plan, stays=stays)),
         deletion=weighed(len(items), size, whole, caps, lambda: whole) if instant.is_completed else None,
     )
+
+
+def _also(plan: RollbackPlan, *, stays: bool) -> Iterator[str]:
+    if stays:
+        yield "its plan stays, and is carried out by the next run of its service"
+    for shared in plan.shared:
+        for path in shared.logs:
+            yield f"{path} stays, as it holds blocks of other instants: a command block hides those of {plan.instant}"
 
 
 def _why(path: str, sizes: dict[str, int], noted: set[str], instant: Instant) -> str | None:

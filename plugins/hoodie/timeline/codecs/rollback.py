@@ -7,14 +7,15 @@ from typing import Any
 
 from hoodie.errors import UnsupportedTableError
 from hoodie.formats import avro_file
-from hoodie.model.rollback import RollbackPlan, RollbackResult
+from hoodie.model.names import LogFileName
+from hoodie.model.rollback import RollbackPlan, RollbackResult, SharedLogs
 from hoodie.model.time import Time
 from hoodie.timeline.instant import Action
-from hoodie.timeline.named import named_instant, named_path, named_watermark, reading
+from hoodie.timeline.named import named_instant, named_part, named_path, named_watermark, reading
 
 
 def encode_rollback_plan(plan: RollbackPlan, base_path: str) -> bytes:
-    requests = [
+    requests: list[dict[str, Any]] = [
         {
             "partitionPath": partition,
             "fileId": "",
@@ -23,6 +24,16 @@ def encode_rollback_plan(plan: RollbackPlan, base_path: str) -> bytes:
             "logBlocksToBeDeleted": {},
         }
         for partition, paths in sorted(plan.files.items())
+    ]
+    requests += [
+        {
+            "partitionPath": shared.partition,
+            "fileId": shared.file_id,
+            "latestBaseInstant": shared.base_instant,
+            "filesToBeDeleted": [],
+            "logBlocksToBeDeleted": {f"{base_path}/{path}": size for path, size in shared.logs.items()},
+        }
+        for shared in plan.shared
     ]
     instant = {"commitTime": plan.instant, "action": plan.action}
     return avro_file.encode(
@@ -34,13 +45,16 @@ def decode_rollback_plan(data: bytes, where: str, relative: Callable[[str], str]
     """`relative` and the errors as in `decode_clean_plan`, and UnsupportedTableError for an action that is not known."""
     record = avro_file.decode(data, where)
     files: dict[str, tuple[str, ...]] = {}
-    in_logs = False
+    shared: list[SharedLogs] = []
     with reading(where, "rollback plan"):
         for request in record.get("RollbackRequests") or []:
             partition = named_path(request["partitionPath"], where)
             paths = tuple(named_path(relative(path), where) for path in request["filesToBeDeleted"])
             files[partition] = files.get(partition, ()) + paths
-            in_logs = in_logs or bool(request.get("logBlocksToBeDeleted"))
+            logs = request.get("logBlocksToBeDeleted")
+            if logs:
+                known = {named_path(relative(path), where): int(size) for path, size in logs.items()}
+                shared.append(_shared(partition, request, known, where))
         instant = record.get("instantToRollback") or {}
         time, action = named_instant(instant.get("commitTime"), where), instant.get("action")
     if action not in set(Action):
@@ -49,7 +63,16 @@ def decode_rollback_plan(data: bytes, where: str, relative: Callable[[str], str]
             found=f"it undoes {str(action)[:100]!r} {time}, an action that is not known",
             fix="finish it with the program that began it; nothing was changed",
         )
-    return RollbackPlan(time, action, files, in_logs)
+    return RollbackPlan(time, action, files, tuple(shared))
+
+
+def _shared(partition: str, request: dict[str, Any], logs: dict[str, int], where: str) -> SharedLogs:
+    """Raises ValueError for a slice of which no log could be named."""
+    file_id = named_part(request["fileId"], where)
+    base = named_instant(request["latestBaseInstant"], where)
+    if LogFileName.parse(str(LogFileName(file_id, base, 1, "0-0-0"))) is None:
+        raise ValueError(f"file id {file_id!r:.100}")
+    return SharedLogs(partition, file_id, base, logs)
 
 
 def encode_rollback_result(result: RollbackResult, base_path: str) -> bytes:
@@ -75,16 +98,18 @@ def decode_rollback_result(data: bytes, where: str) -> RollbackResult:
 
 def rollback_record(result: RollbackResult, base_path: str) -> dict[str, Any]:
     """HoodieRollbackMetadata, as it also stands in a restore."""
-    partitions = {
-        partition: {
+    partitions: dict[str, dict[str, Any]] = {}
+    for partition in sorted({*result.deleted, *(shared.partition for shared, _ in result.shared.values())}):
+        here = {path: each for path, each in result.shared.items() if each[0].partition == partition}
+        partitions[partition] = {
             "partitionPath": partition,
-            "successDeleteFiles": [f"{base_path}/{path}" for path in paths],
+            "successDeleteFiles": [f"{base_path}/{path}" for path in result.deleted.get(partition, ())],
             "failedDeleteFiles": [],
-            "rollbackLogFiles": {},
-            "logFilesFromFailedCommit": {},
+            "rollbackLogFiles": {f"{base_path}/{path}": size for path, (_, size) in here.items()},
+            "logFilesFromFailedCommit": {
+                f"{base_path}/{path}": size for shared, _ in here.values() for path, size in shared.logs.items()
+            },
         }
-        for partition, paths in sorted(result.deleted.items())
-    }
     return {
         "startRollbackTime": result.start,
         "timeTakenInMillis": result.millis,
