@@ -28,7 +28,8 @@ class ArchiveTask:
         """The result's `instant` is the last one that was archived."""
         done = HoodieTable.open(self.base_path, engine=engine).run(ARCHIVE, self.options)
         message, instant = ARCHIVE.told(done)
-        return ServiceResult("archive", message, instant)
+        blockers = tuple(blocker.as_dict() for blocker in done.decision.blockers)
+        return ServiceResult("archive", message, instant, blockers=blockers)
 
     def work(self, engine: Engine) -> Work:
         return Work(0, "files of the timeline are moved, no row is read")

@@ -11,6 +11,7 @@ from hoodie.config.own import own_options
 from hoodie.display import counted, span
 from hoodie.errors import HoodieError
 from hoodie.model.files import BaseFile
+from hoodie.services.archive.service import ARCHIVE
 from hoodie.services.blockers import Blocker
 from hoodie.services.clean.service import CLEAN
 from hoodie.services.compaction.service import COMPACTION
@@ -23,6 +24,7 @@ from hudi_services.show.look import Look
 from hudi_services.show.page import Bars, Column, Facts, Lines, Listing, Page, Part
 from hudi_services.show.words import ago, count, moment, size
 
+_DOES = {"clean": ("remove", "file"), "archive": ("archive", "instant"), "compact": ("compact", "file group")}
 _COMMITS = 5  # that are shown
 _MB = 1024 * 1024  # bytes
 _EDGES = tuple(edge * _MB for edge in (1, 8, 32, 64, 128, 256, 512))  # bytes, between the bars of the histogram
@@ -42,7 +44,7 @@ _PENDING = (
 
 
 def overview(look: Look) -> Page:
-    """Reads the commits that wrote current base files, lists each partition once, and asks the cleaner and the compaction.
+    """Reads the commits that wrote current base files, lists each partition once, and asks the services what they would do.
 
     What is wrong with the table is told among the rest.
     """
@@ -146,8 +148,8 @@ def _is_service(look: Look, action: Action) -> bool:
 
 
 def _next(look: Look, problems: list[str]) -> tuple[dict[str, Any], list[tuple[str, Blocker]]]:
-    """What a cleaning and a compaction would do now, and why, or why not; with the options of the registry. And what holds them
-    back."""
+    """What a cleaning, an archival and a compaction would do now, and why, or why not; with the options of the registry. And what
+    holds them back."""
     found: dict[str, Any] = {}
     blockers: list[tuple[str, Blocker]] = []
     clean = own_options(look.options("clean"), CLEAN.options)
@@ -155,6 +157,11 @@ def _next(look: Look, problems: list[str]) -> tuple[dict[str, Any], list[tuple[s
     if decided is not None:
         found["clean"] = {**_due(decided), "policy": decided.facts["policy"]}
         blockers += [("clean", blocker) for blocker in decided.blockers]
+    archive = own_options(look.options("archive"), ARCHIVE.options)
+    moved = _told(problems, lambda: ARCHIVE.decide(look.state, archive, look.clock))
+    if moved is not None:
+        found["archive"] = _due(moved)
+        blockers += [("archive", blocker) for blocker in moved.blockers]
     if look.state.properties.is_merge_on_read:
         compact = own_options(look.options("compact"), COMPACTION.options)
         due = _told(problems, lambda: COMPACTION.decide(look.state, compact, look.clock))
@@ -232,7 +239,7 @@ def _rows(found: dict[str, Any]) -> str:
 
 
 def _words(name: str, each: dict[str, Any]) -> str:
-    verb, noun = ("remove", "file") if name == "clean" else ("compact", "file group")
+    verb, noun = _DOES[name]
     due = f"would {verb} {counted(each['items'], noun)}, {size(each['bytes'])}" if each["due"] else "nothing to do"
     backlog = each.get("backlog")
     waits = (

@@ -15,7 +15,7 @@ from typing import Any
 from hoodie.clock import Clock
 from hoodie.display import span
 from hoodie.errors import CorruptTableError
-from hoodie.timeline import WRITE_ACTIONS, Action, Instant, parse_time
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State, parse_time
 from hoodie.timeline.codecs.savepoint import decode_savepoint
 from hoodie.transaction.concurrency import plan_lock_path
 from hoodie.transaction.heartbeat import Heartbeats
@@ -26,6 +26,10 @@ from hoodie.view import Busy, TableState
 
 _MOST = 200  # characters of words that anybody may have written
 _SHOWN = 3  # blockers in one line of text
+_AFTERWARDS = {
+    Action.REPLACE_COMMIT: "`hudi-services clean` removes what it has replaced, once that is older than what is retained",
+    Action.ROLLBACK: "delete that file, which is of no commit",
+}
 _PLANS = (Action.COMPACTION, Action.LOG_COMPACTION)
 
 
@@ -52,8 +56,9 @@ class Blocker:
     fix: str
 
     def __str__(self) -> str:
-        whose = self.owner or "nobody is known to be at work on it"
-        state = f" {self.state}" if self.action != Action.SAVEPOINT else ""
+        done = self.state == State.COMPLETED.name
+        whose = self.owner or ("complete" if done else "nobody is known to be at work on it")
+        state = "" if done else f" {self.state}"
         held = f"{self.held}: held back by {self.action} {self.instant}{state} ({span(self.age)} old; {whose})"
         return f"{held}, {self.reason}. To do: {self.fix}"
 
@@ -121,7 +126,7 @@ class _Owners:
         path = plan_lock_path(instant.time)
         if path in self.locks:
             return _holder(self.locks[path]), since
-        writes = instant.action in WRITE_ACTIONS and instant not in self.clusterings
+        writes = not instant.is_completed and instant.action in WRITE_ACTIONS and instant not in self.clusterings
         held = next((lock for lock in self.locks.values() if lock.kind != PLAN), None) if writes else None
         return (f"{_holder(held)} holds the table's lock" if held is not None else None), since
 
@@ -132,6 +137,10 @@ class _Owners:
         if instant.action in _PLANS:
             execute = f"`hudi-services compact --mode execute --instant {time}`"
             return "wait until it is carried out" if owner else f"carry it out: {execute}"
+        if instant.is_completed:
+            return _AFTERWARDS.get(instant.action.completed_as, "`hudi-services compact` goes on from there")
+        if instant.action in (Action.ROLLBACK, Action.RESTORE):
+            return "the next change of the table finishes it"
         if instant in self.clusterings:
             call = f"call run_clustering(table => '…', op => 'execute', instants => '{time}')"
             return f"carry it out with Hudi (in Spark SQL `{call}`)"

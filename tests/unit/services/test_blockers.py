@@ -8,9 +8,10 @@ from datetime import timedelta
 
 import pytest
 
-from hoodie import CLEAN, COMPACTION
+from hoodie import ARCHIVE, CLEAN, COMPACTION
 from hoodie.formats import avro_file
 from hoodie.markers import DirectMarkers, MarkerType
+from hoodie.model.commit import CommitMetadata
 from hoodie.services.blockers import Blocker, with_blockers
 from hoodie.timeline import Action
 from hoodie.timeline.codecs.clean import encode_clean_plan
@@ -200,6 +201,57 @@ def test_in_version_6_a_writer_at_work_keeps_its_groups_from_compaction(mor):
     found = only(decision)
     assert (found.instant, found.action) == (writer.time, "deltacommit")
     assert found.held.startswith("1 log of ")
+
+
+SHORT = {
+    "hoodie.keep.min.commits": 2,
+    "hoodie.keep.max.commits": 3,
+    "hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS",
+    "hoodie.compact.inline.max.delta.commits": 1,
+}
+
+
+def test_an_archival_that_nothing_holds_tells_nothing(cow, mor):
+    upsert(cow, 4, 5)
+    upsert(mor, 4, 5)
+    for table in (cow, mor):
+        decision = table.explain(ARCHIVE, SHORT)
+        assert (decision.blockers, len(decision.plan.instants) > 0) == ((), True)
+
+
+def test_a_savepoint_and_a_dead_write_hold_archival_back(cow):
+    saved = cow.savepoint(user="anna").instant
+    dead = begin_write(cow, "20260101000000003")
+    cow.clock.time += timedelta(days=1)
+    state = cow.state()
+    for number in range(4):  # `write` would take the dead one back
+        later = instants.start(state, instants.request(state, f"2026010100000{number}900", Action.COMMIT))
+        body = state.layout.encode_commit(CommitMetadata("UPSERT", extra={"schema": "{}"}), replace=False)
+        instants.complete(state, later, body, cow.clock)
+    found = {each.instant: each for each in cow.explain(ARCHIVE, SHORT).blockers}
+    assert set(found) == {saved, dead.time}
+    assert found[saved].owner == "made by anna"
+    assert found[saved].held == f"what began at {saved} or later"
+    assert "hudi-services savepoint delete" in found[saved].fix
+    assert "hudi-services rollback --instant" in found[dead.time].fix
+
+
+def test_a_rollback_that_was_begun_holds_archival_back(cow):
+    requested = instants.request(cow.state(), "20260102000000000", Action.ROLLBACK, b"")
+    found = only(cow.explain(ARCHIVE, SHORT))
+    assert (found.instant, found.action, found.owner) == (requested.time, "rollback", None)
+    assert found.fix == "the next change of the table finishes it"
+
+
+def test_a_compaction_that_is_due_later_holds_archival_back(mor):
+    upsert(mor, 3, 4, 5)
+    found = only(mor.explain(ARCHIVE, {**SHORT, "hoodie.compact.inline.max.delta.commits": 5}))
+    assert (found.action, found.state, found.fix) == (
+        "deltacommit",
+        "COMPLETED",
+        "`hudi-services compact` goes on from there",
+    )
+    assert "old; complete), as the next compaction counts" in str(found)
 
 
 def test_they_are_told_in_results_and_by_show(cow, capsys):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from hoodie.clock import Clock
 from hoodie.config import archive_keys as keys
@@ -13,10 +13,13 @@ from hoodie.errors import ConfigError
 from hoodie.model.time import BEGINNING, Time
 from hoodie.services.archive.leftovers import Partitions, taken_back, uncleaned
 from hoodie.services.archive.retained import Hold, archivable, holds, kept_at_least
+from hoodie.services.blockers import Blocker, blockers_of
+from hoodie.services.blockers import Hold as Holding
 from hoodie.services.decision import Decision, Item, Items
 from hoodie.services.service import Given
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.timeline.codecs.clean import decode_clean_result
+from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState
 
 _METADATA_TABLE = ".hoodie/metadata"
@@ -47,7 +50,9 @@ def decide_archive(
     timeline = state.timeline
     undone = next((i for i in timeline.pending if i.action in _TAKING_BACK), None)
     if undone is not None:
-        return _nothing(state, f"{undone} is not complete; the next write ends it", Hold(undone.time, "", undone))
+        held = Hold(undone.time, f"{undone} is not complete", undone)
+        decision = _nothing(state, f"{undone} is not complete; the next write ends it", held)
+        return replace(decision, blockers=_blockers([held], state, clock))
     kept = kept_at_least(timeline, options, clock.now(), state.zone)
     allowed = kept if begun else options[keys.MAX_COMMITS] - options[keys.MIN_COMMITS] + kept
     apart = state.layout.cleans_archived_apart
@@ -66,9 +71,19 @@ def decide_archive(
     reason = f"{_commits(state)} on the timeline, and the last {kept} stay"
     if first is not None and first.since < _since(state, kept):
         reason += f"; held back: {first.why}"
-    if not instants:
-        return _nothing(state, reason, first)
-    return _decision(state, ArchivePlan(instants), reason, first)
+    blockers = _blockers((hold for hold in found if hold.since < _since(state, kept)), state, clock)
+    plan = ArchivePlan(instants) if instants else None
+    return replace(_decision(state, plan, reason, first), blockers=blockers)
+
+
+def _blockers(found: Iterable[Hold], state: TableState, clock: Clock) -> tuple[Blocker, ...]:
+    """Of what an instant holds; what options hold is told in the reason."""
+    told = [
+        Holding(hold.instant, f"what began at {hold.since} or later", f"as {hold.why}")
+        for hold in found
+        if hold.instant is not None
+    ]
+    return blockers_of(told, state, clock, Sharing())
 
 
 def checked(given: Given) -> Options:

@@ -32,9 +32,9 @@ class Archive:
 
     def told(self, done: ArchiveRun) -> tuple[str, str | None]:
         if not done.instants:
-            return f"nothing to do: {done.decision.reason}", None
+            return f"nothing to do: {done.decision.told}", None
         merged = f"; {done.merged} files of the history merged" if done.merged else ""
-        return f"{counted(done.instants, 'instant')} archived{merged}; {done.decision.reason}", done.last
+        return f"{counted(done.instants, 'instant')} archived{merged}; {done.decision.told}", done.last
 
 
 ARCHIVE = Archive()
