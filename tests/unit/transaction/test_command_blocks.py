@@ -125,12 +125,14 @@ def test_it_may_be_killed_at_every_call(tmp_path):
     assert at > 20
 
 
-def test_a_rollback_that_another_began_is_carried_out_by_its_plan(tmp_path):
+@pytest.mark.parametrize("named", ["the log", "the table"])
+def test_a_rollback_that_another_began_is_carried_out_by_its_plan(tmp_path, named):
+    """Hudi names the table in place of the logs where it has planned from a listing."""
     table, time, log = unfinished(tmp_path / "t")
     file_id, base = re.fullmatch(r".*/\.(.+)_(\d+)\.log\..*", log).groups()
-    shared = SharedLogs("part=p", file_id, base, {log: 7})
-    plan = encode_rollback_plan(RollbackPlan(time, "deltacommit", {}, (shared,)), f"file:{table.base_path}")
-    instants.start(table.state(), instants.request(table.state(), LATER, Action.ROLLBACK, plan))
+    begin(table, time, log if named == "the log" else "", file_id, base)
+    state = table.state()
+    instants.start(state, next(i for i in state.timeline.pending if i.time == LATER))
     block = {Header.TARGET_INSTANT_TIME: time, Header.INSTANT_TIME: LATER, Header.COMMAND_BLOCK_TYPE: "0"}
     theirs = f"part=p/.{file_id}_{base}.log.4_1-0-1"
     table.storage.create(theirs, encode_block(BlockType.COMMAND, block, b""))  # it died right after it
@@ -149,7 +151,7 @@ def begin(table, time, log, file_id, base):
         "fileId": file_id,
         "latestBaseInstant": base,
         "filesToBeDeleted": [],
-        "logBlocksToBeDeleted": {f"{table.base_path}/{log}": 7},
+        "logBlocksToBeDeleted": {f"{table.base_path}/{log}".rstrip("/"): 7},
     }
     record = {
         "instantToRollback": {"commitTime": time, "action": "deltacommit"},

@@ -52,8 +52,9 @@ def decode_rollback_plan(data: bytes, where: str, relative: Callable[[str], str]
             paths = tuple(named_path(relative(path), where) for path in request["filesToBeDeleted"])
             files[partition] = files.get(partition, ()) + paths
             logs = request.get("logBlocksToBeDeleted")
-            if logs:
-                known = {named_path(relative(path), where): int(size) for path, size in logs.items()}
+            if logs:  # planned from a listing it names the table in place of the logs
+                named = {path: size for path, size in logs.items() if LogFileName.parse(path.rpartition("/")[2])}
+                known = {named_path(relative(path), where): int(size) for path, size in named.items()}
                 shared.append(_shared(partition, request, known, where))
         instant = record.get("instantToRollback") or {}
         time, action = named_instant(instant.get("commitTime"), where), instant.get("action")
