@@ -19,7 +19,7 @@ from hoodie.engine import Engine, LocalEngine
 from hoodie.errors import ConfigError, SchemaConflictError, check_argument
 from hoodie.model.files import FileSlice
 from hoodie.model.savepoint import Savepoint
-from hoodie.read.execute import execute_read
+from hoodie.read.execute import read_rows
 from hoodie.read.filters import Filter
 from hoodie.read.plan import ReadPlan, current_slices, plan_read
 from hoodie.read.query import Incremental, Query, Snapshot
@@ -202,8 +202,8 @@ class HoodieTable(Shows):
         `"day >= '2026-01-01' and city in ('x')"` (see `hoodie.read.filters.text`). `as_of` is an instant, an ISO time or a
         datetime. `options` are the keys of `hoodie.config.read_keys`. Raises TimeTravelError, ConfigError, MissingFileError …
         """
-        plan = self.plan_read(columns, filter, as_of, read_optimized, options)
-        return execute_read(plan, self.storage, self.engine)
+        query = Query(columns, filter, Snapshot(as_of, read_optimized), options=given_options(options))
+        return read_rows(self.state(), query, self.engine)
 
     @call("reading")
     def read_incremental(
@@ -222,7 +222,7 @@ class HoodieTable(Shows):
         `hoodie.read.query.Incremental`. Raises TimeTravelError when files that were current at `end` are cleaned.
         """
         query = Query(columns, filter, Incremental(start, end, full_scan), options=given_options(options))
-        return execute_read(plan_read(self.state(), query), self.storage, self.engine)
+        return read_rows(self.state(), query, self.engine)
 
     @call("listing the files of a table")
     def file_slices(self, as_of: str | datetime | None = None) -> list[FileSlice]:

@@ -13,9 +13,12 @@ from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.read.logs import LogReader
 from hoodie.read.merged import SliceMerger
-from hoodie.read.plan import ReadPlan
+from hoodie.read.plan import ReadPlan, plan_read
+from hoodie.read.query import Query
 from hoodie.schema import conform
 from hoodie.storage.base import Storage
+from hoodie.view import TableState
+from hoodie.view.missing import looked_at_again
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,16 @@ def _projected(rows: pa.Table, schema: pa.Schema) -> pa.Table:
 
 def _all_null(schema: pa.Schema, rows: int) -> pa.Table:
     return pa.table([pa.nulls(rows, field.type) for field in schema], schema=schema)
+
+
+@looked_at_again
+def read_rows(state: TableState, query: Query, engine: Engine) -> pa.Table:
+    """The rows that a query asks for. Raises what `plan_read` raises.
+
+    A file may go between the plan and its reading: a log of version 6 that was listed may be of a write that is rolled back, and
+    a clean may remove what was current. Where the timeline has moved since, the query is asked once more.
+    """
+    return execute_read(plan_read(state, query), state.storage, engine)
 
 
 def execute_read(plan: ReadPlan, storage: Storage, engine: Engine) -> pa.Table:
