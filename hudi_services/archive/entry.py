@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from hoodie.config import own_options
-from hoodie.config.archive_keys import ARCHIVE_KEYS, MAX_COMMITS, MIN_COMMITS
-from hoodie.config.concurrency_keys import COMMON_KEYS
+from hoodie.config.archive_keys import MAX_COMMITS, MIN_COMMITS
 from hoodie.config.groups import ARCHIVE_OPTIONS
-from hoodie.config.own import declared
 from hudi_services.entry.begun import not_begun
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
+from hudi_services.entry.retention import with_retention
 from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
 from hudi_services.entry.table import Cron, ServiceSection, Table
 
-_OTHERS = ("clean", "compact")  # whose options say how far back they look
-_RETENTION = frozenset(ARCHIVE_KEYS).difference(COMMON_KEYS)
-
 
 class Archive(ServiceSection):
-    """The timeline is kept short: on a schedule. Writes of this library do it by themselves, unless they are told not to."""
+    """The timeline is kept short: on a schedule. Writes from here do it by themselves, unless they are told not to."""
 
     schedule: Cron | None = None
 
@@ -55,11 +51,7 @@ def _steps(table: Table, section: Archive) -> tuple[Step, ...]:
 
 def _arguments(table: Table, section: Archive, asked: Asked) -> Arguments:
     """How far back the table's cleaner and compactions look holds here, too; the form's number goes before the table's own."""
-    options = dict(section.hoodie)
-    given = {declared(name) for name in options}
-    for other in _OTHERS:
-        said = getattr(table.section(other), "hoodie", {}).items()
-        options |= {n: v for n, v in said if declared(n) in _RETENTION and declared(n) not in given}
+    options = with_retention(table, section.hoodie)
     commits = asked.params.get("commits")
     if commits is not None:
         options |= {MIN_COMMITS.name: str(commits), MAX_COMMITS.name: str(int(commits) + 1)}

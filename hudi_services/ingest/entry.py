@@ -32,6 +32,7 @@ from hudi_services.entry.dag import (
     dag_id,
 )
 from hudi_services.entry.new_table import options_of_new
+from hudi_services.entry.retention import with_retention
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
 from hudi_services.entry.table import Cron, SparkSection, Table
 from hudi_services.feed.flag import feed_flag
@@ -168,7 +169,8 @@ def _arguments(table: Table, section: Ingest, asked: Asked) -> Arguments:
     if source.quarantine.path is not None:
         flags += ["--quarantine-path", source.quarantine.path]
     flags += ["--max-bad-share", str(source.quarantine.max_share)]
-    return Arguments(tuple(flags), {**options_of_new(table, keys), **table.hoodie, **section.hoodie})
+    options = {**options_of_new(table, keys), **table.hoodie, **section.hoodie}
+    return Arguments(tuple(flags), with_retention(table, options))
 
 
 def _notes(table: Table) -> Sequence[str]:

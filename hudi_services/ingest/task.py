@@ -37,7 +37,7 @@ class IngestTask:
     def explain(self, engine: Engine) -> Decision[Batch]:
         """What the source has that is new, in order."""
         prepared = prepare(self.request, engine)
-        batch, after = prepared.batch, [step.name for step in prepared.after.steps]
+        batch, after = prepared.batch, [step.name for step in prepared.after.steps if not step.quiet]
         creates = (f"would create table {prepared.properties.name}",) if prepared.table is None else ()
         steps = self.request.shape.steps
         return Decision(

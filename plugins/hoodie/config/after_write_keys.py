@@ -20,6 +20,21 @@ CLEAN_ASYNC = ConfigKey[bool](
     "clean after each write; a failure is only told. No clean with hoodie.clean.automatic=false",
     ("hoodie.clean.async",),
 )
+ARCHIVE = ConfigKey[bool](
+    "hoodie.archive.automatic",
+    boolean,
+    True,
+    "after each write move old instants to the archive, if there are more than hoodie.keep.max.commits",
+)
+ARCHIVE_ASYNC = ConfigKey[bool](
+    "hoodie.archive.async", boolean, False, "an archival after a write that fails is only told"
+)
+FAIL_ON_ARCHIVE = ConfigKey[bool](
+    "hoodie.fail.on.timeline.archiving",
+    boolean,
+    True,
+    "an archival after a write that fails makes the exit code 3, though the commit stays; false: it is only told",
+)
 COMPACT = ConfigKey[bool](
     "hoodie.compact.inline",
     boolean,
@@ -54,7 +69,7 @@ IGNORE_SYNC_FAILURE = ConfigKey[bool](
     "a sync after a write that fails is told, and the exit code stays 0",
 )
 TABLE_SERVICES = ConfigKey[bool](
-    "hoodie.table.services.enabled", boolean, True, "false: neither clean nor compaction after a write"
+    "hoodie.table.services.enabled", boolean, True, "false: neither compaction, clean nor archival after a write"
 )
 FAIL_ON_SERVICE = ConfigKey[bool](
     "hoodie.fail.writes.on.inline.table.service.exception",
@@ -66,6 +81,9 @@ FAIL_ON_SERVICE = ConfigKey[bool](
 AFTER_WRITE_KEYS: tuple[ConfigKey[Any], ...] = (
     CLEAN,
     CLEAN_ASYNC,
+    ARCHIVE,
+    ARCHIVE_ASYNC,
+    FAIL_ON_ARCHIVE,
     COMPACT,
     SCHEDULE_COMPACTION,
     ASYNC_COMPACTION,

@@ -1,4 +1,4 @@
-"""Services that the options of a write ask for: a compaction, a clean, a Hive sync, in this order, after its commit.
+"""Services that the options of a write ask for: a compaction, a clean, an archival, a Hive sync, in this order, after its commit.
 
 The commit stays whatever they do: a service that fails is told, in the log and in the result, and the others go on.
 """
@@ -17,6 +17,8 @@ from hoodie.config.key import ConfigKey, Options, resolve
 from hoodie.config.sync_keys import ENABLE
 from hoodie.errors import ConfigError, HoodieError
 from hoodie.model.outcome import ServiceOutcome
+from hoodie.services.archive.plan import checked
+from hoodie.services.archive.service import ARCHIVE
 from hoodie.services.clean.service import CLEAN
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.log_compaction.service import LOG_COMPACTION
@@ -32,12 +34,18 @@ Told = tuple[str, str | None]
 
 @dataclass(frozen=True)
 class Step:
-    """A service that is to run. `act` gets those options that `keys` name; `counts`: a failure is the caller's to mend."""
+    """A service that is to run. `act` gets those options that `keys` name; `counts`: a failure is the caller's to mend.
+
+    `check` raises ConfigError for options that contradict each other; one that is `quiet`, as nobody asked for it, is told only
+    when it did something or failed.
+    """
 
     service: Decides[Any]
     act: Callable[[TableAccess, Given], Told]
     keys: tuple[ConfigKey[Any], ...]
     counts: bool
+    check: Callable[[Given], object] = bool
+    quiet: bool = False
 
     @property
     def name(self) -> str:
@@ -106,13 +114,16 @@ class AfterWrite:
         steps = tuple(_steps(asked))
         groups = (WRITE_OPTIONS, *groups)
         own = own_options(given, *groups, *(step.service.options for step in steps))
-        for checked in (*(group.keys for group in groups), *(step.keys for step in steps)):
-            resolve(select_keys(own, checked), checked)
+        for taken in (*(group.keys for group in groups), *(step.keys for step in steps)):
+            resolve(select_keys(own, taken), taken)
+        for step in steps:
+            step.check(select_keys(own, step.keys))
         return AfterWrite(own, steps)
 
     def run(self, access: TableAccess) -> tuple[ServiceOutcome, ...]:
         """Run the services one after the other. Raises nothing: what fails is told in the log and in its outcome."""
-        return tuple(_outcome(step, access, select_keys(self.options, step.keys)) for step in self.steps)
+        done = ((step, _outcome(step, access, select_keys(self.options, step.keys))) for step in self.steps)
+        return tuple(outcome for step, outcome in done if outcome.failed or outcome.instant or not step.quiet)
 
 
 def _steps(asked: Options) -> list[Step]:
@@ -134,6 +145,9 @@ def _steps(asked: Options) -> list[Step]:
         beside = asked[keys.CLEAN_ASYNC]
         if asked[keys.CLEAN] or (beside and not asked.given(keys.CLEAN)):
             steps.append(at_once(CLEAN, counts=counts and not beside))
+        if asked[keys.ARCHIVE]:
+            counts_too = counts and asked[keys.FAIL_ON_ARCHIVE] and not asked[keys.ARCHIVE_ASYNC]
+            steps.append(replace(at_once(ARCHIVE, counts=counts_too), check=checked, quiet=True))
     if asked[keys.META_SYNC] or (asked.given(ENABLE) and asked[ENABLE]):
         counts = counts and not asked[keys.IGNORE_SYNC_FAILURE]
         steps.append(at_once(SYNC, counts=counts, without=[ENABLE]))  # whose default is for the command `sync`
@@ -152,5 +166,6 @@ def _outcome(step: Step, access: TableAccess, options: Given) -> ServiceOutcome:
             exc_info=not isinstance(error, HoodieError | OSError),
         )
         return ServiceOutcome(step.name, told, failed=True, counts=step.counts)
-    _log.info("%s after the write: %s", step.name, message)
+    if instant is not None or not step.quiet:
+        _log.info("%s after the write: %s", step.name, message)
     return ServiceOutcome(step.name, message, instant)

@@ -177,7 +177,8 @@ def test_one_that_fails_is_told_and_the_rest_goes_on(tmp_path, monkeypatch, capl
     ],
 )
 def test_whose_failure_counts(options, counts):
-    assert [step.counts for step in after_write.AfterWrite.of(options).steps] == counts
+    steps = after_write.AfterWrite.of(options).steps
+    assert [step.counts for step in steps if step.name != "archive"] == counts
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,6 @@ def test_a_mixed_file_serves_ingest_clean_compact_and_sync(tmp_path, land, props
     assert len(told) == len({line.partition(" (")[2] for line in told}), "each reason once"
     text = "\n".join(told)
     for name in (
-        "hoodie.archive.automatic",
         "hoodie.metadata.enable",
         "bootstrap.servers",
         "view.type",

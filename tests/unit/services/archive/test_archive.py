@@ -252,3 +252,41 @@ def test_cleans_of_version_6_go_by_their_own_count(tmp_path):
     assert [i.time for i in archived] == [i.time for i in cleans[:-2]]
     assert table.state().archive.clean_result(archived[0]).start == archived[0].time
     assert all(i.state is State.COMPLETED for i in archived)
+
+
+def test_a_write_archives_when_it_is_due(version, tmp_path):
+    table = create(tmp_path / "t", FakeClock(), **{"hoodie.write.table.version": version})
+    options = SMALL_BLOOM | SHORT
+    for number in range(3):
+        assert table.write(batch([(f"k{number}", "p", 1, number)]), "upsert", options).services == ()
+    [outcome] = table.write(batch([("k3", "p", 1, 3)]), "upsert", options).services
+    assert (outcome.service, outcome.failed) == ("archive", False)
+    assert outcome.message.startswith("2 instants archived")
+    assert len(table.timeline.commits) == 2
+    for number in range(4, 8):
+        told = table.write(
+            batch([(f"k{number}", "p", 1, number)]), options=options | {"hoodie.archive.automatic": "false"}
+        )
+        assert told.services == ()
+    assert len(table.timeline.commits) == 6
+    with pytest.raises(ConfigError, match="must be greater"):
+        table.write(batch([("no", "p", 1, 1)]), options={**SMALL_BLOOM, "hoodie.keep.max.commits": 4})
+    assert "no" not in content(table)
+
+
+def test_an_archival_after_a_write_that_fails_is_told(tmp_path):
+    """Archived logs of version 6 hold bodies in another encoding, so a torn one cannot be archived."""
+    table = written(tmp_path / "t", 4, **{"hoodie.write.table.version": "6"})
+    torn = table.state().layout.inflight_path(table.timeline.commits[0].time, Action.COMMIT)
+    table.storage.delete(torn)
+    table.storage.create(torn, b"torn")
+    options = SMALL_BLOOM | SHORT
+    [outcome] = table.write(batch([("k", "p", 1, 1)]), "insert", options).services
+    assert (outcome.service, outcome.failed, outcome.counts) == ("archive", True, True)
+    assert torn.rpartition("/")[2] in outcome.message
+    [outcome] = table.write(batch([("l", "p", 1, 1)]), "insert", options | {"hoodie.archive.async": "true"}).services
+    assert (outcome.failed, outcome.counts) == (True, False)
+    assert len(table.timeline.commits) == 6
+    assert table.storage.list(".hoodie/archived").files == () or [
+        file.name for file in table.storage.list(".hoodie/archived").files
+    ] == [".keep"]
