@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
-from hoodie import CLEAN, COMPACTION, HoodieTable
+from hoodie import ARCHIVE, CLEAN, COMPACTION, HoodieTable
 from hoodie.engine import LocalEngine, local
 from hoodie.errors import HoodieError, MissingFileError, UnclearCommitError
 from hoodie.index import new_keys
-from hoodie.timeline import Instant
+from hoodie.timeline import WRITE_ACTIONS, Instant, State, parse_name
 from hoodie.transaction import guard
-from hoodie.view import files, written
+from hoodie.view import TableState, files, written
 from hoodie.view.written import memory
 from tests.simulation.threads import simulated_threads
 from tests.simulation.world import Actor, Chances, SimulatedClock, SimulatedStorage, World
@@ -30,6 +30,14 @@ from tests.support.tables import OPTIONS, SMALL_BLOOM, batch, content
 KEYS = tuple(f"k{number}" for number in range(6))
 _NUMBER = "simulation.number"  # of a write, in the extra metadata of its commit
 _WAIT_MS = 60_000
+_SHORT = {
+    "hoodie.keep.min.commits": 2,
+    "hoodie.keep.max.commits": 3,
+    "hoodie.clean.commits.retained": 1,
+    "hoodie.compact.inline.max.delta.commits": 1,
+    "hoodie.timeline.compaction.batch.size": 2,
+    "hoodie.write.lock.wait_time_ms": _WAIT_MS,
+}
 
 Rows = dict[str, int | None]
 """By key its value; None is a deletion."""
@@ -64,6 +72,7 @@ class Plot:
     writers: int = 2
     writes: int = 3  # of each writer
     pause: float = 1.0  # the most seconds between two of them
+    archive: bool = False
     options: dict[str, str] = field(default_factory=dict)
     chances: Chances = field(default_factory=Chances)
 
@@ -99,6 +108,8 @@ class Scene:
         for number in range(self.plot.writers):
             world.actor(f"writer {number}", self._write)
         world.actor("cleaner", self._clean)
+        if self.plot.archive:
+            world.actor("archiver", self._archive)
         world.actor("reader", self._read)
         if self.plot.kind == "MERGE_ON_READ":
             world.actor("compactor", self._compact)
@@ -147,6 +158,11 @@ class Scene:
                 actor, lambda: self._table(actor).run(CLEAN, {"hoodie.clean.commits.retained": 1, **self.plot.options})
             )
 
+    def _archive(self, actor: Actor) -> None:
+        for _ in range(3):
+            self.world.pause(1.0)
+            self._attempt(actor, lambda: self._table(actor).run(ARCHIVE, {**_SHORT, **_of_locks(self.plot.options)}))
+
     def _compact(self, actor: Actor) -> None:
         for _ in range(2):
             self.world.pause(1.0)
@@ -184,7 +200,7 @@ class Scene:
     def _check(self, table: HoodieTable) -> None:
         state = table.state()
         commits: dict[int, Instant] = {}
-        for instant in state.timeline.commits:
+        for instant in _commits(state):
             number = state.commit_metadata(instant).extra.get(_NUMBER)
             if number is not None:
                 assert int(number) not in commits, f"write {number} was committed twice"
@@ -213,12 +229,17 @@ class Scene:
         return states
 
     def _completed_at(self, instant: Instant) -> int:
-        return next(made.step for made in self.world.created if made.path.endswith("/" + instant.file_name))
+        wanted = (instant.time, instant.action, State.COMPLETED)
+        for made in self.world.created:
+            time, _, action, state = parse_name(made.path.rpartition("/")[2]) or (None, None, None, None)
+            if (time, action, state) == wanted:
+                return made.step
+        raise AssertionError(f"{instant} was never completed")
 
     def _nothing_left(self, table: HoodieTable) -> None:
         """No data file that no commit names, no markers, no locks, nothing pending but plans."""
         state = table.state()
-        named = {stat.path for instant in state.timeline.commits for stat in state.commit_metadata(instant).stats}
+        named = {stat.path for instant in _commits(state) for stat in state.commit_metadata(instant).stats}
         data = {path for path in self.world.files if not path.startswith(".hoodie/") and "/.hoodie_" not in path}
         assert data <= named, f"files of no commit: {sorted(data - named)}"
         pending = {str(instant.time) for instant in state.timeline.pending}
@@ -244,6 +265,17 @@ class _OneAfterTheOther:
     def map(self, function: Callable[[Any], Any], *items: Iterable[Any]) -> list[Any]:
         """All results, in order."""
         return list(map(function, *items))
+
+
+def _commits(state: TableState) -> list[Instant]:
+    """Archived ones, too, as their active files told them; one that is still on the timeline counts once."""
+    found = {i.key: i for i in (*state.archive.instants(), *state.timeline.commits)}
+    return [instant for instant in found.values() if instant.action.completed_as in WRITE_ACTIONS]
+
+
+def _of_locks(options: dict[str, str]) -> dict[str, str]:
+    """Those that an archiver takes, too: it shares the table by its lock alone."""
+    return {name: value for name, value in options.items() if name.startswith("hoodie.write.lock.")}
 
 
 def _rows(table: HoodieTable) -> Rows:

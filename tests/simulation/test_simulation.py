@@ -28,6 +28,15 @@ PLOTS |= {
     "MERGE_ON_READ-6-leased": Plot("MERGE_ON_READ", "6", options=LEASED),
     "MERGE_ON_READ-9-shared-leased": Plot("MERGE_ON_READ", "9", writers=3, pause=20.0, options=SHARED | LEASED),
 }
+PLOTS |= {f"{kind}-{version}-archived": Plot(kind, version, writes=4, archive=True) for kind, version in TABLES}
+PLOTS |= {
+    "COPY_ON_WRITE-9-shared-archived": Plot(
+        "COPY_ON_WRITE", "9", writers=3, pause=20.0, archive=True, options=SHARED | LEASED
+    ),
+    "MERGE_ON_READ-6-shared-archived": Plot(
+        "MERGE_ON_READ", "6", writers=3, pause=20.0, archive=True, options=SHARED | LEASED
+    ),
+}
 
 
 @pytest.mark.parametrize("plot", PLOTS.values(), ids=PLOTS)

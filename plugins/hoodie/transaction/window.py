@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from hoodie.timeline import Action, Instant
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.view.state import TableState
 
 
@@ -20,7 +20,19 @@ class Window:
     def commits(self) -> tuple[Instant, ...]:
         """Write instants that were completed in between, whenever they began."""
         known = self.begun.timeline.commit_times
-        return tuple(i for i in self.now.timeline.commits if i.time not in known)
+        found = [i for i in self.now.timeline.commits if i.time not in known]
+        return tuple(sorted([*self._archived, *found], key=lambda i: i.time))
+
+    @cached_property
+    def _archived(self) -> list[Instant]:
+        """Those that were under way at the first look, and were completed and archived since: they had begun early enough."""
+        left = {i.time for i in self.now.timeline}
+        gone = [i for i in self.begun.timeline.pending if i.time not in left and i.action.completed_as in WRITE_ACTIONS]
+        known = self.now.archive.known([replace(i, action=i.action.completed_as) for i in gone]) if gone else ()
+        if not known:
+            return []
+        archived = self.now.archive.instants(until=max(time for time, _ in known))
+        return [instant for instant in archived if instant.key in known]
 
     @cached_property
     def plans(self) -> tuple[Instant, ...]:
@@ -33,10 +45,9 @@ class Window:
     @cached_property
     def taken_back(self) -> tuple[Instant, ...]:
         """Commits that were there and are not any more, without having been archived: those of a restore or a rollback."""
-        left, start = self.now.timeline.commit_times, self.now.timeline.start
-        return tuple(
-            i for i in self.begun.timeline.commits if i.time not in left and (start is None or i.time >= start)
-        )
+        now = self.now.timeline
+        gone = [i for i in self.begun.timeline.commits if i.time not in now.commit_times]
+        return tuple(i for i in gone if now.start is None or now.covers(i.time))
 
     @cached_property
     def restores(self) -> tuple[Instant, ...]:

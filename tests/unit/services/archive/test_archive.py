@@ -9,6 +9,7 @@ import pytest
 from hoodie import ARCHIVE, CLEAN, COMPACTION, HoodieTable
 from hoodie.errors import ConfigError
 from hoodie.timeline import Action, State
+from hoodie.transaction.window import Window
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
@@ -290,3 +291,25 @@ def test_an_archival_after_a_write_that_fails_is_told(tmp_path):
     assert table.storage.list(".hoodie/archived").files == () or [
         file.name for file in table.storage.list(".hoodie/archived").files
     ] == [".keep"]
+
+
+def test_what_was_completed_and_archived_meanwhile_conflicts_all_the_same(version, tmp_path):
+    """A writer that began while another was under way compares with what that one did, wherever it is by then."""
+    table = written(tmp_path / "t", 8, **{"hoodie.write.table.version": version})
+    late = table.timeline.commits[1]
+    begun = table.state().before([late])
+    table.run(ARCHIVE, SHORT)
+    window = Window(begun, table.state())
+    [found] = window.commits
+    assert (found.time, found.is_archived) == (late.time, True)
+    assert window.now.commit_metadata(found).stats
+    assert window.taken_back == ()
+
+
+def test_what_is_archived_beyond_a_savepoint_was_not_taken_back(version, tmp_path):
+    table = written(tmp_path / "t", 8, **{"hoodie.write.table.version": version})
+    table.savepoint(table.timeline.commits[1].time)
+    begun = table.state()
+    table.run(ARCHIVE, SHORT | {"hoodie.archive.beyond.savepoint": "true"})
+    window = Window(begun, table.state())
+    assert (window.commits, window.taken_back) == ((), ())
