@@ -21,6 +21,7 @@ from hudi_services.commands.restore import restore
 from hudi_services.commands.rollback import rollback
 from hudi_services.commands.savepoint import savepoint
 from hudi_services.commands.unlock import unlock
+from hudi_services.doctor.command import doctor
 from hudi_services.embedded.command import airflow
 from hudi_services.entries import ENTRIES, Entries
 from hudi_services.infer.command import infer
@@ -47,6 +48,7 @@ def program(entries: Entries) -> click.Group:
         infer,
         airflow,
         timeline_server,
+        doctor,
         show,
         diff,
         options,

@@ -15,6 +15,8 @@ from hoodie.config import CREATE_KEYS, WRITE_KEYS, given_options, own_options, s
 from hoodie.config.groups import SAVEPOINT_OPTIONS, WRITE_OPTIONS
 from hoodie.config.table import TableProperties
 from hoodie.display import Shown, Shows
+from hoodie.doctor.diagnose import diagnose
+from hoodie.doctor.finding import Diagnosis
 from hoodie.engine import Engine, LocalEngine
 from hoodie.errors import ConfigError, SchemaConflictError, check_argument
 from hoodie.model.files import FileSlice
@@ -268,6 +270,16 @@ class HoodieTable(Shows):
         """
         check_service(service)
         return service.decide(self.state(), own_options(given_options(options), service.options), self.clock)
+
+    @call("looking at a table")
+    def diagnose(self, options: Mapping[str, object] | None = None) -> Diagnosis:
+        """What is wrong with the table, and what helps (docs/doctor.md). Changes nothing, reads no data files.
+
+        `options` are those of clean, compaction and archive, with which these decide whether they are due. Raises
+        TableNotFoundError, CorruptTableError or UnsupportedTableError for a table that cannot be opened at all.
+        """
+        given = given_options(options)
+        return diagnose(self.storage, self.clock, dict.fromkeys(("clean", "compact", "archive"), given))
 
     @call("scheduling a service", changes=True)
     def schedule(

@@ -88,6 +88,12 @@ def recover_properties(storage: Storage) -> bool:
     return True
 
 
+def properties_flaw(storage: Storage, path: str) -> str | None:
+    """Why a file of properties cannot be used; "" for one that can, None when it is not there."""
+    found = _read(storage, path)
+    return (found.found or found.what) if isinstance(found, HoodieError) else None if found is None else ""
+
+
 def _encode(properties: TableProperties) -> bytes:
     return format_properties(properties.raw, "Properties saved by hoodie")
 

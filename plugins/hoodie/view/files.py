@@ -27,6 +27,11 @@ class PartitionFiles:
     log_files: tuple[LogFile, ...]
     has_metafile: bool
 
+    @property
+    def files(self) -> tuple[BaseFile | LogFile, ...]:
+        """The base files, then the logs."""
+        return (*self.base_files, *self.log_files)
+
 
 def sizes_by_path(partitions: Iterable[PartitionFiles]) -> dict[str, int]:
     """Of every data file its size in bytes."""

@@ -28,7 +28,7 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
-class _Expected:
+class ExpectedFile:
     """A file that a commit wrote and that should be in a slice."""
 
     partition: str
@@ -57,11 +57,7 @@ def check_files(
     every log that came after it; but for groups that were replaced. Raises TimeTravelError for a file that a clean has taken, or
     is about to take, from a slice of the past.
     """
-    absent = _absent(state, slices, partitions, as_of)
-    if not absent:
-        return
-    replaced = replaced_groups(state, as_of)
-    absent = [file for file in absent if file.group not in replaced]
+    absent = absent_files(state, slices, partitions, as_of)
     lost = [file for file in absent if state.storage.info(file.path) is None]
     if lost:
         raise _missing(state, lost, as_of)
@@ -74,6 +70,18 @@ def check_files(
             "a folder that has one",
             fix=f"restore {PARTITION_METAFILE} of that folder from a copy; nothing was changed",
         )
+
+
+def absent_files(
+    state: TableState,
+    slices: Sequence[FileSlice],
+    partitions: Collection[str] | None = None,
+    as_of: Time | None = None,
+) -> list[ExpectedFile]:
+    """Files that should be in one of the slices and are not (see `check_files`), be they on the storage or not."""
+    absent = _absent(state, slices, partitions, as_of)
+    replaced = replaced_groups(state, as_of) if absent else {}
+    return [file for file in absent if file.group not in replaced]
 
 
 def chosen_partitions(state: TableState, chosen: ChosenFiles, choice: Choice) -> list[str]:
@@ -123,7 +131,7 @@ class _Present:
 
 def _absent(
     state: TableState, slices: Iterable[FileSlice], partitions: Collection[str] | None, as_of: Time | None
-) -> list[_Expected]:
+) -> list[ExpectedFile]:
     """What the slices lack: of each group the newest base file, and the logs of its slice."""
     present: defaultdict[str, _Present] = defaultdict(_Present)
     for file_slice in slices:
@@ -132,9 +140,9 @@ def _absent(
         if file_slice.base_file is not None:
             here.names.add(file_slice.base_file.name)
             here.begins[file_slice.file_id] = file_slice.base_file.instant
-    bases: dict[GroupId, _Expected] = {}
+    bases: dict[GroupId, ExpectedFile] = {}
     later: dict[GroupId, Time] = {}  # begin of the first slice after `as_of`
-    logs: list[_Expected] = []
+    logs: list[ExpectedFile] = []
     commits = state.timeline.commits
     for instant, written in zip(commits, written_files(state, commits, partitions), strict=True):
         time = instant.time
@@ -148,11 +156,11 @@ def _absent(
                     if not is_log:
                         later.setdefault(GroupId(partition, file_id), time)
                 elif is_log:
-                    logs.append(_Expected(partition, name, instant))
+                    logs.append(ExpectedFile(partition, name, instant))
                 elif here.begins.get(file_id, BEGINNING) <= time:
-                    bases[GroupId(partition, file_id)] = _Expected(partition, name, instant)
+                    bases[GroupId(partition, file_id)] = ExpectedFile(partition, name, instant)
                     here.begins[file_id] = time
-    of_slices: dict[str, _Expected] = {}  # path -> a log that comes after the newest base file of its group
+    of_slices: dict[str, ExpectedFile] = {}  # path -> a log that comes after the newest base file of its group
     for log in logs:
         begin = present[log.partition].begins.get(log.group.file_id, BEGINNING)
         place, end = _place(state, log), later.get(log.group)
@@ -166,7 +174,7 @@ def _file_id(name: str) -> str:
     return name.lstrip(".").partition("_")[0]
 
 
-def _place(state: TableState, log: _Expected) -> Time:
+def _place(state: TableState, log: ExpectedFile) -> Time:
     """A log belongs to the newest slice that did not begin after this."""
     if state.layout.logs_tell_writer:
         return log.instant.completion_time or log.instant.time
@@ -174,7 +182,7 @@ def _place(state: TableState, log: _Expected) -> Time:
     return parsed.time if parsed is not None else log.instant.time
 
 
-def _missing(state: TableState, lost: list[_Expected], as_of: Time | None) -> MissingFileError | TimeTravelError:
+def _missing(state: TableState, lost: list[ExpectedFile], as_of: Time | None) -> MissingFileError | TimeTravelError:
     first = lost[0]
     more = f" (and {len(lost) - 1} other files)" if len(lost) > 1 else ""
     clean = _cleaned_by(state, first) if as_of is not None else None
@@ -191,7 +199,7 @@ def _missing(state: TableState, lost: list[_Expected], as_of: Time | None) -> Mi
     )
 
 
-def _cleaned_by(state: TableState, file: _Expected) -> Instant | None:
+def _cleaned_by(state: TableState, file: ExpectedFile) -> Instant | None:
     """The clean that removed the file, or is about to."""
     for instant in state.timeline:
         if instant.action is not Action.CLEAN:

@@ -12,7 +12,7 @@ import pytest
 from hoodie import LOG_COMPACTION, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.errors import MissingFileError
-from hoodie.storage import LocalStorage
+from hoodie.storage import ListedOnce, LocalStorage
 from hoodie.transaction.locks import service_lock, table_lock
 from hoodie.transaction.locks.lease import TABLE_LOCK
 from hoodie.view import load_state
@@ -20,7 +20,7 @@ from hudi_services.cli import main
 from hudi_services.commandline.flags import ChosenTable
 from hudi_services.show.counts import row_counts
 from hudi_services.show.history import commits, timeline
-from hudi_services.show.look import ListedOnce, Look, look_at
+from hudi_services.show.look import Look, look_at
 from hudi_services.show.overview import overview
 from tests.support.archive import archive_before
 from tests.support.cli import DONE, FAILED, USAGE, everything, fill, ingest, said

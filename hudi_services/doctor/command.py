@@ -1,0 +1,106 @@
+"""The command `doctor`: what is wrong with a table, or with all tables of a registry."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from hoodie.config import laid_over, select_keys
+from hoodie.config.concurrency_keys import COMMON_KEYS
+from hudi_services.commandline.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
+from hudi_services.commandline.progress import progress_shown
+from hudi_services.commandline.properties import merged_options
+from hudi_services.entry.table import ServiceSection, Table
+from hudi_services.registry.find import registry_file
+from hudi_services.registry.load import read_registry
+
+if TYPE_CHECKING:  # it loads Arrow
+    from hudi_services.doctor.rounds import Patient, Seen
+
+_AT_ONCE = 8
+
+
+def _doctor(
+    target_base_path: str | None,
+    table: str | None,
+    registry: str | None,
+    props: str | None,
+    conf: tuple[str, ...],
+    at_once: int,
+    as_json: bool,
+) -> int:
+    from hudi_services.doctor import report  # loads Arrow
+    from hudi_services.doctor.rounds import rounds
+
+    options = merged_options(props, conf)
+    seen: list[Seen] = []
+    if target_base_path is None and table is None:
+        patients, seen = _registered(registry, options)
+    else:
+        chosen = chosen_table(target_base_path, table, registry)
+        patients = [_patient(chosen.entry, chosen.base_path, options)]
+    with progress_shown(None if as_json else partial(click.echo, err=True)) as progress:
+        seen += rounds(patients, at_once, progress)
+    seen.sort(key=lambda each: each.name)
+    click.echo(json.dumps(report.as_dict(seen), indent=2) if as_json else report.as_text(seen))
+    return report.exit_code(seen)
+
+
+def _registered(registry: str | None, options: dict[str, str]) -> tuple[list[Patient], list[Seen]]:
+    """The tables of a registry; one with a mistake in its entry cannot be looked at, and is told as such."""
+    from hoodie.doctor import catalogue
+    from hoodie.doctor.finding import Diagnosis
+    from hudi_services.doctor.rounds import Seen
+
+    reading = read_registry(file := registry_file(registry))
+    patients = [_patient(table, table.base_path, options) for table in reading.registry.tables]
+    mistaken = [
+        catalogue.UNREADABLE.found(
+            "its entry in the registry has a mistake", "correct it (`hudi-services registry check`)", found=str(mistake)
+        )
+        for mistake in reading.mistakes
+    ]
+    names = [mistake.table or str(file) for mistake in reading.mistakes]
+    return patients, [Seen(name, Diagnosis("", (each,), {})) for name, each in zip(names, mistaken, strict=True)]
+
+
+def _patient(entry: Table | None, base_path: str, options: dict[str, str]) -> Patient:
+    """A table with the options that its entry has for its services; what is typed wins."""
+    from hudi_services.doctor.rounds import SERVICES, Patient
+
+    of: dict[str, dict[str, str]] = {}
+    for service in SERVICES:
+        section = entry.section(service) if entry is not None else None
+        given = section.hoodie if isinstance(section, ServiceSection) else {}
+        common = select_keys(entry.common, COMMON_KEYS) if entry is not None else {}
+        of[service] = laid_over(laid_over(options, given), common)
+    return Patient(entry.name if entry is not None else base_path, base_path, of)
+
+
+doctor = click.Command(
+    "doctor",
+    callback=_doctor,
+    params=[
+        *table_flags(),
+        click.Option(["--props"], help="Properties file of hoodie.* options, a path or URL."),
+        click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable."),
+        click.Option(
+            ["--at-once"],
+            type=click.IntRange(min=1, max=64),
+            default=_AT_ONCE,
+            show_default=True,
+            metavar="N",
+            help="How many tables of a registry are looked at at the same time.",
+        ),
+        json_flag("Print what was found as JSON."),
+        verbose_flag(),
+    ],
+    help="What is wrong with a table, and what helps; without --table and --target-base-path with every table of the "
+    "registry. It changes nothing, and reads no data files. docs/doctor.md has every check.\n\nExit codes: 0 healthy, "
+    "1 warnings, 2 damage. A wrong use of the command ends with 2, too: it prints no findings.",
+    epilog=with_examples(("hudi-services doctor --table orders", "hudi-services doctor --registry tables.yaml --json")),
+    context_settings=CONTEXT,
+)

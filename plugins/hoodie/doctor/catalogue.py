@@ -1,0 +1,54 @@
+"""The checks by name: how bad what they find is, and whether `--fix` mends it. docs/doctor.md is held to it by a test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hoodie.doctor.finding import Finding, Severity
+
+
+@dataclass(frozen=True)
+class Check:
+    """A kind of finding. `deep`: it reads data files."""
+
+    name: str
+    severity: Severity
+    fixed: bool = False
+    deep: bool = False
+
+    def found(self, what: str, remedy: str, **more: Any) -> Finding:
+        return Finding(self.name, self.severity, what, remedy, **more)
+
+
+_N, _W, _D = Severity.NOTE, Severity.WARNING, Severity.DAMAGE
+
+NO_TABLE = Check("no-table", _W)
+UNREADABLE = Check("unreadable", _D)
+UNCHECKED = Check("unchecked", _W)
+PROPERTIES = Check("properties", _D)
+PROPERTIES_BACKUP = Check("properties-backup", _W)
+EMPTY_INSTANT = Check("empty-instant", _D)
+TORN_INSTANT = Check("torn-instant", _D)
+TORN_SERVICE_INSTANT = Check("torn-service-instant", _W)
+TORN_PLAN = Check("torn-plan", _W)
+TORN_WAITING_PLAN = Check("torn-waiting-plan", _W)
+FAILED_WRITE = Check("failed-write", _W)
+HALF_DONE = Check("half-done", _W)
+PLAN_WAITS = Check("plan-waits", _W)
+MARKERS = Check("markers", _W)
+HEARTBEAT = Check("heartbeat", _W)
+LOCK = Check("lock", _W)
+MISSING_FILE = Check("missing-file", _D)
+PARTITION_METAFILE = Check("partition-metafile", _D)
+UNMARKED_FOLDER = Check("unmarked-folder", _W)
+ORPHAN = Check("orphan-file", _W)
+UNCOMMITTED_FILE = Check("uncommitted-file", _D)
+SMALL_FILES = Check("small-files", _W)
+LOG_RATIO = Check("log-ratio", _W)
+TIMELINE_LENGTH = Check("timeline-length", _W)
+OVERDUE = Check("overdue-service", _W)
+HELD_BACK = Check("held-back", _N)
+
+CHECKS: Mapping[str, Check] = {each.name: each for each in dict(globals()).values() if isinstance(each, Check)}

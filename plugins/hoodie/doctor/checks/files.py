@@ -1,0 +1,115 @@
+"""Data files: those that should be there, and those that should not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hoodie.doctor import catalogue
+from hoodie.doctor.facts import Facts
+from hoodie.doctor.finding import Finding
+from hoodie.model.files import BaseFile, LogFile
+from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP, PARTITION_METAFILE
+from hoodie.model.time import Time
+from hoodie.storage import join
+from hoodie.view.files import partitions_above
+from hoodie.view.missing import ExpectedFile, absent_files
+
+_BOOTSTRAPS = frozenset({METADATA_BOOTSTRAP, FULL_BOOTSTRAP})
+
+
+def missing(facts: Facts) -> Iterator[Finding]:
+    """Of current slices, of pending plans, and of savepoints."""
+    found = {each.path: _of_commit(each) for each in absent_files(facts.state, facts.slices)}
+    for plan, paths in facts.plans.items():
+        for path in paths:
+            found.setdefault(path, _missing(path, plan.time, f"the plan of {plan.action} {plan.time} is to read"))
+    for saved in facts.savepoints:
+        for path in saved.paths:
+            found.setdefault(path, _missing(path, saved.instant, f"savepoint {saved.instant} keeps"))
+    return (finding for path, finding in found.items() if path not in facts.sizes)
+
+
+def _of_commit(file: ExpectedFile) -> Finding:
+    return _missing(file.path, file.instant.time, f"{file.instant.action} {file.instant.time} wrote")
+
+
+def _missing(path: str, time: Time, why: str) -> Finding:
+    return catalogue.MISSING_FILE.found(
+        f"a file is missing that {why}",
+        "restore it from a copy of the table; a table with a savepoint can be taken back to it (`hudi-services restore`)",
+        path=path,
+        instant=time,
+    )
+
+
+def folders(facts: Facts) -> Iterator[Finding]:
+    """Partitions that readers do not find, as the file is lost that marks them."""
+    marked = {each.partition for each in facts.files if each.has_metafile}
+    for each in facts.files:
+        if each.has_metafile:
+            continue
+        path = join(each.partition, PARTITION_METAFILE)
+        size = sum(file.info.size for file in each.files)
+        if each.partition in facts.written:
+            yield catalogue.PARTITION_METAFILE.found(
+                f"partition {each.partition!r} is not found by listing: {PARTITION_METAFILE} is missing",
+                "restore it from a copy, or write it as those of other partitions are",
+                path=path,
+                bytes=size,
+            )
+        elif "" not in marked and marked.isdisjoint(partitions_above(each.partition)):
+            yield catalogue.UNMARKED_FOLDER.found(
+                f"folder {each.partition!r} holds files that are named like a table's, and no commit of the timeline names it",
+                f"if it is a partition, write {PARTITION_METAFILE} into it; if it is a copy, move it out of the table",
+                path=path,
+                bytes=size,
+            )
+
+
+def orphans(facts: Facts) -> Iterator[Finding]:
+    """Files of no completed and no pending instant, and those of a completed one that it does not name.
+
+    An instant before the active timeline was archived: its files are the table's.
+    """
+    timeline, logs_tell = facts.state.timeline, facts.state.layout.logs_tell_writer
+    known = {i.time for i in timeline} | facts.torn | {time for time in facts.marked if facts.beats.alive(time)}
+    known |= {time for time in facts.beats.ages if facts.beats.alive(time)}
+    named = {
+        time: {join(stat.partition, stat.path.rpartition("/")[2]) for stat in commit.stats}
+        for time, commit in facts.commits.items()
+        if time not in facts.marked and time not in _BOOTSTRAPS
+    }
+    for each in facts.files:
+        if not each.has_metafile and each.partition not in facts.written:
+            continue
+        for file in each.files:
+            time = file.instant if isinstance(file, BaseFile) else file.time
+            if time not in known and not timeline.is_committed(time):
+                yield _orphan(file, time)
+            elif time in named and file.path not in named[time] and _tells_writer(file, logs_tell=logs_tell):
+                yield _uncommitted(file, time)
+
+
+def _tells_writer(file: BaseFile | LogFile, *, logs_tell: bool) -> bool:
+    """Whether the name of a file is that of the instant that wrote it, and its commit has it among its stats."""
+    return isinstance(file, BaseFile) or (logs_tell and not file.is_cdc)
+
+
+def _orphan(file: BaseFile | LogFile, time: Time) -> Finding:
+    return catalogue.ORPHAN.found(
+        f"a file of instant {time}, which is not on the timeline: no reader sees it, no service removes it",
+        "look at it, and move it out of the table",
+        path=file.path,
+        instant=time,
+        bytes=file.info.size,
+    )
+
+
+def _uncommitted(file: BaseFile | LogFile, time: Time) -> Finding:
+    return catalogue.UNCOMMITTED_FILE.found(
+        f"a file of instant {time}, which completed and does not name it: readers may take it for the table's",
+        "look at it, and move it out of the table",
+        path=file.path,
+        instant=time,
+        bytes=file.info.size,
+    )

@@ -1,0 +1,101 @@
+"""Properties and the files of the timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hoodie.config.store import BACKUP, PROPERTIES
+from hoodie.display import counted
+from hoodie.doctor import catalogue
+from hoodie.doctor.facts import Facts, Unreadable
+from hoodie.doctor.finding import Finding
+from hoodie.timeline import Action
+
+_LONG = 900  # instants: beyond, a store needs several requests for one listing
+_REDONE = frozenset({Action.CLEAN, Action.ROLLBACK})
+"""What is found out anew where its file is lost: no row depends on what it says."""
+_PLANNED_ANEW = frozenset({Action.CLEAN, Action.ROLLBACK, Action.RESTORE})
+
+
+def properties(facts: Facts) -> Iterator[Finding]:
+    """Against their backup: one is there only while they are changed."""
+    found = facts.properties
+    if found.flaw is not None:
+        yield catalogue.PROPERTIES.found(
+            f"{PROPERTIES} cannot be used, and readers take the backup in its place",
+            "the next change of the table mends it: it is made anew from its backup",
+            found=found.flaw,
+            path=PROPERTIES,
+        )
+    elif found.backup is not None:
+        yield catalogue.PROPERTIES_BACKUP.found(
+            f"a change of {PROPERTIES} was cut short after it was complete: its backup is left",
+            "the next change of the table mends it: the backup is removed",
+            found=found.backup or None,
+            path=BACKUP,
+        )
+
+
+def instants(facts: Facts) -> Iterator[Finding]:
+    """Torn and empty ones, completed and planned."""
+    for each in facts.unreadable:
+        yield _completed(each) if each.instant.is_completed else _planned(each)
+
+
+def _completed(each: Unreadable) -> Finding:
+    instant = each.instant
+    found = str(each.error.found or each.error.what) if each.error is not None else "0 bytes"
+    if instant.action.completed_as in _REDONE:
+        return catalogue.TORN_SERVICE_INSTANT.found(
+            f"what {instant.action} {instant.time} did cannot be read",
+            "move the file out of the timeline: the work is done once more where its plan is left",
+            found=found,
+            path=each.path,
+            instant=instant.time,
+            bytes=each.size,
+        )
+    check = catalogue.EMPTY_INSTANT if each.error is None else catalogue.TORN_INSTANT
+    return check.found(
+        f"the completed {instant.action} {instant.time} cannot be read",
+        "restore the file from a copy. Without one: if the commit was never acknowledged, delete the file, which makes the "
+        "instant pending, and the next write rolls it back with all rows that it wrote",
+        found=found,
+        path=each.path,
+        instant=instant.time,
+        bytes=each.size,
+    )
+
+
+def _planned(each: Unreadable) -> Finding:
+    instant = each.instant
+    if instant.action in _PLANNED_ANEW:
+        remedy = (
+            "the next change of the table moves it aside, and `hudi-services clean` one of a clean; it is made anew where it is "
+            "still needed"
+        )
+    elif instant.action in (Action.COMPACTION, Action.LOG_COMPACTION):
+        remedy = (
+            "restore the file from a copy; or move it aside with its .inflight, if it has not begun to write: the next "
+            "compaction is planned anew"
+        )
+    else:
+        remedy = "restore the file from a copy, or finish it with Hudi, which planned it"
+    return (catalogue.TORN_PLAN if instant.action in _PLANNED_ANEW else catalogue.TORN_WAITING_PLAN).found(
+        f"the plan of {instant.action} {instant.time} cannot be read",
+        remedy,
+        found=str(each.error.found or each.error.what) if each.error is not None else None,
+        path=each.path,
+        instant=instant.time,
+        bytes=each.size,
+    )
+
+
+def timeline_length(facts: Facts) -> Iterator[Finding]:
+    """Every operation lists all of it."""
+    length = len(facts.state.timeline)
+    if length > _LONG:
+        yield catalogue.TIMELINE_LENGTH.found(
+            "the active timeline is long: each operation lists all of it",
+            "run `hudi-services archive`",
+            found=counted(length, "instant"),
+        )

@@ -1,0 +1,50 @@
+"""Sizes: many small files, and logs that outgrow their base files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hoodie.config.write_keys import SMALL_FILE_LIMIT
+from hoodie.display import counted
+from hoodie.doctor import catalogue
+from hoodie.doctor.facts import Facts
+from hoodie.doctor.finding import Finding
+
+_SMALL = SMALL_FILE_LIMIT.default or 1  # bytes below which an insert fills a file up
+_MANY = 20  # small files of a partition
+_FEWER = 4  # the share of them that would do, as a divisor
+_LOGS = 16 * 1024 * 1024  # bytes of logs that are little beside any base file
+_LONGEST = 50  # logs over one base file
+
+
+def small_files(facts: Facts) -> Iterator[Finding]:
+    """Partitions whose rows would fit into a quarter of their files, each of the size below which a file is small."""
+    sizes: dict[str, list[int]] = {}
+    for each in facts.slices:
+        if each.base_file is not None and each.base_file.size < _SMALL:
+            sizes.setdefault(each.partition, []).append(each.base_file.size)
+    for partition, small in sorted(sizes.items()):
+        needed = -(-sum(small) // _SMALL)
+        if len(small) >= _MANY and needed * _FEWER <= len(small):
+            yield catalogue.SMALL_FILES.found(
+                f"partition {partition!r} has many small files",
+                "cluster it with Hudi (in Spark SQL `call run_clustering(table => '…')`); inserts fill small files up, "
+                "bulk_insert and many parallel tasks make them",
+                found=f"{counted(len(small), 'file')} below {_SMALL:,} bytes, {sum(small):,} bytes together",
+                path=partition,
+                bytes=sum(small),
+            )
+
+
+def log_ratio(facts: Facts) -> Iterator[Finding]:
+    """Reads lay logs over base files: the more there are, the slower."""
+    base = sum(each.base_file.size for each in facts.slices if each.base_file is not None)
+    logs = [log.info.size for each in facts.slices for log in each.log_files]
+    longest = max((len(each.log_files) for each in facts.slices), default=0)
+    if sum(logs) > max(base, _LOGS) or longest > _LONGEST:
+        yield catalogue.LOG_RATIO.found(
+            "logs outgrow their base files: every read lays them over these",
+            "run `hudi-services compact`",
+            found=f"{sum(logs):,} bytes in {counted(len(logs), 'log')} over {base:,} bytes; {longest} at most over one file",
+            bytes=sum(logs),
+        )

@@ -1,0 +1,94 @@
+"""What writers and services have begun and not ended, and what they have left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hoodie.display import span
+from hoodie.doctor import catalogue
+from hoodie.doctor.facts import Facts
+from hoodie.doctor.finding import Finding
+from hoodie.markers import marker_folder
+from hoodie.services.blockers import Blocker
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant
+from hoodie.transaction.heartbeat import FOLDER
+
+_LONG_S = 24 * 3600.0  # that a plan waits for those who carry plans out
+_OLD_LOCK_S = 3600.0
+_ENDED_BY_NEXT = frozenset({Action.CLEAN, Action.ROLLBACK, Action.RESTORE})
+
+
+def pending(facts: Facts) -> Iterator[Finding]:
+    """Instants at which nobody is known to be at work."""
+    for instant, blocker in facts.pending.items():
+        if blocker.owner is None:
+            yield from _abandoned(facts, instant, blocker)
+
+
+def _abandoned(facts: Facts, instant: Instant, blocker: Blocker) -> Iterator[Finding]:
+    age, path = f"{span(blocker.age)} old; nobody is known to be at work on it", facts.state.layout.path(instant)
+    if instant.action in _ENDED_BY_NEXT:
+        yield catalogue.HALF_DONE.found(
+            f"{instant.action} {instant.time} is half done",
+            "the next change of the table ends it, `hudi-services clean` a clean",
+            found=age,
+            path=path,
+            instant=instant.time,
+        )
+    elif instant.action in WRITE_ACTIONS and instant not in facts.plans:
+        yield catalogue.FAILED_WRITE.found(
+            f"{instant.action} {instant.time} did not complete",
+            blocker.fix,
+            found=age,
+            path=path,
+            instant=instant.time,
+        )
+    elif instant in facts.plans and blocker.age > _LONG_S:
+        yield catalogue.PLAN_WAITS.found(
+            f"the plan of {instant.action} {instant.time} waits, and writers keep clear of its file groups",
+            blocker.fix,
+            found=age,
+            path=path,
+            instant=instant.time,
+        )
+
+
+def markers(facts: Facts) -> Iterator[Finding]:
+    """Of instants that are not pending: files of lost attempts may still be there."""
+    at_work = {instant.time for instant in facts.state.timeline.pending} | facts.torn
+    for time in facts.marked:
+        if time not in at_work and not facts.beats.alive(time):
+            yield catalogue.MARKERS.found(
+                f"markers of instant {time} are left, which is not pending",
+                "the next change of the table removes them: what they name beyond its commit is deleted",
+                path=marker_folder(time),
+                instant=time,
+            )
+
+
+def heartbeats(facts: Facts) -> Iterator[Finding]:
+    """Those that have expired and of which no instant is pending: a pending one is told as a failed write."""
+    waiting = {instant.time for instant in facts.state.timeline.pending}
+    for time, age in facts.beats.ages.items():
+        if time not in waiting and not facts.beats.alive(time):
+            yield catalogue.HEARTBEAT.found(
+                f"the heartbeat of instant {time} is left, which is not pending",
+                "none: it holds nobody back, and the next writer that shares the table removes it",
+                found=f"{span(age / 1000)} old",
+                path=f"{FOLDER}/{time}",
+                instant=time,
+            )
+
+
+def locks(facts: Facts) -> Iterator[Finding]:
+    """Of holders that are gone, and old ones of which that cannot be seen."""
+    for lock in facts.locks:
+        if lock.alive is False:
+            what, remedy = "its holder is gone", "nothing: the next change of the table takes it over"
+        elif lock.alive is None and (lock.age or 0) > _OLD_LOCK_S:
+            what = "whether its holder lives cannot be seen from here"
+            remedy = "look whether it is at work; if it is certainly gone, `hudi-services unlock`"
+        else:
+            continue
+        age = f"{span(lock.age)} old; " if lock.age is not None else ""
+        yield catalogue.LOCK.found(f"a lock is left: {what}", remedy, found=f"{age}{lock.told}", path=lock.path)

@@ -1,0 +1,92 @@
+"""A diagnosis: facts are gathered, each check judges them, and what may have changed meanwhile is looked at again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from hoodie.clock import Clock
+from hoodie.doctor import catalogue
+from hoodie.doctor.checks import files, metadata, services, shape, unfinished
+from hoodie.doctor.facts import Facts
+from hoodie.doctor.finding import Diagnosis, Finding, worst_first
+from hoodie.doctor.gather import gather
+from hoodie.errors import HoodieError
+from hoodie.services.service import Given
+from hoodie.storage import ListedOnce, Storage
+
+CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
+    metadata.properties,
+    metadata.instants,
+    files.missing,
+    files.folders,
+    files.orphans,
+    unfinished.pending,
+    unfinished.markers,
+    unfinished.heartbeats,
+    unfinished.locks,
+    shape.small_files,
+    shape.log_ratio,
+    metadata.timeline_length,
+    services.overdue,
+    services.held_back,
+)
+_OF_FILES = frozenset({catalogue.MISSING_FILE.name})
+_TOO_MANY = frozenset({catalogue.ORPHAN.name, catalogue.UNCOMMITTED_FILE.name})
+_AT_ONCE = 16
+
+
+def diagnose(storage: Storage, clock: Clock, options: Mapping[str, Given]) -> Diagnosis:
+    """What is wrong with a table. Changes nothing; data files are not read.
+
+    `options` are those of each service by its name (clean, compact, archive), with which it decides whether it is due. Raises
+    TableNotFoundError, CorruptTableError or UnsupportedTableError for a table that cannot be opened at all.
+    """
+    once = ListedOnce(storage)
+    facts = gather(once, clock, options)
+    found = [finding for check in CHECKS for finding in _checked(check, facts)]
+    return Diagnosis(storage.base_path, worst_first(list(_still(found, storage))), _told(facts))
+
+
+def _checked(check: Callable[[Facts], Iterator[Finding]], facts: Facts) -> Iterator[Finding]:
+    """What a table's state keeps from being judged is told, and the other checks go on."""
+    try:
+        yield from list(check(facts))
+    except HoodieError as error:
+        name = f"{check.__module__.rpartition('.')[2]}.{check.__name__}"
+        yield catalogue.UNCHECKED.found(
+            f"the check {name} could not be made", error.fix or "see what else was found", found=str(error)
+        )
+
+
+def _still(found: Collection[Finding], storage: Storage) -> Iterator[Finding]:
+    """Without files that are there by now, or are gone: their folders are listed once more."""
+    named = [each for each in found if each.check in _OF_FILES | _TOO_MANY]
+    there = _listed(storage, {(each.path or "").rpartition("/")[0] for each in named})
+    for each in found:
+        if (each.check in _OF_FILES and each.path in there) or (each.check in _TOO_MANY and each.path not in there):
+            continue
+        yield each
+
+
+def _listed(storage: Storage, folders: Collection[str]) -> frozenset[str]:
+    if not folders:
+        return frozenset()
+    with ThreadPoolExecutor(min(_AT_ONCE, len(folders))) as pool:
+        return frozenset(file.path for listing in pool.map(storage.list, folders) for file in listing.files)
+
+
+def _told(facts: Facts) -> dict[str, object]:
+    current = [file for each in facts.slices for file in each.files]
+    return {
+        "table": facts.state.properties.name,
+        "type": facts.state.properties.table_type,
+        "version": facts.state.properties.version,
+        "partitions": sum(each.has_metafile for each in facts.files),
+        "file_groups": len(facts.slices),
+        "files": len(facts.sizes),
+        "bytes": sum(facts.sizes.values()),
+        "current_bytes": sum(file.info.size for file in current),
+        "instants": len(facts.state.timeline),
+        "storage_calls": facts.storage.calls,
+    }

@@ -1,0 +1,87 @@
+"""What a table is, as a doctor sees it: gathered once, judged by many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from hoodie.errors import HoodieError
+from hoodie.model.commit import CommitMetadata
+from hoodie.model.files import FileSlice
+from hoodie.model.savepoint import Savepoint
+from hoodie.model.time import Time
+from hoodie.services.blockers import Blocker
+from hoodie.services.decision import Decision
+from hoodie.storage import ListedOnce
+from hoodie.timeline import Instant
+from hoodie.transaction.heartbeat import Heartbeats
+from hoodie.transaction.locks import FoundLock
+from hoodie.view import TableState
+from hoodie.view.files import PartitionFiles, sizes_by_path
+from hoodie.view.replaced import replaced_groups
+from hoodie.view.slices import file_groups, latest_slices
+
+
+@dataclass(frozen=True)
+class PropertiesFiles:
+    """What is wrong with `hoodie.properties`, if anything, and with its backup; `None` for a backup that is not there."""
+
+    flaw: str | None
+    backup: str | None  # "" for a backup that is whole
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A file of the timeline that cannot be read, and why; `error` is None for a completed instant without content."""
+
+    instant: Instant
+    path: str
+    error: HoodieError | None
+    size: int = 0
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A table at one moment. `state` leaves out completed instants without content, which then are pending, or not there.
+
+    `files` are those of all folders that may be partitions, marked as such or not. `commits` are the bodies of completed write
+    instants, without the torn ones. `pending` says of each pending instant who is at work on it.
+    """
+
+    storage: ListedOnce
+    state: TableState
+    now: datetime
+    properties: PropertiesFiles
+    files: Sequence[PartitionFiles]
+    commits: Mapping[Time, CommitMetadata]
+    unreadable: Sequence[Unreadable]
+    plans: Mapping[Instant, Sequence[str]]  # the files that pending plans are to read
+    savepoints: Sequence[Savepoint]
+    pending: Mapping[Instant, Blocker]
+    marked: Sequence[Time]
+    beats: Heartbeats
+    locks: Sequence[FoundLock]
+    decisions: Mapping[str, Decision[Any] | HoodieError]  # of services, by their names
+
+    @cached_property
+    def slices(self) -> Sequence[FileSlice]:
+        """The current ones, as readers would find them if every partition were marked."""
+        return latest_slices(file_groups(self.files, self.state), replaced_groups(self.state))
+
+    @cached_property
+    def sizes(self) -> Mapping[str, int]:
+        """Of each data file its bytes."""
+        return sizes_by_path(self.files)
+
+    @cached_property
+    def written(self) -> frozenset[str]:
+        """The partitions that commits of the active timeline name."""
+        return frozenset(stat.partition for commit in self.commits.values() for stat in commit.stats)
+
+    @cached_property
+    def torn(self) -> frozenset[Time]:
+        """Instants of which what they did is not known."""
+        return frozenset(each.instant.time for each in self.unreadable)

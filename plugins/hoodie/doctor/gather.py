@@ -1,0 +1,212 @@
+"""Looks at a table: one listing a folder, one read of each body of the timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from hoodie.clock import Clock
+from hoodie.config import own_options, select_keys
+from hoodie.config.concurrency_keys import SHARING_KEYS
+from hoodie.config.key import resolve
+from hoodie.config.store import BACKUP, PROPERTIES, load_properties, properties_flaw
+from hoodie.doctor.facts import Facts, PropertiesFiles, Unreadable
+from hoodie.errors import CorruptTableError, HoodieError, MissingFileError
+from hoodie.model.commit import CommitMetadata
+from hoodie.model.savepoint import Savepoint
+from hoodie.model.time import Time
+from hoodie.services.archive.service import ARCHIVE
+from hoodie.services.blockers import Blocker, Hold, blockers_of
+from hoodie.services.clean.service import CLEAN
+from hoodie.services.compaction.service import COMPACTION
+from hoodie.services.decision import Decision
+from hoodie.services.service import Decides, Given
+from hoodie.storage import ListedOnce, join
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant, Timeline, layout_of
+from hoodie.timeline.codecs.clean import decode_clean_plan, decode_clean_result
+from hoodie.timeline.codecs.restore import decode_restore_plan
+from hoodie.timeline.codecs.rollback import decode_rollback_plan, decode_rollback_result
+from hoodie.timeline.codecs.savepoint import decode_savepoint
+from hoodie.transaction.guard import relative_path
+from hoodie.transaction.heartbeat import Heartbeats
+from hoodie.transaction.locks import FoundLock, found_locks
+from hoodie.transaction.remains import marked_instants
+from hoodie.transaction.sharing import Sharing
+from hoodie.view import TableState
+from hoodie.view.busy import Busy, compaction_plan
+from hoodie.view.files import PartitionFiles, parse_partition
+
+_AT_ONCE = 16  # listings and reads wait for the store, not for this machine
+_PAUSE_S = 0.5
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+def gather(storage: ListedOnce, clock: Clock, options: Mapping[str, Given]) -> Facts:
+    """All of it. Changes nothing. `options` are those of services by their names.
+
+    Data folders and markers are listed before the timeline: whatever a writer has made by then, its instant is known. Raises
+    TableNotFoundError, CorruptTableError or UnsupportedTableError for a table that cannot be opened at all.
+    """
+    properties = load_properties(storage, clock)
+    flaws = _properties(storage, clock)
+    files = [each for each in _data_folders(storage) if each.has_metafile or each.base_files or each.log_files]
+    marked = marked_instants(storage)
+    sharing = _sharing(options)
+    beats = Heartbeats.of(storage, clock, sharing.expiry_ms)
+    layout = layout_of(properties)
+    listed = [i for file in storage.list(layout.folder).files if (i := layout.parse(file)) is not None]
+    empty = [i for i in listed if i.is_completed and i.stamp[0] == 0]
+    state = TableState(storage, properties, layout, Timeline.of(i for i in listed if i not in empty))
+    unreadable = [Unreadable(instant, layout.path(instant), None) for instant in empty]
+    commits: dict[Time, CommitMetadata] = {}
+    saved: list[Savepoint] = []
+    for instant, body in _parallel(lambda i: _body(state, i), [i for i in state.timeline if i.is_completed]):
+        match body:
+            case HoodieError():
+                unreadable.append(Unreadable(instant, layout.path(instant), body, instant.stamp[0]))
+            case CommitMetadata():
+                commits[instant.time] = body
+            case Savepoint():
+                saved.append(body)
+    plans: dict[Instant, Sequence[str]] = {}
+    for instant, found in _parallel(lambda i: _plan(state, i), state.timeline.pending):
+        if isinstance(found, HoodieError):
+            unreadable.append(Unreadable(instant, layout.requested_path(instant.time, instant.action), found))
+        elif found is not None:
+            plans[instant] = found
+    return Facts(
+        storage,
+        state,
+        clock.now(),
+        flaws,
+        files,
+        commits,
+        unreadable,
+        plans,
+        saved,
+        _owners(state, clock, sharing, {each.instant for each in unreadable}),
+        marked,
+        beats,
+        _locks(storage, clock),
+        _decisions(state, options, clock),
+    )
+
+
+def _properties(storage: ListedOnce, clock: Clock) -> PropertiesFiles:
+    """A writer that is changing them has a backup for a moment: then they are looked at once more."""
+    for pause in (_PAUSE_S, None):
+        main, backup = properties_flaw(storage, PROPERTIES), properties_flaw(storage, BACKUP)
+        if pause is None or (main == "" and backup is None):
+            break
+        clock.sleep(pause)
+    return PropertiesFiles("it is missing" if main is None else main or None, backup)
+
+
+def _data_folders(storage: ListedOnce) -> Iterator[PartitionFiles]:
+    """Every folder of the table, level by level. Not those of tables inside it, nor what lies below an unpartitioned table."""
+    level: Sequence[str] = [""]
+    while level:
+        below: list[str] = []
+        for folder, listing in _parallel(storage.list, level):
+            if folder and f"{folder}/.hoodie" in listing.folders:
+                continue
+            found = parse_partition(folder, listing.files)
+            yield found
+            if folder or not found.has_metafile:
+                below.extend(sub for sub in listing.folders if sub != ".hoodie")
+        level = below
+
+
+def _body(state: TableState, instant: Instant) -> CommitMetadata | Savepoint | HoodieError | None:
+    """What a completed instant says; None for what no check asks."""
+    where = state.where(instant)
+    try:
+        match instant.action.completed_as:
+            case action if action in WRITE_ACTIONS:
+                return state.commit_metadata(instant)
+            case Action.SAVEPOINT:
+                return decode_savepoint(state.body(instant), where, instant.time)
+            case Action.CLEAN:
+                decode_clean_result(state.body(instant), where)
+            case Action.ROLLBACK:
+                decode_rollback_result(state.body(instant), where)
+    except (FileNotFoundError, MissingFileError):  # archived, or taken back, meanwhile
+        return None
+    except HoodieError as error:
+        return error
+    return None
+
+
+def _plan(state: TableState, instant: Instant) -> Sequence[str] | HoodieError | None:
+    """The files that a pending plan is to read; None for a plan that reads none, and for what has none."""
+    path = state.layout.requested_path(instant.time, instant.action)
+    try:
+        match instant.action:
+            case Action.COMPACTION | Action.LOG_COMPACTION:
+                operations = compaction_plan(state, instant).operations
+                named = [(each.partition, (each.base_file, *each.log_files)) for each in operations]
+                return [join(partition, name) for partition, names in named for name in names if name]
+            case Action.CLEAN:
+                decode_clean_plan(state.storage.read(path), path, _relative(state))
+            case Action.ROLLBACK:
+                decode_rollback_plan(state.storage.read(path), path, _relative(state))
+            case Action.RESTORE:
+                decode_restore_plan(state.storage.read(path), path)
+            case Action.CLUSTERING | Action.REPLACE_COMMIT:
+                _ = Busy(state).clustering
+    except FileNotFoundError as error:
+        lost = "its plan is not there" if instant.action not in WRITE_ACTIONS else None
+        return CorruptTableError(lost, found=str(error)) if lost else None
+    except HoodieError as error:
+        return error
+    return None
+
+
+def _sharing(options: Mapping[str, Given]) -> Sharing:
+    """How writers tell that they are alive."""
+    given = {name: value for each in options.values() for name, value in each.items()}
+    return Sharing.of(resolve(select_keys(given, SHARING_KEYS), SHARING_KEYS))
+
+
+def _decisions(
+    state: TableState, options: Mapping[str, Given], clock: Clock
+) -> Mapping[str, Decision[Any] | HoodieError]:
+    """What the services would do now."""
+    found: dict[str, Decision[Any] | HoodieError] = {}
+    services: tuple[Decides[Any], ...] = (CLEAN, *((COMPACTION,) if state.properties.is_merge_on_read else ()), ARCHIVE)
+    for service in services:
+        try:
+            own = own_options(options.get(service.name, {}), service.options)
+            found[service.name] = service.decide(state, own, clock)
+        except HoodieError as error:
+            found[service.name] = error
+    return found
+
+
+def _relative(state: TableState) -> Callable[[str], str]:
+    return lambda path: relative_path(state.storage.base_path, path)
+
+
+def _owners(state: TableState, clock: Clock, sharing: Sharing, torn: set[Instant]) -> dict[Instant, Blocker]:
+    """Of each pending instant; of none where that cannot be told, as a plan of theirs is torn."""
+    known = [i for i in state.timeline.pending if i not in torn]
+    try:
+        return dict(zip(known, blockers_of((Hold(i, "", "") for i in known), state, clock, sharing), strict=True))
+    except HoodieError:
+        return {}
+
+
+def _locks(storage: ListedOnce, clock: Clock) -> Sequence[FoundLock]:
+    try:
+        return found_locks(storage, clock)
+    except CorruptTableError:  # whoever takes the lock is told
+        return ()
+
+
+def _parallel(function: Callable[[A], B], items: Sequence[A]) -> list[tuple[A, B]]:
+    if len(items) <= 1:
+        return [(item, function(item)) for item in items]
+    with ThreadPoolExecutor(min(_AT_ONCE, len(items))) as pool:
+        return list(zip(items, pool.map(function, items), strict=True))
