@@ -20,6 +20,7 @@ from hudi_services.commands.registry_check import check_command
 from hudi_services.commands.restore import restore
 from hudi_services.commands.rollback import rollback
 from hudi_services.commands.savepoint import savepoint
+from hudi_services.commands.undelete import undelete
 from hudi_services.commands.unlock import unlock
 from hudi_services.doctor.command import doctor
 from hudi_services.embedded.command import airflow
@@ -40,7 +41,7 @@ def program(entries: Entries) -> click.Group:
     )
     click.version_option(__version__, prog_name=PROGRAM)(group)
     services = (service_command(entry, entries) for entry in entries)
-    by_hand = (savepoint, restore, rollback, unlock)
+    by_hand = (savepoint, restore, rollback, undelete, unlock)
     for command in (
         *services,
         *by_hand,

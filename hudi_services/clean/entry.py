@@ -12,9 +12,10 @@ from hoodie.config import own_options, select_keys
 from hoodie.config.clean_keys import COMMITS_RETAINED, FILE_VERSIONS_RETAINED, HOURS_RETAINED, POLICY
 from hoodie.config.groups import CLEAN_OPTIONS
 from hoodie.config.key import ConfigKey, resolve
+from hoodie.errors import DeleteCapError
 from hudi_services.entry.begun import not_begun
 from hudi_services.entry.call import Call, Task
-from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
+from hudi_services.entry.dag import OPERATION, Approval, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
 from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
 from hudi_services.entry.table import Cron, SparkSection, Table
 
@@ -23,6 +24,10 @@ _RETAINED: dict[str, ConfigKey[int]] = {
     "KEEP_LATEST_FILE_VERSIONS": FILE_VERSIONS_RETAINED,
     "KEEP_LATEST_BY_HOURS": HOURS_RETAINED,
 }
+_APPROVED = "approved"  # mode of the step that a person has agreed to
+_APPROVAL = (
+    "The form's operation `explain` shows each file. Approving deletes what is planned then; rejecting changes nothing."
+)
 _FROM_TABLE = "as in the registry"
 
 
@@ -64,9 +69,14 @@ def _form(_table: Table) -> tuple[Field, ...]:
 
 
 def _steps(table: Table, section: Clean) -> tuple[Step, ...]:
-    remove, after = Run("clean", "clean"), section.after_ingests
+    after = section.after_ingests
+    remove = (
+        Run("clean", "clean", asks=DeleteCapError.__name__),
+        Approval("approve", f"Delete so much of table {table.name}?", "clean", _APPROVAL, when_asked=True),
+        Run("clean_approved", "clean", mode=_APPROVED),
+    )
     if after is None and (section.schedule is None or table.source is None):
-        return (remove,)
+        return remove
 
     def look(asked: Asked) -> Outlook:
         """People are never held up; the clock while there is no table yet, ingestions also while there are too few commits."""
@@ -80,7 +90,7 @@ def _steps(table: Table, section: Clean) -> tuple[Step, ...]:
 
         return outlook(table.base_path, after)
 
-    return WhenDue("due", look), remove
+    return WhenDue("due", look), *remove
 
 
 def _arguments(_table: Table, section: Clean, asked: Asked) -> Arguments:
@@ -92,7 +102,7 @@ def _arguments(_table: Table, section: Clean, asked: Asked) -> Arguments:
     if retained is not None:
         key = _RETAINED[resolve(select_keys(options, [POLICY]), [POLICY])[POLICY]]
         options = _replaced(options, key, str(retained))
-    return Arguments(options=options)
+    return Arguments(("--yes",) if asked.mode == _APPROVED else (), options)
 
 
 def _replaced(options: Mapping[str, str], key: ConfigKey[Any], value: str) -> dict[str, str]:

@@ -86,11 +86,15 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Run:
-    """Runs a service on the table; `mode` goes to the arguments of its entry."""
+    """Runs a service on the table; `mode` goes to the arguments of its entry.
+
+    Where it fails with the error `asks`, by name, nothing was changed and the run goes on to the approval that follows.
+    """
 
     task_id: str
     service: str
     mode: str = ""
+    asks: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,12 +107,16 @@ class WhenDue:
 
 @dataclass(frozen=True)
 class Approval:
-    """A person reads the result of the task `shows`, and `text`, before the run goes on; a rejection skips all that follows."""
+    """A person reads the result of the task `shows`, and `text`, before the run goes on; a rejection skips all that follows.
+
+    With `when_asked` only where that task asks; else what follows is skipped.
+    """
 
     task_id: str
     subject: str
     shows: str
     text: str
+    when_asked: bool = False
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hoodie.services.restore.service import Restore
     from hoodie.services.rollback.service import Rollback
     from hoodie.services.sync import SYNC
+    from hoodie.services.undelete.service import Undelete
     from hoodie.table import HoodieTable
 
 __version__ = "0.1.0"
@@ -30,6 +31,7 @@ __all__ = [
     "HoodieTable",
     "Restore",
     "Rollback",
+    "Undelete",
     "__version__",
     "errors",
     "spark",
@@ -45,6 +47,7 @@ _LATER = {
     "Restore": "hoodie.services.restore.service",
     "Rollback": "hoodie.services.rollback.service",
     "SYNC": "hoodie.services.sync",
+    "Undelete": "hoodie.services.undelete.service",
 }
 
 

@@ -172,6 +172,10 @@ class DeleteCapError(HoodieError):
     """A run would delete more than it may unasked; nothing was changed."""
 
 
+class UndeleteError(HoodieError):
+    """What is to be put back was not set aside."""
+
+
 class TimeTravelError(HoodieError):
     """The asked instant cannot be read: unknown, before the first commit, or already cleaned."""
 

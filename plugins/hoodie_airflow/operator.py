@@ -33,8 +33,10 @@ class HudiServiceOperator(SparkSubmitOperator):
     and the extra of the table's asset event. A run that was told something impossible fails without a retry.
     """
 
-    def __init__(self, *, table: Table, entry: ServiceEntry[Any], mode: str = "", **kwargs: Any) -> None:
-        """`mode` is the step's, for the arguments of the entry."""
+    def __init__(
+        self, *, table: Table, entry: ServiceEntry[Any], mode: str = "", asks: str = "", **kwargs: Any
+    ) -> None:
+        """`mode` is the step's, for the arguments of the entry; the error `asks` is a question instead of a failure."""
         section = entry.section_of(table)
         assert isinstance(section, SparkSection), "a DAG is made only for what the registry has"
         kwargs.setdefault("application", str(SPARK_APPS / str(entry.command.application)))
@@ -52,6 +54,7 @@ class HudiServiceOperator(SparkSubmitOperator):
         self.table = table
         self.entry = entry
         self.mode = mode
+        self.asks = asks
         self._child: Child | None = None
 
     def execute(self, context: Any) -> dict[str, Any] | None:
@@ -66,7 +69,7 @@ class HudiServiceOperator(SparkSubmitOperator):
             report = self._on_threads(arguments, engine, output) if engine != SPARK else None
             if report is None:
                 report = self._on_spark(arguments, output, context)
-            return told(report, self.table, self.entry, context, output)
+            return told(report, self.table, self.entry, context, output, self.asks)
 
     def on_kill(self) -> None:
         if self._child is not None:

@@ -23,17 +23,24 @@ _log = logging.getLogger(__name__)
 
 FAILURE, PLAN = "failure", "plan"
 """Keys of the XComs beside the result."""
+ASKS = "asks"
+"""Set in the result of a task that stopped to ask, with nothing changed."""
 _XCOM_BYTES = 48 * 1024  # bytes of JSON: they are rows of Airflow's database, and columns of its page
 
 
 def told(
-    report: Report, table: Table, entry: ServiceEntry[Any], context: Any, output: Output | None
+    report: Report, table: Table, entry: ServiceEntry[Any], context: Any, output: Output | None, asks: str = ""
 ) -> dict[str, Any] | None:
     """The result as JSON; None for an explained plan. `output` is what the service's process printed, if it had one.
+
+    A failure with the error `asks`, by name, is a question: its message stands in place of the result.
 
     Raises AirflowFailException for a failure that another try would only meet again, AirflowException for others.
     """
     match report:
+        case Failure() if report.error == asks:
+            _log.warning("%s", report.block())
+            return {"message": report.block(), ASKS: True}
         case Failure():
             raise failed(report, context, output.left(_log.info) if output is not None else None)
         case Explained():

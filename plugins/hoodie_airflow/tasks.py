@@ -12,6 +12,7 @@ from airflow.providers.standard.operators.python import PythonOperator, ShortCir
 from airflow.sdk import Variable, get_current_context
 from airflow.sdk.bases.operator import BaseOperator
 
+from hoodie_airflow.approval import ApprovalWhenAsked
 from hoodie_airflow.forms import asked
 from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.worker_operator import HudiWorkerOperator
@@ -44,7 +45,10 @@ def _task(table: Table, step: Step, entries: Entries) -> BaseOperator:
             return PythonOperator(task_id=name, python_callable=switches, doc_md=SwitchOn.__doc__)
         case Approval():
             found = f"{{{{ (ti.xcom_pull(task_ids='{step.shows}') or {{}}).get('message') }}}}"
-            return ApprovalOperator(task_id=name, subject=step.subject, body=f"{found}\n\n{step.text}")
+            body = f"{found}\n\n{step.text}"
+            if step.when_asked:
+                return ApprovalWhenAsked(task_id=name, subject=step.subject, body=body, shows=step.shows)
+            return ApprovalOperator(task_id=name, subject=step.subject, body=body)
 
 
 def _service_task(table: Table, step: Run, entries: Entries) -> BaseOperator:
@@ -52,7 +56,7 @@ def _service_task(table: Table, step: Run, entries: Entries) -> BaseOperator:
     entry = entry_named(step.service, entries)
     if entry.command.application is None:
         return HudiWorkerOperator(task_id=step.task_id, table=table, entry=entry, mode=step.mode)
-    return HudiServiceOperator(task_id=step.task_id, table=table, entry=entry, mode=step.mode)
+    return HudiServiceOperator(task_id=step.task_id, table=table, entry=entry, mode=step.mode, asks=step.asks)
 
 
 def _variable(switch: str, table: Table) -> str:

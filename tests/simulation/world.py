@@ -276,6 +276,16 @@ class SimulatedStorage:
         with self._called("delete", path):
             return self._world.files.pop(path, None) is not None
 
+    def move(self, path: str, to: str) -> bool:
+        with self._called("move", path):
+            if path not in self._world.files:
+                return False
+            if self._world.files.get(to, self._world.files[path])[0] != self._content(path):
+                raise FileExistsError(errno.EEXIST, "File exists", to)
+            self._world.files.setdefault(to, self._world.files[path])
+            del self._world.files[path]
+            return True
+
     def delete_folder(self, folder: str) -> None:
         with self._called("delete_folder", folder):
             for path in [path for path in self._world.files if path.startswith(f"{folder}/")]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import threading
 from contextlib import contextmanager
 
@@ -88,6 +89,13 @@ class FaultyStorage:
 
     def delete(self, path):
         return self._call("delete", path)
+
+    def move(self, path, to):
+        if self._half and self.calls + 1 == self._fail_at:  # it is in both places
+            os.makedirs(f"{self.base_path}/{to}".rpartition("/")[0], exist_ok=True)
+            os.link(f"{self.base_path}/{path}", f"{self.base_path}/{to}")
+            raise self._step("move", path)
+        return self._call("move", path, to)
 
     def delete_folder(self, folder):
         return self._call("delete_folder", folder)

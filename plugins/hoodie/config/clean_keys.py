@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoodie.config.concurrency_keys import SHARING_KEYS
-from hoodie.config.delete_keys import DELETE_KEYS
+from hoodie.config.delete_keys import DELETE_KEYS, GRACE_HOURS
 from hoodie.config.key import ConfigKey, boolean, choice, integer
 from hoodie.config.lock_keys import LOCK_KEYS
 
@@ -68,6 +68,7 @@ CLEAN_KEYS: tuple[ConfigKey[Any], ...] = (
     DELETE_SOURCES,
     TRIGGER_COMMITS,
     *DELETE_KEYS,
+    GRACE_HOURS,
     *LOCK_KEYS,
     *SHARING_KEYS,
 )

@@ -23,4 +23,12 @@ MAX_SHARE = ConfigKey[float](
     "when this is set",
 )
 
+GRACE_HOURS = ConfigKey[int](
+    "hoodie.delete.grace.hours",
+    integer(0),
+    0,
+    "hours for which a clean sets the files aside that it removes, so that `hudi-services undelete` can put them back; 0: they "
+    "are deleted at once",
+)
+
 DELETE_KEYS: tuple[ConfigKey[Any], ...] = (MAX_FILES, MAX_BYTES, MAX_SHARE)

@@ -11,6 +11,7 @@ from hoodie.model.clean import CleanResult
 from hoodie.model.files import GroupId
 from hoodie.model.names import BaseFileName, LogFileName
 from hoodie.model.time import BEGINNING, Time, with_milliseconds
+from hoodie.storage.base import join
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, format_time
 from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.view import TableState, TableView
@@ -95,7 +96,8 @@ def check_not_cleaned(view: TableView) -> None:
 
 def _gaps(view: TableView, as_of: Time) -> Iterator[_Gap]:
     state, choice = view.state, view.choice
-    oldest = {g.group: g.slices[-1].base_instant for g in view.groups}
+    begins = {g.group: [s.base_instant for s in reversed(g.slices)] for g in view.groups}
+    there: set[str] | None = None  # files that were put back after a clean had set them aside
     replaced: dict[GroupId, Time] | None = None
     for clean, result in _cleans(state, as_of):
         wanted = result.deleted if choice is None else choice.partitions(sorted(result.deleted))
@@ -105,8 +107,13 @@ def _gaps(view: TableView, as_of: Time) -> Iterator[_Gap]:
                 if file is None:
                     continue
                 file_id, begin = file
+                there = (
+                    there if there is not None else {path for g in view.groups for s in g.slices for path in s.paths}
+                )
+                if join(partition, name) in there:
+                    continue
                 group = GroupId(partition, file_id)
-                end = oldest.get(group)
+                end = next((time for time in begins.get(group, ()) if time > begin), None)
                 if end is None:  # only groups that were replaced lose all slices
                     replaced = _replaced(state, as_of) if replaced is None else replaced
                     end = replaced.get(group, BEGINNING)  # before `as_of`, when the replacement is not after it

@@ -85,6 +85,14 @@ class Storage(Protocol):
         """Delete one file; False when it was not there, as far as the storage can tell: S3 always says True."""
         ...
 
+    def move(self, path: str, to: str) -> bool:
+        """Move a file; False when there is none at `path`. Folders are made as needed.
+
+        Who is killed in between leaves it whole in both places: the next call ends that. Raises FileExistsError when another file
+        is at `to`.
+        """
+        ...
+
     def delete_folder(self, folder: str) -> None:
         """Delete a folder and all in it; nothing happens when it is not there. The base path itself is refused."""
         ...

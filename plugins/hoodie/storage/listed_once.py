@@ -50,6 +50,9 @@ class ListedOnce:
     def delete(self, path: str) -> bool:
         raise self._refused(path)
 
+    def move(self, path: str, to: str) -> bool:
+        raise self._refused(path)
+
     def delete_folder(self, folder: str) -> None:
         raise self._refused(folder)
 

@@ -140,6 +140,22 @@ class LocalStorage:
             return False
         return True
 
+    def move(self, path: str, to: str) -> bool:
+        source, target = self._at(path), self._at(to)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(source, target)  # fails when the target exists, where a renaming would replace it
+        except FileNotFoundError:
+            return False
+        except FileExistsError:
+            if not source.exists():
+                return False
+            if not target.samefile(source):
+                raise
+        _sync_folder(target.parent)
+        os.unlink(source)
+        return True
+
     def sweep(self, folders: Sequence[str]) -> None:
         for folder in folders:
             for left in self._at(folder).glob(f"{_TEMPORARY}*"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -138,6 +139,21 @@ class FsspecStorage:
             self._fs.rm_file(self._full(path))
         except FileNotFoundError:
             return False
+        return True
+
+    def move(self, path: str, to: str) -> bool:
+        """The store copies it by itself, then the first one is deleted: four calls."""
+        source = self.info(path)
+        if source is None:
+            return False
+        there = self.info(to)
+        if there is not None and there.size != source.size:
+            raise FileExistsError(errno.EEXIST, "File exists", to)
+        if there is None:
+            target = self._full(to)
+            self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)
+            self._fs.cp_file(self._full(path), target)
+        self.delete(path)
         return True
 
     def sweep(self, folders: Sequence[str]) -> None:

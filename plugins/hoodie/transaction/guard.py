@@ -13,7 +13,7 @@ from hoodie.storage.base import Storage
 
 _FIX = "nothing was deleted; find out who wrote the plan or the markers that name it"
 METADATA_TABLE = ".hoodie/metadata"
-_FOLDERS = re.compile(r"\.hoodie/\.temp/[0-9]+|" + re.escape(METADATA_TABLE))
+_FOLDERS = re.compile(r"\.hoodie/\.temp/[0-9]+|\.hoodie/\.deleted/[0-9]+_[0-9]+|" + re.escape(METADATA_TABLE))
 
 
 def check_data_files(storage: Storage, planned: Collection[str]) -> None:
@@ -31,16 +31,18 @@ def check_data_files(storage: Storage, planned: Collection[str]) -> None:
             raise UnsafeDeleteError(f"Refused to delete {path!r} of table {storage.base_path}", found=reason, fix=_FIX)
 
 
-def delete_data_file(storage: Storage, path: str, planned: Collection[str]) -> bool:
-    """Delete one base or log file of the table; False when it was gone already.
-
-    Raises UnsafeDeleteError as `check_data_files`, and when `path` is not in `planned`, the files that the plan names.
-    """
+def check_planned(storage: Storage, path: str, planned: Collection[str]) -> None:
+    """Raises UnsafeDeleteError as `check_data_files`, and when `path` is not in `planned`, the files that the plan names."""
     check_data_files(storage, (path,))
     if path not in planned:
         raise UnsafeDeleteError(
             f"Refused to delete {path!r} of table {storage.base_path}", found="the plan does not name it", fix=_FIX
         )
+
+
+def delete_data_file(storage: Storage, path: str, planned: Collection[str]) -> bool:
+    """Delete one base or log file of the table; False when it was gone already. Raises what `check_planned` raises."""
+    check_planned(storage, path, planned)
     return storage.delete(path)
 
 
@@ -67,15 +69,15 @@ def check_of_instant(storage: Storage, planned: Collection[str], instant: Time) 
 
 
 def delete_metadata_folder(storage: Storage, folder: str, threads: int = 1) -> None:
-    """Delete a folder of the table's metadata and all in it: the markers of an instant, or the metadata table. What lies in it is
-    deleted by up to `threads` threads, a folder each.
+    """Delete a folder of the table's metadata and all in it: the markers of an instant, what a clean has set aside, or the
+    metadata table. What lies in it is deleted by up to `threads` threads, a folder each.
 
     Raises UnsafeDeleteError for any other folder.
     """
     if _FOLDERS.fullmatch(folder) is None:
         raise UnsafeDeleteError(
             f"Refused to delete folder {folder!r} of table {storage.base_path}",
-            found="it is neither that of an instant's markers nor the metadata table",
+            found="it is neither that of an instant's markers, nor of what a clean has set aside, nor the metadata table",
             fix="nothing was deleted; find out which file of the timeline names it",
         )
     inner = storage.list(folder).folders if threads > 1 else ()

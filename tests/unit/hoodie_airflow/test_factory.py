@@ -76,7 +76,11 @@ def test_clean_runs_on_a_schedule_or_after_ingests_or_both(registry: Path) -> No
     assert both.get_task("clean").upstream_task_ids == {"due"}
     assert dags["hudi_clean__others"].schedule == CronDataIntervalTimetable("0 0 * * 0", timezone="UTC")
     assert dags["hudi_clean__events"].schedule is None
-    assert dags["hudi_clean__events"].task_ids == ["clean"]
+    events = dags["hudi_clean__events"]
+    assert events.task_ids == ["clean", "approve", "clean_approved"]
+    assert events.get_task("clean").asks == "DeleteCapError"
+    assert events.get_task("approve").upstream_task_ids == {"clean"}
+    assert events.get_task("approve").downstream_task_ids == {"clean_approved"}
 
 
 def test_a_compaction_is_planned_and_executed_by_tasks_of_their_own(registry: Path) -> None:

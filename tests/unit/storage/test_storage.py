@@ -18,7 +18,7 @@ import pytest
 
 from hoodie import CLEAN, HoodieTable
 from hoodie.engine import LocalEngine
-from hoodie.errors import ConfigError, TableExistsError, TableNotFoundError
+from hoodie.errors import ConfigError, TableExistsError, TableNotFoundError, UnsafePathError
 from hoodie.storage import FsspecStorage, LocalStorage, S3Storage, closing_input, join, open_storage, walk_files
 from hoodie.storage.base import ReplacingStorage
 from tests.support.clock import FakeClock
@@ -348,3 +348,41 @@ def test_a_process_that_is_stopped_in_the_middle_of_a_replacement_stops_nobody_f
         with pytest.raises(TimeoutError):
             storage.replace("lock", b"old", b"new")
     assert storage.replace("lock", b"old", b"new")
+
+
+def test_a_file_is_moved(storage):
+    storage.create("a/f", b"one")
+    assert storage.move("a/f", ".hoodie/x/a/f")
+    assert storage.info("a/f") is None
+    assert storage.read(".hoodie/x/a/f") == b"one"
+    assert not storage.move("a/f", ".hoodie/x/a/f"), "it is there already"
+    assert storage.move(".hoodie/x/a/f", "a/f")
+    assert not storage.move("nowhere/f", "a/g")
+    assert storage.info("a/g") is None
+
+
+def test_a_file_that_is_moved_replaces_no_other(storage):
+    storage.create("a/f", b"one")
+    storage.create("b/f", b"another")
+    with pytest.raises(FileExistsError):
+        storage.move("a/f", "b/f")
+    assert (storage.read("a/f"), storage.read("b/f")) == (b"one", b"another")
+
+
+def test_a_move_that_was_cut_short_is_ended(tmp_path):
+    storage = LocalStorage(str(tmp_path))
+    storage.create("a/f", b"one")
+    storage.create("b/g", b"")
+    os.link(tmp_path / "a/f", tmp_path / "b/f")
+    assert storage.move("a/f", "b/f")
+    assert (storage.info("a/f"), storage.read("b/f")) == (None, b"one")
+
+
+@pytest.mark.parametrize("to", ["../f", "/f", "a/../../f"])
+def test_nothing_is_moved_out_of_the_table(storage, to):
+    storage.create("a/f", b"one")
+    with pytest.raises(UnsafePathError):
+        storage.move("a/f", to)
+    with pytest.raises(UnsafePathError):
+        storage.move(to, "a/g")
+    assert storage.read("a/f") == b"one"

@@ -17,13 +17,14 @@ from hoodie.errors import CorruptTableError, HoodieError, MissingFileError, Unsa
 from hoodie.formats.bootstrap_index import read_bootstrap_index
 from hoodie.model.clean import CleanPlan, CleanResult
 from hoodie.model.time import BEGINNING, Time
-from hoodie.services.clean.plan import decide_clean
+from hoodie.services.clean.plan import GRACE_UNTIL, decide_clean
 from hoodie.services.decision import Decision
 from hoodie.storage import open_storage
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant, State
 from hoodie.timeline.codecs.clean import decode_clean_plan, encode_clean_plan, encode_clean_result
 from hoodie.transaction import instants
+from hoodie.transaction.aside import Aside, purge, set_aside, until_of
 from hoodie.transaction.audit import Audited, AuditedFile, audited
 from hoodie.transaction.guard import (
     check_data_files,
@@ -83,6 +84,7 @@ def run_clean(access: TableAccess, options: Mapping[str, object], *, agreed: boo
         if plan is not None:
             requested = tx.request(Action.CLEAN, encode_clean_plan(plan, access.storage.base_path))
             results.append(execute_clean(tx.state, requested, plan, access.clock, access.engine))
+        purge(access.storage, access.clock)
         return CleanRun(decision, tuple(results))
 
 
@@ -93,13 +95,13 @@ def execute_clean(state: TableState, instant: Instant, plan: CleanPlan, clock: C
     """
     begun = clock.now()
     audit = {"bytes_deleted": str(plan.bytes), "cleaned_by": f"{user_name()}@{socket.gethostname()}"}
-    paths = [file.path for file in plan.files]
+    paths, aside = [file.path for file in plan.files], _aside(instant, plan)
     check_data_files(state.storage, paths)
     source = _source(state, plan)
     inflight = state.layout.clean_inflight_body(encode_clean_plan(plan, state.storage.base_path))
     with audited(state.storage, clock, _audited(state, instant, plan), _audited_files(plan)):
         instants.start(state, instant, inflight)
-        problems = _delete(DeleteFiles(state.storage, frozenset(paths)), paths, engine)
+        problems = _delete(DeleteFiles(state.storage, frozenset(paths), aside=aside), paths, engine)
         if not problems and source is not None:  # nobody may find a skeleton without its source
             uris = [file.path for file in plan.sources]
             problems = _delete(DeleteFiles(source, frozenset(uris), sources=True), uris, engine)
@@ -113,6 +115,19 @@ def execute_clean(state: TableState, instant: Instant, plan: CleanPlan, clock: C
     result = clean_result(instant.time, plan, int((clock.now() - begun).total_seconds() * 1000), audit)
     instants.complete(state, instant, encode_clean_result(result), clock)
     return result
+
+
+def _aside(instant: Instant, plan: CleanPlan) -> Aside | None:
+    """Where the plan sets its files aside; None when it deletes them."""
+    text = plan.extra.get(GRACE_UNTIL)
+    until = until_of(text) if text is not None else None
+    if text is not None and until is None:
+        raise CorruptTableError(
+            f"The plan of clean {instant.time} says no time until which its files are kept",
+            found=f"{GRACE_UNTIL}={text!r:.100}",
+            fix="nothing was deleted; find out who wrote the clean plan",
+        )
+    return Aside(instant.time, until) if until is not None else None
 
 
 def _audited(state: TableState, instant: Instant, plan: CleanPlan) -> Audited:
@@ -161,17 +176,22 @@ def _delete(task: DeleteFiles, paths: Sequence[str], engine: Engine) -> list[str
 
 @dataclass(frozen=True)
 class DeleteFiles:
-    """Task function: deletes planned files, of the table or of its source; returns what went wrong, one line a file."""
+    """Task function: deletes planned files, of the table or of its source, or sets them aside; returns what went wrong, one line
+    a file."""
 
     storage: Storage
     allowed: frozenset[str]
     sources: bool = False
+    aside: Aside | None = None
 
     def __call__(self, paths: Sequence[str]) -> list[str]:
         problems = []
         for path in paths:
             try:
-                (delete_source_file if self.sources else delete_data_file)(self.storage, path, self.allowed)
+                if self.aside is not None:
+                    set_aside(self.storage, self.aside, path, self.allowed)
+                else:
+                    (delete_source_file if self.sources else delete_data_file)(self.storage, path, self.allowed)
             except OSError as error:
                 problems.append(f"{path}: {error}")
         return problems

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 from hoodie.clock import Clock
 from hoodie.config import clean_keys as keys
+from hoodie.config import delete_keys
 from hoodie.config.key import Options, resolve
 from hoodie.display import counted
+from hoodie.errors import ConfigError
 from hoodie.model.clean import CleanFile, CleanPlan, CleanResult
 from hoodie.model.savepoint import Savepoint
 from hoodie.model.time import BEGINNING
@@ -34,12 +37,14 @@ from hoodie.services.decision import Decision, Item, Items
 from hoodie.services.guard import Caps, Deletion, weighed
 from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.clean import decode_clean_result
+from hoodie.transaction.aside import Aside, asides, until_text
 from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState, TableView
 from hoodie.view.missing import looked_at_again
 from hoodie.view.savepoints import savepoints
 
 SAVEPOINTS = "savepointed_timestamps"  # Hudi's own key of a clean's extra metadata
+GRACE_UNTIL = "hoodie.delete.grace.until"  # a key of ours there: the files are set aside until then (UTC), not deleted
 
 
 @looked_at_again
@@ -64,8 +69,12 @@ def decide_clean(state: TableState, given: Mapping[str, object], clock: Clock) -
         partitions, reason = _partitions(state, options, retention, last_clean(state), saved)
         view = TableView(state, partitions)
         decision, held = (
-            _plan(view, options, retention, reason, last_commit, saved) if view.files else (_nothing(reason), [])
+            _plan(view, options, retention, reason, last_commit, saved, _until(options, clock))
+            if view.files
+            else (_nothing(reason), [])
         )
+    over = [aside for aside in asides(state.storage) if aside.over(clock.now())]
+    decision = replace(decision, after=(*decision.after, *map(_purges, over)))
     holds = [*holds_of_history(state.timeline, retention), *held]
     return replace(decision, blockers=blockers_of(holds, state, clock, Sharing.of(options)))
 
@@ -150,8 +159,9 @@ def _plan(
     reason: str,
     last_commit: Instant,
     saved: Sequence[Savepoint],
+    until: str | None,
 ) -> tuple[Decision[CleanPlan], list[Hold]]:
-    """What is to be removed, and what would be but for others."""
+    """What is to be removed, or set aside `until` then, and what would be but for others."""
     state = view.state
     view.check([each.partition for each in view.files])  # what is to be removed may be all that is left
     kept = kept_paths(view, saved)
@@ -179,7 +189,10 @@ def _plan(
         earliest.time if earliest else None,
         str(earliest.action.completed_as) if earliest else None,
         last_commit.time,
-        {SAVEPOINTS: ",".join(savepoint.instant for savepoint in saved)} if saved else {},
+        {
+            **({SAVEPOINTS: ",".join(savepoint.instant for savepoint in saved)} if saved else {}),
+            **({GRACE_UNTIL: until} if until and files else {}),
+        },
         tuple(sources),
     )
     sizes = list(_sizes(view))
@@ -188,6 +201,21 @@ def _plan(
         len(plan.files), plan.bytes, seen, Caps.of(options), lambda: max(seen, sum(_sizes(TableView(state))))
     )
     return _decision(plan, f"{reason}; {retention.reason}", len(view.files), len(sizes), seen, deletion), held
+
+
+def _until(options: Options, clock: Clock) -> str | None:
+    """Until when the files are kept aside; None when they are deleted."""
+    hours = options[delete_keys.GRACE_HOURS]
+    if hours and options[keys.DELETE_SOURCES]:
+        raise ConfigError(
+            f"Options {delete_keys.GRACE_HOURS.name} and {keys.DELETE_SOURCES.name} exclude each other",
+            fix="keep one: a skeleton that is put back would lack its source file, which is deleted for good",
+        )
+    return until_text(clock.now() + timedelta(hours=hours)) if hours else None
+
+
+def _purges(aside: Aside) -> str:
+    return f"would delete for good what clean {aside.clean} set aside until {aside.until:%Y-%m-%d %H:%M} UTC"
 
 
 def _sizes(view: TableView) -> Iterator[int]:
@@ -215,7 +243,12 @@ def _decision(
             "policy": plan.policy if plan else None,
             "earliest_to_retain": since,
         },
-        Items("remove", (*plan.files, *plan.sources) if plan else (), plan.bytes if plan else 0, item=_item),
+        Items(
+            "set aside" if plan and GRACE_UNTIL in plan.extra else "remove",
+            (*plan.files, *plan.sources) if plan else (),
+            plan.bytes if plan else 0,
+            item=_item,
+        ),
         before=(f"policy {plan.policy}, earliest commit to retain {since}",) if plan and since else (),
         deletion=deletion,
     )

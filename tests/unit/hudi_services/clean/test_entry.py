@@ -12,7 +12,7 @@ from tests.support.tables import create
 
 
 def due(path, after, run_type):
-    gate, _ = CLEAN.dag.steps(Table(name="t", base_path=str(path)), Clean(after_ingests=after))
+    gate, *_ = CLEAN.dag.steps(Table(name="t", base_path=str(path)), Clean(after_ingests=after))
     return gate.look(Asked(run_type=run_type))
 
 
@@ -32,13 +32,17 @@ def test_people_and_schedules_are_not_asked_for_commits(tmp_path, run_type):
 
 
 def test_without_a_number_nothing_is_looked_at():
-    assert [step.task_id for step in CLEAN.dag.steps(Table(name="t", base_path="/t"), Clean())] == ["clean"]
+    assert [step.task_id for step in CLEAN.dag.steps(Table(name="t", base_path="/t"), Clean())] == [
+        "clean",
+        "approve",
+        "clean_approved",
+    ]
 
 
 def test_a_clean_waits_for_the_first_ingestion(tmp_path):
     """Its schedule begins with the table's entry."""
     entry = Table(name="t", base_path=str(tmp_path / "t"), source=Source(path="/land", format="csv"))
-    gate, _ = CLEAN.dag.steps(entry, Clean(schedule="0 4 * * *"))
+    gate, *_ = CLEAN.dag.steps(entry, Clean(schedule="0 4 * * *"))
     found = gate.look(Asked(run_type="scheduled"))
     assert (found.due, found.reason) == (False, f"nothing was ingested yet: there is no table at {tmp_path / 't'}")
     assert gate.look(Asked(run_type="manual")).due, "the clean itself says that there is no table"

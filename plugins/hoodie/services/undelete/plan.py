@@ -1,0 +1,176 @@
+"""What can be taken back of what cleans have set aside, and what must stay there. Reads and lists, changes nothing."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from hoodie.display import counted
+from hoodie.errors import PendingInstantError, UndeleteError
+from hoodie.model.names import LogFileName
+from hoodie.model.time import Time
+from hoodie.services.decision import Decision, Item, Items
+from hoodie.storage.base import FileInfo
+from hoodie.timeline import WRITE_ACTIONS, Action
+from hoodie.transaction.aside import Aside, asides
+from hoodie.view import TableState, TableView
+from hoodie.view.files import PartitionFiles, parse_partition
+from hoodie.view.slices import file_groups, latest_slices
+
+
+@dataclass(frozen=True, slots=True)
+class AsideFile:
+    """A file that a clean has set aside: its path of before, and its size in bytes."""
+
+    aside: Aside
+    path: str
+    size: int
+
+    @property
+    def partition(self) -> str:
+        return self.path.rpartition("/")[0]
+
+    def item(self) -> Item:
+        until = self.aside.until.isoformat()
+        reason = f"set aside by clean {self.aside.clean} until {self.aside.until:%Y-%m-%d %H:%M} UTC"
+        return Item(self.path, self.size, reason, {"clean": self.aside.clean, "until": until})
+
+
+@dataclass(frozen=True, slots=True)
+class UndeletePlan:
+    """The files that are put back."""
+
+    files: tuple[AsideFile, ...]
+
+
+def decide_undelete(state: TableState, clean: Time | None, partitions: Collection[str]) -> Decision[UndeletePlan]:
+    """What was set aside by one clean (None: by all), in these partitions (none named: in all), and can be put back.
+
+    Only what becomes an older slice again: a file that would change what the table holds now stays aside, and so does one
+    whose commit was taken back. Raises UndeleteError when nothing of that was set aside, PendingInstantError for a clean that is
+    not complete.
+    """
+    _check_no_pending_clean(state)
+    found = _found(state, clean, partitions)
+    if not found:
+        return Decision(None, "nothing was set aside", {"cleans": 0})
+    view = TableView(state, sorted({file.partition for file in found}))
+    stays = dict(_there(found, view))
+    stays.update(_taken_back(state, [file for file in found if file not in stays]))
+    while changing := _changing(view, [file for file in found if file not in stays]):
+        stays.update(changing)
+    files = tuple(file for file in found if file not in stays)
+    size = sum(file.size for file in files)
+    cleans = [_of_clean(found, each) for each in sorted({file.aside.clean for file in found})]
+    reason = f"{counted(len(cleans), 'clean')} set {counted(len(found), 'file')} aside"
+    facts = {
+        "cleans": cleans,
+        "stay_aside": [{"path": file.path, "reason": why} for file, why in stays.items()],
+    }
+    return Decision(
+        UndeletePlan(files) if files else None,
+        reason if files else f"{reason}, and none can be put back",
+        facts,
+        Items("put back", files, size, item=AsideFile.item),
+        before=[_line(each) for each in cleans],
+        after=[f"stays aside: {file.path}: {why}" for file, why in list(stays.items())[:20]],
+    )
+
+
+def _check_no_pending_clean(state: TableState) -> None:
+    pending = next((i for i in state.timeline.pending if i.action is Action.CLEAN), None)
+    if pending is not None:
+        raise PendingInstantError(
+            f"Nothing can be put back into table {state.storage.base_path}: {state.where(pending)} is not complete",
+            found="it may yet set files aside",
+            fix="run `hudi-services clean`, which finishes it, and undelete then",
+        )
+
+
+def _found(state: TableState, clean: Time | None, partitions: Collection[str]) -> list[AsideFile]:
+    known = asides(state.storage)
+    wanted = [aside for aside in known if clean is None or aside.clean == clean]
+    files = {
+        aside.path_of(info): AsideFile(aside, aside.path_of(info), info.size)
+        for aside in wanted
+        for info in aside.files(state.storage)
+    }
+    chosen = [file for _, file in sorted(files.items()) if not partitions or file.partition in partitions]
+    if not chosen and (clean is not None or partitions):
+        held = ", ".join(aside.clean for aside in known) or "no clean"
+        where = "" if not partitions else f" in {', '.join(sorted(partitions))}"
+        raise UndeleteError(
+            f"Nothing of that was set aside{where} in table {state.storage.base_path}",
+            found=f"{held} has set files aside that are still there",
+            fix="look at all of it with `hudi-services undelete --explain`",
+        )
+    return chosen
+
+
+def _there(found: Iterable[AsideFile], view: TableView) -> Iterable[tuple[AsideFile, str]]:
+    sizes = {info.path: info.size for each in view.files for info in _infos(each)}
+    for file in found:
+        if sizes.get(file.path, file.size) != file.size:
+            yield file, "another file of that name is there"
+
+
+def _taken_back(state: TableState, found: Sequence[AsideFile]) -> Mapping[AsideFile, str]:
+    """Those of instants that are not complete any more. One that is older than the timeline has to be archived, if others of its
+    time are: the archive tells what was taken back before."""
+    times = {file: _time(file) for file in found}
+    old = {time for time in times.values() if not state.timeline.covers(time)}
+    archived = [i.time for i in state.archive.instants() if i.action in WRITE_ACTIONS] if old else []
+    first = min(archived, default=None)
+    lost = {time for time in old if first is not None and time >= first and time not in set(archived)}
+    lost |= {time for time in set(times.values()) - old if not state.timeline.is_committed(time)}
+    return {file: f"commit {time} was taken back" for file, time in times.items() if time in lost}
+
+
+def _time(file: AsideFile) -> Time:
+    """Of the instant that wrote it; of a log of version 6, of its slice."""
+    parsed = parse_partition(file.partition, [FileInfo(file.path, file.size, 0)])
+    return parsed.base_files[0].instant if parsed.base_files else parsed.log_files[0].time
+
+
+def _changing(view: TableView, found: Sequence[AsideFile]) -> Mapping[AsideFile, str]:
+    """Those that would be part of the table as it is now, or of no slice at all."""
+    added: defaultdict[str, list[FileInfo]] = defaultdict(list)
+    for file in found:
+        added[file.partition].append(FileInfo(file.path, file.size, 0))
+    files = [parse_partition(each.partition, _infos(each, added[each.partition])) for each in view.files]
+    groups = file_groups(files, view.state)
+    placed = {path for group in groups for file_slice in group.slices for path in file_slice.paths}
+    now = {path for file_slice in latest_slices(groups, view.replaced) for path in file_slice.paths}
+    current = {path for file_slice in view.slices for path in file_slice.paths}
+    stays = {}
+    for file in found:
+        log = LogFileName.parse(file.path.rpartition("/")[2])
+        if file.path in now - current:
+            stays[file] = "it would be part of the table as it is now"
+        elif file.path not in placed and not (log is not None and log.is_cdc):
+            stays[file] = "no slice would have it"
+    return stays
+
+
+def _infos(files: PartitionFiles, more: Iterable[FileInfo] = ()) -> list[FileInfo]:
+    """The files of a partition, and more, each once."""
+    found = {info.path: info for info in more}
+    found.update((file.path, file.info) for file in files.base_files)
+    found.update((file.path, file.info) for file in files.log_files)
+    return list(found.values())
+
+
+def _of_clean(found: Sequence[AsideFile], clean: Time) -> dict[str, object]:
+    files = [file for file in found if file.aside.clean == clean]
+    partitions = Counter(file.partition for file in files)
+    until = files[0].aside.until.isoformat()
+    size = sum(file.size for file in files)
+    return {"clean": clean, "until": until, "files": len(files), "bytes": size, "partitions": len(partitions)}
+
+
+def _line(clean: Mapping[str, object]) -> str:
+    return (
+        f"clean {clean['clean']}: {clean['files']} files, {clean['bytes']:,} bytes, in {clean['partitions']} partitions, "
+        f"until {clean['until']}"
+    )
