@@ -34,7 +34,7 @@ def _undelete(
     if not (explain or everything or clean is not None or partitions):
         raise click.UsageError("say what is put back: --clean, --partition or --all; --explain shows what there is")
     chosen = chosen_table(target_base_path, table, registry)
-    options = laid_over(merged_options(props, conf), chosen.lock)
+    options = laid_over(merged_options(props, conf), chosen.common)
     task = UndeleteTask(chosen.base_path, Undelete(clean, partitions), options)
     if explain:
         decision = task.explain(LocalEngine())

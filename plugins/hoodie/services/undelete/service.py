@@ -19,6 +19,7 @@ from hoodie.transaction.aside import Aside
 from hoodie.transaction.audit import Audited, AuditedFile, audited
 from hoodie.transaction.guard import check_data_files, delete_metadata_folder
 from hoodie.transaction.locks import Locking, ensure_held
+from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.times import new_time
 from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState
@@ -56,9 +57,10 @@ class Undelete:
 
         The table's rows of now do not change. A metadata table, which would not know the files, is switched off first.
         """
-        locking = Locking.of(resolve(options, self.options.keys))
+        resolved = resolve(options, self.options.keys)
+        locking, sharing = Locking.of(resolved), Sharing.of(resolved)
         access.state()  # refuse before taking the lock
-        with transaction(access.storage, access.clock, "undelete", locking) as tx:
+        with transaction(access.storage, access.clock, "undelete", locking, sharing) as tx:
             decision = self.decide(tx.state, options, access.clock)
             if decision.plan is None:
                 return UndeleteRun(decision, 0)
