@@ -18,7 +18,8 @@ class Killed(BaseException):
 class FaultyStorage:
     """Counts the storage calls and fails at number `fail_at`, before the call or in the middle of it.
 
-    `kind` is "kill" (this and every later call raises Killed), "full" (this call raises OSError, as a full disk does), "lost"
+    `kind` is "kill" (this and every later call raises Killed), "full" (this call raises OSError, as a full disk does), "denied"
+    (PermissionError, as where a right is missing), "lost"
     (the call is done, but raises TimeoutError), "retried" (the same with FileExistsError, as from a client that has sent it
     twice), or "deaf" (done, and neither this call nor the next one is answered).
     """
@@ -45,12 +46,14 @@ class FaultyStorage:
             late = self.calls - self._fail_at if self._fail_at is not None else -1
             if (
                 late < 0
-                or (late > 0 and self._kind in ("full", "lost", "retried"))
+                or (late > 0 and self._kind in ("full", "denied", "lost", "retried"))
                 or (late > 1 and self._kind == "deaf")
             ):
                 return None
             if self._kind == "full":
                 raise OSError(errno.ENOSPC, "No space left on device", path)
+            if self._kind == "denied":
+                raise PermissionError(errno.EACCES, "Permission denied", path)
             if self._kind == "retried":
                 return FileExistsError(errno.EEXIST, "File exists", path)
             if self._kind in ("lost", "deaf"):

@@ -26,6 +26,7 @@ def check_same_table(properties: TableProperties, options: Options) -> None:
         keys.DELETE_FIELD: merging.deletion and merging.deletion.field,
         keys.DELETE_MARKER: merging.deletion and merging.deletion.marker,
         keys.VERSION: str(properties.version),
+        keys.TIMEZONE: properties.zone_name,
     }
     for key, stored in current.items():
         if options.given(key) and options[key] != stored:

@@ -105,7 +105,7 @@ class TableProperties:
     @cached_property
     def timezone(self) -> tzinfo:
         """Zone of the instants: UTC, or the zone of this machine for LOCAL, which is Hudi's default."""
-        if self._zone_name == "UTC":
+        if self.zone_name == "UTC":
             return UTC
         return datetime.now().astimezone().tzinfo or UTC
 
@@ -267,7 +267,7 @@ class TableProperties:
                 return f"no {key}"
         if self.table_type not in _TYPES:
             return f"hoodie.table.type={self.table_type}, which is none of {', '.join(_TYPES)}"
-        if self._zone_name not in _ZONES:
+        if self.zone_name not in _ZONES:
             return f"{_ZONE}={self.raw[_ZONE]}, which is none of {', '.join(_ZONES)}"
         for key in _FOLDERS:
             if not _is_inside(self.raw.get(key, "")):
@@ -283,7 +283,8 @@ class TableProperties:
         )
 
     @property
-    def _zone_name(self) -> str:
+    def zone_name(self) -> str:
+        """The time zone of its instants: UTC, or LOCAL."""
         return self.raw.get(_ZONE, "LOCAL").upper()
 
     def _flag(self, key: str, *, default: bool) -> bool:

@@ -285,7 +285,7 @@ def test_killed_at_any_call_the_lock_is_free_for_the_next_in_time(tmp_path):
         assert fail_at > 4
 
 
-@pytest.mark.parametrize("kind", ["lost", "retried", "deaf", "full"])
+@pytest.mark.parametrize("kind", ["lost", "retried", "deaf", "full", "denied"])
 def test_with_answers_lost_at_any_call_the_lock_is_ones_own_or_nobodys(tmp_path, kind):
     for fail_at in range(1, 50):
         path, clock = tmp_path / f"{fail_at}", FakeClock()
