@@ -55,18 +55,20 @@ def spark_cluster() -> Iterator[Cluster]:
         "SPARK_WORKER_DIR": str(folder / "work"),
     }
 
-    def start(name: str, *arguments: object) -> Server:
+    def start(name: str, *arguments: object, host: str = "127.0.0.1") -> Server:
         port = free_port()
-        ports = ["--host", "127.0.0.1", "--port", port, "--webui-port", free_port()]
-        return Server(name, [_HOME / "bin" / "spark-class", *arguments, *ports], port, folder, environment)
+        ports = ["--host", host, "--port", port, "--webui-port", free_port()]
+        command = [_HOME / "bin" / "spark-class", *arguments, *ports]
+        return Server(name, command, port, folder, {**environment, "SPARK_LOCAL_IP": host}, host)
 
     with ExitStack() as stack:
         master = start("master", f"{_CLASS}.master.Master")
         stack.callback(master.stop)
         url = f"spark://127.0.0.1:{master.port}"
         workers = []
-        for number in (1, 2):
-            worker = start(f"worker{number}", f"{_CLASS}.worker.Worker", url, "-c", 1, "-m", "900m")
+        for number in (1, 2):  # at two addresses: Spark does not start a task a second time on the same host
+            command = (f"{_CLASS}.worker.Worker", url, "-c", 1, "-m", "900m")
+            worker = start(f"worker{number}", *command, host=f"127.0.0.{number}")
             stack.callback(worker.stop, keep=True)
             workers.append(worker)
         yield Cluster(url, folder, tuple(workers))

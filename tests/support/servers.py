@@ -15,7 +15,13 @@ class Server:
     """A server process: waits until its port answers; stopped as a group, since launchers start children."""
 
     def __init__(
-        self, name: str, command: list[object], port: int, folder: Path, environment: dict[str, str] | None = None
+        self,
+        name: str,
+        command: list[object],
+        port: int,
+        folder: Path,
+        environment: dict[str, str] | None = None,
+        host: str = "127.0.0.1",
     ) -> None:
         self.port = port
         self.folder = folder
@@ -29,7 +35,7 @@ class Server:
             start_new_session=True,
         )
         deadline = time.monotonic() + 90
-        while not _answers(port):
+        while not _answers(host, port):
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self.stop(keep=True)
                 raise RuntimeError(f"{name} did not start: {(folder / f'{name}.log').read_text()[-3000:]}")
@@ -58,9 +64,9 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _answers(port: int) -> bool:
+def _answers(host: str, port: int) -> bool:
     try:
-        socket.create_connection(("127.0.0.1", port), 1).close()
+        socket.create_connection((host, port), 1).close()
     except OSError:
         return False
     return True
