@@ -163,6 +163,7 @@ def test_the_plan_of_a_rollback(origin, tmp_path, time, action, partition, files
 @given(HOSTILE, LISTS, LISTS, LISTS, HOSTILE)
 @example("part=p", ["../../../keep/hoodie.properties", "<stored>"], [], [], "")
 @example("", [], ["../keep/hoodie.properties"], [], "")
+@example("", [], [], [], "")
 @example("part=p", [], [], ["<keep>/hoodie.properties"], LATER)
 @example("part=p", [], [], ["<table>/<stored>"], LATER)
 def test_the_plan_of_a_clean(origin, tmp_path, partition, paths, names, sources, watermark):
@@ -338,3 +339,45 @@ def test_a_storage_never_deletes_itself(tmp_path, folder):
     with pytest.raises(UnsafePathError):
         storage.delete_folder(folder)
     assert tmp_path.exists()
+
+
+@attack
+@given(st.lists(st.tuples(HOSTILE, st.sampled_from([*Action, "x", "../..", ""])), max_size=3), HOSTILE)
+@example([("../..", Action.COMMIT)], "")
+@example([("../../../keep", Action.DELTA_COMMIT)], LATER)
+@example([(LATER, Action.COMMIT)], "../keep")
+def test_the_plan_of_a_restore(origin, tmp_path, undone, savepoint):
+    attacked = Attacked(origin, tmp_path)
+    record = {
+        "instantsToRollback": [{"commitTime": time, "action": str(action)} for time, action in undone],
+        "version": 2,
+        "savepointToRestoreTimestamp": savepoint,
+    }
+    attacked.request(Action.RESTORE, "HoodieRestorePlan", record)
+    attacked.check()
+
+
+@attack
+@given(HOSTILE, HOSTILE, LISTS)
+@example("../keep", "../keep", ["hoodie.properties"])
+@example("part=p", "part=p", ["../../keep/hoodie.properties", "/etc/passwd"])
+@example("", "", [".hoodie/hoodie.properties"])
+def test_the_body_of_a_savepoint(origin, tmp_path, partition, named, files):
+    """It names what stays: nothing goes by it, and nothing of what it names is opened."""
+    attacked = Attacked(origin, tmp_path)
+    state = attacked.table.state()
+    commit = state.timeline.commits[0].time
+    names = [attacked.word(text) for text in files]
+    record = {
+        "savepointedBy": "x",
+        "savepointedAt": 0,
+        "comments": "",
+        "partitionMetadata": {
+            attacked.word(partition): {"partitionPath": attacked.word(named), "savepointDataFile": names}
+        },
+        "version": 1,
+    }
+    started = instants.start(state, Instant(commit, Action.SAVEPOINT, State.INFLIGHT))
+    instants.complete(state, started, avro_file.encode("HoodieSavepointMetadata", record), attacked.table.clock)
+    older = {name.removeprefix("t/") for name in attacked.before if name.startswith("t/part=")}
+    attacked.check(older)  # a clean may take what is superseded, and nothing else
