@@ -8,7 +8,7 @@ from hoodie.markers import read_markers
 from hoodie.model.names import BaseFileName
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
-from hoodie.timeline import Instant, parse_name
+from hoodie.timeline import Action, Instant, parse_name
 from hoodie.transaction.guard import delete_data_files
 from hoodie.transaction.reconcile import after_completion, delete_markers
 from hoodie.view.state import TableState
@@ -24,12 +24,16 @@ def marked_instants(storage: Storage) -> list[Time]:
 
 
 def delete_remains(state: TableState, marked: Sequence[Time]) -> None:
-    """Delete unfinished metadata files, and of `marked` the markers of instants that are not pending.
+    """Delete unfinished metadata files, savepoints that were not made or are half deleted, and of `marked` the markers of
+    instants that are not pending.
 
     Base files that such markers name and that the commit of the instant does not are of attempts that were lost; those of an
     instant that the timeline begins before and does not have were rolled back. Call it under the lock.
     """
-    state.storage.sweep(sorted({".hoodie", state.layout.folder, _LOCKS}))
+    state.storage.sweep(sorted({".hoodie", state.layout.folder, state.layout.archive_folder, _LOCKS}))
+    for instant in state.timeline.pending:
+        if instant.action is Action.SAVEPOINT:
+            state.storage.delete(state.layout.path(instant))
     pending = {instant.time for instant in state.timeline.pending}
     commits = {instant.time: instant for instant in state.timeline.commits}
     for time in marked:

@@ -22,5 +22,6 @@ def write_partition_metafile(context: WriteContext, partition: str) -> None:
         refuse_new_nested(context.writing.storage, context.writing.instant, partition)
     depth = partition.count("/") + 1 if partition else 0
     body = f"#partition metadata\ncommitTime={context.writing.instant}\npartitionDepth={depth}\n"
+    context.writing.storage.sweep([partition])  # no rollback knows of a folder in which nothing but this mark was begun
     with suppress(FileExistsError):  # another task was faster
         context.writing.storage.create(path, body.encode())

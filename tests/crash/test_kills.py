@@ -1,0 +1,17 @@
+"""A real process is killed at the storage calls of each action: who carries on finds no wrong row and leaves no file.
+
+A third of the calls that write for each version; `make kill-matrix` takes all, and Hudi too (docs/reliability.md).
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.kills.actions import ACTIONS
+from tests.kills.recovery import Kills
+
+
+@pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
+def test_we_carry_on_after_a_kill(tmp_path, action):
+    kills = Kills(action, tmp_path)
+    kills.we_carry_on(kills.share())
