@@ -7,7 +7,7 @@ PYTEST := $(VENV)/python -m pytest
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo airflow needs test quick lint unit process crash simulate golden spark cluster interop e2e bench screenshots cli-docs package docs tour lock peer clean
+.PHONY: help setup demo airflow needs test quick lint unit process crash simulate load kill-matrix golden spark cluster interop e2e bench screenshots cli-docs package docs tour lock peer clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -25,7 +25,7 @@ airflow: setup ## Airflow left running on your tables (REGISTRY=my.yaml, or the 
 needs:
 	@tests/needs.sh
 
-test: needs lint unit process crash simulate golden spark cluster interop e2e ## everything that CI checks
+test: needs lint unit process crash simulate load golden spark cluster interop e2e ## everything that CI checks
 
 quick: lint ## what to run before each commit: a quarter of each property's examples
 	@$(MAKE) unit PROFILE=quick
@@ -47,6 +47,12 @@ crash: setup ## killed or out of disk at every storage call of a write, a clean,
 
 simulate: setup ## many processes at one table, drawn from seeds and killed at any call; 2,000 runs, SEEDS=125000 for a million
 	SEEDS=$(or $(SEEDS),250) $(PYTEST) -n 2 tests/simulation
+
+load: setup ## writers, services and readers in processes that are killed at random, for a minute (SECONDS=600)
+	SECONDS=$(SECONDS) $(PYTEST) -s tests/load
+
+kill-matrix: peer ## each action killed at each storage call; who carries on is us, then Hudi; into docs/reliability.md (EVERY=3 HUDI=3)
+	@$(VENV)/python -m tests.kills.matrix
 
 golden: setup ## tables that Apache Hudi wrote are read right
 	$(PYTEST) tests/golden

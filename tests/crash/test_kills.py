@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from tests.kills.actions import ACTIONS
+from tests.kills.matrix import documented
 from tests.kills.recovery import Kills
 
 
@@ -15,3 +16,7 @@ from tests.kills.recovery import Kills
 def test_we_carry_on_after_a_kill(tmp_path, action):
     kills = Kills(action, tmp_path)
     kills.we_carry_on(kills.share())
+
+
+def test_the_matrix_of_the_documentation_has_these_actions():
+    assert documented() == [(action.title, action.version) for action in ACTIONS.values()]

@@ -80,7 +80,7 @@ class CountedStorage(LocalStorage):
 
     def create(self, path: str, data: bytes) -> None:
         if self._step("create", path):
-            os.link = _die
+            os.link = Path.open = _die
         super().create(path, data)
 
     def replace(self, path: str, old: bytes, new: bytes) -> bool:

@@ -67,33 +67,30 @@ def nothing_left(table: HoodieTable, *, temporary: bool = True) -> list[str]:
     """What is left of a process that died: data files of no commit, pending instants, markers, locks, and, with `temporary`,
     files that were not yet under their names."""
     left = [*uncommitted(table), *(f"{each.action} {each.time} is pending" for each in table.timeline.pending)]
-    for file in walk_files(table.storage, ".hoodie"):
-        if file.path.startswith((".hoodie/.temp/", ".hoodie/.heartbeat/", ".hoodie/hoodie.properties.backup")):
-            left.append(file.path)
-    left += [".hoodie/lock"] if table.storage.info(".hoodie/lock") is not None else []
+    remains = (".hoodie/.temp/", ".hoodie/.heartbeat/", ".hoodie/hoodie.properties.backup", ".hoodie/lock")
+    left += [file.path for file in walk_files(table.storage, ".hoodie") if file.path.startswith(remains)]
     if temporary:
         left += [str(path) for path in Path(table.base_path).rglob(".tmp-*")]
     return left
 
 
 def uncommitted(table: HoodieTable) -> list[str]:
-    """Base files and blocks of logs of instants that are not on the timeline, and that no block takes back."""
+    """Base files and logs of instants that are not on the timeline, and that no command block takes back."""
     times = {instant.time for instant in table.timeline.commits}
-    found = []
-    for file in walk_files(table.storage, ""):
-        if file.path.startswith(".hoodie"):
-            continue
-        if file.name.endswith(".parquet"):
-            instants = {file.name.rpartition("_")[2].removesuffix(".parquet")}
-        elif ".log." in file.name:
-            blocks = list(scan_blocks(table.storage, file.path))
-            undone = {block.headers.get(Header.TARGET_INSTANT_TIME) for block in blocks}
-            instants = {block.instant for block in blocks if block.kind is not BlockType.COMMAND} - undone
-        else:
-            continue
-        if not instants <= times:
-            found.append(file.path)
-    return found
+    files = [file for file in walk_files(table.storage, "") if not file.path.startswith(".hoodie")]
+    bases = {file.path: {file.name.rpartition("_")[2][: -len(".parquet")]} for file in files if _is_base(file.name)}
+    logs = [file.path for file in files if ".log." in file.name and not file.name.endswith(".crc")]
+    blocks = {path: list(scan_blocks(table.storage, path)) for path in logs}
+    undone = {block.headers.get(Header.TARGET_INSTANT_TIME) for each in blocks.values() for block in each}
+    written = {
+        path: {block.instant for block in each if block.kind is not BlockType.COMMAND} - undone
+        for path, each in blocks.items()
+    }
+    return sorted(path for path, instants in (bases | written).items() if not instants <= times)
+
+
+def _is_base(name: str) -> bool:
+    return name.endswith(".parquet") and not name.startswith(".")
 
 
 def _rows(table: HoodieTable | None) -> Rows:

@@ -102,6 +102,10 @@ class LocalStorage:
     def create(self, path: str, data: bytes) -> None:
         target = self._at(path)
         target.parent.mkdir(parents=True, exist_ok=True)
+        if not data:  # whole at once: no other file beside a marker, or Hudi's rollback deletes nothing
+            target.open("xb").close()
+            _sync_folder(target.parent)
+            return
         with _owned(target.parent, _TEMPORARY) as (temporary, sink):
             sink.write(data)
             sink.flush()
