@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from hoodie import CLEAN, COMPACTION, LOG_COMPACTION, HoodieTable, Restore, Rollback
+from hoodie import ARCHIVE, CLEAN, COMPACTION, LOG_COMPACTION, HoodieTable, Restore, Rollback
 from hoodie.config.store import update_properties
 from hoodie.table import WriteHooks
 from hoodie.timeline import Action
@@ -98,6 +98,16 @@ def _clean(table: HoodieTable) -> None:
     table.run(CLEAN, RETAIN_ONE)
 
 
+def _cleaned(table: HoodieTable) -> None:
+    for step in range(2, 7):
+        table.write(batch([("a", "p", step, step), ("c", "q", step, step)]), "upsert", LOGS)
+    _clean(table)
+
+
+def _archive(table: HoodieTable) -> None:
+    table.run(ARCHIVE, {**RETAIN_ONE, "hoodie.keep.min.commits": 2, "hoodie.keep.max.commits": 3})
+
+
 def _roll_back_last(table: HoodieTable) -> None:
     table.run(Rollback(table.timeline.commits[-1].time))
 
@@ -167,6 +177,8 @@ def _actions(kind: str, version: str) -> list[Killed]:
         of("savepoint delete", _unsave, _save),
         of("restore", _restore, _save_and_change, hudi="restore"),
     ]
+    if kind == COW:  # of the other, too, it is the timeline that is changed
+        found.append(of("archive", _archive, _cleaned))
     if kind == MOR:
         found.append(of("compaction", _compact, _updates, hudi="compaction"))
         if version != "6":
