@@ -8,8 +8,12 @@ from datetime import datetime
 from functools import cached_property
 
 from hoodie.clock import Clock, SystemClock
+from hoodie.config import select_keys
+from hoodie.config.key import resolve
+from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.storage import ListedOnce, open_storage
 from hoodie.timeline import Instant, parse_time
+from hoodie.transaction.locks import Locking
 from hoodie.view import TableState, TableView, load_state
 from hudi_services.commandline.flags import ChosenTable
 from hudi_services.entry.table import ServiceSection, Table
@@ -37,6 +41,12 @@ class Look:
         """What the registry says of a service of the table."""
         section = self.entry.section(service) if self.entry is not None else None
         return section.hoodie if isinstance(section, ServiceSection) else {}
+
+    @property
+    def locking(self) -> Locking:
+        """By what the registry says that writers of the table exclude each other. Raises ConfigError."""
+        given = self.entry.common if self.entry is not None else {}
+        return Locking.of(resolve(select_keys(given, LOCK_KEYS), LOCK_KEYS))
 
     def began(self, instant: Instant) -> datetime:
         return parse_time(instant.time, self.state.zone)

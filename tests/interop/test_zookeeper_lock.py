@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import socket
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import yaml
 
 from hoodie.clock import SystemClock
 from hoodie.errors import ConfigError, LockHeldError, LockLostError, StorageError
 from hoodie.storage import LocalStorage
 from hoodie.transaction.locks import table_lock, verify_held
 from hoodie.write.execute import WriteHooks
+from hudi_services.cli import main
 from tests.interop.lock_peer import hudis_lock
 from tests.support.locks import locking
 from tests.support.servers import Server, free_port
@@ -52,6 +57,29 @@ def options(port, request):
 def given(options, wait=0):
     names = {name.removeprefix("hoodie.write.lock.").replace(".", "__"): value for name, value in options.items()}
     return locking(**{**names, "wait_time_ms": wait})
+
+
+def test_who_has_it_is_shown(classes, options, tmp_path, capsys):
+    (tmp_path / "tables.yaml").write_text(
+        yaml.safe_dump({"tables": [{"name": "trips", "base_path": str(tmp_path / "t"), "hoodie": options}]})
+    )
+    table = create(tmp_path / "t")
+
+    def shown():
+        assert main(["show", "locks", f"--registry={tmp_path / 'tables.yaml'}", "--table=trips", "--json"]) == 0
+        return json.loads(capsys.readouterr().out)["locks"]
+
+    assert shown() == []
+    with table_lock(table.storage, SystemClock(), "clean", given(options)):
+        (row,) = shown()
+    assert row["kind"] == "ZookeeperBasedLockProvider"
+    assert row["path"] == f"/hudi/locks/{options[f'{PREFIX}lock_key']}"
+    assert row["holder"] == f"clean by process {os.getpid()} of {socket.gethostname()}"
+    assert 0 <= row["age"] < 60
+    assert shown() == []
+    with hudis_lock(classes, "zookeeper", options) as ask:
+        assert ask("lock 5000") == "true"
+        assert shown()[0]["holder"].startswith("application_id")
 
 
 def test_each_waits_for_the_other(classes, options, tmp_path):

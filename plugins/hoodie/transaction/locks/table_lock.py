@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from hoodie.clock import Clock
 from hoodie.config import lock_keys
@@ -13,12 +14,15 @@ from hoodie.errors import ConfigError, missing_extra
 from hoodie.storage.base import ReplacingStorage, Storage
 from hoodie.transaction.locks.base import HeldLock, LockProvider, Patience
 from hoodie.transaction.locks.files import LOCK, FileLock, read_lock
-from hoodie.transaction.locks.found import SERVICE_LOCKS
+from hoodie.transaction.locks.found import SERVICE_LOCKS, FoundLock
 from hoodie.transaction.locks.held import holding
 from hoodie.transaction.locks.in_process import InProcessLock
 from hoodie.transaction.locks.lease import TABLE_LOCK, LeaseFile, LeaseLock
 from hoodie.transaction.locks.locking import Locking
 from hoodie.transaction.locks.owner import LockOwner
+
+if TYPE_CHECKING:  # kazoo is an extra
+    from hoodie.transaction.locks.zookeeper import ZooKeeperLock
 
 
 @contextmanager
@@ -77,7 +81,17 @@ def _provider(storage: Storage, clock: Clock, locking: Locking) -> LockProvider:
     return FileLock(storage, clock)
 
 
-def _zookeeper(base_path: str, options: Options) -> LockProvider:
+def lock_of_server(base_path: str, clock: Clock, locking: Locking) -> FoundLock | None:
+    """The table's lock where it is no file: that of ZooKeeper. None where nobody has it, or another provider is meant.
+
+    Raises StorageError when no server answers, ConfigError for options that are missing.
+    """
+    if locking.provider != lock_keys.ZOOKEEPER:
+        return None
+    return _zookeeper(base_path, locking.options).found(clock)
+
+
+def _zookeeper(base_path: str, options: Options) -> ZooKeeperLock:
     try:
         from hoodie.transaction.locks.zookeeper import Ensemble, ZooKeeperLock  # kazoo is an extra
     except ImportError as error:

@@ -13,15 +13,21 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import KazooException, LockTimeout
+from kazoo.exceptions import KazooException, LockTimeout, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.recipe.lock import Lock
 
+from hoodie.clock import Clock
+from hoodie.config.lock_keys import ZOOKEEPER
+from hoodie.display import one_line
 from hoodie.errors import ConfigError, LockHeldError, LockLostError, StorageError
 from hoodie.transaction.locks.base import HeldLock, Patience, held_by_another
+from hoodie.transaction.locks.found import FoundLock
 
 _log = logging.getLogger(__name__)
 
+_NODE = "-lock-"  # before the number of a node in the queue
+_SHOWN = 200  # characters of what a node holds
 _CERTAIN = 0.1  # the share of the session's time that was asked for: the server may have granted less
 
 
@@ -38,7 +44,7 @@ class Ensemble:
 class _CuratorLock(Lock):  # type: ignore[misc]
     """kazoo's lock with the names of Curator's nodes: both sort the queue by the number behind them."""
 
-    _NODE_NAME = "-lock-"
+    _NODE_NAME = _NODE
     _EXCLUDE_NAMES: ClassVar = [_NODE_NAME]
 
 
@@ -70,6 +76,24 @@ class ZooKeeperLock:
             _close(client)
             raise refused
         return _HeldNode(self, client, lock)
+
+    def found(self, clock: Clock) -> FoundLock | None:
+        """Who has the lock now, and since when; None when nobody has. Raises StorageError when no server answers."""
+        client = self._connected()
+        node = self.ensemble.node
+        try:
+            queue = sorted(client.get_children(node), key=lambda name: name.rpartition(_NODE)[2])
+            if not queue:
+                return None
+            content, stat = client.get(f"{node}/{queue[0]}")
+        except NoNodeError:  # nobody ever had it, or whoever had it is done
+            return None
+        except KazooException as error:
+            raise self._unanswered(error) from error
+        finally:
+            _close(client)
+        age = round(clock.now().timestamp() - stat.ctime / 1000, 3)
+        return FoundLock(node, ZOOKEEPER, content, None, one_line(content, _SHOWN), age, None, None)
 
     def _connected(self) -> KazooClient:
         ensemble = self.ensemble
