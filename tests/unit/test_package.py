@@ -49,6 +49,7 @@ def test_an_unknown_name_is_an_attribute_error():
         "hudi_side",
         "engines",
         "markers",
+        "backlog",
     ],
 )
 def test_benchmarks_start_as_documented(module):
