@@ -7,8 +7,9 @@ import json
 import pytest
 
 from hoodie import ARCHIVE, CLEAN, COMPACTION, HoodieTable
-from hoodie.errors import ConfigError
+from hoodie.errors import ConfigError, LockLostError
 from hoodie.timeline import Action, State
+from hoodie.timeline.archive.manifest import Manifest, Manifests
 from hoodie.transaction.window import Window
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
@@ -313,3 +314,16 @@ def test_what_is_archived_beyond_a_savepoint_was_not_taken_back(version, tmp_pat
     table.run(ARCHIVE, SHORT | {"hoodie.archive.beyond.savepoint": "true"})
     window = Window(begun, table.state())
     assert (window.commits, window.taken_back) == ((), ())
+
+
+def test_a_manifest_of_who_lost_its_lock_does_not_count(tmp_path):
+    """It would hide what the next holder of the lock has archived."""
+    table = written(tmp_path / "t", 6)
+    manifests = Manifests(table.storage, table.state().layout.archive_folder)
+    stale = manifests.current()
+    table.run(ARCHIVE, SHORT)
+    archived = table.state().archive.instants()
+    with pytest.raises(LockLostError, match="was changed by another process"):
+        manifests.replace(Manifest(stale.number, (), b"0"), ())
+    assert table.state().archive.instants() == archived
+    assert len(archived) == 4
