@@ -30,11 +30,17 @@ def _doctor(
     props: str | None,
     conf: tuple[str, ...],
     at_once: int,
+    fix: bool,
+    yes: bool,
     as_json: bool,
 ) -> int:
     from hudi_services.doctor import report  # loads Arrow
     from hudi_services.doctor.rounds import rounds
 
+    if fix and as_json and not yes:
+        raise click.UsageError("--json asks nobody: pass --yes with it, or leave --fix out to see what is found")
+    if yes and not fix:
+        raise click.UsageError("--yes has no effect without --fix")
     options = merged_options(props, conf)
     seen: list[Seen] = []
     if target_base_path is None and table is None:
@@ -45,8 +51,35 @@ def _doctor(
     with progress_shown(None if as_json else partial(click.echo, err=True)) as progress:
         seen += rounds(patients, at_once, progress)
     seen.sort(key=lambda each: each.name)
-    click.echo(json.dumps(report.as_dict(seen), indent=2) if as_json else report.as_text(seen))
-    return report.exit_code(seen)
+    if not fix:
+        click.echo(json.dumps(report.as_dict(seen), indent=2) if as_json else report.as_text(seen))
+        return report.exit_code(seen)
+    return _fix(patients, seen, yes=yes, as_json=as_json)
+
+
+def _fix(patients: list[Patient], seen: list[Seen], *, yes: bool, as_json: bool) -> int:
+    """One table after the other; those of which nothing can be mended are told as they are."""
+    from hudi_services.doctor import report
+    from hudi_services.doctor.fix import Mended, fix
+
+    by_name = {each.name: each for each in patients}
+    show = (lambda _text: None) if as_json else click.echo
+    mended: list[Mended] = []
+    for each in seen:
+        patient = by_name.get(each.name)
+        if patient is None or not each.diagnosis.findings:
+            mended.append(Mended(each, {}))
+            continue
+        mended.append(fix(patient, each, show, lambda: yes or click.confirm("Mend this?")))
+        if not as_json and (text := mended[-1].as_text()):
+            click.echo(text)
+    left = [each.seen for each in mended]
+    code = max([report.exit_code(left), *(report.WARNED for each in mended if each.failure is not None)])
+    if as_json:
+        click.echo(json.dumps({"exit_code": code, "tables": [each.as_dict() for each in mended]}, indent=2))
+    else:
+        click.echo(report.as_text(left))
+    return code
 
 
 def _registered(registry: str | None, options: dict[str, str]) -> tuple[list[Patient], list[Seen]]:
@@ -95,12 +128,16 @@ doctor = click.Command(
             metavar="N",
             help="How many tables of a registry are looked at at the same time.",
         ),
+        click.Option(["--fix"], is_flag=True, help="Mend what can be mended: it shows what it would do, and asks."),
+        click.Option(["--yes"], is_flag=True, help="Do not ask."),
         json_flag("Print what was found as JSON."),
         verbose_flag(),
     ],
     help="What is wrong with a table, and what helps; without --table and --target-base-path with every table of the "
-    "registry. It changes nothing, and reads no data files. docs/doctor.md has every check.\n\nExit codes: 0 healthy, "
-    "1 warnings, 2 damage. A wrong use of the command ends with 2, too: it prints no findings.",
-    epilog=with_examples(("hudi-services doctor --table orders", "hudi-services doctor --registry tables.yaml --json")),
+    "registry. Without --fix it changes nothing. It reads no data files. docs/doctor.md has every check.\n\n"
+    "Exit codes: 0 healthy, 1 warnings, 2 damage. A wrong use of the command ends with 2, too: it prints no findings.",
+    epilog=with_examples(
+        ("hudi-services doctor --table orders --fix", "hudi-services doctor --registry tables.yaml --json")
+    ),
     context_settings=CONTEXT,
 )

@@ -17,6 +17,7 @@ from hoodie.config.table import TableProperties
 from hoodie.display import Shown, Shows
 from hoodie.doctor.diagnose import diagnose
 from hoodie.doctor.finding import Diagnosis
+from hoodie.doctor.mend import decide_mending, mend
 from hoodie.engine import Engine, LocalEngine
 from hoodie.errors import ConfigError, SchemaConflictError, check_argument
 from hoodie.model.files import FileSlice
@@ -280,6 +281,16 @@ class HoodieTable(Shows):
         """
         given = given_options(options)
         return diagnose(self.storage, self.clock, dict.fromkeys(("clean", "compact", "archive"), given))
+
+    @call("mending a table", changes=True)
+    def mend(self, diagnosis: Diagnosis, options: Mapping[str, object] | None = None) -> list[str]:
+        """Mend what a diagnosis found and the library can mend, and no more (docs/doctor.md); returns what was done.
+
+        `hoodie.doctor.mend.decide_mending` explains it. `options` are those of the table's lock. Raises LockHeldError,
+        PendingInstantError when a writer is at work that shares the table with nobody.
+        """
+        plan = decide_mending(diagnosis).plan
+        return mend(self.access, plan, {"clean": given_options(options)}) if plan is not None else []
 
     @call("scheduling a service", changes=True)
     def schedule(

@@ -87,6 +87,7 @@ def _told(facts: Facts) -> dict[str, object]:
         "files": len(facts.sizes),
         "bytes": sum(facts.sizes.values()),
         "current_bytes": sum(file.info.size for file in current),
+        "metadata_table": facts.state.properties.has_metadata_table,
         "instants": len(facts.state.timeline),
         "storage_calls": facts.storage.calls,
     }

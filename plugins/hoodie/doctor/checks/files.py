@@ -53,7 +53,7 @@ def folders(facts: Facts) -> Iterator[Finding]:
         if each.partition in facts.written:
             yield catalogue.PARTITION_METAFILE.found(
                 f"partition {each.partition!r} is not found by listing: {PARTITION_METAFILE} is missing",
-                "restore it from a copy, or write it as those of other partitions are",
+                "run `hudi-services doctor --fix`, which writes it",
                 path=path,
                 bytes=size,
             )
@@ -98,7 +98,7 @@ def _tells_writer(file: BaseFile | LogFile, *, logs_tell: bool) -> bool:
 def _orphan(file: BaseFile | LogFile, time: Time) -> Finding:
     return catalogue.ORPHAN.found(
         f"a file of instant {time}, which is not on the timeline: no reader sees it, no service removes it",
-        "look at it, and move it out of the table",
+        "run `hudi-services doctor --fix`, which moves it aside",
         path=file.path,
         instant=time,
         bytes=file.info.size,
@@ -108,7 +108,7 @@ def _orphan(file: BaseFile | LogFile, time: Time) -> Finding:
 def _uncommitted(file: BaseFile | LogFile, time: Time) -> Finding:
     return catalogue.UNCOMMITTED_FILE.found(
         f"a file of instant {time}, which completed and does not name it: readers may take it for the table's",
-        "look at it, and move it out of the table",
+        "run `hudi-services doctor --fix`, which moves it aside",
         path=file.path,
         instant=time,
         bytes=file.info.size,

@@ -23,14 +23,14 @@ def properties(facts: Facts) -> Iterator[Finding]:
     if found.flaw is not None:
         yield catalogue.PROPERTIES.found(
             f"{PROPERTIES} cannot be used, and readers take the backup in its place",
-            "the next change of the table mends it: it is made anew from its backup",
+            "run `hudi-services doctor --fix`, or any change of the table: it is made anew from its backup",
             found=found.flaw,
             path=PROPERTIES,
         )
     elif found.backup is not None:
         yield catalogue.PROPERTIES_BACKUP.found(
             f"a change of {PROPERTIES} was cut short after it was complete: its backup is left",
-            "the next change of the table mends it: the backup is removed",
+            "run `hudi-services doctor --fix`, or any change of the table: the backup is removed",
             found=found.backup or None,
             path=BACKUP,
         )
@@ -48,7 +48,7 @@ def _completed(each: Unreadable) -> Finding:
     if instant.action.completed_as in _REDONE:
         return catalogue.TORN_SERVICE_INSTANT.found(
             f"what {instant.action} {instant.time} did cannot be read",
-            "move the file out of the timeline: the work is done once more where its plan is left",
+            "run `hudi-services doctor --fix`: the file is moved aside, and the work is done once more where its plan is left",
             found=found,
             path=each.path,
             instant=instant.time,
@@ -69,10 +69,7 @@ def _completed(each: Unreadable) -> Finding:
 def _planned(each: Unreadable) -> Finding:
     instant = each.instant
     if instant.action in _PLANNED_ANEW:
-        remedy = (
-            "the next change of the table moves it aside, and `hudi-services clean` one of a clean; it is made anew where it is "
-            "still needed"
-        )
+        remedy = "run `hudi-services doctor --fix`: the plan is moved aside, and made anew where it is still needed"
     elif instant.action in (Action.COMPACTION, Action.LOG_COMPACTION):
         remedy = (
             "restore the file from a copy; or move it aside with its .inflight, if it has not begun to write: the next "

@@ -30,7 +30,7 @@ def _abandoned(facts: Facts, instant: Instant, blocker: Blocker) -> Iterator[Fin
     if instant.action in _ENDED_BY_NEXT:
         yield catalogue.HALF_DONE.found(
             f"{instant.action} {instant.time} is half done",
-            "the next change of the table ends it, `hudi-services clean` a clean",
+            "run `hudi-services doctor --fix`, which ends it",
             found=age,
             path=path,
             instant=instant.time,
@@ -38,7 +38,7 @@ def _abandoned(facts: Facts, instant: Instant, blocker: Blocker) -> Iterator[Fin
     elif instant.action in WRITE_ACTIONS and instant not in facts.plans:
         yield catalogue.FAILED_WRITE.found(
             f"{instant.action} {instant.time} did not complete",
-            blocker.fix,
+            "run `hudi-services doctor --fix`, or any change of the table: it is taken back",
             found=age,
             path=path,
             instant=instant.time,
@@ -60,7 +60,7 @@ def markers(facts: Facts) -> Iterator[Finding]:
         if time not in at_work and not facts.beats.alive(time):
             yield catalogue.MARKERS.found(
                 f"markers of instant {time} are left, which is not pending",
-                "the next change of the table removes them: what they name beyond its commit is deleted",
+                "run `hudi-services doctor --fix`, or any change of the table: what they name beyond its commit is deleted",
                 path=marker_folder(time),
                 instant=time,
             )
@@ -73,7 +73,7 @@ def heartbeats(facts: Facts) -> Iterator[Finding]:
         if time not in waiting and not facts.beats.alive(time):
             yield catalogue.HEARTBEAT.found(
                 f"the heartbeat of instant {time} is left, which is not pending",
-                "none: it holds nobody back, and the next writer that shares the table removes it",
+                "run `hudi-services doctor --fix`; it holds nobody back",
                 found=f"{span(age / 1000)} old",
                 path=f"{FOLDER}/{time}",
                 instant=time,
@@ -84,11 +84,12 @@ def locks(facts: Facts) -> Iterator[Finding]:
     """Of holders that are gone, and old ones of which that cannot be seen."""
     for lock in facts.locks:
         if lock.alive is False:
-            what, remedy = "its holder is gone", "nothing: the next change of the table takes it over"
+            check, what = catalogue.LEFT_LOCK, "its holder is gone"
+            remedy = "none: the next change of the table takes it over, `hudi-services doctor --fix` too"
         elif lock.alive is None and (lock.age or 0) > _OLD_LOCK_S:
-            what = "whether its holder lives cannot be seen from here"
+            check, what = catalogue.LOCK, "whether its holder lives cannot be seen from here"
             remedy = "look whether it is at work; if it is certainly gone, `hudi-services unlock`"
         else:
             continue
         age = f"{span(lock.age)} old; " if lock.age is not None else ""
-        yield catalogue.LOCK.found(f"a lock is left: {what}", remedy, found=f"{age}{lock.told}", path=lock.path)
+        yield check.found(f"a lock is left: {what}", remedy, found=f"{age}{lock.told}", path=lock.path)

@@ -75,9 +75,9 @@ def run_clean(access: TableAccess, options: Mapping[str, object], *, agreed: boo
     locking, sharing = Locking.of(resolved), Sharing.of(resolved)
     access.state()  # refuse before taking the lock
     with transaction(access.storage, access.clock, "clean", locking, sharing) as tx:
-        finished = [_finish(tx.state, pending, access.clock, access.engine) for pending in _pending(tx.state)]
-        results = [result for result in finished if result is not None]
-        if finished:
+        pending = _pending(tx.state)
+        results = finish_cleans(tx.state, access.clock, access.engine)
+        if pending:
             tx.refresh()
         decision = decide_clean(tx.state, options, access.clock)
         plan = decision.allowed("clean", access.storage.base_path, agreed=agreed)
@@ -86,6 +86,15 @@ def run_clean(access: TableAccess, options: Mapping[str, object], *, agreed: boo
             results.append(execute_clean(tx.state, requested, plan, access.clock, access.engine))
         purge(access.storage, access.clock)
         return CleanRun(decision, tuple(results))
+
+
+def finish_cleans(state: TableState, clock: Clock, engine: Engine) -> list[CleanResult]:
+    """Carry out the plans of cleans that were cut short. Call it under the lock; load the state again when there were some.
+
+    Raises what `execute_clean` raises, and MissingFileError for one that has begun and whose plan cannot be read.
+    """
+    finished = [_finish(state, pending, clock, engine) for pending in _pending(state)]
+    return [result for result in finished if result is not None]
 
 
 def execute_clean(state: TableState, instant: Instant, plan: CleanPlan, clock: Clock, engine: Engine) -> CleanResult:

@@ -1,0 +1,153 @@
+"""Mending what a diagnosis found: what that would be, and doing it. What services mend, they mend; the rest is moved aside.
+
+Safe to kill at any point: whatever is half done then is found and mended by the next run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from hoodie.config import select_keys
+from hoodie.config.concurrency_keys import COMMON_KEYS
+from hoodie.config.key import Options, resolve
+from hoodie.config.store import PROPERTIES
+from hoodie.display import counted
+from hoodie.doctor import catalogue
+from hoodie.doctor.checks import files
+from hoodie.doctor.facts import Facts
+from hoodie.doctor.finding import Diagnosis, Finding, summary
+from hoodie.doctor.gather import gather
+from hoodie.errors import UnsafeDeleteError
+from hoodie.model.time import Time
+from hoodie.services.clean.execute import finish_cleans
+from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.service import Given
+from hoodie.storage import ListedOnce, Storage
+from hoodie.timeline import Action
+from hoodie.timeline.layouts.names import parse_name
+from hoodie.transaction.audit import Audited, AuditedFile, audited
+from hoodie.transaction.guard import check_data_files
+from hoodie.transaction.locks import Locking, ensure_held, table_lock
+from hoodie.transaction.quarantine import copy_aside, move_aside
+from hoodie.transaction.recovery import recovered, recoveries
+from hoodie.transaction.sharing import Sharing
+from hoodie.transaction.times import new_time
+from hoodie.transaction.transaction import transaction
+from hoodie.view.access import TableAccess
+from hoodie.write.worker.partition_metafile import write_partition_mark
+
+_MOVED = frozenset({catalogue.ORPHAN.name, catalogue.UNCOMMITTED_FILE.name})
+_DONE = {
+    catalogue.PROPERTIES.name: "made anew from its backup; the file as it is is kept",
+    catalogue.PROPERTIES_BACKUP.name: "removed",
+    catalogue.TORN_SERVICE_INSTANT.name: "moved aside, and done once more where its plan is left",
+    catalogue.TORN_PLAN.name: "moved aside",
+    catalogue.FAILED_WRITE.name: "rolled back: its files are deleted",
+    catalogue.HALF_DONE.name: "ended as its plan says",
+    catalogue.MARKERS.name: "removed, with the files of lost attempts that they name",
+    catalogue.HEARTBEAT.name: "removed",
+    catalogue.LEFT_LOCK.name: "taken over, and given back",
+    catalogue.PARTITION_METAFILE.name: "written",
+    catalogue.ORPHAN.name: "moved aside",
+    catalogue.UNCOMMITTED_FILE.name: "moved aside",
+}
+
+
+@dataclass(frozen=True)
+class Mending:
+    """What would be mended."""
+
+    findings: tuple[Finding, ...]
+
+    def paths(self, *checks: catalogue.Check) -> frozenset[str]:
+        """Of the findings of these checks."""
+        names = {check.name for check in checks}
+        return frozenset(each.path for each in self.findings if each.check in names and each.path is not None)
+
+
+def decide_mending(diagnosis: Diagnosis) -> Decision[Mending]:
+    """What `mend` would do, and why."""
+    fixed = tuple(each for each in diagnosis.findings if catalogue.CHECKS[each.check].fixed)
+    rest = [each for each in diagnosis.findings if each not in set(fixed)]
+    reason = f"{diagnosis.base_path}: {summary(diagnosis.findings)}"
+    after = [f"not mended: {counted(len(rest), 'finding')}, of which a person has to judge"] if rest else []
+    if not fixed:
+        return Decision(None, reason, before=(), after=after)
+    if diagnosis.facts.get("metadata_table"):
+        after.append("Hudi's metadata table is switched off, as by every change; Hudi's next write makes it anew")
+    items = Items("mend", fixed, sum(each.bytes for each in fixed), "finding", _item)
+    return Decision(Mending(fixed), reason, items=items, before=(), after=after)
+
+
+def _item(finding: Finding) -> Item:
+    return Item(finding.path or "", finding.bytes, f"{finding.check}: {_DONE[finding.check]}", {"check": finding.check})
+
+
+def mend(access: TableAccess, mending: Mending, options: Mapping[str, Given]) -> list[str]:
+    """Do it, under the table's lock, on the table as it is by then; returns what was done, in the past tense.
+
+    Of files only those are moved that `mending` names and that are nobody's still. Raises LockHeldError, PendingInstantError
+    when a writer is at work that shares the table with nobody, and whatever else keeps a table from being changed.
+    """
+    resolved = _resolved(options)
+    locking, sharing = Locking.of(resolved), Sharing.of(resolved)
+    with recoveries() as told:
+        with table_lock(access.storage, access.clock, "doctor", locking):
+            _make_readable(access.storage, mending)
+        with transaction(access.storage, access.clock, "doctor", locking, sharing) as tx:
+            if finish_cleans(tx.state, access.clock, access.engine):
+                tx.refresh()
+            facts = gather(ListedOnce(access.storage), access.clock, options)
+            _write_metafiles(access.storage, facts, mending.paths(catalogue.PARTITION_METAFILE))
+            agreed = mending.paths(catalogue.ORPHAN, catalogue.UNCOMMITTED_FILE)
+            found = [each for each in files.orphans(facts) if each.check in _MOVED and each.path in agreed]
+            _move(access, facts, found, new_time(tx.state, access.clock))
+    return told
+
+
+def _resolved(options: Mapping[str, Given]) -> Options:
+    given = {name: value for each in options.values() for name, value in each.items()}
+    return resolve(select_keys(given, COMMON_KEYS), COMMON_KEYS)
+
+
+def _make_readable(storage: Storage, mending: Mending) -> None:
+    """What keeps a change from beginning. A plan goes after what it has begun: the next run finds it."""
+    if mending.paths(catalogue.PROPERTIES):
+        copy_aside(storage, PROPERTIES)
+    for path in sorted(mending.paths(catalogue.TORN_SERVICE_INSTANT)):
+        move_aside(storage, path, "it cannot be read")
+    for path in sorted(mending.paths(catalogue.TORN_PLAN)):
+        folder, _, name = path.rpartition("/")
+        parsed = parse_name(name)
+        if (
+            parsed is not None and parsed[2] is Action.CLEAN
+        ):  # the other plans are looked after by whoever changes the table
+            move_aside(storage, f"{folder}/{name.removesuffix('.requested')}.inflight", "its plan cannot be read")
+            move_aside(storage, path, "it cannot be read")
+
+
+def _write_metafiles(storage: Storage, facts: Facts, paths: Collection[str]) -> None:
+    last = facts.state.timeline.last_commit
+    for finding in files.folders(facts):
+        if finding.check == catalogue.PARTITION_METAFILE.name and finding.path in paths and finding.path and last:
+            write_partition_mark(storage, finding.path.rpartition("/")[0], last.time)
+            recovered(f"wrote {finding.path}")
+
+
+def _move(access: TableAccess, facts: Facts, found: Sequence[Finding], time: Time) -> None:
+    """Raises UnsafeDeleteError, before anything is moved, for a file that a completed instant names."""
+    paths = [each.path for each in found if each.path is not None]
+    check_data_files(access.storage, paths)
+    named = {stat.path for commit in facts.commits.values() for stat in commit.stats}
+    if refused := named.intersection(paths):
+        raise UnsafeDeleteError(
+            f"Refused to move {min(refused)!r} of table {access.storage.base_path}",
+            found="a completed commit names it",
+            fix="nothing was moved; tell who keeps this program",
+        )
+    action = Audited(time, "doctor", "files of no completed and no pending instant, moved aside", ".hoodie/.quarantine")
+    with audited(access.storage, access.clock, action, [AuditedFile(e.path or "", e.bytes, e.check) for e in found]):
+        for each in found:
+            ensure_held()
+            move_aside(access.storage, each.path or "", f"{each.check} of instant {each.instant}")
