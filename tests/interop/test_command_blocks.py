@@ -1,4 +1,4 @@
-"""Rollbacks in version 6, where a command block hides the blocks of one instant: begun by Hudi, finished by us."""
+"""Rollbacks in version 6, where a command block hides the blocks of one instant: begun by one, finished by the other."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ import shutil
 import pytest
 
 from hoodie import HoodieTable
+from hoodie.engine import LocalEngine
 from hoodie.formats.log import BlockType, scan_blocks
+from hoodie.markers import DirectMarkers, MarkerType
+from hoodie.timeline import Action
 from tests.interop.rows import rows
 from tests.interop.test_clean import batch
 from tests.interop.test_savepoints import made_by_hudi, options, same
+from tests.support.faulty import FaultyStorage, Killed
 
 pytestmark = pytest.mark.interop
 PEERS = ["hudi12", "hudi15"]
@@ -65,3 +69,37 @@ def test_what_hudi_began_we_finish(tmp_path, hudi):
     assert named(commands(table)) == named(theirs)
     assert sorted(rows(table.read())) == sorted([*expected, *rows(batch(9, "g"))])
     same(hudi, table, rows(table.read()))
+
+
+@pytest.mark.parametrize("hudi", PEERS, indirect=True)
+def test_what_we_began_hudi_finishes(tmp_path, hudi):
+    """Both delta commits of a slice are in one log, as on HDFS, where Hudi appends."""
+    path = tmp_path / "t"
+    expected, time = undone(hudi, path)
+    table = HoodieTable.open(str(path))
+    for each in table.file_slices():
+        names = [f".{each.file_id}_{each.base_instant}.log.{version}_" for version in (1, 2)]
+        logs = [f.path for name in names for f in table.storage.list(each.partition).files if f.name.startswith(name)]
+        if len(logs) == 2:
+            with (path / logs[0]).open("ab") as log:
+                log.write((path / logs[1]).read_bytes())
+            (path / logs[1]).unlink()
+            first = path / logs[0]
+            first.with_name(f".{first.name}.crc").unlink(missing_ok=True)  # Hadoop's checksums
+            DirectMarkers(table.storage, time).create(logs[0], MarkerType.APPEND)
+    assert rows(table.read()) == expected
+    shutil.copytree(path, tmp_path / "whole")
+    counted = FaultyStorage(tmp_path / "whole")
+    HoodieTable(counted, LocalEngine(1)).write(batch(9, "g"), "upsert")
+    whole = HoodieTable.open(str(tmp_path / "whole"))
+    assert commands(whole)
+    same(hudi, whole, sorted([*expected, *rows(batch(9, "g"))]))
+    at = next(n for n, (name, path) in enumerate(counted.log, 1) if name == "create" and "_1-0-1" in path)
+    with pytest.raises(Killed):
+        HoodieTable(FaultyStorage(tmp_path / "t", at), LocalEngine(1)).write(batch(9, "g"), "upsert")
+    (tmp_path / "t" / ".hoodie" / "lock").unlink()
+    hudi.write(tmp_path / "t", batch(9, "h"), options("6", "MERGE_ON_READ"))
+    table = HoodieTable.open(str(tmp_path / "t"))
+    assert [i for i in table.timeline.pending if i.action is Action.ROLLBACK] == []
+    assert commands(table)
+    same(hudi, table, sorted([*expected, *rows(batch(9, "h"))]))
