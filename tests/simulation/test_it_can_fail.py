@@ -1,0 +1,46 @@
+"""The simulation notices when a step of the protocol is left out: else what it finds right would say nothing."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from unittest import mock
+
+import pytest
+
+from hoodie.transaction import optimistic, reconcile, repair, transaction
+from tests.simulation.scene import Plot, Scene
+from tests.simulation.test_simulation import PLOTS
+
+MOST_SEEDS = 150
+
+
+@contextmanager
+def _no_lock(*_):
+    yield
+
+
+def _markers_go_first(storage, time, files):
+    reconcile.reconcile_markers(storage, time, files)
+    reconcile.delete_markers(storage, time)
+
+
+LEFT_OUT = {
+    "no lock at the commit": ("COPY_ON_WRITE-9-shared", optimistic, "table_lock", _no_lock),
+    "no conflict check": ("MERGE_ON_READ-9-shared", optimistic, "find_conflict", lambda *_: None),
+    "no rollback": ("COPY_ON_WRITE-9", repair, "rollback_failed_writes", lambda *_: []),
+    "markers deleted before the commit": ("MERGE_ON_READ-6", transaction, "reconcile_markers", _markers_go_first),
+}
+
+
+@pytest.mark.parametrize(("plot", "module", "name", "instead"), LEFT_OUT.values(), ids=LEFT_OUT)
+def test_a_step_that_is_left_out_is_noticed(plot, module, name, instead):
+    with mock.patch.object(module, name, instead):
+        assert any(_fails(PLOTS[plot], seed) for seed in range(MOST_SEEDS))
+
+
+def _fails(plot: Plot, seed: int) -> bool:
+    try:
+        Scene(seed, plot).play()
+    except AssertionError:
+        return True
+    return False
