@@ -30,6 +30,7 @@ def _doctor(
     props: str | None,
     conf: tuple[str, ...],
     at_once: int,
+    deep: bool,
     fix: bool,
     yes: bool,
     as_json: bool,
@@ -44,10 +45,10 @@ def _doctor(
     options = merged_options(props, conf)
     seen: list[Seen] = []
     if target_base_path is None and table is None:
-        patients, seen = _registered(registry, options)
+        patients, seen = _registered(registry, options, deep=deep)
     else:
         chosen = chosen_table(target_base_path, table, registry)
-        patients = [_patient(chosen.entry, chosen.base_path, options)]
+        patients = [_patient(chosen.entry, chosen.base_path, options, deep=deep)]
     with progress_shown(None if as_json else partial(click.echo, err=True)) as progress:
         seen += rounds(patients, at_once, progress)
     seen.sort(key=lambda each: each.name)
@@ -82,14 +83,14 @@ def _fix(patients: list[Patient], seen: list[Seen], *, yes: bool, as_json: bool)
     return code
 
 
-def _registered(registry: str | None, options: dict[str, str]) -> tuple[list[Patient], list[Seen]]:
+def _registered(registry: str | None, options: dict[str, str], *, deep: bool) -> tuple[list[Patient], list[Seen]]:
     """The tables of a registry; one with a mistake in its entry cannot be looked at, and is told as such."""
     from hoodie.doctor import catalogue
     from hoodie.doctor.finding import Diagnosis
     from hudi_services.doctor.rounds import Seen
 
     reading = read_registry(file := registry_file(registry))
-    patients = [_patient(table, table.base_path, options) for table in reading.registry.tables]
+    patients = [_patient(table, table.base_path, options, deep=deep) for table in reading.registry.tables]
     mistaken = [
         catalogue.UNREADABLE.found(
             "its entry in the registry has a mistake", "correct it (`hudi-services registry check`)", found=str(mistake)
@@ -100,7 +101,7 @@ def _registered(registry: str | None, options: dict[str, str]) -> tuple[list[Pat
     return patients, [Seen(name, Diagnosis("", (each,), {})) for name, each in zip(names, mistaken, strict=True)]
 
 
-def _patient(entry: Table | None, base_path: str, options: dict[str, str]) -> Patient:
+def _patient(entry: Table | None, base_path: str, options: dict[str, str], *, deep: bool) -> Patient:
     """A table with the options that its entry has for its services; what is typed wins."""
     from hudi_services.doctor.rounds import SERVICES, Patient
 
@@ -110,7 +111,7 @@ def _patient(entry: Table | None, base_path: str, options: dict[str, str]) -> Pa
         given = section.hoodie if isinstance(section, ServiceSection) else {}
         common = select_keys(entry.common, COMMON_KEYS) if entry is not None else {}
         of[service] = laid_over(laid_over(options, given), common)
-    return Patient(entry.name if entry is not None else base_path, base_path, of)
+    return Patient(entry.name if entry is not None else base_path, base_path, of, deep)
 
 
 doctor = click.Command(
@@ -128,13 +129,14 @@ doctor = click.Command(
             metavar="N",
             help="How many tables of a registry are looked at at the same time.",
         ),
+        click.Option(["--deep"], is_flag=True, help="Also read footers of base files, and all record keys."),
         click.Option(["--fix"], is_flag=True, help="Mend what can be mended: it shows what it would do, and asks."),
         click.Option(["--yes"], is_flag=True, help="Do not ask."),
         json_flag("Print what was found as JSON."),
         verbose_flag(),
     ],
     help="What is wrong with a table, and what helps; without --table and --target-base-path with every table of the "
-    "registry. Without --fix it changes nothing. It reads no data files. docs/doctor.md has every check.\n\n"
+    "registry. Without --fix it changes nothing. It reads data files only with --deep. docs/doctor.md has every check.\n\n"
     "Exit codes: 0 healthy, 1 warnings, 2 damage. A wrong use of the command ends with 2, too: it prints no findings.",
     epilog=with_examples(
         ("hudi-services doctor --table orders --fix", "hudi-services doctor --registry tables.yaml --json")

@@ -29,6 +29,7 @@ class Patient:
     name: str
     base_path: str
     options: Mapping[str, Given]
+    deep: bool = False  # data files are read, too
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,9 @@ class Seen:
 def look(patient: Patient, clock: Clock | None = None) -> Seen:
     """One table. Whatever keeps it from being looked at is a finding."""
     try:
-        diagnosis = diagnose(open_storage(patient.base_path), clock or SystemClock(), patient.options)
+        diagnosis = diagnose(
+            open_storage(patient.base_path), clock or SystemClock(), patient.options, data_files=patient.deep
+        )
     except TableNotFoundError as error:
         diagnosis = _only(
             patient, catalogue.NO_TABLE.found(error.what, error.fix or "check the path", found=error.found)

@@ -273,14 +273,17 @@ class HoodieTable(Shows):
         return service.decide(self.state(), own_options(given_options(options), service.options), self.clock)
 
     @call("looking at a table")
-    def diagnose(self, options: Mapping[str, object] | None = None) -> Diagnosis:
-        """What is wrong with the table, and what helps (docs/doctor.md). Changes nothing, reads no data files.
+    def diagnose(self, options: Mapping[str, object] | None = None, *, deep: bool = False) -> Diagnosis:
+        """What is wrong with the table, and what helps (docs/doctor.md). Changes nothing; data files (footers, keys) are only
+        read when it is asked to look `deep`.
 
         `options` are those of clean, compaction and archive, with which these decide whether they are due. Raises
         TableNotFoundError, CorruptTableError or UnsupportedTableError for a table that cannot be opened at all.
         """
         given = given_options(options)
-        return diagnose(self.storage, self.clock, dict.fromkeys(("clean", "compact", "archive"), given))
+        return diagnose(
+            self.storage, self.clock, dict.fromkeys(("clean", "compact", "archive"), given), data_files=deep
+        )
 
     @call("mending a table", changes=True)
     def mend(self, diagnosis: Diagnosis, options: Mapping[str, object] | None = None) -> list[str]:

@@ -51,5 +51,8 @@ LOG_RATIO = Check("log-ratio", _W)
 TIMELINE_LENGTH = Check("timeline-length", _W)
 OVERDUE = Check("overdue-service", _W)
 HELD_BACK = Check("held-back", _N)
+TORN_FILE = Check("torn-file", _D, deep=True)
+FOOTER = Check("footer", _D, deep=True)
+DUPLICATE_KEYS = Check("duplicate-keys", _D, deep=True)
 
 CHECKS: Mapping[str, Check] = {each.name: each for each in dict(globals()).values() if isinstance(each, Check)}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from hoodie.clock import Clock
-from hoodie.doctor import catalogue
+from hoodie.doctor import catalogue, deep
 from hoodie.doctor.checks import files, metadata, services, shape, unfinished
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Diagnosis, Finding, worst_first
@@ -31,20 +31,21 @@ CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     services.overdue,
     services.held_back,
 )
+DEEP = (deep.footers, deep.duplicates)
 _OF_FILES = frozenset({catalogue.MISSING_FILE.name})
 _TOO_MANY = frozenset({catalogue.ORPHAN.name, catalogue.UNCOMMITTED_FILE.name})
 _AT_ONCE = 16
 
 
-def diagnose(storage: Storage, clock: Clock, options: Mapping[str, Given]) -> Diagnosis:
-    """What is wrong with a table. Changes nothing; data files are not read.
+def diagnose(storage: Storage, clock: Clock, options: Mapping[str, Given], *, data_files: bool = False) -> Diagnosis:
+    """What is wrong with a table. Changes nothing; footers and keys are only read with `data_files`.
 
     `options` are those of each service by its name (clean, compact, archive), with which it decides whether it is due. Raises
     TableNotFoundError, CorruptTableError or UnsupportedTableError for a table that cannot be opened at all.
     """
     once = ListedOnce(storage)
     facts = gather(once, clock, options)
-    found = [finding for check in CHECKS for finding in _checked(check, facts)]
+    found = [finding for check in (*CHECKS, *(DEEP if data_files else ())) for finding in _checked(check, facts)]
     return Diagnosis(storage.base_path, worst_first(list(_still(found, storage))), _told(facts))
 
 

@@ -1,0 +1,72 @@
+"""How long a doctor's round takes: a registry of many small tables, and a partition of many files.
+
+`python -m benchmarks.doctor [TABLES] [FILES]` prints seconds, storage calls and the peak of memory.
+"""
+
+from __future__ import annotations
+
+import resource
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pyarrow as pa
+
+from hoodie import HoodieTable
+from hudi_services.doctor.report import exit_code
+from hudi_services.doctor.rounds import Patient, rounds
+
+_TABLES, _FILES, _COMMITS, _AT_ONCE = 1000, 100_000, 5, 8
+_OPTIONS = {
+    "hoodie.table.name": "small",
+    "hoodie.table.recordkey.fields": "id",
+    "hoodie.table.partition.fields": "part",
+}
+
+
+def small_table(path: Path) -> HoodieTable:
+    """Two partitions, five commits."""
+    table = HoodieTable.create(str(path), _OPTIONS)
+    for step in range(_COMMITS):
+        rows = pa.table({"id": ["a", f"b{step}"], "part": ["p", "q"], "value": [step, step]})
+        table.write(rows, "upsert", {"hoodie.index.bloom.num_entries": 100})
+    return table
+
+
+def registry(folder: Path, tables: int) -> None:
+    """A round over so many copies of a small table."""
+    small_table(folder / "0")
+    for number in range(1, tables):
+        shutil.copytree(folder / "0", folder / str(number))
+    patients = [Patient(str(number), str(folder / str(number)), {}) for number in range(tables)]
+    begun = time.perf_counter()
+    seen = list(rounds(patients, _AT_ONCE, None))
+    seconds = time.perf_counter() - begun
+    calls = sum(int(each.diagnosis.facts["storage_calls"]) for each in seen)
+    print(f"{tables:,} tables: {seconds:.1f} s, {calls:,} storage calls, exit code {exit_code(seen)}, {_peak()}")
+
+
+def files(folder: Path, count: int) -> None:
+    """A look at a table with so many files of nobody in one partition."""
+    table = small_table(folder / "many")
+    later = int(table.timeline.commits[-1].time) + 1
+    for number in range(count):
+        (folder / "many" / "p" / f"{number:08d}-0_0-1-2_{later}.parquet").touch()
+    begun = time.perf_counter()
+    found = table.diagnose()
+    seconds = time.perf_counter() - begun
+    calls = found.facts["storage_calls"]
+    print(f"{len(found.findings):,} findings of {count:,} files: {seconds:.1f} s, {calls} storage calls, {_peak()}")
+
+
+def _peak() -> str:
+    return f"peak of memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB"
+
+
+if __name__ == "__main__":
+    given = [int(each) for each in sys.argv[1:]]
+    with tempfile.TemporaryDirectory() as place:
+        registry(Path(place), given[0] if given else _TABLES)
+        files(Path(place), given[1] if len(given) > 1 else _FILES)

@@ -1,0 +1,124 @@
+"""Checks that read data files: footers, and the column of the record keys. A file, or a partition's keys, in memory at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from hoodie.doctor import catalogue
+from hoodie.doctor.facts import Facts
+from hoodie.doctor.finding import Finding
+from hoodie.errors import CorruptFileError, HoodieError, MissingFileError
+from hoodie.formats.base_file import BaseFileReader
+from hoodie.model.commit import WriteStat
+from hoodie.model.files import BaseFile
+from hoodie.model.meta_columns import RECORD_KEY
+from hoodie.model.names import METADATA_BOOTSTRAP
+from hoodie.read.execute import ReadSlice
+from hoodie.read.plan import plan_read
+from hoodie.read.query import Query
+from hoodie.storage import Storage
+
+_READERS = 16
+_SURROGATES = "\ud800"  # up to these Java orders texts as their bytes do
+_TOLD = 3  # keys of a finding
+
+
+def footers(facts: Facts) -> Iterator[Finding]:
+    """Of every committed base file: it can be read, and has the rows and bytes that its commit says; its key range is that of
+    its keys."""
+    stats = {stat.path: stat for commit in facts.commits.values() for stat in commit.stats}
+    committed = facts.state.timeline.is_committed
+    bases = [file for each in facts.files if each.has_metafile for file in each.base_files if committed(file.instant)]
+    look = partial(_footer, facts.storage, stats)
+    with ThreadPoolExecutor(_READERS) as pool:
+        for file, found in zip(bases, pool.map(look, bases), strict=True):
+            if found is not None:
+                check, what = found
+                yield check.found(
+                    "a base file cannot be read"
+                    if check is catalogue.TORN_FILE
+                    else "a base file is not what its commit wrote",
+                    "restore it from a copy of the table; a table with a savepoint can be taken back to it "
+                    "(`hudi-services restore`)",
+                    found=what,
+                    path=file.path,
+                    instant=file.instant,
+                    bytes=file.size,
+                )
+
+
+def _footer(storage: Storage, stats: Mapping[str, WriteStat], file: BaseFile) -> tuple[catalogue.Check, str] | None:
+    stat = stats.get(file.path)
+    try:
+        with BaseFileReader(storage, file.path) as reader:
+            rows, told = reader.rows, reader.key_range() if file.instant != METADATA_BOOTSTRAP else None
+            stored = _stored_range(pq.ParquetFile(reader.source).metadata)
+    except (CorruptFileError, pa.ArrowException) as error:
+        return catalogue.TORN_FILE, " ".join(str(error).split())
+    except (MissingFileError, FileNotFoundError):  # cleaned meanwhile
+        return None
+    wrong = []
+    if stat is not None and stat.num_writes != rows:
+        wrong.append(f"{rows:,} rows, where the commit wrote {stat.num_writes:,}")
+    if stat is not None and stat.file_size not in (0, file.size):
+        wrong.append(f"{file.size:,} bytes, where the commit wrote {stat.file_size:,}")
+    plain = max("".join((*(told or ()), *(stored or ()))), default="") < _SURROGATES
+    if told is not None and stored is not None and plain and (stored[0] < told[0] or stored[1] > told[1]):
+        wrong.append(f"keys from {stored[0]!r} to {stored[1]!r}, where its footer says {told[0]!r} to {told[1]!r}")
+    return (catalogue.FOOTER, "; ".join(wrong)) if wrong else None
+
+
+def _stored_range(metadata: pq.FileMetaData) -> tuple[str, str] | None:
+    """The least and the greatest key by the statistics of the row groups; None where these do not say."""
+    names = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
+    if RECORD_KEY not in names:
+        return None
+    place = names.index(RECORD_KEY)
+    groups = [metadata.row_group(group).column(place).statistics for group in range(metadata.num_row_groups)]
+    if not groups or not all(each is not None and each.has_min_max for each in groups):
+        return None
+    least, greatest = min(each.min for each in groups), max(each.max for each in groups)
+    return (least, greatest) if isinstance(least, str) and isinstance(greatest, str) else None
+
+
+def duplicates(facts: Facts) -> Iterator[Finding]:
+    """Keys that stand more than once in a partition, logs laid over."""
+    if facts.state.properties.virtual_keys or not facts.state.properties.record_key_fields:
+        return
+    for partition in sorted({each.partition for each in facts.slices}):
+        try:
+            twice = _twice(facts, partition)
+        except (MissingFileError, CorruptFileError):  # told by name
+            continue
+        except HoodieError as error:
+            yield catalogue.UNCHECKED.found(
+                f"the keys of partition {partition!r} cannot be read",
+                error.fix or "see what else was found",
+                found=str(error),
+            )
+            continue
+        if twice:
+            first = ", ".join(repr(key) for key in twice[:_TOLD])
+            yield catalogue.DUPLICATE_KEYS.found(
+                f"keys stand more than once in partition {partition!r}",
+                "delete these keys and write the row of each once more; see which writers add rows by `insert` or `bulk_insert` "
+                "alone",
+                found=f"{len(twice):,} keys: {first}{' …' if len(twice) > _TOLD else ''}",
+                path=partition,
+            )
+
+
+def _twice(facts: Facts, partition: str) -> list[str]:
+    plan = plan_read(facts.state, Query([RECORD_KEY], partitions=(partition,)))
+    read = ReadSlice(facts.storage, plan.of_slice)
+    keys = pa.chunked_array([chunk for each in plan.slices for chunk in read(each)[RECORD_KEY].chunks], pa.string())
+    if pc.count_distinct(keys).as_py() == len(keys):
+        return []
+    counts = pc.value_counts(keys.combine_chunks())
+    return sorted(map(str, counts.field("values").filter(pc.greater(counts.field("counts"), 1)).to_pylist()))
