@@ -45,8 +45,8 @@ process: setup ## tests of single parts that load Airflow or start programs: arc
 crash: setup ## killed or out of disk at every storage call of a write, a clean, a compaction
 	$(PYTEST) -n 2 tests/crash
 
-simulate: setup ## many processes at one table, drawn from seeds and killed at any call; 2,000 runs, SEEDS=125000 for a million
-	SEEDS=$(or $(SEEDS),250) $(PYTEST) -n 2 tests/simulation
+simulate: setup ## many processes at one table, drawn from seeds and killed at any call; 2,100 runs, SEEDS=47700 for a million
+	SEEDS=$(or $(SEEDS),100) $(PYTEST) -n 2 tests/simulation
 
 load: setup ## writers, services and readers in processes that are killed at random, for a minute (SECONDS=600)
 	SECONDS=$(SECONDS) $(PYTEST) -s tests/load

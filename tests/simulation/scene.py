@@ -72,6 +72,7 @@ class Plot:
     writers: int = 2
     writes: int = 3  # of each writer
     pause: float = 1.0  # the most seconds between two of them
+    operations: tuple[str, ...] = ("upsert", "upsert", "upsert", "delete")
     archive: bool = False
     options: dict[str, str] = field(default_factory=dict)
     chances: Chances = field(default_factory=Chances)
@@ -133,7 +134,7 @@ class Scene:
         dice = random.Random(f"{self.world.seed} {actor.name}")
         for _ in range(self.plot.writes):
             keys = tuple(dice.sample(KEYS, dice.randint(1, 3)))
-            operation = dice.choice(("upsert", "upsert", "upsert", "delete"))
+            operation = dice.choice(self.plot.operations)
             self._attempt(actor, lambda o=operation, k=keys: self._one(actor, o, k))  # type: ignore[misc]
             self.world.pause(dice.random() * dice.choice((0.1, self.plot.pause)))
 

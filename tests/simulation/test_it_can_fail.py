@@ -8,6 +8,7 @@ from unittest import mock
 import pytest
 
 from hoodie.transaction import optimistic, reconcile, repair, transaction
+from hoodie.write import execute
 from tests.simulation.scene import Plot, Scene
 from tests.simulation.test_simulation import PLOTS
 
@@ -27,6 +28,7 @@ def _markers_go_first(storage, time, files):
 LEFT_OUT = {
     "no lock at the commit": ("COPY_ON_WRITE-9-shared", optimistic, "table_lock", _no_lock),
     "no conflict check": ("MERGE_ON_READ-9-shared", optimistic, "find_conflict", lambda *_: None),
+    "no look for the same new keys": ("COPY_ON_WRITE-9-shared-apart", execute, "refuse_same_keys", lambda *_: None),
     "no rollback": ("COPY_ON_WRITE-9", repair, "rollback_failed_writes", lambda *_: []),
     "markers deleted before the commit": ("MERGE_ON_READ-6", transaction, "reconcile_markers", _markers_go_first),
 }

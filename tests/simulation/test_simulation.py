@@ -28,6 +28,12 @@ PLOTS |= {
     "MERGE_ON_READ-6-leased": Plot("MERGE_ON_READ", "6", options=LEASED),
     "MERGE_ON_READ-9-shared-leased": Plot("MERGE_ON_READ", "9", writers=3, pause=20.0, options=SHARED | LEASED),
 }
+# New keys never go to files that are there: two writers of one key meet in no file group.
+APART = SHARED | {"hoodie.parquet.small.file.limit": "0"}
+PLOTS |= {
+    f"{kind}-{version}-shared-apart": Plot(kind, version, writers=4, operations=("upsert", "delete"), options=APART)
+    for kind, version in TABLES
+}
 PLOTS |= {f"{kind}-{version}-archived": Plot(kind, version, writes=4, archive=True) for kind, version in TABLES}
 PLOTS |= {
     "COPY_ON_WRITE-9-shared-archived": Plot(
