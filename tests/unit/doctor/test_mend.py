@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from hoodie import CLEAN
+from hoodie import CLEAN, HoodieTable
 from hoodie.doctor.catalogue import CHECKS
 from hoodie.doctor.mend import _DONE, decide_mending
 from hoodie.errors import LockHeldError, PendingInstantError
@@ -167,3 +168,16 @@ def test_a_healthy_table_is_not_touched(tmp_path):
     table = filled(tmp_path)
     assert table.mend(table.diagnose()) == []
     assert not (tmp_path / ".hoodie/.quarantine").exists()
+
+
+def test_two_doctors_at_once_mend_a_table_once(tmp_path):
+    table = filled(tmp_path)
+    lost = {orphan(table, tmp_path).name}
+    diagnosis, before = table.diagnose(), content(table)
+    with ThreadPoolExecutor(2) as pool:
+        doctors = [HoodieTable.open(str(tmp_path)) for _ in range(2)]
+        told = [line for each in pool.map(lambda one: one.mend(diagnosis), doctors) for line in each]
+    assert len(told) == 1
+    assert {path.name.partition("~")[0] for path in tmp_path.glob(".hoodie/.quarantine/part=p/*")} == lost
+    assert content(table) == before
+    assert table.diagnose().findings == ()
