@@ -254,3 +254,30 @@ def test_each_folder_is_listed_once_and_each_body_read_once(tmp_path):
 def test_overdue_services_are_told(tmp_path):
     table = filled(tmp_path, commits=24)
     assert set(found(table)) == {"overdue-service"}
+
+
+def test_files_of_an_empty_commit_without_its_other_states_are_nobodys_orphans(tmp_path):
+    table = filled(tmp_path)
+    commit = table.timeline.commits[-1]
+    body(table, commit).write_bytes(b"")
+    for pending in (tmp_path / ".hoodie/timeline").glob(f"{commit.time}.*"):
+        pending.unlink()
+    assert set(found(table)) == {"empty-instant"}
+
+
+@pytest.mark.parametrize("appears", [False, True])
+def test_what_changes_while_it_is_looked_at_is_not_told(tmp_path, appears):
+    """A file of nobody that goes, as one who begins it takes it back; a missing one that comes."""
+    table = filled(tmp_path)
+    file = tmp_path / (newest(table).path if appears else "part=p/aaaa-0_0-1-2_29990101000000000.parquet")
+    content = file.read_bytes() if appears else b""
+
+    class Changing(LocalStorage):
+        def list(self, folder):
+            found = super().list(folder)
+            if folder == "part=p":
+                file.write_bytes(content) if appears else file.unlink(missing_ok=True)
+            return found
+
+    file.unlink() if appears else file.write_bytes(content)
+    assert HoodieTable(Changing(str(tmp_path))).diagnose().findings == ()
