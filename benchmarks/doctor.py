@@ -1,13 +1,13 @@
 """How long a doctor's round takes: a registry of many small tables, and a partition of many files.
 
-`python -m benchmarks.doctor [TABLES] [FILES]` prints seconds, storage calls and the peak of memory.
+`python -m benchmarks.doctor --tables 1000 --files 100000` prints seconds, storage calls and the peak of memory.
 """
 
 from __future__ import annotations
 
+import argparse
 import resource
 import shutil
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -66,7 +66,10 @@ def _peak() -> str:
 
 
 if __name__ == "__main__":
-    given = [int(each) for each in sys.argv[1:]]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tables", type=int, default=_TABLES)
+    parser.add_argument("--files", type=int, default=_FILES)
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        registry(Path(place), given[0] if given else _TABLES)
-        files(Path(place), given[1] if len(given) > 1 else _FILES)
+        registry(Path(place), given.tables)
+        files(Path(place), given.files)

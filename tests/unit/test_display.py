@@ -56,7 +56,7 @@ def test_a_timeline_is_a_table(table):
     (instant,) = table.timeline
     assert lines[2].split() == [instant.time, "deltacommit", "COMPLETED", instant.completion_time]
     for number in range(60):
-        table.write(batch([("a", "p", number, 1)]))
+        table.write(batch([("a", "p", number, 1)]), options={"hoodie.archive.automatic": "false"})
     lines = repr(table.timeline).splitlines()
     assert lines[0] == "Timeline of 61 instants, the last 50 of them"
     assert len(lines) == 52

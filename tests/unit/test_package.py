@@ -50,6 +50,7 @@ def test_an_unknown_name_is_an_attribute_error():
         "engines",
         "markers",
         "backlog",
+        "doctor",
     ],
 )
 def test_benchmarks_start_as_documented(module):

@@ -53,6 +53,25 @@ def footers(facts: Facts) -> Iterator[Finding]:
                 )
 
 
+def unknown(facts: Facts) -> Iterator[Finding]:
+    """Base files of instants that were to be archived, and were not: all readers take them for committed."""
+    timeline = facts.state.timeline
+    bases = (file for each in facts.files if each.has_metafile for file in each.base_files)
+    old = [f for f in bases if f.instant not in timeline.commit_times and timeline.is_committed(f.instant)]
+    archived = {instant.time for instant in facts.state.archive.instants()} if old else set()
+    first = min(archived, default=None)
+    for file in old:
+        if first is not None and file.instant >= first and file.instant not in archived:
+            yield catalogue.UNKNOWN_FILE.found(
+                f"a file of instant {file.instant}, which neither timeline nor archive has: readers take it for the table's",
+                "see who made it, and compare its rows with those of the other files of its group; if nobody committed it, "
+                "move it out of the table",
+                path=file.path,
+                instant=file.instant,
+                bytes=file.size,
+            )
+
+
 def _footer(storage: Storage, stats: Mapping[str, WriteStat], file: BaseFile) -> tuple[catalogue.Check, str] | None:
     stat = stats.get(file.path)
     try:

@@ -18,6 +18,7 @@ from hoodie.storage import ListedOnce, Storage
 CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     metadata.properties,
     metadata.instants,
+    metadata.times,
     files.missing,
     files.folders,
     files.orphans,
@@ -31,7 +32,7 @@ CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     services.overdue,
     services.held_back,
 )
-DEEP = (deep.footers, deep.duplicates)
+DEEP = (deep.footers, deep.unknown, deep.duplicates)
 _OF_FILES = frozenset({catalogue.MISSING_FILE.name})
 _TOO_MANY = frozenset({catalogue.ORPHAN.name, catalogue.UNCOMMITTED_FILE.name})
 _AT_ONCE = 16

@@ -55,12 +55,13 @@ class Facts:
     state: TableState
     now: datetime
     properties: PropertiesFiles
+    nowhen: Sequence[Instant]  # named for a moment that does not exist
     files: Sequence[PartitionFiles]
     commits: Mapping[Time, CommitMetadata]
     unreadable: Sequence[Unreadable]
     plans: Mapping[Instant, Sequence[str]]  # the files that pending plans are to read
     savepoints: Sequence[Savepoint]
-    pending: Mapping[Instant, Blocker]
+    pending: Mapping[Instant, Blocker] | HoodieError
     marked: Sequence[Time]
     beats: Heartbeats
     locks: Sequence[FoundLock]

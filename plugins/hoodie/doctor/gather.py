@@ -12,7 +12,7 @@ from hoodie.config.concurrency_keys import SHARING_KEYS
 from hoodie.config.key import resolve
 from hoodie.config.store import BACKUP, PROPERTIES, load_properties, properties_flaw
 from hoodie.doctor.facts import Facts, PropertiesFiles, Unreadable
-from hoodie.errors import CorruptTableError, HoodieError, MissingFileError
+from hoodie.errors import CorruptTableError, HoodieError, MissingFileError, NoInstantError
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.savepoint import Savepoint
 from hoodie.model.time import Time
@@ -23,7 +23,7 @@ from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.decision import Decision
 from hoodie.services.service import Decides, Given
 from hoodie.storage import ListedOnce, join
-from hoodie.timeline import WRITE_ACTIONS, Action, Instant, Timeline, layout_of
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant, Timeline, layout_of, parse_time
 from hoodie.timeline.codecs.clean import decode_clean_plan, decode_clean_result
 from hoodie.timeline.codecs.restore import decode_restore_plan
 from hoodie.timeline.codecs.rollback import decode_rollback_plan, decode_rollback_result
@@ -76,17 +76,19 @@ def gather(storage: ListedOnce, clock: Clock, options: Mapping[str, Given]) -> F
             unreadable.append(Unreadable(instant, layout.requested_path(instant.time, instant.action), found))
         elif found is not None:
             plans[instant] = found
+    nowhen = _nowhen(state)
     return Facts(
         storage,
         state,
         clock.now(),
         flaws,
+        nowhen,
         files,
         commits,
         unreadable,
         plans,
         saved,
-        _owners(state, clock, sharing, {each.instant for each in unreadable}),
+        _owners(state, clock, sharing, {*nowhen, *(each.instant for each in unreadable)}),
         marked,
         beats,
         _locks(storage, clock),
@@ -189,13 +191,28 @@ def _relative(state: TableState) -> Callable[[str], str]:
     return lambda path: relative_path(state.storage.base_path, path)
 
 
-def _owners(state: TableState, clock: Clock, sharing: Sharing, torn: set[Instant]) -> dict[Instant, Blocker]:
-    """Of each pending instant; of none where that cannot be told, as a plan of theirs is torn."""
-    known = [i for i in state.timeline.pending if i not in torn]
+def _owners(
+    state: TableState, clock: Clock, sharing: Sharing, left_out: set[Instant]
+) -> dict[Instant, Blocker] | HoodieError:
+    """Of each pending instant that is not told otherwise."""
+    known = [i for i in state.timeline.pending if i not in left_out]
     try:
         return dict(zip(known, blockers_of((Hold(i, "", "") for i in known), state, clock, sharing), strict=True))
-    except HoodieError:
-        return {}
+    except HoodieError as error:
+        return error
+
+
+def _nowhen(state: TableState) -> list[Instant]:
+    """Those that are named for a moment that does not exist."""
+    return [instant for instant in state.timeline if not _is_moment(instant, state)]
+
+
+def _is_moment(instant: Instant, state: TableState) -> bool:
+    try:
+        parse_time(instant.time, state.zone)
+    except NoInstantError:
+        return False
+    return True
 
 
 def _locks(storage: ListedOnce, clock: Clock) -> Sequence[FoundLock]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow.parquet as pq
 import pytest
 
+from tests.support.archive import archive_before
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 SEVERAL = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
@@ -62,3 +63,18 @@ def test_keys_that_stand_twice(tmp_path, kind):
     assert told["duplicate-keys"].found == "2 keys: 'a', 'new'"
     table.write(batch([("a", "p", 9, 9)]), "delete", SEVERAL)
     assert found(table)["duplicate-keys"].found == "1 keys: 'new'"
+
+
+@pytest.mark.parametrize("version", ["6", "9"])
+def test_a_file_that_would_have_been_archived_and_was_not(tmp_path, version):
+    table = filled(tmp_path, version)
+    first, second, third = table.timeline.commits
+    archive_before(table, third.time)
+    file = tmp_path / base(table).path
+    between = str(int(second.time) - 1)
+    assert first.time < between
+    (file.parent / f"aaaa-0_0-1-2_{between}.parquet").write_bytes(file.read_bytes())
+    (file.parent / "bbbb-0_0-1-2_20200101000000000.parquet").write_bytes(file.read_bytes())
+    assert table.diagnose().findings == ()
+    told = [each for each in table.diagnose(deep=True).findings if each.check == "unknown-file"]
+    assert [each.instant for each in told] == [between], "of what was before the archive nobody knows"

@@ -238,7 +238,7 @@ def test_names_of_anybody_do_no_harm(tmp_path):
     (tmp_path / "inner/.hoodie").mkdir(parents=True)
     (tmp_path / "inner/aaaa-0_0-1-2_29990101000000000.parquet").touch()
     (tmp_path / ".hoodie/timeline/99.commit.requested").touch()
-    assert set(found(table)) <= {"orphan-file", "unchecked", "failed-write"}
+    assert set(found(table)) == {"orphan-file", "bad-time"}
     json.dumps(table.diagnose().as_dict())
 
 
@@ -281,3 +281,14 @@ def test_what_changes_while_it_is_looked_at_is_not_told(tmp_path, appears):
 
     file.unlink() if appears else file.write_bytes(content)
     assert HoodieTable(Changing(str(tmp_path))).diagnose().findings == ()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_moment_that_does_not_exist_hides_nothing_else(tmp_path, version):
+    table = filled(tmp_path, version)
+    folder = tmp_path / table.state().layout.folder
+    (folder / "20250101240000000.deltacommit.requested").write_bytes(b"")
+    (folder / "20250101000000000.commit.requested").write_bytes(b"")
+    told = found(table)
+    assert set(told) == {"bad-time", "failed-write"}
+    assert told["bad-time"] == {f"{table.state().layout.folder}/20250101240000000.deltacommit.requested"}

@@ -42,6 +42,17 @@ def instants(facts: Facts) -> Iterator[Finding]:
         yield _completed(each) if each.instant.is_completed else _planned(each)
 
 
+def times(facts: Facts) -> Iterator[Finding]:
+    """Names that are no moment, such as that of an hour 24: whatever asks for an age or a new instant fails."""
+    for instant in facts.nowhen:
+        yield catalogue.BAD_TIME.found(
+            f"{instant.action} {instant.time} is named for a moment that does not exist",
+            "find out who made the file, and move it out of the timeline: no writer of Hudi names one so",
+            path=facts.state.layout.path(instant),
+            instant=instant.time,
+        )
+
+
 def _completed(each: Unreadable) -> Finding:
     instant = each.instant
     found = str(each.error.found or each.error.what) if each.error is not None else "0 bytes"

@@ -8,6 +8,7 @@ from hoodie.display import span
 from hoodie.doctor import catalogue
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
+from hoodie.errors import HoodieError
 from hoodie.markers import marker_folder
 from hoodie.services.blockers import Blocker
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
@@ -20,6 +21,13 @@ _ENDED_BY_NEXT = frozenset({Action.CLEAN, Action.ROLLBACK, Action.RESTORE})
 
 def pending(facts: Facts) -> Iterator[Finding]:
     """Instants at which nobody is known to be at work."""
+    if isinstance(facts.pending, HoodieError):
+        yield catalogue.UNCHECKED.found(
+            "who is at work on pending instants cannot be told",
+            facts.pending.fix or "see what else was found",
+            found=facts.pending.what,
+        )
+        return
     for instant, blocker in facts.pending.items():
         if blocker.owner is None:
             yield from _abandoned(facts, instant, blocker)
