@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hoodie.config import laid_over
+from hoodie.display import counted
 from hudi_services.commandline.flags import (
     CONTEXT,
     ChosenTable,
@@ -46,7 +47,7 @@ def _create(
     options = laid_over(merged_options(None, conf), chosen.common)
     made = _opened(chosen).savepoint(instant, user=user, comments=comments, options=options)
     facts = _facts(made)
-    text = f"made savepoint {made.instant}, which keeps {facts['files']} files in {facts['partitions']} partitions"
+    text = f"made savepoint {made.instant}, which keeps {_kept(facts)}"
     click.echo(json.dumps(facts, indent=2) if as_json else text)
 
 
@@ -93,8 +94,11 @@ def _facts(savepoint: Savepoint) -> dict[str, Any]:
 
 def _line(facts: Mapping[str, Any]) -> str:
     words = " ".join(f"{facts['made_by']}: {facts['comments']}".split())  # anybody may have written them
-    kept = f"{facts['files']} files in {facts['partitions']} partitions"
-    return f"{facts['instant']}  made {facts['made_at']} by {words}  ({kept})"
+    return f"{facts['instant']}  made {facts['made_at']} by {words}  ({_kept(facts)})"
+
+
+def _kept(facts: Mapping[str, Any]) -> str:
+    return f"{counted(facts['files'], 'file')} in {counted(facts['partitions'], 'partition')}"
 
 
 _CONF = click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable.")

@@ -9,9 +9,10 @@ from hoodie.config.groups import CLEAN_OPTIONS, OptionGroup
 from hoodie.display import counted
 from hoodie.model.clean import CleanPlan
 from hoodie.services.clean.execute import CleanRun, run_clean
-from hoodie.services.clean.plan import decide_clean
+from hoodie.services.clean.plan import GRACE_UNTIL, decide_clean
 from hoodie.services.decision import Decision
 from hoodie.services.service import Given
+from hoodie.transaction.aside import until_of
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
 
@@ -35,7 +36,13 @@ class Clean:
     def told(self, done: CleanRun) -> tuple[str, str | None]:
         if not done.results:
             return f"nothing to do: {done.decision.told}", None
-        return f"{counted(done.files_deleted, 'file')} removed; {done.decision.told}", done.results[-1].start
+        return f"{counted(done.files_deleted, 'file')} {_fate(done)}; {done.decision.told}", done.results[-1].start
+
+
+def _fate(done: CleanRun) -> str:
+    plan = done.decision.plan
+    until = until_of(plan.extra.get(GRACE_UNTIL, "")) if plan is not None else None
+    return f"set aside until {until:%Y-%m-%d %H:%M} UTC" if until is not None else "removed"
 
 
 CLEAN = Clean()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from hoodie.display import counted
 from hoodie.errors import PendingInstantError, UndeleteError
@@ -161,7 +162,7 @@ def _infos(files: PartitionFiles, more: Iterable[FileInfo] = ()) -> list[FileInf
     return list(found.values())
 
 
-def _of_clean(found: Sequence[AsideFile], clean: Time) -> dict[str, object]:
+def _of_clean(found: Sequence[AsideFile], clean: Time) -> dict[str, Any]:
     files = [file for file in found if file.aside.clean == clean]
     partitions = Counter(file.partition for file in files)
     until = files[0].aside.until.isoformat()
@@ -169,8 +170,9 @@ def _of_clean(found: Sequence[AsideFile], clean: Time) -> dict[str, object]:
     return {"clean": clean, "until": until, "files": len(files), "bytes": size, "partitions": len(partitions)}
 
 
-def _line(clean: Mapping[str, object]) -> str:
+def _line(clean: Mapping[str, Any]) -> str:
     return (
-        f"clean {clean['clean']}: {clean['files']} files, {clean['bytes']:,} bytes, in {clean['partitions']} partitions, "
+        f"clean {clean['clean']}: {counted(clean['files'], 'file')}, {clean['bytes']:,} bytes, in "
+        f"{counted(clean['partitions'], 'partition')}, "
         f"until {clean['until']}"
     )

@@ -37,7 +37,7 @@ def test_made_shown_and_deleted(table, capsys, monkeypatch):
     assert call(table, "savepoint", "list", "-v") == DONE
     assert "the table has no savepoints" in capsys.readouterr().out
     assert main(["savepoint", "create", "--target-base-path", table.base_path, "--user=jo", "--comments=a\nb"]) == DONE
-    assert f"made savepoint {last}, which keeps 1 files" in capsys.readouterr().out
+    assert f"made savepoint {last}, which keeps 1 file in 1 partition" in capsys.readouterr().out
     assert call(table, "savepoint", "create", f"--instant={second}") == DONE
     capsys.readouterr()
     assert call(table, "savepoint", "list", "--json") == DONE

@@ -18,7 +18,7 @@ def test_explained_and_put_back(capsys, tmp_path):
     named = ["undelete", "--target-base-path", table.base_path]
     assert main([*named, "--explain"]) == 0
     told = capsys.readouterr().out
-    assert f"clean {done.start}: 1 files" in told
+    assert f"clean {done.start}: 1 file, " in told
     assert "would put back 1 file" in told
     assert main([*named, "--explain", "--json", "--partition", "part=p"]) == 0
     assert json.loads(capsys.readouterr().out)["cleans"][0]["clean"] == done.start
