@@ -12,6 +12,7 @@ from hoodie.formats.log import BlockType, Header, scan_blocks
 from hoodie.storage import LocalStorage, walk_files
 from tests.kills.actions import LOGS, Killed
 from tests.kills.process import READS, TORN, KillPoint, calls, killed, opened
+from tests.support.random_writes import all_commits
 from tests.support.tables import batch, content
 
 NEXT = batch([("z", "p", 9, 9)])  # what is written after the kill
@@ -76,7 +77,7 @@ def nothing_left(table: HoodieTable, *, temporary: bool = True) -> list[str]:
 
 def uncommitted(table: HoodieTable) -> list[str]:
     """Base files and logs of instants that are not on the timeline, and that no command block takes back."""
-    times = {instant.time for instant in table.timeline.commits}
+    times = {instant.time for instant in all_commits(table.state())}
     files = [file for file in walk_files(table.storage, "") if not file.path.startswith(".hoodie")]
     bases = {file.path: {file.name.rpartition("_")[2][: -len(".parquet")]} for file in files if _is_base(file.name)}
     logs = [file.path for file in files if ".log." in file.name and not file.name.endswith(".crc")]

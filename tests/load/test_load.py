@@ -8,11 +8,10 @@ import random
 import time
 from collections import Counter
 
-from hoodie import COMPACTION, HoodieTable
-from hoodie.timeline import WRITE_ACTIONS
+from hoodie import CLEAN, COMPACTION, HoodieTable
 from tests.kills.recovery import nothing_left
 from tests.load.actors import DEAD_AFTER_SECONDS, Loaded, lines, read, rows_of, serve, write
-from tests.support.random_writes import WRITER
+from tests.support.random_writes import WRITER, all_commits
 from tests.support.rivals import QuickClock
 from tests.support.tables import OPTIONS, batch, content
 
@@ -98,9 +97,8 @@ def _enough(logs):
 def _check(loaded, tries, told, sights):
     table = loaded.open()
     state = table.state()
-    commits = [instant for instant in state.timeline.commits if instant.action in WRITE_ACTIONS]
     order = []
-    for instant in sorted(commits, key=lambda each: each.completion_time):
+    for instant in sorted(all_commits(state), key=lambda each: each.completion_time):
         number = state.commit_metadata(instant).extra.get(WRITER)
         order += [int(number)] if number is not None else []
     assert len(set(order)) == len(order), "a write was committed twice"
@@ -126,5 +124,6 @@ def _check(loaded, tries, told, sights):
     table.write(batch(rows_of(["z0"], 1)), "upsert", loaded.options)  # what the last ones left goes
     if loaded.kind == "MERGE_ON_READ":
         table.run(COMPACTION, loaded.options)
+    table.run(CLEAN, loaded.options)  # ends what a cleaner has left
     assert content(table) == {**expected, "z0": ("p", 1, 1)}
     assert nothing_left(table) == []

@@ -19,7 +19,7 @@ def step(rng, number):
 def replay(table, steps):
     """The rows after the acknowledged steps, by the completion of their commits."""
     state, rows = table.state(), {}
-    commits = [i for i in _commits(state) if i.action in WRITE_ACTIONS]
+    commits = [i for i in all_commits(state) if i.action in WRITE_ACTIONS]
     for instant in sorted(commits, key=lambda i: i.completion_time):
         done = state.commit_metadata(instant).extra.get(WRITER)
         if done is None:
@@ -36,10 +36,10 @@ def replay(table, steps):
 def committed(table):
     """The steps whose commits are on the timeline, or in its archive."""
     state = table.state()
-    return {state.commit_metadata(instant).extra.get(WRITER) for instant in _commits(state)} - {None}
+    return {state.commit_metadata(instant).extra.get(WRITER) for instant in all_commits(state)} - {None}
 
 
-def _commits(state):
-    """Archived ones, too; one that is still on the timeline counts once."""
+def all_commits(state):
+    """The completed writes, archived ones, too; one that is still on the timeline counts once."""
     found = {i.key: i for i in (*state.archive.instants(), *state.timeline.commits)}
     return [instant for instant in found.values() if instant.action.completed_as in WRITE_ACTIONS]
