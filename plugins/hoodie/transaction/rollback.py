@@ -148,9 +148,12 @@ def take_back(state: TableState, rollback: Instant, plan: RollbackPlan, clock: C
     `why` is for the audit.
     """
     begun = clock.now()
-    allowed = {path for paths in plan.files.values() for path in paths}
-    check_data_files(state.storage, allowed)
-    check_of_instant(state.storage, allowed, plan.instant)
+    planned = {path for paths in plan.files.values() for path in paths}
+    check_data_files(state.storage, planned)
+    check_of_instant(state.storage, planned, plan.instant)
+    # Since it was planned a writer that appends may have gone on with a log; and who planned it may be wrong.
+    shared = _shared(state, planned, plan.instant)
+    allowed = planned - shared
     action = Audited(
         rollback.time, str(rollback.action), why, state.layout.requested_path(rollback.time, rollback.action)
     )
@@ -160,11 +163,12 @@ def take_back(state: TableState, rollback: Instant, plan: RollbackPlan, clock: C
             state.storage.delete(state.layout.path(done))
         delete_data_files(state.storage, allowed)
     hidden = {}
-    for shared in plan.shared:
-        path, size = hide_blocks(state.storage, shared, plan.instant, rollback.time)
-        hidden[path] = shared, size
+    for logs in (*plan.shared, *shared_logs(state.storage, shared)):
+        path, size = hide_blocks(state.storage, logs, plan.instant, rollback.time)
+        hidden[path] = logs, size
     millis = int((clock.now() - begun).total_seconds() * 1000)
-    return RollbackResult(rollback.time, millis, plan.instant, plan.action, plan.files, hidden)
+    deleted = {folder: tuple(path for path in paths if path in allowed) for folder, paths in plan.files.items()}
+    return RollbackResult(rollback.time, millis, plan.instant, plan.action, deleted, hidden)
 
 
 def forget(state: TableState, plan: RollbackPlan, rollback: Instant, *, plan_too: bool) -> None:
@@ -191,10 +195,11 @@ def _delete_late(state: TableState, plan: RollbackPlan, rollback: Instant) -> No
     whoever finishes one from now on finds the inflight file gone and deletes its own (`only_while_pending`)."""
     noted = read_markers(state.storage, plan.instant)
     check_of_instant(state.storage, noted, plan.instant)
-    late = _shared(state, noted, plan.instant)
+    files = noted.union(*plan.files.values())
+    late = _shared(state, files, plan.instant)
     for shared in shared_logs(state.storage, late):
         hide_blocks(state.storage, shared, plan.instant, rollback.time)
-    delete_data_files(state.storage, noted.union(*plan.files.values()) - late)
+    delete_data_files(state.storage, files - late)
     state.storage.sweep(sorted(plan.files))
 
 

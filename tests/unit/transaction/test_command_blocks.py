@@ -144,6 +144,26 @@ def test_a_rollback_that_another_began_is_carried_out_by_its_plan(tmp_path, name
     assert table.timeline.pending == ()
 
 
+@pytest.mark.parametrize("noted", [True, False])
+def test_a_log_that_has_blocks_of_others_since_it_was_planned_is_not_deleted(tmp_path, noted):
+    """A writer that appends went on with it, after whoever planned the rollback had died; or the plan is wrong."""
+    table, time, log = unfinished(tmp_path / "t")
+    if not noted:
+        table.storage.delete_folder(f".hoodie/.temp/{time}")
+    before = table.storage.read(log)
+    plan = RollbackPlan(time, "deltacommit", {"part=p": (log,)})
+    instants.request(table.state(), LATER, Action.ROLLBACK, encode_rollback_plan(plan, table.base_path))
+    table.write(batch([("c", "p", 4, 4)]), "insert", SMALL_BLOOM)
+    assert content(table) == {**BEFORE, "c": ("p", 4, 4)}
+    assert table.storage.read(log) == before
+    assert len(commands(table)) == 1
+    (done,) = table.timeline.completed(Action.ROLLBACK)
+    record = avro_file.decode(table.state().body(done), "here")
+    (partition,) = record["partitionMetadata"].values()
+    assert (record["totalFilesDeleted"], partition["successDeleteFiles"]) == (0, [])
+    assert list(partition["logFilesFromFailedCommit"]) == [f"{table.base_path}/{log}"]
+
+
 def begin(table, time, log, file_id, base):
     """A rollback whose plan names a log of a file slice."""
     request = {
