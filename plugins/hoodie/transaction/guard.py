@@ -7,9 +7,10 @@ from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 
 from hoodie.errors import UnsafeDeleteError
-from hoodie.model.names import BaseFileName, is_data_file
+from hoodie.model.names import BaseFileName, LogFileName, is_data_file
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
+from hoodie.transaction.command_blocks import is_shared
 
 _FIX = "nothing was deleted; find out who wrote the plan or the markers that name it"
 METADATA_TABLE = ".hoodie/metadata"
@@ -57,13 +58,22 @@ def delete_data_files(storage: Storage, planned: Collection[str]) -> None:
 
 
 def check_of_instant(storage: Storage, planned: Collection[str], instant: Time) -> None:
-    """Before files of one undone or finished instant are deleted. Raises UnsafeDeleteError for a base file of another instant."""
+    """Before files of one undone or finished instant are deleted. Logs that bear the instant in their names are not read.
+
+    Raises UnsafeDeleteError for a base file of another instant, and for a log with blocks of others.
+    """
     for path in planned:
-        name = BaseFileName.parse(path.rpartition("/")[2])
-        if name is not None and name.instant != instant:
+        name = path.rpartition("/")[2]
+        base, log = BaseFileName.parse(name), LogFileName.parse(name)
+        other = None
+        if base is not None and base.instant != instant:
+            other = f"it is a file of instant {base.instant}"
+        elif log is not None and log.time != instant and is_shared(storage, path, instant):
+            other = "it holds blocks of other instants"
+        if other is not None:
             raise UnsafeDeleteError(
                 f"Refused to delete {path!r} of table {storage.base_path}",
-                found=f"it is a file of instant {name.instant}, and what names it is about instant {instant}",
+                found=f"{other}, and what names it is about instant {instant}",
                 fix="nothing was deleted; find out who wrote the rollback plan or the markers of that instant",
             )
 

@@ -150,10 +150,10 @@ def take_back(state: TableState, rollback: Instant, plan: RollbackPlan, clock: C
     begun = clock.now()
     planned = {path for paths in plan.files.values() for path in paths}
     check_data_files(state.storage, planned)
-    check_of_instant(state.storage, planned, plan.instant)
     # Since it was planned a writer that appends may have gone on with a log; and who planned it may be wrong.
     shared = _shared(state, planned, plan.instant)
     allowed = planned - shared
+    check_of_instant(state.storage, allowed, plan.instant)
     action = Audited(
         rollback.time, str(rollback.action), why, state.layout.requested_path(rollback.time, rollback.action)
     )
@@ -193,10 +193,9 @@ def forget(state: TableState, plan: RollbackPlan, rollback: Instant, *, plan_too
 def _delete_late(state: TableState, plan: RollbackPlan, rollback: Instant) -> None:
     """Delete what tasks that outlived their write have finished since it was planned to be undone. Each noted its file first, and
     whoever finishes one from now on finds the inflight file gone and deletes its own (`only_while_pending`)."""
-    noted = read_markers(state.storage, plan.instant)
-    check_of_instant(state.storage, noted, plan.instant)
-    files = noted.union(*plan.files.values())
+    files = read_markers(state.storage, plan.instant).union(*plan.files.values())
     late = _shared(state, files, plan.instant)
+    check_of_instant(state.storage, files - late, plan.instant)
     for shared in shared_logs(state.storage, late):
         hide_blocks(state.storage, shared, plan.instant, rollback.time)
     delete_data_files(state.storage, files - late)

@@ -10,15 +10,17 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
-from hoodie.errors import UnsafePathError, UnsupportedTableError
+from hoodie.errors import UnsafeDeleteError, UnsafePathError, UnsupportedTableError
 from hoodie.formats import avro_file
 from hoodie.formats.log import BlockType, Header, encode_block, scan_blocks
 from hoodie.markers import DirectMarkers, MarkerType
 from hoodie.model.rollback import RollbackPlan, SharedLogs
+from hoodie.model.time import Time
 from hoodie.services.rollback.service import Rollback
 from hoodie.timeline import Action
 from hoodie.timeline.codecs.rollback import encode_rollback_plan
 from hoodie.transaction import instants
+from hoodie.transaction.reconcile import reconcile_markers
 from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.tables import SMALL_BLOOM, batch, content, create
@@ -206,3 +208,18 @@ def test_in_later_versions_logs_are_of_one_instant(tmp_path):
     instants.request(table.state(), LATER, Action.ROLLBACK, encode_rollback_plan(plan, table.base_path))
     with pytest.raises(UnsupportedTableError, match="finish it with Hudi"):
         table.write(batch([("b", "p", 4, 4)]), "insert", SMALL_BLOOM)
+
+
+def test_a_plan_or_a_marker_that_names_a_log_of_another_instant_is_refused(tmp_path):
+    table = create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": "MERGE_ON_READ"})
+    table.write(batch([("a", "p", 1, 1)]), "insert", SMALL_BLOOM)
+    table.write(batch([("a", "p", 2, 2)]), "upsert", SMALL_BLOOM)
+    ((log,),) = ([log.path for log in each.log_files] for each in table.file_slices())
+    DirectMarkers(table.storage, Time.of(LATER)).create(log, MarkerType.CREATE)
+    with pytest.raises(UnsafeDeleteError, match="blocks of other instants"):
+        reconcile_markers(table.storage, Time.of(LATER), ())
+    plan = RollbackPlan(LATER, "deltacommit", {"part=p": (log,)})
+    instants.request(table.state(), LATER, Action.ROLLBACK, encode_rollback_plan(plan, table.base_path))
+    with pytest.raises(UnsafeDeleteError, match="blocks of other instants"):
+        table.write(batch([("b", "p", 4, 4)]), "insert", SMALL_BLOOM)
+    assert content(table) == {"a": ("p", 2, 2)}
