@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hoodie.config import laid_over, select_keys
-from hoodie.config.concurrency_keys import COMMON_KEYS
+from hoodie.config import laid_over
 from hudi_services.commandline.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
 from hudi_services.commandline.progress import progress_shown
 from hudi_services.commandline.properties import merged_options
-from hudi_services.entry.table import ServiceSection, Table
+from hudi_services.entry.retention import options_of
+from hudi_services.entry.table import Table
 from hudi_services.registry.find import registry_file
 from hudi_services.registry.load import read_registry
 
@@ -105,12 +105,7 @@ def _patient(entry: Table | None, base_path: str, options: dict[str, str], *, de
     """A table with the options that its entry has for its services; what is typed wins."""
     from hudi_services.doctor.rounds import SERVICES, Patient
 
-    of: dict[str, dict[str, str]] = {}
-    for service in SERVICES:
-        section = entry.section(service) if entry is not None else None
-        given = section.hoodie if isinstance(section, ServiceSection) else {}
-        common = select_keys(entry.common, COMMON_KEYS) if entry is not None else {}
-        of[service] = laid_over(laid_over(options, given), common)
+    of = {each: laid_over(options, options_of(entry, each) if entry is not None else {}) for each in SERVICES}
     return Patient(entry.name if entry is not None else base_path, base_path, of, deep)
 
 

@@ -1,4 +1,4 @@
-"""How far back a table's other services look: who archives leaves them what they need."""
+"""The options of a table's services, and how far back the others look: who archives leaves them what they need."""
 
 from __future__ import annotations
 
@@ -6,11 +6,19 @@ from collections.abc import Mapping
 
 from hoodie.config.archive_keys import ARCHIVE_KEYS
 from hoodie.config.concurrency_keys import COMMON_KEYS
-from hoodie.config.own import declared
-from hudi_services.entry.table import Table
+from hoodie.config.own import declared, laid_over
+from hudi_services.entry.table import ServiceSection, Table
 
+_ARCHIVE = "archive"
 _OTHERS = ("clean", "compact")
 _RETENTION = frozenset(ARCHIVE_KEYS).difference(COMMON_KEYS)
+
+
+def options_of(table: Table, service: str) -> dict[str, str]:
+    """With which a service goes about a table that its form asks nothing else of; also of one without a section."""
+    section = table.section(service)
+    said = section.hoodie if isinstance(section, ServiceSection) else {}
+    return laid_over(with_retention(table, said) if service == _ARCHIVE else said, table.common)
 
 
 def with_retention(table: Table, options: Mapping[str, str]) -> dict[str, str]:

@@ -16,7 +16,8 @@ from hoodie.timeline import Instant, parse_time
 from hoodie.transaction.locks import Locking
 from hoodie.view import TableState, TableView, load_state
 from hudi_services.commandline.flags import ChosenTable
-from hudi_services.entry.table import ServiceSection, Table
+from hudi_services.entry.retention import options_of
+from hudi_services.entry.table import Table
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,7 @@ class Look:
 
     def options(self, service: str) -> Mapping[str, str]:
         """What the registry says of a service of the table."""
-        section = self.entry.section(service) if self.entry is not None else None
-        return section.hoodie if isinstance(section, ServiceSection) else {}
+        return options_of(self.entry, service) if self.entry is not None else {}
 
     @property
     def locking(self) -> Locking:
