@@ -14,7 +14,7 @@ from hoodie.config.key import Options, resolve
 from hoodie.config.store import PROPERTIES
 from hoodie.display import counted
 from hoodie.doctor import catalogue
-from hoodie.doctor.checks import files
+from hoodie.doctor.checks import files, metadata
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Diagnosis, Finding, summary
 from hoodie.doctor.gather import gather
@@ -94,7 +94,7 @@ def mend(access: TableAccess, mending: Mending, options: Mapping[str, Given]) ->
     locking, sharing = Locking.of(resolved), Sharing.of(resolved)
     with recoveries() as told:
         with table_lock(access.storage, access.clock, "doctor", locking):
-            _make_readable(access.storage, mending)
+            _make_readable(access, mending, options)
         with transaction(access.storage, access.clock, "doctor", locking, sharing) as tx:
             if finish_cleans(tx.state, access.clock, access.engine):
                 tx.refresh()
@@ -111,13 +111,18 @@ def _resolved(options: Mapping[str, Given]) -> Options:
     return resolve(select_keys(given, COMMON_KEYS), COMMON_KEYS)
 
 
-def _make_readable(storage: Storage, mending: Mending) -> None:
-    """What keeps a change from beginning. A plan goes after what it has begun: the next run finds it."""
+def _make_readable(access: TableAccess, mending: Mending, options: Mapping[str, Given]) -> None:
+    """What keeps a change from beginning, and still cannot be read under the lock: a writer may just have ended it. A plan goes
+    after what it has begun: the next run finds it."""
+    storage, torn = access.storage, (catalogue.TORN_SERVICE_INSTANT, catalogue.TORN_PLAN)
+    still: set[str | None] = set()
+    if mending.paths(*torn):
+        still = {each.path for each in metadata.instants(gather(ListedOnce(storage), access.clock, options))}
     if mending.paths(catalogue.PROPERTIES):
         copy_aside(storage, PROPERTIES)
-    for path in sorted(mending.paths(catalogue.TORN_SERVICE_INSTANT)):
+    for path in sorted(mending.paths(catalogue.TORN_SERVICE_INSTANT) & still):
         move_aside(storage, path, "it cannot be read")
-    for path in sorted(mending.paths(catalogue.TORN_PLAN)):
+    for path in sorted(mending.paths(catalogue.TORN_PLAN) & still):
         folder, _, name = path.rpartition("/")
         parsed = parse_name(name)
         if (

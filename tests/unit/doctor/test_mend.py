@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hoodie import CLEAN, HoodieTable
+from hoodie import CLEAN, COMPACTION, HoodieTable
 from hoodie.doctor.catalogue import CHECKS
 from hoodie.doctor.mend import _DONE, decide_mending
 from hoodie.errors import LockHeldError, PendingInstantError
@@ -181,3 +181,38 @@ def test_two_doctors_at_once_mend_a_table_once(tmp_path):
     assert {path.name.partition("~")[0] for path in tmp_path.glob(".hoodie/.quarantine/part=p/*")} == lost
     assert content(table) == before
     assert table.diagnose().findings == ()
+
+
+def test_what_can_be_read_by_the_time_that_somebody_agrees_stays(tmp_path):
+    """A clean's file that another process was still writing."""
+    table = create(tmp_path, **{"hoodie.write.table.version": "6"})
+    for step in range(4):
+        table.write(batch([("a", "p", step, step)]), "upsert", SMALL_BLOOM)
+    table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
+    (done,) = (tmp_path / ".hoodie").glob("*.clean")
+    body = done.read_bytes()
+    done.write_bytes(body[:9])
+    diagnosis = table.diagnose()
+    assert [each.check for each in diagnosis.findings] == ["torn-service-instant"]
+    done.write_bytes(body)
+    table.mend(diagnosis)
+    assert done.read_bytes() == body
+
+
+def test_logs_of_a_plan_that_is_gone_are_damage_and_stay(tmp_path):
+    """In version 6 they carry its instant."""
+    table = create(tmp_path, **{"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": "6"})
+    table.write(batch([("a", "p", 1, 1)]), "insert", SMALL_BLOOM)
+    table.write(batch([("a", "p", 2, 2)]), "upsert", SMALL_BLOOM)
+    table.schedule(COMPACTION, force=True)
+    table.write(batch([("a", "p", 3, 3)]), "upsert", SMALL_BLOOM)
+    (plan,) = (tmp_path / ".hoodie").glob("*.compaction.requested")
+    plan.write_bytes(b"torn")
+    (told,) = table.diagnose().findings
+    assert told.check == "torn-waiting-plan"
+    assert "move it aside" not in told.remedy
+    plan.unlink()
+    (told,) = table.diagnose().findings
+    assert told.check == "unread-file"
+    table.mend(table.diagnose())
+    assert (tmp_path / told.path).exists()

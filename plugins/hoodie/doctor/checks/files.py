@@ -69,8 +69,10 @@ def folders(facts: Facts) -> Iterator[Finding]:
 def orphans(facts: Facts) -> Iterator[Finding]:
     """Files of no completed and no pending instant, and those of a completed one that it does not name.
 
-    An instant before the active timeline was archived: its files are the table's.
+    An instant before the active timeline was archived: its files are the table's. In version 6 a log that a commit wrote may
+    carry the instant of a compaction that was planned: without that nobody reads it.
     """
+    committed = {stat.path for commit in facts.commits.values() for stat in commit.stats}
     timeline, logs_tell = facts.state.timeline, facts.state.layout.logs_tell_writer
     known = {i.time for i in timeline} | facts.torn | {time for time in facts.marked if facts.beats.alive(time)}
     known |= {time for time in facts.beats.ages if facts.beats.alive(time)}
@@ -85,7 +87,7 @@ def orphans(facts: Facts) -> Iterator[Finding]:
         for file in each.files:
             time = file.instant if isinstance(file, BaseFile) else file.time
             if time not in known and not timeline.is_committed(time):
-                yield _orphan(file, time)
+                yield _unread(file, time) if file.path in committed else _orphan(file, time)
             elif time in named and file.path not in named[time] and _tells_writer(file, logs_tell=logs_tell):
                 yield _uncommitted(file, time)
 
@@ -99,6 +101,16 @@ def _orphan(file: BaseFile | LogFile, time: Time) -> Finding:
     return catalogue.ORPHAN.found(
         f"a file of instant {time}, which is not on the timeline: no reader sees it, no service removes it",
         "run `hudi-services doctor --fix`, which moves it aside",
+        path=file.path,
+        instant=time,
+        bytes=file.info.size,
+    )
+
+
+def _unread(file: BaseFile | LogFile, time: Time) -> Finding:
+    return catalogue.UNREAD_FILE.found(
+        f"a completed commit wrote this file, and instant {time} in its name is not on the timeline: no reader sees its rows",
+        "restore the files of that instant in the timeline from a copy; move nothing else of the table meanwhile",
         path=file.path,
         instant=time,
         bytes=file.info.size,

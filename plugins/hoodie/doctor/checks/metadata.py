@@ -39,7 +39,8 @@ def properties(facts: Facts) -> Iterator[Finding]:
 def instants(facts: Facts) -> Iterator[Finding]:
     """Torn and empty ones, completed and planned."""
     for each in facts.unreadable:
-        yield _completed(each) if each.instant.is_completed else _planned(each)
+        bears_logs = not facts.state.layout.logs_tell_writer
+        yield _completed(each) if each.instant.is_completed else _planned(each, bears_logs=bears_logs)
 
 
 def times(facts: Facts) -> Iterator[Finding]:
@@ -77,11 +78,12 @@ def _completed(each: Unreadable) -> Finding:
     )
 
 
-def _planned(each: Unreadable) -> Finding:
+def _planned(each: Unreadable, *, bears_logs: bool) -> Finding:
+    """With `bears_logs`, in version 6, logs written since carry the instant of the plan: nobody reads them without it."""
     instant = each.instant
     if instant.action in _PLANNED_ANEW:
         remedy = "run `hudi-services doctor --fix`: the plan is moved aside, and made anew where it is still needed"
-    elif instant.action in (Action.COMPACTION, Action.LOG_COMPACTION):
+    elif instant.action in (Action.COMPACTION, Action.LOG_COMPACTION) and not bears_logs:
         remedy = (
             "restore the file from a copy; or move it aside with its .inflight, if it has not begun to write: the next "
             "compaction is planned anew"
