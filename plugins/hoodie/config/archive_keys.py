@@ -21,12 +21,6 @@ MAX_COMMITS = ConfigKey[int](
 BLOCK_ENTRIES = ConfigKey[int](
     "hoodie.commits.archival.batch", integer(1), 10, "entries of one block in an archived log (table version 6)"
 )
-BEYOND_SAVEPOINT = ConfigKey[bool](
-    "hoodie.archive.beyond.savepoint",
-    boolean,
-    False,
-    "archive what was committed after a savepoint, too; its own commit stays",
-)
 BLOCK_ON_CLEAN = ConfigKey[bool](
     "hoodie.archive.block.on.latest.clean.ectr",
     boolean,
@@ -62,7 +56,6 @@ ARCHIVE_KEYS: tuple[ConfigKey[Any], ...] = (
     MIN_COMMITS,
     MAX_COMMITS,
     BLOCK_ENTRIES,
-    BEYOND_SAVEPOINT,
     BLOCK_ON_CLEAN,
     DELETE_PARALLELISM,
     LEVEL_FILES,

@@ -55,7 +55,7 @@ def holds(timeline: Timeline, options: Options, merge_on_read: bool, clean: Time
         before = [commit.time for commit in timeline.commits if commit.time < pending.time]
         yield Hold(before[-1] if before else pending.time, f"{pending} is not complete", pending)
     saved = timeline.completed(Action.SAVEPOINT)
-    if saved and not options[keys.BEYOND_SAVEPOINT]:
+    if saved:
         yield Hold(saved[0].time, f"there is a savepoint of {saved[0].time}", saved[0])
     if merge_on_read and options[TRIGGER] in _COUNTING:
         counted = _for_compaction(timeline, options[DELTA_COMMITS])
