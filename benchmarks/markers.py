@@ -1,10 +1,11 @@
 """Direct markers beside those in batches: seconds and storage calls to make, read and delete them, on a local disk and on S3.
 
     python -m benchmarks.markers --markers 100000 --tasks 1000 --where local s3
+    python -m benchmarks.markers --bulk-insert 2000 --tasks 200 --where s3
 
 S3 is versitygw, a real server on this machine; each of its requests waits for 5 to 20 ms besides, as stores far away do. `tasks`
 wait at the same time for their markers, as the tasks of executors do. A task has no data to write here: what is measured is the
-markers alone.
+markers alone; with `--bulk-insert`, a whole bulk insert of one row into each of so many partitions, from threads of one process.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import pyarrow as pa
+
+from hoodie import HoodieTable
+from hoodie.engine import LocalEngine
 from hoodie.markers import BatchedMarkers, Batching, DirectMarkers, MarkerBatches, Markers, MarkerType, read_markers
 from hoodie.markers.names import marker_folder
 from hoodie.model.time import Time
@@ -99,6 +104,22 @@ def measure(storage: ReplacingStorage, calls: Calls, markers: int, tasks: int, *
     return {"files": files, "made": made, "read": read, "deleted": deleted}
 
 
+def bulk_insert(storage: ReplacingStorage, calls: Calls, files: int, tasks: int, *, batched: bool) -> Step:
+    """A write of one small file into each of so many partitions."""
+    options = {
+        "hoodie.table.name": "trips",
+        "hoodie.table.recordkey.fields": "id",
+        "hoodie.table.partition.fields": "part",
+    }
+    table = HoodieTable.create(storage, options, engine=LocalEngine(tasks))
+    numbers = [f"{number:06}" for number in range(files)]
+    rows = pa.table({"id": numbers, "part": numbers})
+    kind = "timeline_server_based" if batched else "direct"
+    step = calls.step(lambda: table.write(rows, "bulk_insert", {"hoodie.write.markers.type": kind}))
+    assert len(table.file_slices()) == files
+    return step
+
+
 def _make(storage: ReplacingStorage, paths: Sequence[str], tasks: int, *, batched: bool) -> None:
     batches = MarkerBatches(storage, _INSTANT, Batching()) if batched else nullcontext()
     with batches as open_batches, ThreadPoolExecutor(tasks) as pool:
@@ -113,8 +134,18 @@ def main() -> None:
     parser.add_argument("--markers", type=int, default=100_000)
     parser.add_argument("--tasks", type=int, default=1000)
     parser.add_argument("--where", nargs="+", choices=("local", "s3"), default=("local", "s3"))
+    parser.add_argument("--bulk-insert", type=int, metavar="FILES", help="measure a write of so many files instead")
     parser.add_argument("--types", nargs="+", choices=("direct", "batched"), default=("direct", "batched"))
     asked = parser.parse_args()
+    if asked.bulk_insert:
+        print(f"a bulk insert of {asked.bulk_insert:,} files by {asked.tasks:,} tasks at once; seconds / storage calls")
+        for where in asked.where:
+            for kind in asked.types:
+                calls = Calls()
+                with _place(where, calls) as storage:
+                    step = bulk_insert(storage, calls, asked.bulk_insert, asked.tasks, batched=kind == "batched")
+                print(f"{where + ' ' + kind:16}{step.seconds:8.1f} / {step.calls:,}", flush=True)
+        return
     print(f"{asked.markers:,} markers of {asked.tasks:,} tasks at once; seconds / storage calls")
     print(f"{'':16}{'files':>8}{'made':>20}{'read':>20}{'deleted':>20}")
     for where in asked.where:
@@ -144,6 +175,7 @@ def _place(where: str, calls: Calls) -> Iterator[ReplacingStorage]:
         assert isinstance(storage, ReplacingStorage)
         storage.create("made", b"")  # what a client asks once for each bucket is not counted
         storage.replace("made", b"", b"x")
+        storage.delete("made")
         with calls.of_s3():
             yield storage
 

@@ -29,6 +29,7 @@ from hudi_services.infer.command import infer
 from hudi_services.outcome.failures import TOLD, tell
 from hudi_services.outcome.result import DONE
 from hudi_services.show.commands import diff, show
+from hudi_services.sql.command import sql
 from hudi_services.timeline_server.command import timeline_server
 
 
@@ -40,7 +41,7 @@ def program(entries: Entries) -> click.Group:
         context_settings=CONTEXT,
     )
     click.version_option(__version__, prog_name=PROGRAM)(group)
-    services = (service_command(entry, entries) for entry in entries)
+    services = (service_command(entry, entries) for entry in entries if entry.command.typed)
     by_hand = (savepoint, restore, rollback, undelete, unlock)
     for command in (
         *services,
@@ -52,6 +53,7 @@ def program(entries: Entries) -> click.Group:
         doctor,
         show,
         diff,
+        sql,
         options,
         folder,
         completion,

@@ -12,11 +12,13 @@ from hudi_services.clean.entry import CLEAN
 from hudi_services.compact.entry import COMPACT
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.ingest.entry import INGEST
+from hudi_services.restore.entry import RESTORE
 from hudi_services.sync.entry import SYNC
+from hudi_services.ttl.entry import TTL
 
 Entries = tuple[ServiceEntry[Any], ...]
 
-ENTRIES: Entries = (INGEST, CLEAN, COMPACT, ARCHIVE, SYNC, BOOTSTRAP)
+ENTRIES: Entries = (INGEST, CLEAN, COMPACT, ARCHIVE, SYNC, BOOTSTRAP, RESTORE, TTL)
 
 
 def entry_named(name: str, entries: Iterable[ServiceEntry[Any]] = ENTRIES) -> ServiceEntry[Any]:

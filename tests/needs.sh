@@ -10,8 +10,10 @@ need() { # need PACKAGE PROGRAM...: one of the programs must be there
   missing+=("$package")
 }
 
-need openjdk-17-jre-headless java # runs Apache Hudi's Spark 3.5 bundle, which the interop tests compare with
+need openjdk-17-jdk-headless java # runs Apache Hudi's Spark 3.5 bundle, which the interop tests compare with
+need openjdk-17-jdk-headless javac # and compiles what asks Hudi's classes and starts Trino
 need maven mvn                    # fetches that bundle
+need npm npm                      # fetches a server of Azure's blobs
 need chromium chromium chromium-browser # the pages of Airflow in a browser
 need docker-compose docker-compose # checks docker-compose.yaml; no Docker engine is used
 

@@ -172,5 +172,5 @@ BOOTSTRAP = ServiceEntry(
         places=(("source_path",),),
         contradictions=_contradictions,
     ),
-    Dag(_steps, _arguments),
+    Dag(_steps, _arguments, once=True),
 )

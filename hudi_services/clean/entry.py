@@ -16,6 +16,7 @@ from hoodie.errors import DeleteCapError
 from hudi_services.entry.begun import not_begun
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import OPERATION, Approval, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
+from hudi_services.entry.digest import PlanDigest
 from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
 from hudi_services.entry.table import Cron, SparkSection, Table
 
@@ -24,9 +25,9 @@ _RETAINED: dict[str, ConfigKey[int]] = {
     "KEEP_LATEST_FILE_VERSIONS": FILE_VERSIONS_RETAINED,
     "KEEP_LATEST_BY_HOURS": HOURS_RETAINED,
 }
-_APPROVED = "approved"  # mode of the step that a person has agreed to
 _APPROVAL = (
-    "The form's operation `explain` shows each file. Approving deletes what is planned then; rejecting changes nothing."
+    "The form's operation `explain` shows each file. Approving deletes by this plan: where it is another one by then, nothing is "
+    "deleted, and the next run asks again. Rejecting changes nothing."
 )
 _FROM_TABLE = "as in the registry"
 
@@ -38,7 +39,7 @@ class Clean(SparkSection):
     after_ingests: Annotated[int, Limit(ge=1)] | None = None
 
 
-def _task(call: Call, yes: bool) -> Task:
+def _task(call: Call, yes: str | None) -> Task:
     from hudi_services.clean.task import CleanTask
 
     return CleanTask(call.base_path, own_options(call.options, CLEAN_OPTIONS), yes, call.ask)
@@ -73,7 +74,7 @@ def _steps(table: Table, section: Clean) -> tuple[Step, ...]:
     remove = (
         Run("clean", "clean", asks=DeleteCapError.__name__),
         Approval("approve", f"Delete so much of table {table.name}?", "clean", _APPROVAL, when_asked=True),
-        Run("clean_approved", "clean", mode=_APPROVED),
+        Run("clean_approved", "clean", agreed_in="clean"),
     )
     if after is None and (section.schedule is None or table.source is None):
         return remove
@@ -102,7 +103,7 @@ def _arguments(_table: Table, section: Clean, asked: Asked) -> Arguments:
     if retained is not None:
         key = _RETAINED[resolve(select_keys(options, [POLICY]), [POLICY])[POLICY]]
         options = _replaced(options, key, str(retained))
-    return Arguments(("--yes",) if asked.mode == _APPROVED else (), options)
+    return Arguments(("--yes", asked.agreed) if asked.agreed else (), options)
 
 
 def _replaced(options: Mapping[str, str], key: ConfigKey[Any], value: str) -> dict[str, str]:
@@ -117,7 +118,11 @@ CLEAN = ServiceEntry(
         _task,
         flags=(
             click.Option(
-                ["--yes"], is_flag=True, help="Delete also more than a run may unasked; see hoodie.delete.max.*"
+                ["--yes"],
+                type=PlanDigest(),
+                metavar="DIGEST",
+                help="Delete also more than a run may unasked (hoodie.delete.max.*), by the plan of this digest, which --explain "
+                "tells.",
             ),
         ),
         application="cleaner.py",

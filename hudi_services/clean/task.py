@@ -23,12 +23,12 @@ from hudi_services.outcome.result import ServiceResult
 class CleanTask:
     """A clean of the table at `base_path`; `options` are its own.
 
-    With `agreed` it deletes also more than a run may unasked; else `ask` is asked then.
+    More than a run may delete unasked it deletes only by the plan whose digest is `agreed` to; else `ask` is asked then.
     """
 
     base_path: str
     options: Mapping[str, object]
-    agreed: bool = False
+    agreed: str | None = None
     ask: Callable[[str], bool] = lambda _question: False
 
     def explain(self, engine: Engine) -> Decision[CleanPlan]:
@@ -41,7 +41,7 @@ class CleanTask:
         except DeleteCapError as error:
             if not self.ask(f"{error.what}: {error.found}. Delete them?"):
                 raise
-            done = table.run(Clean(agreed=True), self.options)
+            done = table.run(Clean(error.digest), self.options)
         planned = done.decision.plan
         message, instant = CLEAN.told(done)
         return ServiceResult(

@@ -14,6 +14,7 @@ from hoodie.display import counted
 from hudi_services.commandline.flags import CONTEXT, json_flag, verbose_flag, with_examples
 from hudi_services.entries import ENTRIES, Entries, entry_named
 from hudi_services.entry.dag import dag_id
+from hudi_services.entry.doctor import DOCTOR_DAG
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
 from hudi_services.entry.when import When, services_of
@@ -55,12 +56,21 @@ class TableLine:
 
 
 @dataclass(frozen=True)
+class DoctorLine:
+    """The doctor's rounds: their DAG, and when they begin (cron in UTC; None: by hand)."""
+
+    dag: str
+    schedule: str | None
+
+
+@dataclass(frozen=True)
 class Checked:
     """A registry as it was read."""
 
     file: str
     tables: Sequence[TableLine]
     pools: Mapping[str, int]
+    doctor: DoctorLine | None
     mistakes: Sequence[Mistake]
 
 
@@ -68,7 +78,9 @@ def checked(file: str, today: date, entries: Entries = ENTRIES) -> Checked:
     """Reads a registry file, which may have mistakes, or be none."""
     reading = read_registry(file, entries=entries)
     tables = [_line(table, today, entries) for table in reading.registry.tables]
-    return Checked(file, tables, reading.registry.pools, reading.mistakes)
+    doctor = reading.registry.doctor
+    rounds = DoctorLine(DOCTOR_DAG, doctor.schedule) if doctor is not None else None
+    return Checked(file, tables, reading.registry.pools, rounds, reading.mistakes)
 
 
 def check_command(entries: Entries = ENTRIES) -> click.Group:
@@ -134,6 +146,8 @@ def _text(found: Checked) -> list[str]:
         ]
         lines += [f"  WARNING   {warning}" for warning in table.warnings]
     lines += [f"pool {name}  {counted(slots, 'slot')}" for name, slots in found.pools.items()]
+    if found.doctor is not None:
+        lines.append(f"doctor of all tables  {f'cron {found.doctor.schedule}' if found.doctor.schedule else 'by hand'}")
     lines += [str(mistake) for mistake in found.mistakes]
     counts = [
         counted(number, noun) if number else f"no {noun}s"

@@ -93,7 +93,8 @@ def _facts(savepoint: Savepoint) -> dict[str, Any]:
 
 
 def _line(facts: Mapping[str, Any]) -> str:
-    words = " ".join(f"{facts['made_by']}: {facts['comments']}".split())  # anybody may have written them
+    said = filter(None, (facts["made_by"], facts["comments"]))
+    words = " ".join(": ".join(said).split())  # anybody may have written them
     return f"{facts['instant']}  made {facts['made_at']} by {words}  ({_kept(facts)})"
 
 

@@ -11,10 +11,11 @@ import click
 from hoodie.config import laid_over
 from hudi_services.commandline.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
 from hudi_services.commandline.properties import merged_options
+from hudi_services.entry.digest import PlanDigest
 from hudi_services.outcome.result import DONE, finish
 
 if TYPE_CHECKING:  # it loads Arrow
-    from hudi_services.commands.take_back_task import TakesBack
+    from hudi_services.restore.take_back import TakesBack
 
 
 def take_back_command(
@@ -35,15 +36,15 @@ def take_back_command(
         props: str | None,
         conf: tuple[str, ...],
         explain: bool,
-        yes: bool,
+        yes: str | None,
         as_json: bool,
         **flag: str,
     ) -> int:
         from hoodie.engine import LocalEngine  # loads Arrow
-        from hudi_services.commands.take_back_task import TakeBackTask
         from hudi_services.entry.call import carried_out
+        from hudi_services.restore.take_back import TakeBackTask
 
-        if as_json and not (yes or explain):
+        if as_json and yes is None and not explain:
             raise click.UsageError("--json asks nobody: pass --yes with it, or --explain")
         chosen = chosen_table(target_base_path, table, registry)
         options = laid_over(merged_options(props, conf), chosen.common)
@@ -54,10 +55,12 @@ def take_back_command(
             click.echo(json.dumps(decision.as_dict(name), indent=2) if as_json else decision.as_text(name))
             return DONE
         if decision.plan is not None:
-            if not yes:
+            if yes is None:
                 click.echo(decision.as_text(name))
                 click.confirm(question, abort=True)
-            task = task.confirmed(decision.plan)
+            else:
+                decision.allowed(name, chosen.base_path, agreed=yes)
+            task = task.confirmed(decision)
         return finish(carried_out(task, engine), as_json, None)
 
     return click.Command(
@@ -69,7 +72,15 @@ def take_back_command(
             click.Option(["--props"], help="Properties file of hoodie.* options, a path or URL."),
             click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable."),
             click.Option(["--explain"], is_flag=True, help="Print what would be taken back and change nothing."),
-            click.Option(["--yes"], is_flag=True, help="Do not ask."),
+            click.Option(
+                ["--yes"],
+                is_flag=False,
+                flag_value="",
+                type=PlanDigest(),
+                metavar="[DIGEST]",
+                help="Do not ask. More than a run may delete unasked (hoodie.delete.max.*) is deleted only by the plan of this "
+                "digest, which --explain tells.",
+            ),
             json_flag("Print the plan or the result as JSON."),
             verbose_flag(),
         ],

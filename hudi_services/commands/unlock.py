@@ -18,12 +18,17 @@ def _unlock(
 ) -> None:
     from hoodie.table import HoodieTable  # loads Arrow
     from hoodie.transaction.locks import break_lock, found_locks
+    from hoodie.transaction.locks.servers import server_lock
     from hudi_services.show.locks import lock_row
+    from hudi_services.show.look import locking_of
 
     if as_json and not (yes or force):
         raise click.UsageError("--json asks nobody: pass --yes with it when whoever holds the lock is certainly gone")
-    opened = HoodieTable.open(chosen_table(target_base_path, table, registry).base_path)
-    locks = found_locks(opened.storage, opened.clock)
+    chosen = chosen_table(target_base_path, table, registry)
+    opened = HoodieTable.open(chosen.base_path)
+    server = server_lock(opened.storage.base_path, locking_of(chosen.entry))
+    elsewhere = server.found(opened.clock) if server is not None else None
+    locks = [*found_locks(opened.storage, opened.clock), *([elsewhere] if elsewhere is not None else [])]
     if not as_json:
         for lock in locks:
             click.echo(_told(lock))
@@ -33,7 +38,11 @@ def _unlock(
         _refuse_living(locks)
     if locks and not (yes or force):
         click.confirm("Is whoever holds it certainly gone?", abort=True)
-    removed = [lock for lock in locks if break_lock(opened.storage, lock)]
+    removed = [
+        lock
+        for lock in locks
+        if (server.remove(lock) if server is not None and lock is elsewhere else break_lock(opened.storage, lock))
+    ]
     others = [lock.path for lock in locks if lock not in removed]
     if as_json:
         rows = [{**lock_row(lock), "said": lock.content.decode(errors="replace")} for lock in removed]

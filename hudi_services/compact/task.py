@@ -131,4 +131,7 @@ def _next_compaction(table: HoodieTable, options: Mapping[str, object]) -> Decis
 
 
 def _both(full: Decision[CompactionPlan], logs: Decision[CompactionPlan]) -> Decision[CompactionPlan]:
-    return replace(logs, reason=f"{full.reason}; of logs only: {logs.reason}", blockers=full.blockers)
+    """Each instant that holds them back once."""
+    told = {blocker.instant for blocker in full.blockers}
+    blockers = (*full.blockers, *(blocker for blocker in logs.blockers if blocker.instant not in told))
+    return replace(logs, reason=f"{full.reason}; of logs only: {logs.reason}", blockers=blockers)

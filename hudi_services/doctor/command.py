@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hoodie.config import laid_over
 from hudi_services.commandline.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
 from hudi_services.commandline.progress import progress_shown
 from hudi_services.commandline.properties import merged_options
-from hudi_services.entry.retention import options_of
-from hudi_services.entry.table import Table
 from hudi_services.registry.find import registry_file
 from hudi_services.registry.load import read_registry
 
@@ -35,7 +32,7 @@ def _doctor(
     yes: bool,
     as_json: bool,
 ) -> int:
-    from hudi_services.doctor import report  # loads Arrow
+    from hudi_services.doctor import registered, report  # they load Arrow
     from hudi_services.doctor.rounds import rounds
 
     if fix and as_json and not yes:
@@ -45,10 +42,10 @@ def _doctor(
     options = merged_options(props, conf)
     seen: list[Seen] = []
     if target_base_path is None and table is None:
-        patients, seen = _registered(registry, options, deep=deep)
+        patients, seen = registered.patients(read_registry(registry_file(registry)), options, deep=deep)
     else:
         chosen = chosen_table(target_base_path, table, registry)
-        patients = [_patient(chosen.entry, chosen.base_path, options, deep=deep)]
+        patients = [registered.patient(chosen.entry, chosen.base_path, options, deep=deep)]
     with progress_shown(None if as_json else partial(click.echo, err=True)) as progress:
         seen += rounds(patients, at_once, progress)
     seen.sort(key=lambda each: each.name)
@@ -83,32 +80,6 @@ def _fix(patients: list[Patient], seen: list[Seen], *, yes: bool, as_json: bool)
     return code
 
 
-def _registered(registry: str | None, options: dict[str, str], *, deep: bool) -> tuple[list[Patient], list[Seen]]:
-    """The tables of a registry; one with a mistake in its entry cannot be looked at, and is told as such."""
-    from hoodie.doctor import catalogue
-    from hoodie.doctor.finding import Diagnosis
-    from hudi_services.doctor.rounds import Seen
-
-    reading = read_registry(file := registry_file(registry))
-    patients = [_patient(table, table.base_path, options, deep=deep) for table in reading.registry.tables]
-    mistaken = [
-        catalogue.UNREADABLE.found(
-            "its entry in the registry has a mistake", "correct it (`hudi-services registry check`)", found=str(mistake)
-        )
-        for mistake in reading.mistakes
-    ]
-    names = [mistake.table or str(file) for mistake in reading.mistakes]
-    return patients, [Seen(name, Diagnosis("", (each,), {})) for name, each in zip(names, mistaken, strict=True)]
-
-
-def _patient(entry: Table | None, base_path: str, options: dict[str, str], *, deep: bool) -> Patient:
-    """A table with the options that its entry has for its services; what is typed wins."""
-    from hudi_services.doctor.rounds import SERVICES, Patient
-
-    of = {each: laid_over(options, options_of(entry, each) if entry is not None else {}) for each in SERVICES}
-    return Patient(entry.name if entry is not None else base_path, base_path, of, deep)
-
-
 doctor = click.Command(
     "doctor",
     callback=_doctor,
@@ -124,7 +95,7 @@ doctor = click.Command(
             metavar="N",
             help="How many tables of a registry are looked at at the same time.",
         ),
-        click.Option(["--deep"], is_flag=True, help="Also read footers of base files, and all record keys."),
+        click.Option(["--deep"], is_flag=True, help="Also read footers of base files, logs, and all record keys."),
         click.Option(["--fix"], is_flag=True, help="Mend what can be mended: it shows what it would do, and asks."),
         click.Option(["--yes"], is_flag=True, help="Do not ask."),
         json_flag("Print what was found as JSON."),

@@ -25,6 +25,24 @@ def as_dict(seen: Sequence[Seen]) -> dict[str, Any]:
     return {"exit_code": exit_code(seen), "tables": [each.as_dict() for each in seen]}
 
 
+def as_findings(seen: Sequence[Seen]) -> dict[str, Any]:
+    """For programs that cannot take all: counts, and one list of findings with their tables, the worst first."""
+    findings = [
+        {"table": each.name, **finding.as_dict()}
+        for severity in reversed(Severity)
+        for each in seen
+        for finding in each.diagnosis.findings
+        if finding.severity is severity
+    ]
+    return {
+        "exit_code": exit_code(seen),
+        "message": as_text(seen).rpartition("\n")[2],
+        "tables": len(seen),
+        "healthy": sum(not each.diagnosis.findings for each in seen),
+        "findings": findings,
+    }
+
+
 def as_text(seen: Sequence[Seen]) -> str:
     """A block a table that something is wrong with, the healthy ones in one line."""
     ill = [each for each in seen if each.diagnosis.findings]

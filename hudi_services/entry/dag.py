@@ -53,13 +53,15 @@ class Trigger:
 class Asked:
     """What a run is asked for: by the step's `mode`, by the form's `params`, by Airflow.
 
-    `run_type` is Airflow's (`scheduled`, `backfill`, `manual`, …), `interval` the run's data interval if it has one.
+    `run_type` is Airflow's (`scheduled`, `backfill`, `manual`, …), `interval` the run's data interval if it has one. `agreed` is
+    the digest of the plan that a person has agreed to in this run.
     """
 
     mode: str = ""
     params: Mapping[str, Any] = field(default_factory=dict)
     run_type: str = "manual"
     interval: tuple[datetime, datetime] | None = None
+    agreed: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,13 +90,15 @@ class Outlook:
 class Run:
     """Runs a service on the table; `mode` goes to the arguments of its entry.
 
-    Where it fails with the error `asks`, by name, nothing was changed and the run goes on to the approval that follows.
+    Where it fails with the error `asks`, by name, nothing was changed and the run goes on to the approval that follows. What was
+    agreed to there is carried out by the step whose `agreed_in` names the task that asked.
     """
 
     task_id: str
     service: str
     mode: str = ""
     asks: str = ""
+    agreed_in: str = ""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ class Command:
 
     `task` gets the call and the values of `flags` by name, and raises ConfigError for what contradicts itself: nothing was opened
     yet. `application` is the file in spark_apps/; None for a service that never runs on Spark. `examples` are lines as they are
-    typed.
+    typed. One that is not `typed` is for Airflow only: at a shell commands of their own ask and show what people need there.
     """
 
     help: str
@@ -38,6 +38,7 @@ class Command:
     flags: tuple[click.Option, ...] = ()
     application: str | None = None
     examples: tuple[str, ...] = ()
+    typed: bool = True
 
     def called(self, call: Call, arguments: Sequence[str]) -> Task:
         """The task of a call with `arguments`, which are for the flags. Raises ConfigError, or click.UsageError for bad ones."""
@@ -77,8 +78,8 @@ class Dag(Generic[S]):
     """The DAG of a service, for each table that has the section and for which `applies` holds.
 
     Its `steps` follow each other. `arguments` is what a step calls the service with, and raises HoodieError or ValueError for
-    what cannot be asked for. `notes` are lines of its documentation. Its asset is the table itself when the service changes rows
-    (`changes_rows`), else `<table>/<service>`.
+    what cannot be asked for. A service that is asked for but `once` says so. `notes` are lines of its documentation. Its asset is
+    the table itself when the service changes rows (`changes_rows`), else `<table>/<service>`.
     """
 
     steps: Callable[[Table, S], tuple[Step, ...]]
@@ -88,6 +89,7 @@ class Dag(Generic[S]):
     applies: Callable[[Table], bool] = lambda _table: True
     notes: Callable[[Table], Sequence[str]] = lambda _table: ()
     changes_rows: bool = False
+    once: bool = False
 
 
 @dataclass(frozen=True, eq=False)

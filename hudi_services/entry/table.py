@@ -75,7 +75,9 @@ class Source(Feed):
     path: str
     format: Literal["parquet", "csv", "json"]
     date_pattern: Annotated[str, AfterValidator(_date_pattern)] | None = None
-    operation: Literal["upsert", "insert", "bulk_insert", "delete"] = "upsert"
+    operation: Literal[
+        "upsert", "insert", "bulk_insert", "delete", "insert_overwrite", "insert_overwrite_table", "delete_partition"
+    ] = "upsert"
     quarantine: Quarantine = Quarantine()
 
     @property

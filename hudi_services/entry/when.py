@@ -44,7 +44,7 @@ def _when(table: Table, entry: ServiceEntry[Any], known: dict[str, ServiceEntry[
             return When(entry.name, ", ".join(parts))
         return When(entry.name, parts[0], f"it follows {' and '.join(idle)}, which never runs by itself")
     if not starters and not trigger.after:
-        return When(entry.name, "by hand, once")
+        return When(entry.name, "by hand, once" if entry.dag.once else "by hand")
     if ended:
         return When(entry.name, "by hand", f"its schedule {trigger.cron!r} ended with {entry.name}.end, {trigger.end}")
     if trigger.after:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from hoodie.config.operations import operation_named
 from hoodie.config.table import TableProperties
 from hoodie.errors import SourceError
 from hoodie.schema import find_field
@@ -14,7 +15,7 @@ def check_roles(found: pa.Schema, source: str, operation: str, properties: Table
     roles = {
         "Record key": properties.record_key_fields,
         "Partition": properties.partition_fields,
-        "Ordering": () if operation == "delete" else properties.ordering_fields,
+        "Ordering": () if operation_named(operation).deletes else properties.ordering_fields,
     }
     for role, names in roles.items():
         for name in names:

@@ -15,7 +15,7 @@ from hoodie.config.groups import INGEST_OPTIONS, WRITE_OPTIONS
 from hoodie.config.ingest_keys import SOURCE_ROOT
 from hoodie.config.sync_keys import SYNC_KEYS
 from hoodie.config.write_keys import OPERATION as WRITE_OPERATION
-from hoodie.config.write_keys import WRITE_KEYS
+from hoodie.config.write_keys import OPERATIONS, WRITE_KEYS
 from hoodie.errors import ConfigError, HoodieError, RegistryError
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import (
@@ -205,7 +205,7 @@ INGEST = ServiceEntry(
             click.Option(["--to", "end"], type=_DAY, help="First date not to load."),
             click.Option(
                 ["--operation"],
-                type=click.Choice(["upsert", "insert", "bulk_insert", "delete"]),
+                type=click.Choice(OPERATIONS),
                 help="[default: upsert]",
             ),
             click.Option(

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from hoodie.config import CREATE_KEYS, select_keys
 from hoodie.config.groups import INGEST_OPTIONS
+from hoodie.config.operations import operation_named
 from hoodie.config.table import TableProperties
+from hoodie.config.write_keys import PARTITIONS_TO_DELETE
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, TableNotFoundError
 from hoodie.services.after_write import AfterWrite
@@ -36,6 +38,13 @@ def prepare(request: IngestRequest, engine: Engine) -> Prepared:
         raise ConfigError(
             f"The share of bad rows cannot be {request.max_bad_share}", fix="give --max-bad-share a number from 0 to 1"
         )
+    operation = operation_named(request.operation)
+    if select_keys(after.options, [PARTITIONS_TO_DELETE]):
+        raise ConfigError(
+            f"An ingestion takes no {PARTITIONS_TO_DELETE.name}",
+            found="by the operation delete_partition it drops the partitions of the rows that it loads",
+            fix="remove it; HoodieTable.delete_partitions drops partitions by their names",
+        )
     places = request.places
     places.check()
     created = select_keys(after.options, CREATE_KEYS)
@@ -44,13 +53,13 @@ def prepare(request: IngestRequest, engine: Engine) -> Prepared:
     try:
         opened = HoodieTable.open(request.base_path, engine=engine)
     except TableNotFoundError as error:
-        if request.operation == "delete":
+        if operation.deletes:
             raise _nothing_to_delete(error.what) from None
         properties = properties_of_new(created)
     else:
         state = opened.state()
         was_left = is_left_by_first_load(state)
-        if was_left and request.operation == "delete":
+        if was_left and operation.deletes:
             raise _nothing_to_delete(f"Table {opened.base_path} never had a commit")
         if was_left and created:
             left = opened

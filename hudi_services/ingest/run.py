@@ -91,11 +91,16 @@ def _nothing(prepared: Prepared, batch: Batch, engine: Engine) -> ServiceResult:
 def _service_result(result: WriteResult, batch: Batch, load: Load) -> ServiceResult:
     counts = load.counts
     written = result.rows_inserted + result.rows_updated + result.rows_deleted
-    left = counts.read - counts.filtered - counts.bad - result.rows_combined - written
+    left = counts.read - counts.filtered - counts.bad - result.rows_combined - result.rows_known - written
+    operation = operation_named(load.request.operation)
+    left = left if operation.writes else 0  # else rows only name partitions
     message = f"{counted(result.rows_inserted, 'row')} inserted, {result.rows_updated:,} updated, {result.rows_deleted:,} deleted"
+    if operation.replaces is not None:
+        message += f", {counted(result.groups_replaced, 'file group')} replaced"
     others = (
         (counts.filtered, "filtered by sql"),
         (result.rows_combined, "dropped as duplicates: others of their keys in the load stand"),
+        (result.rows_known, "left out: the table has their keys"),
         (left, "without effect: the table has newer ones of their keys, or none to delete"),
         (-left, "more than came, as the table has their keys several times"),
         (counts.bad, f"quarantined in {load.quarantine.path}, such as {counts.example}"),
@@ -111,7 +116,7 @@ def _service_result(result: WriteResult, batch: Batch, load: Load) -> ServiceRes
         rows_inserted=result.rows_inserted,
         rows_updated=result.rows_updated,
         rows_deleted=result.rows_deleted,
-        rows_duplicate=result.rows_combined,
+        rows_duplicate=result.rows_combined + result.rows_known,
         rows_without_effect=max(0, left),
         rows_repeated=max(0, -left),
         rows_quarantined=counts.bad,

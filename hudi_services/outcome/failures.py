@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from hoodie.errors import ConfigError, HoodieError, UnclearCommitError
+from hoodie.errors import ConfigError, DeleteCapError, HoodieError, UnclearCommitError
 
 TOLD = (HoodieError, OSError, MemoryError, click.ClickException, click.exceptions.Abort)
 """What `tell` knows; anything else is a bug and keeps its traceback."""
@@ -26,6 +26,7 @@ class Failure:
     """An error in parts: its kind, what is wrong with which thing, what was found there, what to do. Exit code 1 or 2.
 
     `retryable`: the same run may succeed a little later although nobody did anything.
+    `digest`: of the plan that somebody may agree to.
     """
 
     error: str
@@ -34,6 +35,7 @@ class Failure:
     fix: str | None
     exit_code: int
     retryable: bool
+    digest: str | None = None
 
     @classmethod
     def of(cls, error: BaseException) -> Failure:
@@ -45,7 +47,8 @@ class Failure:
             code = 2 if isinstance(error, ConfigError) else 1
             # A service looks by itself what is in: an ingestion by its position, the others by their plan on the timeline.
             again = error.retryable or isinstance(error, UnclearCommitError)
-            return cls(kind, error.what, error.found, error.fix, code, again)
+            digest = error.digest if isinstance(error, DeleteCapError) else None
+            return cls(kind, error.what, error.found, error.fix, code, again, digest)
         if isinstance(error, click.ClickException):
             return cls("UsageError", error.format_message(), None, "see --help", 2, False)
         if isinstance(error, OSError):

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from hudi_services.entries import ENTRIES, Entries
+from hudi_services.entry.doctor import Doctor
 from hudi_services.entry.marks import Marked, Path, read_marked
 from hudi_services.entry.table import Pools, Table
 from hudi_services.entry.words import told, unknown
@@ -20,17 +21,18 @@ from hudi_services.registry.options import wrong_options
 from hudi_services.registry.places import PATH_KEYS, expand, same_place
 from hudi_services.registry.sections import table_model
 
-_SECTIONS = ("defaults", "pools", "tables")
+_SECTIONS = ("defaults", "doctor", "pools", "tables")
 _POOLS = TypeAdapter(Pools)
 
 
 @dataclass(frozen=True)
 class Registry:
-    """The tables that can be used, and the pools (name -> slots) that limit how many services run at once."""
+    """The tables that can be used, the pools (name -> slots) that limit how many services run at once, the doctor's rounds."""
 
     file: str
     tables: tuple[Table, ...] = ()
     pools: Mapping[str, int] = field(default_factory=dict)
+    doctor: Doctor | None = None
 
     def table(self, name: str) -> Table | None:
         return next((table for table in self.tables if table.name == name), None)
@@ -95,6 +97,7 @@ class _Checker:
         for name in data.keys() - set(_SECTIONS):
             self._add((name,), unknown(name, _SECTIONS))
         pools = self._pools(data.get("pools"))
+        doctor = self._doctor(data.get("doctor"), pools)
         defaults = self._section(data, "defaults", dict)
         tables: list[Table] = []
         for position, entry in enumerate(self._section(data, "tables", list)):
@@ -102,7 +105,7 @@ class _Checker:
                 table = self._table(position, entry, defaults, pools)
                 if table is not None and position not in self._bad:
                     tables.append(table)
-        return Reading(Registry(self._file, tuple(tables), pools), tuple(sorted(self._mistakes, key=_order)))
+        return Reading(Registry(self._file, tuple(tables), pools, doctor), tuple(sorted(self._mistakes, key=_order)))
 
     def _section(self, data: dict[str, Any], name: str, kind: type[Any]) -> Any:
         value = data.get(name)
@@ -118,6 +121,21 @@ class _Checker:
             for problem in error.errors():
                 self._add(("pools", *problem["loc"]), told(problem, self._model))
             return {}
+
+    def _doctor(self, value: Any, pools: Mapping[str, int]) -> Doctor | None:
+        """None where the registry wants none, and for one with mistakes."""
+        if value is None:
+            return None
+        try:
+            doctor = Doctor.model_validate(value)
+        except ValidationError as error:
+            for problem in error.errors():
+                self._add(("doctor", *problem["loc"]), told(problem, Doctor))
+            return None
+        if wrong := _undeclared(doctor.pool, pools):
+            self._add(("doctor", "pool"), wrong)
+            return None
+        return doctor
 
     def _table(self, position: int, entry: Any, defaults: dict[str, Any], pools: Mapping[str, int]) -> Table | None:
         here: Path = ("tables", position)
@@ -203,5 +221,11 @@ def _contradictions(table: Table, pools: Mapping[str, int], entries: Entries) ->
     for entry in entries:
         if (section := entry.section_of(table)) is not None:
             yield from entry.section.contradictions(table, section)
-    if table.pool != "default_pool" and table.pool not in pools:
-        yield ("pool",), f"the pool {table.pool!r} is not declared; add it to the section pools with its slots"
+    if wrong := _undeclared(table.pool, pools):
+        yield ("pool",), wrong
+
+
+def _undeclared(pool: str, pools: Mapping[str, int]) -> str | None:
+    if pool == "default_pool" or pool in pools:
+        return None
+    return f"the pool {pool!r} is not declared; add it to the section pools with its slots"

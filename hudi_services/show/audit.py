@@ -7,7 +7,6 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Any
 
-from hoodie.read.times import moment_as_time
 from hoodie.transaction.audit import AuditedFile, AuditEntry, audit_names, read_audit
 from hudi_services.show.look import Look
 from hudi_services.show.page import Column, Lines, Listing, Page, Part
@@ -36,7 +35,7 @@ def audit(look: Look, limit: int, since: str | None, until: str | None, instant:
     """Of actions whose instants are from `since` to `until`, the newest `limit`; with `instant` that one alone, with `path` (a
     part of it, or a glob) those that deleted such files. With one of these two the files are shown, too.
 
-    Raises TimeTravelError for what is no instant and no date or time, CorruptTableError for an entry that is torn.
+    Raises ConfigError for what is no time (`Look.moment`), CorruptTableError for an entry that is torn.
     """
     found = _matching(look, since, until, instant, path)
     entries = list(islice(found, limit))
@@ -54,8 +53,8 @@ def audit(look: Look, limit: int, since: str | None, until: str | None, instant:
 def _matching(
     look: Look, since: str | None, until: str | None, instant: str | None, path: str | None
 ) -> Iterator[tuple[AuditEntry, list[AuditedFile]]]:
-    first = moment_as_time(look.state, since) if since is not None else None
-    last = moment_as_time(look.state, until) if until is not None else None
+    first = look.moment("--since", since) if since is not None else None
+    last = look.moment("--until", until) if until is not None else None
     for name in audit_names(look.storage):
         if (first is not None and name.instant < first) or (last is not None and name.instant > last):
             continue

@@ -16,7 +16,7 @@ _LIMIT = click.Option(
 _SINCE = click.Option(
     ["--since"],
     metavar="TIME",
-    help="Those that began at this instant, date or time (UTC) or later, archived ones too.",
+    help="Those that began at this instant, date or time (UTC) or later, archived ones too; also today, yesterday, 12h, 7d.",
 )
 _ARCHIVED = click.Option(
     ["--archived"], is_flag=True, help="Also those that an archiver moved off the active timeline."
@@ -132,8 +132,12 @@ for each in (
         "files.",
         "hudi-services show audit --table orders --since 2026-01-01 --path order_date=2026-01-31",
         _LIMIT,
-        click.Option(["--since"], metavar="TIME", help="Of this instant, date or time (UTC) or later."),
-        click.Option(["--until"], metavar="TIME", help="Of this instant, date or time (UTC) or earlier."),
+        click.Option(
+            ["--since"],
+            metavar="TIME",
+            help="Of this instant, date or time (UTC) or later; also today, yesterday, 12h, 7d.",
+        ),
+        click.Option(["--until"], metavar="TIME", help="Of this instant, date or time (UTC) or earlier; as --since."),
         click.Option(["--instant"], metavar="INSTANT", help="Only of this action."),
         click.Option(
             ["--path"], metavar="PATH", help="Only files with this in their paths; a glob, if it has one of * ? [."

@@ -9,7 +9,6 @@ from typing import Any
 
 from hoodie.display import span
 from hoodie.model.commit import CommitMetadata
-from hoodie.read.times import moment_as_time
 from hoodie.timeline import WRITE_ACTIONS, Instant
 from hudi_services.show.look import Look
 from hudi_services.show.page import Column, Lines, Listing, Page, Part
@@ -38,7 +37,7 @@ COMMITS = (
 def timeline(look: Look, limit: int, since: str | None = None, *, archived: bool = False) -> Page:
     """The instants of the active timeline, one listing; with `archived`, or `since` as far as that, those of the archive too.
 
-    Raises TimeTravelError for a `since` that is no instant and no date or time.
+    Raises ConfigError for a `since` that is no time (`Look.moment`).
     """
     found = _newest(look, since, archived=archived)
     rows = [instant_row(look, instant) for instant in islice(found, limit)]
@@ -113,7 +112,7 @@ def _newest(look: Look, since: str | None, *, archived: bool) -> Iterator[Instan
     """The newest first, and of the archive no more than whoever asks takes."""
     active = look.state.timeline
     found: Iterator[Instant] = reversed(active.instants)
-    first = moment_as_time(look.state, since) if since is not None else None
+    first = look.moment("--since", since) if since is not None else None
     if archived or (first is not None and not active.covers(first)):
         known = {instant.key for instant in active.instants}  # a killed archiver leaves some in both places
         old = (instant for instant in look.state.archive.newest() if instant.key not in known)

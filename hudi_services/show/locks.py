@@ -7,7 +7,7 @@ from typing import Any
 from hoodie.display import span
 from hoodie.transaction.heartbeat import FOLDER
 from hoodie.transaction.locks import FoundLock, found_locks
-from hoodie.transaction.locks.table_lock import lock_of_server
+from hoodie.transaction.locks.servers import server_lock
 from hudi_services.show.look import Look
 from hudi_services.show.page import Column, Listing, Page
 
@@ -32,8 +32,9 @@ LOCKS = (
 
 
 def locks(look: Look) -> Page:
-    server = lock_of_server(look.storage.base_path, look.clock, look.locking)
-    rows = [*lock_rows(look), *([lock_row(server)] if server is not None else []), *_heartbeats(look)]
+    server = server_lock(look.storage.base_path, look.locking)
+    elsewhere = server.found(look.clock) if server is not None else None
+    rows = [*lock_rows(look), *([lock_row(elsewhere)] if elsewhere is not None else []), *_heartbeats(look)]
     return Page(
         {"table": look.state.properties.name, "locks": rows}, [Listing(LOCKS, rows, empty="the table is not locked")]
     )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, time, timedelta
 from functools import cached_property
 
 from hoodie.clock import Clock, SystemClock
 from hoodie.config import select_keys
 from hoodie.config.key import resolve
 from hoodie.config.lock_keys import LOCK_KEYS
+from hoodie.errors import ConfigError, TimeTravelError
+from hoodie.model.time import Time
+from hoodie.read.times import moment_as_time
 from hoodie.storage import ListedOnce, open_storage
 from hoodie.timeline import Instant, parse_time
 from hoodie.transaction.locks import Locking
@@ -18,6 +22,9 @@ from hoodie.view import TableState, TableView, load_state
 from hudi_services.commandline.flags import ChosenTable
 from hudi_services.entry.retention import options_of
 from hudi_services.entry.table import Table
+
+_UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
+_AGO = re.compile(r"(\d{1,6})([mhd])", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -44,9 +51,8 @@ class Look:
 
     @property
     def locking(self) -> Locking:
-        """By what the registry says that writers of the table exclude each other. Raises ConfigError."""
-        given = self.entry.common if self.entry is not None else {}
-        return Locking.of(resolve(select_keys(given, LOCK_KEYS), LOCK_KEYS))
+        """See `locking_of`."""
+        return locking_of(self.entry)
 
     def began(self, instant: Instant) -> datetime:
         return parse_time(instant.time, self.state.zone)
@@ -56,9 +62,36 @@ class Look:
         time = instant.completion_time
         return parse_time(time, self.state.zone) if time is not None else None
 
+    def moment(self, flag: str, text: str) -> Time:
+        """What the flag says: an instant; an ISO date or time, `today`, `yesterday`, in UTC; or how long ago (30m, 12h, 7d).
+
+        Raises ConfigError for what is none of these.
+        """
+        word = text.strip().lower()
+        midnight = datetime.combine(self.now.astimezone(UTC).date(), time(), UTC)
+        days = {"today": 0, "yesterday": 1}.get(word)
+        ago = _AGO.fullmatch(word)
+        try:
+            if days is not None:
+                return moment_as_time(self.state, midnight - timedelta(days=days))
+            if ago is not None:
+                return moment_as_time(self.state, self.now - int(ago[1]) * _UNITS[ago[2]])
+            return moment_as_time(self.state, text)
+        except (TimeTravelError, OverflowError):
+            raise ConfigError(
+                f"{flag} {text!r:.100} is no time",
+                fix="give an instant (yyyyMMddHHmmssSSS), an ISO date or time, today, yesterday, or how long ago: 30m, 12h, 7d",
+            ) from None
+
     def age(self, moment: datetime) -> float:
         """Seconds since then."""
         return round((self.now - moment).total_seconds(), 3)
+
+
+def locking_of(entry: Table | None) -> Locking:
+    """By what the registry says that writers of a table exclude each other. Raises ConfigError."""
+    given = entry.common if entry is not None else {}
+    return Locking.of(resolve(select_keys(given, LOCK_KEYS), LOCK_KEYS))
 
 
 def look_at(chosen: ChosenTable, clock: Clock | None = None) -> Look:

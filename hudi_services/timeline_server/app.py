@@ -22,7 +22,7 @@ from hoodie.errors import (
     WriteConflictError,
     as_line,
 )
-from hoodie.markers.server import HEALTH_PATH, MARKERS_PATH, SECRET_HEADER
+from hoodie.markers.server import BEGIN_PATH, HEALTH_PATH, MARKERS_PATH, SECRET_HEADER
 from hoodie.model.files import FileSlice
 from hoodie.model.time import Time
 from hudi_services.timeline_server.tables import ServedTable
@@ -36,11 +36,16 @@ _STATUS: Mapping[type[Exception], HTTPStatus] = {
 _LONGEST = 8192  # characters of a path
 
 
-class MarkerRequest(BaseModel):
-    """A file that a task is about to write."""
+class InstantRequest(BaseModel):
+    """An instant that is about to be written."""
 
     table: str = Field(max_length=_LONGEST)
     instant: str = Field(pattern="^[0-9]{14,17}$")
+
+
+class MarkerRequest(InstantRequest):
+    """A file that a task is about to write."""
+
     marker: str = Field(max_length=_LONGEST)
 
 
@@ -92,6 +97,11 @@ def make_app(tables: Mapping[str, ServedTable], secret: str) -> ASGIApp:
     @app.get("/v1/slices")
     def slices(table: str, partition: str | None = None) -> dict[str, Any]:
         return {"table": table, "slices": [_slice(each) for each in named(table).slices(partition)]}
+
+    @app.post(BEGIN_PATH)
+    def begin(asked: InstantRequest) -> dict[str, Any]:
+        named(asked.table).begin(Time.of(asked.instant))
+        return {"begun": asked.instant}
 
     @app.post(MARKERS_PATH)
     async def note(asked: MarkerRequest) -> dict[str, Any]:

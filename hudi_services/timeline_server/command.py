@@ -11,7 +11,7 @@ import click
 
 from hoodie.config.marker_keys import BATCH_INTERVAL_MS, BATCH_THREADS, SERVER_PORT, SERVER_SECRET
 from hoodie.display import counted
-from hoodie.errors import ConfigError, missing_extra
+from hoodie.errors import missing_extra
 from hudi_services.commandline.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
 from hudi_services.registry.find import registry_file
 from hudi_services.registry.load import load_registry
@@ -30,13 +30,9 @@ def _serve(
     threads: int,
     as_json: bool,
 ) -> None:
-    secret = os.environ.get(SERVER_SECRET, "")
-    if not secret:
-        raise ConfigError(
-            "The timeline server has no secret by which it knows its writers",
-            found=f"{SERVER_SECRET} is not set",
-            fix="set it to a long random text, here and for every writer that uses the server",
-        )
+    from hoodie.markers.server import checked_secret  # loads Arrow
+
+    secret = checked_secret(os.environ.get(SERVER_SECRET, ""), SERVER_SECRET)
     places = _places(target_base_path, table, registry)
     try:
         from hudi_services.timeline_server.embedded import listening, web_server

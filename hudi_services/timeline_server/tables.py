@@ -48,6 +48,17 @@ class ServedTable:
                 view = self._views[partition] = TableView(state, None if partition is None else (partition,))
             return view.latest()
 
+    def begin(self, instant: Time) -> None:
+        """An instant begins, perhaps anew, which has deleted its markers: they are read again at the next request.
+
+        Raises PendingInstantError.
+        """
+        with self._lock:
+            self._refuse_others(instant)
+            known = self._batches.pop(instant, None)
+        if known is not None:
+            known.close()
+
     def note(self, instant: Time, marker: str) -> Future[None]:
         """Have a marker written. Raises UnsafePathError; PendingInstantError for an instant that is not being written."""
         return self._taking(instant).request(marker)
@@ -72,18 +83,22 @@ class ServedTable:
         if instant in self._batches:
             return self._batches[instant]
         with self._lock:
-            pending = {each.time for each in self._looked().timeline.pending} if self._batching is not None else set()
-            if instant not in pending:
-                raise PendingInstantError(
-                    f"No markers of instant {instant} of table {self.storage.base_path} are taken",
-                    found="it is not being written",
-                    fix="nothing was noted; find out who asks for it",
-                )
-            for done in set(self._batches) - pending:
-                self._batches.pop(done).close()
+            self._refuse_others(instant)
             if instant not in self._batches:
                 self._batches[instant] = self._begun(instant)
             return self._batches[instant]
+
+    def _refuse_others(self, instant: Time) -> None:
+        """Raises PendingInstantError for an instant that is not being written; what is known of such ones is forgotten."""
+        pending = {each.time for each in self._looked().timeline.pending} if self._batching is not None else set()
+        if instant not in pending:
+            raise PendingInstantError(
+                f"No markers of instant {instant} of table {self.storage.base_path} are taken",
+                found="it is not being written",
+                fix="nothing was noted; find out who asks for it",
+            )
+        for done in set(self._batches) - pending:
+            self._batches.pop(done).close()
 
     def _begun(self, instant: Time) -> MarkerBatches:
         if not isinstance(self.storage, ReplacingStorage) or self._batching is None:

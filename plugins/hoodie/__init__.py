@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hoodie.services.restore.service import Restore
     from hoodie.services.rollback.service import Rollback
     from hoodie.services.sync import SYNC
+    from hoodie.services.ttl.service import TTL
     from hoodie.services.undelete.service import Undelete
     from hoodie.table import HoodieTable
 
@@ -27,6 +28,7 @@ __all__ = [
     "COMPACTION",
     "LOG_COMPACTION",
     "SYNC",
+    "TTL",
     "HoodieError",
     "HoodieTable",
     "Restore",
@@ -47,6 +49,7 @@ _LATER = {
     "Restore": "hoodie.services.restore.service",
     "Rollback": "hoodie.services.rollback.service",
     "SYNC": "hoodie.services.sync",
+    "TTL": "hoodie.services.ttl.service",
     "Undelete": "hoodie.services.undelete.service",
 }
 

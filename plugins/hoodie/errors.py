@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import ClassVar
 
 # Remedies that messages name. Both are Hudi's own commands: this project has none of its own for them yet.
@@ -128,6 +129,10 @@ class PendingInstantError(HoodieError):
     retryable = True  # that writer ends, or counts as dead
 
 
+class KnownKeyError(HoodieError):
+    """A row to insert has a key that the table has, and the insert was to fail then."""
+
+
 class WriteConflictError(HoodieError):
     """Another writer has changed meanwhile what this one was about to change; nothing of this one is left."""
 
@@ -145,6 +150,12 @@ class DuplicateKeyError(WriteConflictError):
     """
 
     retryable = False
+
+
+class StaleRowsError(HoodieError):
+    """Rows that were computed from a table are to be written to it, and it was changed in between. Nothing was written."""
+
+    retryable = True  # computed again, they are of today
 
 
 class NotCommittedError(HoodieError):
@@ -169,7 +180,15 @@ class UnsafeDeleteError(UnsafePathError):
 
 
 class DeleteCapError(HoodieError):
-    """A run would delete more than it may unasked; nothing was changed."""
+    """A run would delete more than it may unasked; nothing was changed. Somebody may agree to its plan, by `digest`: empty where
+    only the text of the error has come through."""
+
+    def __init__(self, what: str, *, found: str | None = None, fix: str | None = None, digest: str = "") -> None:
+        super().__init__(what, found=found, fix=fix)
+        self.digest = digest
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return partial(DeleteCapError, found=self.found, fix=self.fix, digest=self.digest), (self.what,)
 
 
 class UndeleteError(HoodieError):
@@ -206,6 +225,10 @@ class CatalogError(HoodieError):
     """A metastore or HiveServer2 cannot be reached, or refused what was asked. The table itself is not touched."""
 
     retryable = True  # servers are started again, and a sync begins where the last one ended
+
+
+class SqlError(HoodieError, ValueError):
+    """A statement of SQL cannot be read, or asks for what is not there."""
 
 
 class RegistryError(HoodieError):

@@ -50,6 +50,7 @@ from hoodie.view.access import TableAccess
 from hoodie.view.savepoints import savepoints
 from hoodie.view.shown import shown_table
 from hoodie.view.table_schema import table_schema
+from hoodie.write.drop import drop_partitions, named_partitions
 from hoodie.write.execute import WriteHooks, WriteResult, execute_write
 from hoodie.write.input import write_input
 from hoodie.write.plan import chosen_operation
@@ -156,14 +157,19 @@ class HoodieTable(Shows):
         options: Mapping[str, object] | None = None,
         *,
         schema: pa.Schema | None = None,
+        deletions: str | None = None,
         extra_metadata: Mapping[str, str] | None = None,
         hooks: WriteHooks | None = None,
     ) -> WriteResult:
         """Write rows in one commit: `insert`, `bulk_insert`, `upsert` (default) or `delete`.
 
+        Or in place of other rows: `insert_overwrite` of all that is in their partitions, `insert_overwrite_table` of all that is
+        in the table. For `delete_partition` the rows only name partitions by their columns (see `delete_partitions`).
+
         `rows` is anything with the Arrow C stream: a pyarrow Table, RecordBatch or RecordBatchReader, a DataFrame of pandas or
         polars, a relation of DuckDB. What is long and not a Table is read in pieces (see `hoodie.write.input`). Or it is what
-        the engine takes as input, together with its Arrow `schema`. For a delete the key and partition columns are enough.
+        the engine takes as input, together with its Arrow `schema`. For a delete the key and partition columns are enough. Of an
+        upsert `deletions` names a boolean column, which is not stored: where it is true the row's key is deleted.
         `options` are any of Hudi's: those of `hoodie.config.write_keys`, those of the table, which are compared with it, and
         those that ask for services after the commit (`hoodie.services.after_write`), whose outcome is in the result.
 
@@ -172,9 +178,45 @@ class HoodieTable(Shows):
         after = AfterWrite.of(given_options(options))
         operation = chosen_operation(operation, after.options)
         own = select_keys(after.options, (*CREATE_KEYS, *WRITE_KEYS))
-        with write_input(self.access, rows, schema, operation, own) as given:
-            extra, hooks = {} if extra_metadata is None else extra_metadata, WriteHooks() if hooks is None else hooks
-            result = execute_write(self.access, given.rows, given.schema, operation, own, extra, hooks)
+        extra, hooks = {} if extra_metadata is None else extra_metadata, WriteHooks() if hooks is None else hooks
+        names = named_partitions(operation, own)
+        if names is not None:
+            return self._dropped(names, after, extra)
+        with write_input(self.access, rows, schema, operation, own, deletions) as given:
+            result = execute_write(self.access, given, operation, own, extra, hooks)
+        return replace(result, services=after.run(self.access))
+
+    @call("dropping partitions", changes=True)
+    def delete_partitions(
+        self,
+        partitions: Sequence[str],
+        options: Mapping[str, object] | None = None,
+        *,
+        extra_metadata: Mapping[str, str] | None = None,
+    ) -> WriteResult:
+        """Take whole partitions out of the table in one commit. Later cleans delete their files; until then they can be read as
+        of before.
+
+        `partitions` are their paths, such as `day=2026-01-01`; `*` stands for anything. `options` are those of a write. Raises
+        ConfigError, PendingInstantError when a compaction or clustering of one of their files waits, LockHeldError.
+        """
+        after = AfterWrite.of(given_options(options))
+        return self._dropped(partitions, after, {} if extra_metadata is None else extra_metadata)
+
+    @call("emptying a table", changes=True)
+    def truncate(
+        self, options: Mapping[str, object] | None = None, *, extra_metadata: Mapping[str, str] | None = None
+    ) -> WriteResult:
+        """Take all rows out of the table in one commit. Its columns stay, and its files until they are cleaned.
+
+        `options` are those of a write. Raises PendingInstantError when a clustering waits, LockHeldError.
+        """
+        after = AfterWrite.of(given_options(options))
+        return self._dropped(None, after, {} if extra_metadata is None else extra_metadata)
+
+    def _dropped(self, partitions: Sequence[str] | None, after: AfterWrite, extra: Mapping[str, str]) -> WriteResult:
+        own = select_keys(after.options, (*CREATE_KEYS, *WRITE_KEYS))
+        result = drop_partitions(self.access, partitions, own, extra)
         return replace(result, services=after.run(self.access))
 
     @call("planning a read")

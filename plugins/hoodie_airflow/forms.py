@@ -18,11 +18,17 @@ def form(fields: Iterable[Field]) -> dict[str, Param]:
     }
 
 
-def asked(context: Any, mode: str = "") -> Asked:
-    """What a run is asked for, by its form and by Airflow; `mode` is the step's."""
+DIGEST = "digest"
+"""In the result of a task that stopped to ask: of the plan that a person may agree to."""
+
+
+def asked(context: Any, mode: str = "", agreed_in: str = "") -> Asked:
+    """What a run is asked for, by its form and by Airflow; `mode` is the step's. `agreed_in` is the task that has asked a
+    person, who has agreed: to no plan where it had nothing to ask."""
     run = context["dag_run"]
     interval = (run.data_interval_start, run.data_interval_end) if run.data_interval_start else None
-    return Asked(mode, context["params"], run.run_type.value, interval)
+    found = (context["ti"].xcom_pull(task_ids=agreed_in) or {}) if agreed_in else {}
+    return Asked(mode, context["params"], run.run_type.value, interval, found.get(DIGEST) or "")
 
 
 def wants_explanation(context: Any) -> bool:

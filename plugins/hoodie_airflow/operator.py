@@ -34,9 +34,17 @@ class HudiServiceOperator(SparkSubmitOperator):
     """
 
     def __init__(
-        self, *, table: Table, entry: ServiceEntry[Any], mode: str = "", asks: str = "", **kwargs: Any
+        self,
+        *,
+        table: Table,
+        entry: ServiceEntry[Any],
+        mode: str = "",
+        asks: str = "",
+        agreed_in: str = "",
+        **kwargs: Any,
     ) -> None:
-        """`mode` is the step's, for the arguments of the entry; the error `asks` is a question instead of a failure."""
+        """`mode` is the step's, for the arguments of the entry; the error `asks` is a question instead of a failure, and the task
+        `agreed_in` has asked one that was agreed to."""
         section = entry.section_of(table)
         assert isinstance(section, SparkSection), "a DAG is made only for what the registry has"
         kwargs.setdefault("application", str(SPARK_APPS / str(entry.command.application)))
@@ -55,12 +63,15 @@ class HudiServiceOperator(SparkSubmitOperator):
         self.entry = entry
         self.mode = mode
         self.asks = asks
+        self.agreed_in = agreed_in
         self._child: Child | None = None
 
     def execute(self, context: Any) -> dict[str, Any] | None:
         """Run it and wait. Returns the service's result; None for an explained plan, which is an XCom of its own."""
         try:
-            arguments = self.entry.called_with(self.table, asked(context, self.mode)).as_flags(self.table.base_path)
+            arguments = self.entry.called_with(self.table, asked(context, self.mode, self.agreed_in)).as_flags(
+                self.table.base_path
+            )
         except (HoodieError, ValueError) as error:
             raise refused(error, context) from None
         arguments += ["--explain"] if wants_explanation(context) else []

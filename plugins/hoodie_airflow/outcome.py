@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from airflow.sdk.exceptions import AirflowFailException
 
 from hoodie.errors import HoodieError
 from hoodie_airflow.assets import outlet, table_asset
+from hoodie_airflow.forms import DIGEST
 from hoodie_airflow.output import Output, beside_log, logs_go_elsewhere
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
@@ -40,7 +41,7 @@ def told(
     match report:
         case Failure() if report.error == asks:
             _log.warning("%s", report.block())
-            return {"message": report.block(), ASKS: True}
+            return {"message": report.block(), ASKS: True, DIGEST: report.digest}
         case Failure():
             raise failed(report, context, output.left(_log.info) if output is not None else None)
         case Explained():
@@ -80,27 +81,29 @@ def _done(result: ServiceResult, table: Table, entry: ServiceEntry[Any], context
 def _explained(explained: Explained, context: Any) -> None:
     for line in explained.text.splitlines():
         _log.info("%s", line)
-    context["ti"].xcom_push(PLAN, _bounded(explained.plan, context))
+    context["ti"].xcom_push(PLAN, bounded(explained.plan, "files", PLAN, ("service", "reason"), context))
 
 
-def _bounded(plan: Mapping[str, Any], context: Any) -> dict[str, Any]:
-    """The plan, without its last files where it is too large for an XCom: all of it is then in a file that it names, or only in
-    the log, which has it as text."""
-    whole = json.dumps(plan, default=str)
+def bounded(values: Mapping[str, Any], many: str, name: str, needed: Sequence[str], context: Any) -> dict[str, Any]:
+    """Values for an XCom. Where they are too large the last of those in the list `many` are left out, and facts but the `needed`.
+
+    All of it is then in a file that they name, or only in the log, which has it as text.
+    """
+    whole = json.dumps(values, default=str)
     if len(whole) <= _XCOM_BYTES:
-        return dict(plan)
+        return dict(values)
     place = "the log of this task"
     if not logs_go_elsewhere():
-        file = beside_log(context, "plan.json")
+        file = beside_log(context, f"{name}.json")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(whole)
-        _log.info("The whole plan: %s", file)
+        _log.info("The whole %s: %s", name, file)
         place = str(file)
-    kept = list(plan.get("files", ()))
-    facts = {name: value for name, value in plan.items() if name != "files"}
+    kept = list(values.get(many, ()))
+    facts = {key: value for key, value in values.items() if key != many}
     if len(json.dumps(facts, default=str)) > _XCOM_BYTES // 2:
-        facts = {name: plan[name] for name in ("service", "reason") if name in plan}
+        facts = {key: values[key] for key in needed if key in values}
     while kept and len(json.dumps(kept, default=str)) > _XCOM_BYTES // 2:
         kept = kept[: len(kept) // 2]
-    left_out = len(plan.get("files", ())) - len(kept)
-    return {**facts, "files": kept, "files_left_out": left_out, "whole_plan": place}
+    left_out = len(values.get(many, ())) - len(kept)
+    return {**facts, many: kept, f"{many}_left_out": left_out, f"whole_{name}": place}

@@ -55,8 +55,12 @@ def _service_task(table: Table, step: Run, entries: Entries) -> BaseOperator:
     """By spark-submit, or in the worker when the service needs no Spark."""
     entry = entry_named(step.service, entries)
     if entry.command.application is None:
-        return HudiWorkerOperator(task_id=step.task_id, table=table, entry=entry, mode=step.mode)
-    return HudiServiceOperator(task_id=step.task_id, table=table, entry=entry, mode=step.mode, asks=step.asks)
+        operator: type[HudiWorkerOperator | HudiServiceOperator] = HudiWorkerOperator
+    else:
+        operator = HudiServiceOperator
+    return operator(
+        task_id=step.task_id, table=table, entry=entry, mode=step.mode, asks=step.asks, agreed_in=step.agreed_in
+    )
 
 
 def _variable(switch: str, table: Table) -> str:

@@ -24,12 +24,24 @@ class HudiWorkerOperator(BaseOperator):
     of all. A catalog that is down is tried again; a wrong option, or a table of that name that is another, is not.
     """
 
-    def __init__(self, *, table: Table, entry: ServiceEntry[Any], mode: str = "", **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *,
+        table: Table,
+        entry: ServiceEntry[Any],
+        mode: str = "",
+        asks: str = "",
+        agreed_in: str = "",
+        **kwargs: Any,
+    ) -> None:
+        """`mode`, `asks` and `agreed_in` as in `HudiServiceOperator`."""
         super().__init__(pool=table.pool, outlets=[outlet(table, entry)], **kwargs)
         # No template fields: options may hold a password, and rendered fields are shown.
         self.table = table
         self.entry = entry
         self.mode = mode
+        self.asks = asks
+        self.agreed_in = agreed_in
 
     def execute(self, context: Any) -> dict[str, Any] | None:
         """Returns the service's result; None for an explained plan."""
@@ -37,7 +49,7 @@ class HudiWorkerOperator(BaseOperator):
         from hoodie.engine import LocalEngine
 
         try:
-            arguments = self.entry.called_with(self.table, asked(context, self.mode))
+            arguments = self.entry.called_with(self.table, asked(context, self.mode, self.agreed_in))
         except (HoodieError, ValueError) as error:
             raise refused(error, context) from None
         report: Report
@@ -49,7 +61,7 @@ class HudiWorkerOperator(BaseOperator):
             )
         except TOLD as error:
             report = Failure.of(error)
-        return told(report, self.table, self.entry, context, None)
+        return told(report, self.table, self.entry, context, None, self.asks)
 
 
 def _explained(task: Task, service: str) -> Explained:

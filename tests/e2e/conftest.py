@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -23,6 +24,11 @@ from tests.support.servers import free_port
 
 DAYS = 2
 FIRST, LAST = date(2013, 1, 29), date(2013, 1, 30)
+GUARDED = {
+    "name": "guarded",
+    "engine": "local",
+    "clean": {"hoodie": {"hoodie.clean.commits.retained": 1, "hoodie.delete.max.files": 1}},
+}
 
 
 @dataclass(frozen=True)
@@ -63,11 +69,24 @@ class Running:
     api: AirflowApi
     metastore_port: int  # where the table `catalogued` is synced; nobody listens there at first
 
+    def states(self, dag: str, run: str) -> dict[str, str]:
+        """Of a run's tasks."""
+        return {task["task_id"]: task["state"] for task in self.api.tasks(dag, run)}
+
+    def ended(self, dag: str, run: str) -> dict[str, str]:
+        """The states of a run's tasks at its end."""
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline:
+            if self.api.get(f"/dags/{dag}/dagRuns/{run.replace('+', '%2B')}")["state"] in ("success", "failed"):
+                return self.states(dag, run)
+            time.sleep(1)
+        raise AssertionError(f"{run} of {dag} does not end: {self.states(dag, run)}")
+
 
 @pytest.fixture(scope="session")
 def airflow(demo: Demo) -> Iterator[Running]:
-    """The demo's Airflow again; beside its tables one that is synced, one without a Spark connection, one to reject, and one with
-    a mistake."""
+    """The demo's Airflow again; beside its tables one that is synced, one without a Spark connection, one to reject, one whose
+    cleans must ask, and one with a mistake."""
     metastore_port = free_port()
     registry = yaml.safe_load((PROJECT / "tables.yaml").read_text())
     flights, _, history = registry["tables"]
@@ -82,6 +101,7 @@ def airflow(demo: Demo) -> Iterator[Running]:
         },
         {**flights, "name": "unconnected", "base_path": "${HUDI_LAKE}/unconnected", "connection": "nowhere"},
         {**history, "name": "rejected", "base_path": "${HUDI_LAKE}/rejected"},
+        {**GUARDED, "base_path": "${HUDI_LAKE}/guarded"},
         {**flights, "name": "misspelt", "base_path": "${HUDI_LAKE}/misspelt", "operatoin": "upsert"},
     ]
     file = demo.folder / "tables.yaml"
@@ -90,7 +110,7 @@ def airflow(demo: Demo) -> Iterator[Running]:
     land(home.landing / "flights", FIRST, date(2013, 1, 31))  # a day more than the demo loaded
     with running(home) as api:
         dags = ["hudi_ingest__flights", "hudi_clean__flights", "hudi_ingest__unconnected"]
-        dags += ["hudi_bootstrap__rejected", "hudi_ingest__rejected"]
+        dags += ["hudi_bootstrap__rejected", "hudi_ingest__rejected", "hudi_clean__guarded"]
         wait_for_dags(api, dags)
         for dag in dags:
             api.unpause(dag)

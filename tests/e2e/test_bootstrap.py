@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from hoodie import HoodieTable
@@ -15,20 +13,10 @@ from tests.e2e.conftest import Running
 pytestmark = pytest.mark.e2e
 
 
-def _ended(airflow: Running, dag: str, run: str) -> dict[str, str]:
-    """The states of a run's tasks at its end."""
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        if airflow.api.get(f"/dags/{dag}/dagRuns/{run.replace('+', '%2B')}")["state"] in ("success", "failed"):
-            return {task["task_id"]: task["state"] for task in airflow.api.tasks(dag, run)}
-        time.sleep(1)
-    raise AssertionError(f"{run} of {dag} does not end: {airflow.api.tasks(dag, run)}")
-
-
 def test_the_demos_history_was_approved_and_not_copied(airflow: Running) -> None:
     (run,) = airflow.api.runs(BOOTSTRAP)
     name = run["dag_run_id"]
-    states = _ended(airflow, BOOTSTRAP, name)
+    states = airflow.ended(BOOTSTRAP, name)
     assert set(states) == {"preflight", "approve", "bootstrap", "validate", "ingestion_on"}
     assert set(states.values()) == {"success"}
     asked = airflow.api.question(BOOTSTRAP, name, "approve")
@@ -52,10 +40,10 @@ def test_nothing_is_ingested_or_written_without_approval(airflow: Running) -> No
     """A run of ingestion before the bootstrap would make a table without history."""
     ingest, bootstrap = "hudi_ingest__rejected", "hudi_bootstrap__rejected"
     early, asked = airflow.api.trigger(ingest, {}), airflow.api.trigger(bootstrap, {})
-    assert _ended(airflow, ingest, early) == {"bootstrapped": "success", "ingest": "skipped"}
+    assert airflow.ended(ingest, early) == {"bootstrapped": "success", "ingest": "skipped"}
     assert "rejected" in answer(airflow.api, bootstrap, asked, "approve", "Reject")
-    states = _ended(airflow, bootstrap, asked)
+    states = airflow.ended(bootstrap, asked)
     assert states.pop("preflight") == states.pop("approve") == "success"
     assert set(states.values()) == {"skipped"}
-    assert _ended(airflow, ingest, airflow.api.trigger(ingest, {}))["ingest"] == "skipped"
+    assert airflow.ended(ingest, airflow.api.trigger(ingest, {}))["ingest"] == "skipped"
     assert not (airflow.home.lake / "rejected").exists()

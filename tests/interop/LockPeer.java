@@ -8,6 +8,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hudi.client.transaction.lock.models.LockGetResult;
 import org.apache.hudi.client.transaction.lock.models.LockProviderHeartbeatManager;
 import org.apache.hudi.client.transaction.lock.models.LockUpsertResult;
@@ -18,10 +19,12 @@ import org.apache.hudi.common.config.TypedProperties;
 import org.apache.hudi.common.lock.LockProvider;
 import org.apache.hudi.common.util.Option;
 import org.apache.hudi.common.util.collection.Pair;
+import org.apache.hudi.hive.transaction.lock.HiveMetastoreBasedLockProvider;
+import org.apache.hudi.storage.hadoop.HadoopStorageConfiguration;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hudi's own lock providers, asked line by line. Arguments: "zookeeper" or the URL of the object that is the storage-based lock, then
+ * Hudi's own lock providers, asked line by line. Arguments: "zookeeper", "implicit", "hive" or the URL of the object that is the storage-based lock, then
  * options as key=value. Hudi's client for locks on S3 is in a bundle of its own that is not to be had here: this one sends the same
  * conditional requests.
  */
@@ -39,13 +42,7 @@ public class LockPeer implements StorageLockClient {
       String[] pair = arguments[index].split("=", 2);
       properties.setProperty(pair[0], pair[1]);
     }
-    LockProvider<?> provider = arguments[0].equals("zookeeper")
-        ? new ZookeeperBasedLockProvider(new LockConfiguration(properties), null)
-        : new StorageBasedLockProvider(
-            "hudis-own-uuid", properties,
-            (owner, millis, renew) -> new LockProviderHeartbeatManager(owner, millis, renew),
-            (owner, file, given) -> new LockPeer(URI.create(arguments[0])),
-            LoggerFactory.getLogger(StorageBasedLockProvider.class), null);
+    LockProvider<?> provider = provider(arguments[0], properties);
     BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
     System.out.println("> ready");
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
@@ -54,6 +51,9 @@ public class LockPeer implements StorageLockClient {
         switch (words[0]) {
           case "lock":
             System.out.println("> " + provider.tryLock(Long.parseLong(words[1]), TimeUnit.MILLISECONDS));
+            break;
+          case "node":
+            System.out.println("> " + ZookeeperBasedImplicitBasePathLockProvider.getLockBasePath(words[1]));
             break;
           case "unlock":
             provider.unlock();
@@ -67,6 +67,24 @@ public class LockPeer implements StorageLockClient {
       }
     }
     Runtime.getRuntime().halt(0);
+  }
+
+  private static LockProvider<?> provider(String which, TypedProperties properties) {
+    switch (which) {
+      case "zookeeper":
+        return new ZookeeperBasedLockProvider(new LockConfiguration(properties), null);
+      case "implicit":
+        return new ZookeeperBasedImplicitBasePathLockProvider(new LockConfiguration(properties), null);
+      case "hive":
+        return new HiveMetastoreBasedLockProvider(
+            new LockConfiguration(properties), new HadoopStorageConfiguration(new Configuration()));
+      default:
+        return new StorageBasedLockProvider(
+            "hudis-own-uuid", properties,
+            (owner, millis, renew) -> new LockProviderHeartbeatManager(owner, millis, renew),
+            (owner, file, given) -> new LockPeer(URI.create(which)),
+            LoggerFactory.getLogger(StorageBasedLockProvider.class), null);
+    }
   }
 
   @Override

@@ -73,12 +73,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=_needs_15)
 
 
+_WITH_SERVERS = ("test_hive_", "test_trino", "test_cloud_")
+
+
 class _SideBySide(LoadScopeScheduling):
-    """Each process takes a test at a time, but modules of Hive sync whole: their tests share servers."""
+    """Each process takes a test at a time, but some modules whole: their tests share servers."""
 
     def _split_scope(self, nodeid: str) -> str:
         module = nodeid.partition("::")[0]
-        return module if Path(module).name.startswith("test_hive_") else nodeid
+        return module if Path(module).name.startswith(_WITH_SERVERS) else nodeid
 
 
 @pytest.hookimpl(optionalhook=True)

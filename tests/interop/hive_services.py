@@ -40,11 +40,33 @@ class JavaService(Server):
 def start_metastore(port: int | None = None) -> JavaService:
     """A Hive 2.3 metastore over Thrift."""
     folder, port = Path(tempfile.mkdtemp(prefix="hive-metastore-")), port or free_port()
-    _write_site(folder, {})
+    # Trino knows the local disk by local:///, which Hadoop does not.
+    _write_site(folder, {"fs.local.impl": "org.apache.hadoop.fs.ProxyLocalFileSystem"})
     jars = _pyspark(PYTHON) / "jars"
     memory = ["-Xmx400m", f"-Dderby.stream.error.file={folder}/derby.log"]
     main = ["org.apache.hadoop.hive.metastore.HiveMetaStore", "-p", port]
     return JavaService("metastore", ["java", *memory, "-cp", f"{folder}:{jars}/*", *main], port, folder)
+
+
+def start_locking_metastore(classes: str, timeout_s: int) -> JavaService:
+    """A Hive 2.3 metastore that has locks, and gives those away of which it does not hear for so long.
+
+    `classes` is the path of the peers that Java compiled.
+    """
+    folder, port = Path(tempfile.mkdtemp(prefix="locking-metastore-")), free_port()
+    housekeeper = {
+        "hive.txn.manager": "org.apache.hadoop.hive.ql.lockmgr.DbTxnManager",
+        "hive.support.concurrency": "true",
+        "hive.compactor.initiator.on": "true",
+        "hive.txn.timeout": f"{timeout_s}s",
+        "hive.timedout.txn.reaper.start": "1s",
+        "hive.timedout.txn.reaper.interval": "1s",
+    }
+    _write_site(folder, housekeeper)
+    memory = ["-Xmx400m", f"-Dderby.stream.error.file={folder}/derby.log"]
+    return JavaService(
+        "metastore", ["java", *memory, "-cp", f"{folder}:{classes}", "LockingMetastore", "-p", port], port, folder
+    )
 
 
 def start_hive_metastore() -> JavaService:

@@ -11,12 +11,12 @@ from tests.interop import peer_env
 
 
 def compiled(folder: Path) -> str:
-    """The class path of Hudi's bundle, with the class that asks its lock providers."""
+    """The class path of Hudi's bundle, with the class that asks its lock providers, and a metastore that has locks."""
     peer_env.ensure()
     (jars,) = (peer_env.PEER / "venv").glob("lib/python*/site-packages/pyspark/jars")
     libraries = f"{peer_env.BUNDLES['1.2.0']}:{jars}/*"
-    source = Path(__file__).with_name("LockPeer.java")
-    subprocess.run(["javac", "-nowarn", "-cp", libraries, "-d", str(folder), str(source)], check=True)
+    sources = [str(Path(__file__).with_name(name)) for name in ("LockPeer.java", "LockingMetastore.java")]
+    subprocess.run(["javac", "-nowarn", "-cp", libraries, "-d", str(folder), *sources], check=True)
     return f"{folder}:{libraries}"
 
 

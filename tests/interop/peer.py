@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,6 +54,18 @@ class HudiPeer:
         self._process.stdin.write(json.dumps({"command": command, **arguments}) + "\n")
         self._process.stdin.flush()
         return self._answer()
+
+    @contextmanager
+    def still(self) -> Iterator[None]:
+        """It stands still for the time of the block, in the middle of whatever it does."""
+        processes = _with_children(self._process.pid)
+        for each in processes:
+            os.kill(each, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for each in processes:
+                os.kill(each, signal.SIGCONT)
 
     def read(self, path: object, **options: object) -> pa.Table:
         """A snapshot as Hudi sees it, meta columns included."""
@@ -130,3 +144,8 @@ class HFileContent:
 
 class PeerError(RuntimeError):
     """What Hudi answered instead of a result."""
+
+
+def _with_children(process: int) -> list[int]:
+    below = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [process, *(each for child in below for each in _with_children(int(child)))]

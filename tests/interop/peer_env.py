@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import shutil
 import subprocess
 import sys
 import venv
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -14,6 +18,7 @@ PEER = ROOT / ".peer"
 PYTHON = PEER / "venv" / "bin" / "python"
 BUNDLES = {version: PEER / "jars" / f"hudi-spark3.5-bundle_2.12-{version}.jar" for version in ("1.2.0", "0.15.0")}
 HIVE = PEER / "hive-4.0.1"
+TRINO = PEER / "trino-483"
 
 
 def ensure() -> None:
@@ -33,15 +38,52 @@ def ensure() -> None:
         _maven("dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={jar.parent}")
 
 
+@contextmanager
+def fetched(folder: Path) -> Iterator[Path | None]:
+    """Where to fetch what is to be in `folder`, which it becomes at the end; None when it is there. One process at a time."""
+    PEER.mkdir(exist_ok=True)
+    with open(PEER / "fetching.lock", "w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        if folder.exists():
+            yield None
+            return
+        begun = folder.with_name(folder.name + ".part")
+        shutil.rmtree(begun, ignore_errors=True)
+        yield begun
+        begun.rename(folder)
+
+
 def ensure_hive() -> None:
     """The jars of Apache Hive's own servers (300 MB), which one file of tests starts."""
     ensure()
-    if not HIVE.exists():
-        begun = HIVE.with_name("hive.part")
-        pom = Path(__file__).with_name("hive-pom.xml")
-        scope = "-DincludeScope=runtime"
-        _maven("-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={begun}", scope)
-        begun.rename(HIVE)
+    with fetched(HIVE) as begun:
+        if begun is not None:
+            pom = Path(__file__).with_name("hive-pom.xml")
+            scope = "-DincludeScope=runtime"
+            _maven("-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={begun}", scope)
+
+
+def ensure_trino() -> None:
+    """Trino, its Hudi connector, and the Java that it needs (370 MB), which one file of tests starts."""
+    ensure()
+    with fetched(TRINO) as begun:
+        if begun is not None:
+            _fetch_trino(begun)
+
+
+def _fetch_trino(folder: Path) -> None:
+    here, plugin = Path(__file__).parent, folder / "plugin" / "hudi"
+    for module, jars in {"trino-main": folder / "lib", "trino-hudi": plugin}.items():
+        pom = ("-f", str(here / "trino-pom.xml"), f"-Dmodule={module}")
+        _maven(*pom, "dependency:copy-dependencies", f"-DoutputDirectory={jars}", "-DincludeScope=runtime")
+    for spi in plugin.glob("trino-spi-*.jar"):
+        spi.unlink()  # a plugin has that of the server
+    with zipfile.ZipFile(plugin / "services.jar", "w") as jar:
+        jar.writestr("META-INF/services/io.trino.spi.Plugin", "io.trino.plugin.hudi.HudiPlugin")
+    command = ["javac", "--release", "17", "-d", str(folder / "launcher"), str(here / "StartTrino.java")]
+    subprocess.run(command, check=True)
+    java = ["--no-deps", "--target", str(folder / "java"), "-r", str(ROOT / "requirements" / "trino.lock")]
+    subprocess.run([str(PYTHON), "-m", "pip", "install", "-q", "--require-hashes", *java], check=True)
 
 
 def _maven(*arguments: str) -> None:

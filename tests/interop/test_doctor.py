@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from hoodie import CLEAN, HoodieTable
+from hoodie.clock import SystemClock
 from hoodie.timeline import Action
+from hoodie.view.metadata_table import read_metadata_table
+from tests.interop.peer import PeerError
 from tests.interop.rows import rows
+from tests.support.metadata_tables import ALL, tell
 
 pytestmark = pytest.mark.interop
 
@@ -123,36 +129,158 @@ def test_a_mended_table_is_one_that_hudi_reads_and_writes(hudi12, tmp_path):
 
 
 def test_keys_that_stand_twice(hudi12, tmp_path):
-    """As repair_deduplicate finds them: by key, in a partition."""
-    table = filled(tmp_path)
+    """repair_deduplicate: it writes the files of a partition that hold such keys anew, each key once."""
+    table, out = filled(tmp_path / "table"), tmp_path / "repaired"
     for _ in range(2):
         table.write(pa.table({"id": ["a", "n"], "part": ["p", "p"], "ts": [7, 7]}), "bulk_insert")
-    call(hudi12, table, "show_commits")
-    name = table.base_path.replace("/", "_").replace("-", "_").strip("_")
-    twice = hudi12.sql(
-        f"select _hoodie_partition_path p, _hoodie_record_key k from {name} group by 1, 2 having count(*) > 1 order by 2"
-    )
+    where = {"duplicated_partition_path": "'part=p'", "repaired_output_path": f"'{out}'"}
+    call(hudi12, table, "repair_deduplicate", **where, dedupe_type="'upsert_type'", dry_run="true")
+    kept = sorted(key for file in out.glob("*.parquet") for key in pq.read_table(file)["id"].to_pylist())
     (told,) = table.diagnose(deep=True).of("duplicate-keys")
+    keys, _, groups = told.found.partition(f"; {kept[0]!r} in file groups ")
     assert told.path == "part=p"
-    assert told.found == f"{len(twice)} keys: {', '.join(repr(row['k']) for row in twice)}"
+    assert keys == f"{len(kept)} keys: {', '.join(map(repr, kept))}"
+    assert set(groups.split(", ")) < {file.name.partition("_")[0] for file in out.glob("*.parquet")}
 
 
-def test_files_against_the_metadata_table(hudi12, tmp_path):
-    """validate_metadata_table_files, of a table of Hudi's."""
-    path = str(tmp_path / "theirs")
-    options = {
-        "hoodie.table.name": "trips",
-        "hoodie.datasource.write.recordkey.field": "id",
-        "hoodie.datasource.write.partitionpath.field": "part",
-        "hoodie.metadata.enable": "true",
-    }
-    for step in range(2):
-        hudi12.write(path, pa.table({"id": ["a", "b"], "part": ["p", "q"], "ts": [step, step]}), options)
-    table = HoodieTable.open(path)
-    assert [each for each in table.diagnose(deep=True).findings if each.severity != "note"] == []
+MINE = {
+    "hoodie.table.name": "trips",
+    "hoodie.datasource.write.recordkey.field": "id",
+    "hoodie.datasource.write.partitionpath.field": "part",
+    "hoodie.datasource.write.precombine.field": "ts",
+    "hoodie.datasource.write.table.type": "MERGE_ON_READ",
+    "hoodie.metadata.enable": "true",
+}
+
+
+def with_metadata_table(hudi, path, version):
+    for step in range(3):
+        batch = pa.table({"id": ["a", "b"], "part": ["p", "q"], "ts": [step, step]})
+        hudi.write(path, batch, {**MINE, "hoodie.write.table.version": version})
+    for each in Path(path).rglob("*.crc"):  # Hadoop's own checksums
+        each.unlink()
+    return HoodieTable.open(path)
+
+
+def as_hudi_reads(hudi, table, *, metadata):
+    """id -> ts; None where its read fails."""
+    try:
+        found = hudi.read(table.base_path, **{"hoodie.metadata.enable": str(metadata).lower()})
+    except PeerError:
+        return None
+    return {row["id"]: row["ts"] for row in found.to_pylist()}
+
+
+def nothing(table):
+    pass
+
+
+def lost_base(table):
+    Path(table.base_path, base(table, "p")).unlink()
+
+
+def short_base(table):
+    file = Path(table.base_path, base(table, "p"))
+    file.write_bytes(file.read_bytes()[:-100])
+
+
+def an_orphan(table):
+    later = int(table.timeline.commits[-1].time) + 1
+    Path(table.base_path, f"p/aaaa-0_0-1-2_{later}.parquet").write_bytes(
+        Path(table.base_path, base(table, "p")).read_bytes()
+    )
+
+
+def forgotten_log(table):
+    log = next(each for each in table.file_slices() if each.partition == "p").log_files[-1]
+    tell(table.base_path, {"p": {log.info.name: (0, True)}})
+
+
+def forgotten_partition(table):
+    names = [
+        path.name for path in Path(table.base_path, "p").iterdir() if path.suffix == ".parquet" or ".log." in path.name
+    ]
+    tell(table.base_path, {"p": dict.fromkeys(names, (0, True)), ALL: {"p": (0, True)}})
+
+
+def lost_last_commit(table):
+    timeline = Path(table.base_path, ".hoodie/metadata", table.state().layout.folder)
+    max(timeline.glob("*.deltacommit")).unlink()
+
+
+def torn_hfile(table):
+    file = next(Path(table.base_path, ".hoodie/metadata/files").glob("*.hfile"))
+    file.write_bytes(file.read_bytes()[:-50])
+
+
+def no_metadata_table(table):
+    shutil.rmtree(Path(table.base_path, ".hoodie/metadata"))
+
+
+DAMAGES = [  # what is done, what is found, and how Hudi reads with its metadata table: right, otherwise, or not at all
+    (nothing, set(), "right"),
+    (lost_base, {"missing-file"}, "fails"),
+    (short_base, {"file-size"}, "fails"),
+    (an_orphan, {"orphan-file"}, "right"),
+    (forgotten_log, {"metadata-missing-file"}, "otherwise"),
+    (forgotten_partition, {"metadata-partition"}, "otherwise"),
+    (lost_last_commit, {"metadata-behind", "metadata-missing-file"}, "otherwise"),
+    (torn_hfile, {"metadata-unreadable"}, "fails"),
+    (no_metadata_table, {"metadata-gone"}, "right"),
+]
+
+
+@pytest.mark.parametrize("version", ["6", "8", "9"])
+def test_the_metadata_table(hudi12, tmp_path, version):
+    """show_metadata_table_partitions, show_metadata_table_files, and what Hudi reads with its metadata table and without."""
+    with_metadata_table(hudi12, str(tmp_path / "whole"), version)
+    for damage, checks, reads in DAMAGES:
+        name = damage.__name__
+        shutil.copytree(tmp_path / "whole", tmp_path / name)
+        table = HoodieTable.open(tmp_path / name)
+        damage(table)
+        assert {each.check for each in table.diagnose().findings if each.severity != "note"} == checks, name
+        told = as_hudi_reads(hudi12, table, metadata=True)
+        assert told == {"right": {"a": 2, "b": 2}, "fails": None}.get(reads, told), name
+        if reads == "otherwise":
+            assert told != as_hudi_reads(hudi12, table, metadata=False) == {"a": 2, "b": 2}, name
+        if not checks & {"metadata-unreadable", "metadata-gone"}:
+            assert named(hudi12, table) == held(table), name
+
+
+def held(table):
+    listing = read_metadata_table(table.storage, SystemClock(), ())
+    return listing.partitions, set(zip(*(listing.files[c].to_pylist() for c in ("partition", "name")), strict=True))
+
+
+def named(hudi, table):
+    partitions = {row["partition"] for row in call(hudi, table, "show_metadata_table_partitions")}
+    of = {each: call(hudi, table, "show_metadata_table_files", partition=f"'{each}'") for each in sorted(partitions)}
+    return partitions, {(each, row["file_path"]) for each, files in of.items() for row in files}
+
+
+@pytest.mark.parametrize("version", ["6", "8", "9"])
+def test_a_metadata_table_that_was_switched_off_is_made_anew_by_hudi(hudi12, tmp_path, version):
+    table = with_metadata_table(hudi12, str(tmp_path / "table"), version)
+    lost_last_commit(table)
+    assert as_hudi_reads(hudi12, table, metadata=True) == {"a": 1, "b": 1}
+    table.mend(table.diagnose())
+    assert as_hudi_reads(hudi12, table, metadata=True) == {"a": 2, "b": 2}
+    row = pa.table({"id": ["c"], "part": ["p"], "ts": [3]})
+    hudi12.write(table.base_path, row, {**MINE, "hoodie.write.table.version": version})
+    table = HoodieTable.open(table.base_path)
+    assert "files" in table.state().properties.metadata_partitions
+    assert [each for each in table.diagnose().findings if each.severity != "note"] == []
+    assert as_hudi_reads(hudi12, table, metadata=True) == {"a": 2, "b": 2, "c": 3}
+
+
+def test_validate_metadata_table_files_sees_no_damage(hudi12, tmp_path):
+    """That of 1.2.0 lists the storage through the metadata table: so it is no reference."""
+    table = with_metadata_table(hudi12, str(tmp_path / "table"), "9")
     lost = base(table, "p")
-    Path(path, lost).unlink()
+    lost_base(table)
     told = call(hudi12, table, "validate_metadata_table_files", verbose="true")
     assert lost in {f"{row['partition']}/{row['file_name']}" for row in told}
-    assert {row["is_present_in_fs"] for row in told} == {True}  # Hudi 1.2.0 says so of the file that is gone, too
+    assert {row["is_present_in_fs"] for row in told} == {True}
+    assert call(hudi12, table, "validate_metadata_table_files") == []
     assert found(table, "missing-file") == {lost}

@@ -13,7 +13,9 @@ from tests.kills.recovery import Kills
 
 pytestmark = pytest.mark.interop
 SAMPLED = {name: action for name, action in ACTIONS.items() if hudi_can(action) and action.version == "9"}
-SAMPLED |= {name: ACTIONS[name] for name in ("upsert-MERGE_ON_READ-6", "compaction-MERGE_ON_READ-8")}
+SAMPLED |= {
+    name: ACTIONS[name] for name in ("upsert-MERGE_ON_READ-6", "compaction-MERGE_ON_READ-8", "restore-MERGE_ON_READ-6")
+}
 
 
 @pytest.mark.parametrize("action", SAMPLED.values(), ids=SAMPLED)

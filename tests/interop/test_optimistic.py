@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hoodie.errors import LockHeldError, WriteConflictError
+from hoodie.errors import LockHeldError, PendingInstantError, WriteConflictError
 from tests.interop.peer import PeerError
 from tests.interop.shared_table import ALL, batch, both_at_once, create_shared, hudi_options, ids
 from tests.support.rivals import OCC, Rival, shared
@@ -55,3 +55,50 @@ def test_both_at_once(table, hudi12):
     lost = both_at_once(hudi_writes, we_write, PeerError, WriteConflictError, LockHeldError)
     assert ids(table.read()) == ids(hudi12.read(table.base_path)) == ALL
     assert all("onflict" in str(error) or "lost against" in str(error) for error in lost), lost
+
+
+def cluster(hudi12, table, op, instant=None):
+    """Hudi's procedure, as a writer of the same lock."""
+    given = {**hudis(table), "hoodie.clustering.plan.strategy.small.file.limit": 10_000_000}
+    options = ",".join(f"{key}={value}" for key, value in given.items() if value != "")
+    which = f", instants => '{instant}'" if instant else ""
+    return hudi12.sql(f"call run_clustering(path => '{table.base_path}', op => '{op}'{which}, options => '{options}')")
+
+
+@pytest.mark.parametrize("written", [False, True], ids=["begun", "written"])
+def test_a_clustering_that_hudi_runs_while_we_write(table, hudi12, written):
+    """It replaces the groups that we change: ours loses, and a new attempt finds the rows in the clustering's files."""
+    path = table.base_path
+    for key in ("second", "third"):
+        table.write(batch(key), "upsert", APART)
+    same = Rival(path, ours("first"), written=written).begin()
+    other = Rival(path, ours("new"), written=written).begin()
+    assert len(cluster(hudi12, table, "scheduleAndExecute")) == 1
+    error = same.finish()
+    assert isinstance(error, WriteConflictError), error
+    assert table.timeline.commits[-1].time in str(error)
+    assert other.finish() is None, "a group of its own is nobody else's"
+    ours("first", "later")(table)
+    assert ids(table.read()) == ids(hudi12.read(path)) == ["first", "later", "new", "second", "third"]
+    assert not table.timeline.pending
+
+
+def test_a_clustering_that_hudi_has_only_planned(table, hudi12):
+    """A write that changes its groups loses, as Hudi's own does; Hudi carries it out afterwards, beside what we have added."""
+    path = table.base_path
+    for key in ("second", "third"):
+        table.write(batch(key), "upsert", APART)
+    begun = Rival(path, ours("first")).begin()
+    cluster(hudi12, table, "schedule")
+    (plan,) = (pending.time for pending in table.timeline.pending if pending.state.name == "REQUESTED")
+    assert isinstance(begun.finish(), WriteConflictError)
+    with pytest.raises(PendingInstantError, match="waits for clustering"):
+        ours("first")(table)
+    with pytest.raises(PeerError, match="pending clustering"):
+        hudi12.write(path, batch("first"), hudis(table))
+    ours("new")(table)
+    assert len(cluster(hudi12, table, "execute", plan)) == 1
+    ours("first", "later")(table)
+    assert ids(table.read()) == ids(hudi12.read(path)) == ["first", "later", "new", "second", "third"]
+    (left,) = table.timeline.pending
+    assert plan < left.time, "of Hudi's refused write, whose heartbeat lives"

@@ -16,8 +16,10 @@ import yaml
 
 from hoodie.clock import SystemClock
 from hoodie.errors import ConfigError, LockHeldError, LockLostError, StorageError
+from hoodie.services.blockers import Hold, blockers_of
 from hoodie.storage import LocalStorage
 from hoodie.transaction.locks import table_lock, verify_held
+from hoodie.transaction.sharing import Sharing
 from hoodie.write.execute import WriteHooks
 from hudi_services.cli import main
 from tests.interop.lock_peer import hudis_lock
@@ -82,6 +84,53 @@ def test_who_has_it_is_shown(classes, options, tmp_path, capsys):
         assert shown()[0]["holder"].startswith("application_id")
 
 
+def test_a_path_is_derived_as_hudi_derives_it(classes, options, tmp_path):
+    """Hudi's implicit provider: a node by a hash of the table's base path."""
+    from hoodie.transaction.locks.zookeeper import implicit_base_path
+
+    implicit = {
+        "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.ZookeeperBasedImplicitBasePathLockProvider",
+        f"{PREFIX}url": options[f"{PREFIX}url"],
+    }
+    storage = LocalStorage(str(tmp_path))
+    with hudis_lock(classes, "implicit", {**implicit, "hoodie.base.path": str(tmp_path)}) as ask:
+        for place in (
+            "s3://lake/trips",
+            "s3a://lake/trips",
+            "s3a://lake/s3a://x",
+            "gs://b/t/",
+            "/data/größe",
+            "hdfs://n/" + "t" * 99,
+        ):
+            assert ask(f"node {place}") == implicit_base_path(place)
+        assert ask("lock 5000") == "true"
+        with (
+            pytest.raises(LockHeldError, match=r"node /tmp/[0-9A-F]{16}/lock_key of ZooKeeper, held by application_id"),
+            table_lock(storage, SystemClock(), "clean", given(implicit)),
+        ):
+            pytest.fail("two writers at once")
+        assert ask("unlock") == "done"
+        with table_lock(storage, SystemClock(), "upsert", given(implicit)):
+            assert ask("lock 1000").startswith("error")
+
+
+def test_unlock_takes_it_away(classes, options, tmp_path, capsys):
+    (tmp_path / "tables.yaml").write_text(
+        yaml.safe_dump({"tables": [{"name": "trips", "base_path": str(tmp_path / "t"), "hoodie": options}]})
+    )
+    table = create(tmp_path / "t")
+    flags = [f"--registry={tmp_path / 'tables.yaml'}", "--table=trips", "--yes"]
+    assert main(["unlock", *flags]) == 0
+    assert "not locked" in capsys.readouterr().out
+    with table_lock(table.storage, SystemClock(), "clean", given(options)):
+        assert main(["unlock", *flags]) == 0
+        assert "held by: clean by process" in capsys.readouterr().out
+        with table_lock(table.storage, SystemClock(), "upsert", given(options)):
+            verify_held()
+        with pytest.raises(LockLostError, match="its session has ended"):
+            verify_held()
+
+
 def test_each_waits_for_the_other(classes, options, tmp_path):
     storage = LocalStorage(str(tmp_path))
     with hudis_lock(classes, "zookeeper", options) as ask:
@@ -137,6 +186,28 @@ def test_a_write_whose_session_ended_is_not_completed(port, options, tmp_path):
     assert set(content(table)) == {"a"}
     table.write(batch([("c", "p", 1, 1)]), "upsert", options)
     assert set(content(table)) == {"a", "c"}
+
+
+def test_blockers_name_who_holds_it(options, tmp_path):
+    """Asked by another: whoever holds the lock itself is nobody's blocker."""
+    table = create(tmp_path / "t")
+    told = []
+
+    def asked():
+        state = table.state()
+        holds = [Hold(instant, "what began later", "it is pending") for instant in state.timeline.pending]
+        return blockers_of(holds, state, SystemClock(), Sharing(), given(options))
+
+    def look():
+        told.extend(asked())
+        with ThreadPoolExecutor(1) as pool:
+            told.extend(pool.submit(asked).result())
+        return {}
+
+    table.write(batch([("a", "p", 1, 1)]), "upsert", options, hooks=WriteHooks(before_commit=look))
+    mine, others = (blocker.owner for blocker in told)
+    assert mine is None
+    assert others == f"upsert by process {os.getpid()} of {socket.gethostname()} holds the table's lock"
 
 
 def test_a_process_that_is_stopped_loses_its_lock(options, tmp_path):

@@ -175,7 +175,7 @@ def _actions(kind: str, version: str) -> list[Killed]:
         of("rollback", _roll_back_last, partial(_write, operation="upsert"), _nothing),
         of("savepoint", _save),
         of("savepoint delete", _unsave, _save),
-        of("restore", _restore, _save_and_change),
+        of("restore", _restore, _save_and_change, hudi="restore"),
     ]
     if kind == COW:  # of the other, too, it is the timeline that is changed
         found.append(of("archive", _archive, _cleaned))

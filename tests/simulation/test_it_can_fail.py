@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from unittest import mock
 
 import pytest
 
+from hoodie.markers import BatchedMarkers
+from hoodie.markers.names import marker_name
 from hoodie.transaction import optimistic, reconcile, repair, transaction
 from hoodie.write import execute
 from tests.simulation.scene import Plot, Scene
 from tests.simulation.test_simulation import PLOTS
+from tests.simulation.world import Chances
 
 MOST_SEEDS = 150
 
@@ -30,6 +34,12 @@ LEFT_OUT = {
     "no conflict check": ("MERGE_ON_READ-9-shared", optimistic, "find_conflict", lambda *_: None),
     "no look for the same new keys": ("COPY_ON_WRITE-9-shared-apart", execute, "refuse_same_keys", lambda *_: None),
     "no rollback": ("COPY_ON_WRITE-9", repair, "rollback_failed_writes", lambda *_: []),
+    "a task that does not wait for its marker": (
+        "MERGE_ON_READ-6-batched",
+        BatchedMarkers,
+        "create",
+        lambda self, path, kind: self.batches.request(marker_name(path, kind)),
+    ),
     "markers deleted before the commit": ("MERGE_ON_READ-6", transaction, "reconcile_markers", _markers_go_first),
 }
 
@@ -38,6 +48,12 @@ LEFT_OUT = {
 def test_a_step_that_is_left_out_is_noticed(plot, module, name, instead):
     with mock.patch.object(module, name, instead):
         assert any(_fails(PLOTS[plot], seed) for seed in range(MOST_SEEDS))
+
+
+def test_listings_that_lag_are_noticed():
+    """Of the folders with data files: the protocol takes listings to be whole, and says so (docs/reliability.md)."""
+    plot = replace(PLOTS["COPY_ON_WRITE-9"], chances=Chances(late=0.2))
+    assert any(_fails(plot, seed) for seed in range(MOST_SEEDS))
 
 
 def _fails(plot: Plot, seed: int) -> bool:

@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from tests.simulation.judge import REPLACING
 from tests.simulation.scene import Plot, Scene
 
 SEEDS = int(os.environ.get("SEEDS", "40"))
@@ -34,14 +35,50 @@ PLOTS |= {
     f"{kind}-{version}-shared-apart": Plot(kind, version, writers=4, operations=("upsert", "delete"), options=APART)
     for kind, version in TABLES
 }
-PLOTS |= {f"{kind}-{version}-archived": Plot(kind, version, writes=4, archive=True) for kind, version in TABLES}
+PLOTS |= {
+    f"{kind}-{version}-archived": Plot(kind, version, writes=4, besides=("archiver",)) for kind, version in TABLES
+}
 PLOTS |= {
     "COPY_ON_WRITE-9-shared-archived": Plot(
-        "COPY_ON_WRITE", "9", writers=3, pause=20.0, archive=True, options=SHARED | LEASED
+        "COPY_ON_WRITE", "9", writers=3, pause=20.0, besides=("archiver",), options=SHARED | LEASED
     ),
     "MERGE_ON_READ-6-shared-archived": Plot(
-        "MERGE_ON_READ", "6", writers=3, pause=20.0, archive=True, options=SHARED | LEASED
+        "MERGE_ON_READ", "6", writers=3, pause=20.0, besides=("archiver",), options=SHARED | LEASED
     ),
+}
+# Markers in few files: of the process that writes, which looks for conflicts by them, and of a server that dies now and then.
+BATCHED = {"hoodie.write.markers.type": "timeline_server_based"}
+EARLY = {"hoodie.write.concurrency.early.conflict.detection.enable": "true"}
+SERVED = BATCHED | {"hoodie.embed.timeline.server": "false", "hoodie.filesystem.view.remote.host": "server"}
+PLOTS |= {
+    "COPY_ON_WRITE-9-shared-batched": Plot(
+        "COPY_ON_WRITE", "9", writers=3, pause=20.0, options=SHARED | BATCHED | EARLY
+    ),
+    "MERGE_ON_READ-6-batched": Plot("MERGE_ON_READ", "6", options=BATCHED),
+    "MERGE_ON_READ-9-served": Plot("MERGE_ON_READ", "9", options=SERVED),
+    "MERGE_ON_READ-6-shared-served": Plot("MERGE_ON_READ", "6", writers=3, pause=20.0, options=SHARED | SERVED | EARLY),
+}
+# Commits that are taken back, one by one and to a savepoint; files that a clean sets aside and somebody brings back.
+PLOTS |= {f"{kind}-{version}-undone": Plot(kind, version, besides=("undoer",)) for kind, version in TABLES}
+PLOTS |= {f"{kind}-{version}-restored": Plot(kind, version, besides=("keeper",)) for kind, version in TABLES}
+PLOTS |= {
+    "COPY_ON_WRITE-9-shared-undone": Plot(
+        "COPY_ON_WRITE", "9", writers=3, pause=20.0, besides=("undoer",), options=SHARED | LEASED
+    ),
+    "MERGE_ON_READ-9-shared-restored": Plot(
+        "MERGE_ON_READ", "9", writers=3, pause=20.0, besides=("keeper", "archiver"), options=SHARED
+    ),
+    "COPY_ON_WRITE-9-grace": Plot("COPY_ON_WRITE", "9", besides=("undeleter", "undoer")),
+    "MERGE_ON_READ-6-grace": Plot("MERGE_ON_READ", "6", besides=("undeleter", "keeper")),
+}
+# Whole partitions, and the whole table, in place of which other rows come, or none.
+REPLACED = ("upsert", "upsert", "delete", *REPLACING)
+PLOTS |= {f"{kind}-{version}-replaced": Plot(kind, version, operations=REPLACED) for kind, version in TABLES}
+PLOTS |= {
+    f"{kind}-{version}-shared-replaced": Plot(
+        kind, version, writers=3, pause=20.0, besides=besides, operations=REPLACED, options=APART
+    )
+    for (kind, version), besides in zip(TABLES, ((), ("archiver",), ("undoer",), ("keeper",)), strict=True)
 }
 
 

@@ -8,8 +8,10 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from hoodie.transaction import heartbeat
+from hoodie.markers import batches, served
+from hoodie.transaction import early, heartbeat
 from hoodie.transaction.locks import lease
+from hudi_services.timeline_server import tables
 from tests.simulation.world import Strand, World
 
 _LOOK_SECONDS = 0.05
@@ -37,11 +39,11 @@ def simulated_threads(world: World) -> Iterator[None]:
 
     class Thread:
         def __init__(self, target: Callable[[], None], name: str, daemon: bool) -> None:
-            self._target, self._name = target, name
+            self._target, self._name, self._daemon = target, name, daemon
             self._strand: Strand | None = None
 
         def start(self) -> None:
-            self._strand = world.strand(world.current.actor, self._name, self._target)
+            self._strand = world.strand(world.current.actor, self._name, self._target, daemon=self._daemon)
 
         def is_alive(self) -> bool:
             return self._strand is not None and not self._strand.runs.dead
@@ -51,24 +53,85 @@ def simulated_threads(world: World) -> Iterator[None]:
                 world.pause(_LOOK_SECONDS)
 
     class Lock:
+        """Also one that its holder may take again."""
+
         def __init__(self) -> None:
-            self._taken = False
+            self._holder: Strand | None = None
+            self._depth = 0
 
         def __enter__(self) -> None:
-            while self._taken:
+            while self._holder not in (None, world.current):
                 world.pause(_LOOK_SECONDS)
-            self._taken = True
+            self._holder = world.current
+            self._depth += 1
 
         def __exit__(self, *_: object) -> None:
-            self._taken = False
+            self._depth -= 1
+            if not self._depth:
+                self._holder = None
+
+    class Condition(Lock):
+        def wait_for(self, met: Callable[[], Any], seconds: float = float("inf")) -> None:
+            end = world.seconds + seconds
+            while not met() and world.seconds < end:
+                depth, self._depth, self._holder = self._depth, 0, None
+                world.pause(min(_LOOK_SECONDS, end - world.seconds))
+                self.__enter__()
+                self._depth = depth
+
+        def notify_all(self) -> None:
+            pass
+
+    class Future:
+        def __init__(self) -> None:
+            self._done: tuple[Any, BaseException | None] | None = None
+
+        def done(self) -> bool:
+            return self._done is not None
+
+        def set_result(self, result: Any) -> None:
+            self._done = (result, None)
+
+        def set_exception(self, error: BaseException) -> None:
+            self._done = (None, error)
+
+        def result(self) -> Any:
+            while self._done is None:
+                world.pause(_LOOK_SECONDS)
+            result, error = self._done
+            if error is not None:
+                raise error
+            return result
+
+    class Pool:
+        def __init__(self, _workers: int, thread_name_prefix: str) -> None:
+            self._name = thread_name_prefix
+            self._begun: list[Strand] = []
+
+        def submit(self, work: Callable[..., None], *arguments: Any) -> None:
+            self._begun.append(world.strand(world.current.actor, self._name, lambda: work(*arguments)))
+
+        def shutdown(self) -> None:
+            while not all(strand.runs.dead for strand in self._begun):
+                world.pause(_LOOK_SECONDS)
+
+    def seconds() -> float:
+        return world.seconds
 
     with ExitStack() as patches:
         for name, fake in (("Event", Event), ("Thread", Thread)):
             patches.enter_context(mock.patch.object(heartbeat, name, fake))
         threads = SimpleNamespace(Event=Event, Thread=Thread, Lock=Lock)
         patches.enter_context(mock.patch.object(lease, "threading", threads))
-        steady = SimpleNamespace(clock_gettime=lambda _clock: world.seconds)
-        patches.enter_context(mock.patch.object(lease, "time", steady))
-        defaults: Any = (lambda: world.seconds,)
+        patches.enter_context(mock.patch.object(lease, "steady_seconds", seconds))
+        for module in (batches, early):
+            patches.enter_context(mock.patch.object(module, "time", SimpleNamespace(monotonic=seconds)))
+        patches.enter_context(mock.patch.object(tables, "Lock", Lock))
+        waiting = SimpleNamespace(Condition=Condition, Thread=Thread)
+        for name, fake in (("threading", waiting), ("Future", Future), ("ThreadPoolExecutor", Pool)):
+            patches.enter_context(mock.patch.object(batches, name, fake))
+        patches.enter_context(mock.patch.object(served, "random", world.dice))
+        patches.enter_context(mock.patch.object(served, "_given_up", set()))
+        defaults: Any = (seconds,)
         patches.enter_context(mock.patch.object(heartbeat.Heartbeat.__init__, "__defaults__", defaults))
         yield

@@ -10,6 +10,7 @@ import errno
 import io
 import random
 import uuid
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from hoodie.storage.base import FileInfo, Listing, inside
 from tests.support.faulty import Killed
 
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+_LATEST = 5.0  # seconds by which a listing may lag
 _MOST_STEPS = 200_000  # storage calls and waits of a run: more are a deadlock that moves
 
 
@@ -36,6 +38,7 @@ class Chances:
     failure: float = 0.002  # the call was not done, its caller sees the same error
     clock_jump: float = 0.002  # back by up to 5 s
     stop: float = 0.001  # the whole process stands still for up to 40 s
+    late: float = 0.0  # a listing of a folder with data files is as it was up to 5 s ago
 
 
 @dataclass
@@ -55,6 +58,7 @@ class Strand:
     name: str
     actor: Actor
     runs: greenlet
+    daemon: bool = False  # it does not keep its process alive
     until: float = 0.0
 
     @property
@@ -63,12 +67,20 @@ class Strand:
 
 
 @dataclass(frozen=True)
-class Created:
-    """A file of the timeline that was made, at a step of the world, by an actor."""
+class Moment:
+    """A file of the timeline that was made, or deleted (content None), at a step of the world."""
 
     step: int
-    actor: str
     path: str
+    content: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What lies at a path, since a second of the world."""
+
+    data: bytes
+    since: float
 
 
 @dataclass
@@ -78,8 +90,9 @@ class World:
     seed: int
     chances: Chances = field(default_factory=Chances)
     base_path: str = "/simulated/table"
-    files: dict[str, tuple[bytes, int]] = field(default_factory=dict)  # path -> content, time of change in ms
-    created: list[Created] = field(default_factory=list)
+    files: dict[str, Stored] = field(default_factory=dict)  # by path
+    gone: dict[str, tuple[Stored, float]] = field(default_factory=dict)  # data files by path, and when they went
+    moments: list[Moment] = field(default_factory=list)
     trace: list[str] = field(default_factory=list)
     step: int = 0
     seconds: float = 0.0
@@ -87,7 +100,12 @@ class World:
 
     def __post_init__(self) -> None:
         self.dice = random.Random(self.seed)
+        self.current: Strand  # whose turn it is
+        self._main = getcurrent()
+        self._awaited = 0  # strands that are not daemons
         self._strands: list[Strand] = []
+        self._next: Strand | None = None  # drawn, and not begun
+        self._below: defaultdict[str, Counter[str]] = defaultdict(Counter)  # folder -> name -> how many files
 
     def actor(self, name: str, work: Callable[[Actor], None]) -> Actor:
         """A process that begins when its turn comes."""
@@ -95,7 +113,7 @@ class World:
         self.strand(actor, name, lambda: work(actor))
         return actor
 
-    def strand(self, actor: Actor, name: str, work: Callable[[], None]) -> Strand:
+    def strand(self, actor: Actor, name: str, work: Callable[[], None], *, daemon: bool = False) -> Strand:
         """A thread of the actor; it is killed with it."""
 
         def run() -> None:
@@ -103,37 +121,46 @@ class World:
                 work()
             except Killed:
                 actor.dead = True
+            finally:
+                self._strands.remove(made)
+                self._awaited -= not daemon
 
-        made = Strand(name, actor, greenlet(run))
+        made = Strand(name, actor, greenlet(run, self._main), daemon)
         self._strands.append(made)
+        self._awaited += not daemon
         return made
 
     def run(self) -> None:
         """Until all have ended. What an actor raises ends the run. Raises AssertionError for one that never ends."""
-        while True:
-            self._strands = [strand for strand in self._strands if not strand.runs.dead]
-            if not self._strands:
-                return
-            ready = [strand for strand in self._strands if strand.wakes <= self.seconds]
-            if not ready:
-                self.seconds = min(strand.wakes for strand in self._strands)
-                continue
-            assert self.step < _MOST_STEPS, (
-                f"no end after {self.step} steps: {[strand.name for strand in self._strands]}"
-            )
-            self.dice.choice(ready).runs.switch()
+        while self._strands:
+            if not self._awaited:
+                for strand in self._strands:
+                    strand.actor.dead = True
+            self.current = self._next or self._drawn()
+            self._next = None
+            self.current.runs.switch()
+
+    def _drawn(self) -> Strand:
+        """Who goes on, of all that do not sleep."""
+        assert self.step < _MOST_STEPS, f"no end after {self.step} steps: {[strand.name for strand in self._strands]}"
+        now = self.seconds
+        ready = [s for s in self._strands if s.until <= now and s.actor.stopped <= now]
+        if not ready:
+            now = self.seconds = min(strand.wakes for strand in self._strands)
+            ready = [s for s in self._strands if s.until <= now and s.actor.stopped <= now]
+        return ready[int(self.dice.random() * len(ready))]
 
     def pause(self, seconds: float = 0.0) -> None:
-        """The turn of whoever calls ends, for at least this time."""
+        """The turn of whoever calls ends, for at least this time. Raises Killed when its process has died."""
         strand = self.current
         strand.until = self.seconds + seconds
-        strand.runs.parent.switch()
-
-    @property
-    def current(self) -> Strand:
-        """Whose turn it is."""
-        running = getcurrent()
-        return next(strand for strand in self._strands if strand.runs is running)
+        self._next = self._drawn()
+        if self._next is not strand:
+            self._main.switch()
+        else:
+            self._next = None
+        if strand.actor.dead:
+            raise Killed(f"{strand.actor.name} is dead")
 
     def call(self, actor: Actor, name: str, path: str) -> Exception | None:
         """A storage call is about to be done; the error that its caller will see though it is done, if any.
@@ -171,13 +198,53 @@ class World:
             self.pause()
         return None
 
-    def put(self, actor: Actor, path: str, data: bytes) -> None:
+    def put(self, path: str, data: bytes) -> None:
         """A new file. Raises FileExistsError."""
         if path in self.files:
             raise FileExistsError(errno.EEXIST, "File exists", path)
-        self.files[path] = (data, int(_BEGIN.timestamp() * 1000 + self.seconds * 1000))
+        self._keep(path, Stored(data, self.seconds))
+
+    def take(self, path: str) -> Stored | None:
+        """Remove a file; None when it is not there."""
+        stored = self.files.pop(path, None)
+        if stored is not None:
+            self._count(path, -1)
+            if path.startswith(".hoodie/"):
+                self.moments.append(Moment(self.step, path, None))
+            else:
+                self.gone[path] = (stored, self.seconds)
+        return stored
+
+    def move(self, path: str, to: str) -> None:
+        """A file gets another name, and keeps its age."""
+        stored = self.take(path)
+        if stored is not None and to not in self.files:
+            self._keep(to, stored)
+
+    def below(self, folder: str) -> Sequence[str]:
+        """The names in a folder, in order."""
+        return sorted(self._below[folder])
+
+    def _keep(self, path: str, stored: Stored) -> None:
+        self.files[path] = stored
+        self._count(path, 1)
         if path.startswith(".hoodie/"):
-            self.created.append(Created(self.step, actor.name, path))
+            self.moments.append(Moment(self.step, path, stored.data))
+
+    def _count(self, path: str, more: int) -> None:
+        while path:
+            path, _, name = path.rpartition("/")
+            names = self._below[path]
+            names[name] += more
+            if not names[name]:
+                del names[name]
+
+    def copy_table(self, other: World) -> None:
+        """Begin with the table of another world, and at its time."""
+        for path, stored in other.files.items():
+            self._keep(path, stored)
+        self.moments = list(other.moments)
+        self.step, self.seconds = other.step, other.seconds
 
 
 class SimulatedClock:
@@ -218,15 +285,28 @@ class SimulatedStorage:
 
     def list(self, folder: str) -> Listing:
         with self._called("list", folder):
+            if not folder.startswith(".hoodie") and not self._world.calm:
+                chances, dice = self._world.chances, self._world.dice
+                if chances.late and dice.random() < chances.late:
+                    return self._late(folder, self._world.seconds - dice.uniform(0, _LATEST))
             prefix = f"{folder}/" if folder else ""
-            below = sorted(path for path in self._world.files if path.startswith(prefix))
-            files = tuple(self._info(path) for path in below if "/" not in path[len(prefix) :])
-            inner = (path[len(prefix) :].partition("/") for path in below)
-            return Listing(files, tuple(dict.fromkeys(prefix + name for name, deeper, _ in inner if deeper)))
+            paths = [prefix + name for name in self._world.below(folder)]
+            known = self._world.files
+            return Listing(
+                tuple(self._info(path) for path in paths if path in known), tuple(p for p in paths if p not in known)
+            )
+
+    def _late(self, folder: str, moment: float) -> Listing:
+        """The data files as they were at that moment."""
+        prefix = f"{folder}/" if folder else ""
+        then = {path: stored for path, (stored, gone) in self._world.gone.items() if gone > moment} | self._world.files
+        below = sorted(path for path, stored in then.items() if path.startswith(prefix) and stored.since <= moment)
+        names = [path[len(prefix) :].partition("/") for path in below]
+        files = tuple(_told(path, then[path]) for path, (_, deeper, _) in zip(below, names, strict=True) if not deeper)
+        return Listing(files, tuple(dict.fromkeys(prefix + name for name, deeper, _ in names if deeper)))
 
     def _info(self, path: str) -> FileInfo:
-        data, modified = self._world.files[path]
-        return FileInfo(path, len(data), modified)
+        return _told(path, self._world.files[path])
 
     def info(self, path: str) -> FileInfo | None:
         with self._called("info", path):
@@ -243,7 +323,7 @@ class SimulatedStorage:
     def _content(self, path: str) -> bytes:
         if path not in self._world.files:
             raise FileNotFoundError(errno.ENOENT, "No such file", path)
-        return self._world.files[path][0]
+        return self._world.files[path].data
 
     @contextmanager
     def open_output(self, path: str) -> Iterator[io.BytesIO]:
@@ -253,46 +333,49 @@ class SimulatedStorage:
         sink = _Kept()
         yield sink
         with self._called("close_output", path):
-            self._world.put(self._actor, path, sink.getvalue())
+            self._world.put(path, sink.getvalue())
 
     def create(self, path: str, data: bytes) -> None:
         with self._called("create", path):
-            self._world.put(self._actor, path, data)
+            self._world.put(path, data)
 
     def touch(self, path: str) -> None:
         with self._called("touch", path):
-            self._world.files.pop(path, None)
-            self._world.put(self._actor, path, b"")
+            self._world.take(path)
+            self._world.put(path, b"")
 
     def replace(self, path: str, old: bytes, new: bytes) -> bool:
         with self._called("replace", path):
             if path not in self._world.files or self._content(path) != old:
                 return False
-            del self._world.files[path]
-            self._world.put(self._actor, path, new)
+            self._world.take(path)
+            self._world.put(path, new)
             return True
 
     def delete(self, path: str) -> bool:
         with self._called("delete", path):
-            return self._world.files.pop(path, None) is not None
+            return self._world.take(path) is not None
 
     def move(self, path: str, to: str) -> bool:
         with self._called("move", path):
             if path not in self._world.files:
                 return False
-            if self._world.files.get(to, self._world.files[path])[0] != self._content(path):
+            if self._world.files.get(to, self._world.files[path]).data != self._content(path):
                 raise FileExistsError(errno.EEXIST, "File exists", to)
-            self._world.files.setdefault(to, self._world.files[path])
-            del self._world.files[path]
+            self._world.move(path, to)
             return True
 
     def delete_folder(self, folder: str) -> None:
         with self._called("delete_folder", folder):
             for path in [path for path in self._world.files if path.startswith(f"{folder}/")]:
-                del self._world.files[path]
+                self._world.take(path)
 
     def sweep(self, folders: Sequence[str]) -> None:
         """Nothing is ever left unfinished here."""
+
+
+def _told(path: str, stored: Stored) -> FileInfo:
+    return FileInfo(path, len(stored.data), int((_BEGIN.timestamp() + stored.since) * 1000))
 
 
 class _Kept(io.BytesIO):

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import random
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
+
+import pytest
 
 from hoodie import CLEAN, COMPACTION, LOG_COMPACTION, HoodieTable
 from hoodie.config.store import update_properties
 from hoodie.engine import LocalEngine
+from hoodie.errors import PendingInstantError
 from hoodie.formats.stitched import open_base_file
 from hoodie.services.service import execute_waiting, waiting
 from hoodie.table import WriteHooks
-from hoodie.timeline import Action
+from hoodie.timeline import WRITE_ACTIONS, Action
 from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.tables import SMALL_BLOOM, batch, content, create
@@ -20,6 +23,7 @@ from tests.support.tables import SMALL_BLOOM, batch, content, create
 KEYS = tuple(f"k{i}" for i in range(8))
 PARTS = {key: "pqr"[number % 3] for number, key in enumerate(KEYS)}
 ACTIONS = ("upsert", "upsert", "delete", "clean", "schedule", "compact")
+REPLACING = ("insert_overwrite", "insert_overwrite_table", "delete_partition")
 MERGE_LOGS = "schedule logs"  # a log compaction, which changes nothing that can be read, now or of the past
 MERGES = (COMPACTION, LOG_COMPACTION)
 CASES = [
@@ -34,7 +38,7 @@ VIRTUAL_KEYS = {"hoodie.populate.meta.fields": "false"}
 
 @dataclass(frozen=True)
 class Step:
-    """One of `ACTIONS`, or `MERGE_LOGS`; a write has rows of (key, ts, value).
+    """One of `ACTIONS` or `REPLACING`, or `MERGE_LOGS`; a write has rows of (key, ts, value).
 
     With `dies` its process is killed: at that call of the storage, or `AT_COMMIT`: a write whose files are all there.
     """
@@ -53,7 +57,7 @@ def random_steps(seed: int, count: int, actions=ACTIONS) -> list[Step]:
     steps = [FIRST]
     for _ in range(count - 1):
         action = dice.choice(actions)
-        writes = action in ("upsert", "delete")
+        writes = action in ("upsert", "delete", *REPLACING)
         rows = ((dice.choice(KEYS), dice.randrange(6), dice.randrange(100)) for _ in range(dice.randint(1, 5)))
         steps.append(Step(action, tuple(rows), AT_COMMIT if writes and dice.random() < 0.2 else None))
     return steps
@@ -77,13 +81,25 @@ class Model:
     plans: dict = field(default_factory=dict)  # instant of a waiting compaction -> key -> entries it takes
 
     def write(self, operation, rows, rewritten=frozenset()):
+        if operation in REPLACING:
+            self._forget(PARTS.values() if operation.endswith("_table") else {PARTS[row[0]] for row in rows})
         best = {}
         for key, ts, value in rows:
             by_ordering = self.event_time or self.version == "6"
             if key not in best or not by_ordering or ts >= best[key][0]:
                 best[key] = (ts, value)
         for key, row in best.items():
-            self._apply(key, None if operation == "delete" else row, rewritten)
+            self._apply(key, None if operation.startswith("delete") else row, rewritten)
+
+    def waits_for(self, rows):
+        """Whether a compaction waits for a partition of these rows."""
+        waiting = {PARTS[key] for plan in self.plans.values() for key in plan}
+        return not waiting.isdisjoint(PARTS[row[0]] for row in rows)
+
+    def _forget(self, parts):
+        for known in (self.base, self.logs, self.groups, *self.plans.values()):
+            for key in [key for key in known if PARTS[key] in parts]:
+                del known[key]
 
     def _apply(self, key, row, rewritten):
         if self.logged and key in self.base and self.groups[key] not in rewritten:
@@ -140,6 +156,7 @@ class History:
         if version == "8":
             make_version_8(self.table)
         self.options = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": small_file_limit}
+        self.options |= {"hoodie.combine.before.insert": "true", "hoodie.datasource.overwrite.allow.empty": "true"}
         self.model = Model(mode.startswith("EVENT"), version, kind == "MERGE_ON_READ")
         self.past = {}
 
@@ -170,7 +187,7 @@ class History:
                 self.model.compact(instant.time)
                 # What came after the plan is now held against the new base file, also by a reader of the past.
                 self.past = {time: state for time, state in self.past.items() if time < instant.time}
-            elif instant.action in (Action.COMMIT, Action.DELTA_COMMIT):
+            elif instant.action in WRITE_ACTIONS:
                 self._written(step, instant)
         if step.dies is None:
             assert step.action != "schedule" or bool(wanted) == any(i.action is Action.COMPACTION for i in new)
@@ -191,7 +208,9 @@ class History:
             table.run(CLEAN, {"hoodie.clean.commits.retained": 2})
         else:
             data = batch([(key, PARTS[key], ts, value) for key, ts, value in step.rows])
-            table.write(data, step.action, self.options | ({} if step is FIRST else self.switch), hooks=hooks)
+            refused = step.action == "delete_partition" and self.model.waits_for(step.rows)
+            with pytest.raises(PendingInstantError) if refused else nullcontext():
+                table.write(data, step.action, self.options | ({} if step is FIRST else self.switch), hooks=hooks)
 
     def _written(self, step, instant):
         metadata = self.table.state().commit_metadata(instant)

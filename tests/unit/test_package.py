@@ -11,6 +11,8 @@ import pytest
 import hoodie
 from hudi_services.folders import PROJECT
 
+pytestmark = pytest.mark.process
+
 
 def run(code: str, **options):
     return subprocess.run([sys.executable, *code], capture_output=True, text=True, check=False, cwd=PROJECT, **options)

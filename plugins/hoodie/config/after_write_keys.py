@@ -59,6 +59,12 @@ LOG_COMPACT = ConfigKey[bool](
     False,
     "after each write merge many small log blocks, when no compaction is due (merge on read)",
 )
+TTL = ConfigKey[bool](
+    "hoodie.partition.ttl.inline",
+    boolean,
+    False,
+    "after each write drop the partitions that have outlived hoodie.partition.ttl.strategy.days.retain",
+)
 META_SYNC = ConfigKey[bool](
     "hoodie.datasource.meta.sync.enable", boolean, False, "sync with the Hive metastore after each write"
 )
@@ -88,6 +94,7 @@ AFTER_WRITE_KEYS: tuple[ConfigKey[Any], ...] = (
     SCHEDULE_COMPACTION,
     ASYNC_COMPACTION,
     LOG_COMPACT,
+    TTL,
     ENABLE,
     META_SYNC,
     IGNORE_SYNC_FAILURE,

@@ -18,6 +18,7 @@ from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.config.read_keys import READ_KEYS
 from hoodie.config.sync_keys import SYNC_KEYS
 from hoodie.config.table_keys import CREATE_KEYS
+from hoodie.config.ttl_keys import TTL_KEYS
 from hoodie.config.write_keys import OPERATION, WRITE_KEYS
 
 
@@ -40,6 +41,7 @@ READ_OPTIONS = OptionGroup("read", READ_KEYS)
 SAVEPOINT_OPTIONS = OptionGroup("savepoint", LOCK_KEYS)
 RESTORE_OPTIONS = OptionGroup("restore", (*COMMON_KEYS, *DELETE_KEYS))
 ROLLBACK_OPTIONS = OptionGroup("rollback", (*COMMON_KEYS, *DELETE_KEYS))
+TTL_OPTIONS = OptionGroup("ttl", TTL_KEYS)
 UNDELETE_OPTIONS = OptionGroup("undelete", COMMON_KEYS)
 
 GROUPS = (
@@ -55,4 +57,5 @@ GROUPS = (
     RESTORE_OPTIONS,
     ROLLBACK_OPTIONS,
     UNDELETE_OPTIONS,
+    TTL_OPTIONS,
 )

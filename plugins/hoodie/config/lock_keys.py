@@ -6,20 +6,29 @@ from typing import Any
 
 from hoodie.config.key import ConfigKey, integer, text
 
-_PACKAGE = "org.apache.hudi.client.transaction.lock."
-FILE_SYSTEM, STORAGE, ZOOKEEPER, IN_PROCESS = (
+FILE_SYSTEM, STORAGE, ZOOKEEPER, ZOOKEEPER_IMPLICIT, HIVE, IN_PROCESS = (
     "FileSystemBasedLockProvider",
     "StorageBasedLockProvider",
     "ZookeeperBasedLockProvider",
+    "ZookeeperBasedImplicitBasePathLockProvider",
+    "HiveMetastoreBasedLockProvider",
     "InProcessLockProvider",
 )
-PROVIDERS = (FILE_SYSTEM, STORAGE, ZOOKEEPER, IN_PROCESS)
+PROVIDERS = (FILE_SYSTEM, STORAGE, ZOOKEEPER, ZOOKEEPER_IMPLICIT, HIVE, IN_PROCESS)
+_PACKAGE = "org.apache.hudi.client.transaction.lock"
+_PACKAGES = {HIVE: "org.apache.hudi.hive.transaction.lock"}
 
 
 def _provider(value: str) -> str:
-    name = value.strip().removeprefix(_PACKAGE)
-    if name not in PROVIDERS:
-        raise ValueError(f"one of {', '.join(PROVIDERS)}, with or without its package {_PACKAGE[:-1]}")
+    package, _, name = value.strip().rpartition(".")
+    if name not in PROVIDERS or package not in ("", _PACKAGES.get(name, _PACKAGE)):
+        raise ValueError(f"one of {', '.join(PROVIDERS)}, with or without its package, as {_PACKAGE}.{FILE_SYSTEM}")
+    return name
+
+
+def _name(value: str) -> str:
+    if not (name := value.strip()):
+        raise ValueError("not empty: tables without a name of their own would share one lock")
     return name
 
 
@@ -56,13 +65,13 @@ RENEWAL_S = ConfigKey[int](
     ("hoodie.write.lock.storage.heartbeat.poll.secs",),
 )
 ZOOKEEPER_URL = ConfigKey[str](
-    "hoodie.write.lock.zookeeper.url", text, None, "addresses of ZooKeeper: host:port, several with commas"
+    "hoodie.write.lock.zookeeper.url", _name, None, "addresses of ZooKeeper: host:port, several with commas"
 )
 ZOOKEEPER_BASE_PATH = ConfigKey[str](
-    "hoodie.write.lock.zookeeper.base_path", text, None, "node of ZooKeeper below which tables have their locks"
+    "hoodie.write.lock.zookeeper.base_path", _name, None, "node of ZooKeeper below which tables have their locks"
 )
 ZOOKEEPER_LOCK_KEY = ConfigKey[str](
-    "hoodie.write.lock.zookeeper.lock_key", text, None, "name of the table's lock below that node"
+    "hoodie.write.lock.zookeeper.lock_key", _name, None, "name of the table's lock below that node"
 )
 ZOOKEEPER_SESSION_MS = ConfigKey[int](
     "hoodie.write.lock.zookeeper.session_timeout_ms",
@@ -75,6 +84,30 @@ ZOOKEEPER_CONNECTION_MS = ConfigKey[int](
     integer(1),
     15_000,
     "ms that the connection to ZooKeeper may take",
+)
+HIVE_DATABASE = ConfigKey[str](
+    "hoodie.write.lock.hivemetastore.database",
+    _name,
+    None,
+    "database of the table whose name is locked in a Hive metastore",
+)
+HIVE_TABLE = ConfigKey[str](
+    "hoodie.write.lock.hivemetastore.table",
+    _name,
+    None,
+    "table whose name is locked in a Hive metastore, written alike by all writers; it need not be there",
+)
+HIVE_URIS = ConfigKey[str](
+    "hoodie.write.lock.hivemetastore.uris",
+    _name,
+    None,
+    "Hive metastores, comma separated: thrift://host:port; the first that answers is used",
+)
+HEARTBEAT_INTERVAL_MS = ConfigKey[int](
+    "hoodie.write.lock.heartbeat_interval_ms",
+    integer(1),
+    60_000,
+    "ms between two heartbeats of who holds a lock in a Hive metastore: half of that one's hive.txn.timeout at most",
 )
 
 LOCK_KEYS: tuple[ConfigKey[Any], ...] = (
@@ -89,4 +122,8 @@ LOCK_KEYS: tuple[ConfigKey[Any], ...] = (
     ZOOKEEPER_LOCK_KEY,
     ZOOKEEPER_SESSION_MS,
     ZOOKEEPER_CONNECTION_MS,
+    HIVE_DATABASE,
+    HIVE_TABLE,
+    HIVE_URIS,
+    HEARTBEAT_INTERVAL_MS,
 )

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from hoodie.config import write_keys as keys
 from hoodie.config.key import ConfigKey
 from hoodie.errors import ConfigError
+
+DELETE_PARTITION = "delete_partition"
+
+
+class Replaces(Enum):
+    """What an operation takes out of the table, whole, before its own rows count."""
+
+    PARTITIONS = auto()
+    """Those of its rows."""
+    TABLE = auto()
 
 
 @dataclass(frozen=True)
@@ -21,15 +32,29 @@ class Operation:
     """Of a row only the key counts: what is stored under it is deleted."""
     packs: bool = True
     """New rows fill small files before they get files of their own."""
+    in_one_pass: bool = False
+    """Rows go to files as they come, unless they are to be combined."""
+    adds: bool = False
+    """Rows may be asked whether their keys are stored (`hoodie.datasource.insert.dup.policy`)."""
+    replaces: Replaces | None = None
+    """None: what is stored under other keys stays."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether its rows are written. Else they only name partitions."""
+        return self.replaces is None or not self.deletes
 
 
 _OPERATIONS = {
     operation.name: operation
     for operation in (
-        Operation("insert", keys.INSERT_PARALLELISM),
-        Operation("bulk_insert", keys.BULK_INSERT_PARALLELISM, packs=False),
+        Operation("insert", keys.INSERT_PARALLELISM, adds=True),
+        Operation("bulk_insert", keys.BULK_INSERT_PARALLELISM, packs=False, in_one_pass=True),
         Operation("upsert", keys.UPSERT_PARALLELISM, finds_keys=True),
         Operation("delete", keys.DELETE_PARALLELISM, finds_keys=True, deletes=True),
+        Operation("insert_overwrite", keys.INSERT_PARALLELISM, packs=False, replaces=Replaces.PARTITIONS),
+        Operation("insert_overwrite_table", keys.INSERT_PARALLELISM, packs=False, replaces=Replaces.TABLE),
+        Operation(DELETE_PARTITION, keys.DELETE_PARALLELISM, packs=False, deletes=True, replaces=Replaces.PARTITIONS),
     )
 }
 assert tuple(_OPERATIONS) == keys.OPERATIONS, "the option takes the operations that there are"

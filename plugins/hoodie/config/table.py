@@ -218,6 +218,11 @@ class TableProperties:
         """Whether readers are told to trust a metadata table (format notes, section 8.4)."""
         return bool(self.raw.get(METADATA_PARTITIONS) or self.raw.get(METADATA_PARTITIONS_INFLIGHT))
 
+    @property
+    def metadata_partitions(self) -> tuple[str, ...]:
+        """The indexes of the metadata table that are complete: with `files` among them readers list files by it alone."""
+        return _columns(self.raw.get(METADATA_PARTITIONS, ""))
+
     def check_writable(self) -> None:
         """Raises UnsupportedTableError naming the first property that our writer cannot honour."""
         _ = self.version, self.keygen_type, self.merge_mode

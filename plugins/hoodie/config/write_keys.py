@@ -11,7 +11,15 @@ from hoodie.config.marker_keys import MARKER_KEYS
 from hoodie.config.memory_keys import SPILL_FOLDER
 
 _MIB = 1024 * 1024
-OPERATIONS = ("insert", "bulk_insert", "upsert", "delete")
+OPERATIONS = (
+    "insert",
+    "bulk_insert",
+    "upsert",
+    "delete",
+    "insert_overwrite",
+    "insert_overwrite_table",
+    "delete_partition",
+)
 
 
 def operation(value: str) -> str:
@@ -20,6 +28,14 @@ def operation(value: str) -> str:
     if lowered not in OPERATIONS:
         raise ValueError("one of " + ", ".join(OPERATIONS))
     return lowered
+
+
+def partition_names(value: str) -> tuple[str, ...]:
+    """Paths of partitions between commas, as they are: a space belongs to the name."""
+    names = tuple(value.split(","))
+    if not all(names):
+        raise ValueError("paths of partitions between commas, none of them empty")
+    return names
 
 
 MAX_FILE_SIZE = ConfigKey[int](
@@ -65,6 +81,25 @@ ALLOW_DUPLICATES = ConfigKey[bool](
 OPERATION = ConfigKey[str](
     "hoodie.datasource.write.operation", operation, "upsert", "what becomes of the rows, where the call does not say it"
 )
+DUP_POLICY = ConfigKey[str](
+    "hoodie.datasource.insert.dup.policy",
+    choice("NONE", "DROP", "FAIL"),
+    "NONE",
+    "what insert does with a row whose key is stored in its partition: none adds it all the same, drop leaves it out, fail "
+    "writes nothing",
+)
+PARTITIONS_TO_DELETE = ConfigKey[tuple[str, ...]](
+    "hoodie.datasource.write.partitions.to.delete",
+    partition_names,
+    None,
+    "what delete_partition drops: paths of partitions between commas, in which * stands for anything; else those of the rows",
+)
+EMPTY_OVERWRITE = ConfigKey[bool](
+    "hoodie.datasource.overwrite.allow.empty",
+    boolean,
+    False,
+    "insert_overwrite_table without a row leaves an empty table; false: it is refused",
+)
 BLOOM_ENTRIES = ConfigKey[int](
     "hoodie.index.bloom.num_entries",
     integer(1),
@@ -99,6 +134,9 @@ WRITE_KEYS: tuple[ConfigKey[Any], ...] = (
     COMPRESSION,
     COMBINE_BEFORE_INSERT,
     ALLOW_DUPLICATES,
+    DUP_POLICY,
+    PARTITIONS_TO_DELETE,
+    EMPTY_OVERWRITE,
     BLOOM_ENTRIES,
     BLOOM_FPP,
     BLOOM_MAX_ENTRIES,

@@ -1,4 +1,4 @@
-"""Checks that read data files: footers, and the column of the record keys. A file, or a partition's keys, in memory at a time."""
+"""Checks that read the footers of base files."""
 
 from __future__ import annotations
 
@@ -7,26 +7,21 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hoodie.doctor import catalogue
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
-from hoodie.errors import CorruptFileError, HoodieError, MissingFileError
+from hoodie.errors import CorruptFileError, MissingFileError
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import BaseFile
 from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.model.names import METADATA_BOOTSTRAP
-from hoodie.read.execute import ReadSlice
-from hoodie.read.plan import plan_read
-from hoodie.read.query import Query
 from hoodie.storage import Storage
 
 _READERS = 16
 _SURROGATES = "\ud800"  # up to these Java orders texts as their bytes do
-_TOLD = 3  # keys of a finding
 
 
 def footers(facts: Facts) -> Iterator[Finding]:
@@ -104,40 +99,3 @@ def _stored_range(metadata: pq.FileMetaData) -> tuple[str, str] | None:
         return None
     least, greatest = min(each.min for each in groups), max(each.max for each in groups)
     return (least, greatest) if isinstance(least, str) and isinstance(greatest, str) else None
-
-
-def duplicates(facts: Facts) -> Iterator[Finding]:
-    """Keys that stand more than once in a partition, logs laid over."""
-    if facts.state.properties.virtual_keys or not facts.state.properties.record_key_fields:
-        return
-    for partition in sorted({each.partition for each in facts.slices}):
-        try:
-            twice = _twice(facts, partition)
-        except (MissingFileError, CorruptFileError):  # told by name
-            continue
-        except HoodieError as error:
-            yield catalogue.UNCHECKED.found(
-                f"the keys of partition {partition!r} cannot be read",
-                error.fix or "see what else was found",
-                found=str(error),
-            )
-            continue
-        if twice:
-            first = ", ".join(repr(key) for key in twice[:_TOLD])
-            yield catalogue.DUPLICATE_KEYS.found(
-                f"keys stand more than once in partition {partition!r}",
-                "delete these keys and write the row of each once more; see which writers add rows by `insert` or `bulk_insert` "
-                "alone",
-                found=f"{len(twice):,} keys: {first}{' …' if len(twice) > _TOLD else ''}",
-                path=partition,
-            )
-
-
-def _twice(facts: Facts, partition: str) -> list[str]:
-    plan = plan_read(facts.state, Query([RECORD_KEY], partitions=(partition,)))
-    read = ReadSlice(facts.storage, plan.of_slice)
-    keys = pa.chunked_array([chunk for each in plan.slices for chunk in read(each)[RECORD_KEY].chunks], pa.string())
-    if pc.count_distinct(keys).as_py() == len(keys):
-        return []
-    counts = pc.value_counts(keys.combine_chunks())
-    return sorted(map(str, counts.field("values").filter(pc.greater(counts.field("counts"), 1)).to_pylist()))

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from hoodie.clock import Clock
-from hoodie.doctor import catalogue, deep
-from hoodie.doctor.checks import files, metadata, services, shape, unfinished
+from hoodie.doctor import catalogue, deep, deep_keys, deep_logs, deep_schema
+from hoodie.doctor.checks import files, metadata, metadata_table, services, shape, unfinished
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Diagnosis, Finding, worst_first
 from hoodie.doctor.gather import gather
@@ -32,10 +32,11 @@ CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     services.overdue,
     services.held_back,
 )
-DEEP = (deep.footers, deep.unknown, deep.duplicates)
+DEEP = (deep.footers, deep_schema.schemas, deep_logs.logs, deep.unknown, deep_keys.duplicates)
 _OF_FILES = frozenset({catalogue.MISSING_FILE.name})
 _TOO_MANY = frozenset({catalogue.ORPHAN.name, catalogue.UNCOMMITTED_FILE.name})
 _AT_ONCE = 16
+_LOOKS = 3
 
 
 def diagnose(storage: Storage, clock: Clock, options: Mapping[str, Given], *, data_files: bool = False) -> Diagnosis:
@@ -44,10 +45,25 @@ def diagnose(storage: Storage, clock: Clock, options: Mapping[str, Given], *, da
     `options` are those of each service by its name (clean, compact, archive), with which it decides whether it is due. Raises
     TableNotFoundError, CorruptTableError or UnsupportedTableError for a table that cannot be opened at all.
     """
-    once = ListedOnce(storage)
-    facts = gather(once, clock, options)
+    facts = gather(ListedOnce(storage), clock, options)
     found = [finding for check in (*CHECKS, *(DEEP if data_files else ())) for finding in _checked(check, facts)]
+    found.extend(_settled(facts, lambda: gather(ListedOnce(storage), clock, options)))
     return Diagnosis(storage.base_path, worst_first(list(_still(found, storage))), _told(facts))
+
+
+def _settled(facts: Facts, again: Callable[[], Facts]) -> list[Finding]:
+    """What the metadata table has wrong, by two looks that agree: a writer tells it, the storage and the timeline one after the
+    other, and so each of them may be of another moment. Of a table that never rests, what the last two looks have in common."""
+    found = list(_checked(metadata_table.metadata_table, facts))
+    for _ in range(_LOOKS):
+        if not found:
+            break
+        before = {(each.check, each.path) for each in found}
+        seen = list(_checked(metadata_table.metadata_table, again()))
+        found = [each for each in seen if (each.check, each.path) in before]
+        if len(found) == len(seen) == len(before):
+            break
+    return found
 
 
 def _checked(check: Callable[[Facts], Iterator[Finding]], facts: Facts) -> Iterator[Finding]:

@@ -21,6 +21,7 @@ from hoodie.transaction.heartbeat import Heartbeats
 from hoodie.transaction.locks import FoundLock
 from hoodie.view import TableState
 from hoodie.view.files import PartitionFiles, sizes_by_path
+from hoodie.view.metadata_table import MetadataListing
 from hoodie.view.replaced import replaced_groups
 from hoodie.view.slices import file_groups, latest_slices
 
@@ -65,6 +66,8 @@ class Facts:
     marked: Sequence[Time]
     beats: Heartbeats
     locks: Sequence[FoundLock]
+    metadata: MetadataListing | HoodieError | None
+    global_index: bool  # writers are told to find a key in whatever partition it is
     decisions: Mapping[str, Decision[Any] | HoodieError]  # of services, by their names
 
     @cached_property

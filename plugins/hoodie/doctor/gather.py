@@ -23,7 +23,7 @@ from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.decision import Decision
 from hoodie.services.service import Decides, Given
 from hoodie.storage import ListedOnce, join
-from hoodie.timeline import WRITE_ACTIONS, Action, Instant, Timeline, layout_of, parse_time
+from hoodie.timeline import WRITE_ACTIONS, Action, Gaps, Instant, Timeline, layout_of, parse_time
 from hoodie.timeline.codecs.clean import decode_clean_plan, decode_clean_result
 from hoodie.timeline.codecs.restore import decode_restore_plan
 from hoodie.timeline.codecs.rollback import decode_rollback_plan, decode_rollback_result
@@ -36,9 +36,12 @@ from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState
 from hoodie.view.busy import Busy, compaction_plan
 from hoodie.view.files import PartitionFiles, parse_partition
+from hoodie.view.metadata_table import FILES, MetadataListing, read_metadata_table
 
 _AT_ONCE = 16  # listings and reads wait for the store, not for this machine
 _PAUSE_S = 0.5
+_INDEX = "hoodie.index.type"
+_GLOBAL = frozenset({"GLOBAL_BLOOM", "GLOBAL_SIMPLE", "GLOBAL_RECORD_LEVEL_INDEX", "RECORD_INDEX"})
 A = TypeVar("A")
 B = TypeVar("B")
 
@@ -58,7 +61,8 @@ def gather(storage: ListedOnce, clock: Clock, options: Mapping[str, Given]) -> F
     layout = layout_of(properties)
     listed = [i for file in storage.list(layout.folder).files if (i := layout.parse(file)) is not None]
     empty = [i for i in listed if i.is_completed and i.stamp[0] == 0]
-    state = TableState(storage, properties, layout, Timeline.of(i for i in listed if i not in empty))
+    timeline = Timeline.of((i for i in listed if i not in empty), Gaps(storage, layout))
+    state = TableState(storage, properties, layout, timeline)
     unreadable = [Unreadable(instant, layout.path(instant), None) for instant in empty]
     commits: dict[Time, CommitMetadata] = {}
     saved: list[Savepoint] = []
@@ -92,6 +96,8 @@ def gather(storage: ListedOnce, clock: Clock, options: Mapping[str, Given]) -> F
         marked,
         beats,
         _locks(storage, clock),
+        _metadata_table(state, clock),
+        _global_index(options),
         _decisions(state, options, clock),
     )
 
@@ -172,6 +178,10 @@ def _sharing(options: Mapping[str, Given]) -> Sharing:
     return Sharing.of(resolve(select_keys(given, SHARING_KEYS), SHARING_KEYS))
 
 
+def _global_index(options: Mapping[str, Given]) -> bool:
+    return any(str(each.get(_INDEX, "")).strip().upper() in _GLOBAL for each in options.values())
+
+
 def _decisions(
     state: TableState, options: Mapping[str, Given], clock: Clock
 ) -> Mapping[str, Decision[Any] | HoodieError]:
@@ -200,6 +210,18 @@ def _owners(
         return dict(zip(known, blockers_of((Hold(i, "", "") for i in known), state, clock, sharing), strict=True))
     except HoodieError as error:
         return error
+
+
+def _metadata_table(state: TableState, clock: Clock) -> MetadataListing | HoodieError | None:
+    """What it says, if readers are told to use it."""
+    if FILES not in state.properties.metadata_partitions:
+        return None
+    try:
+        return read_metadata_table(state.storage, clock, {i.time for i in state.timeline.pending})
+    except HoodieError as error:
+        return error
+    except FileNotFoundError as error:
+        return CorruptTableError("A file of the metadata table is gone", found=str(error))
 
 
 def _nowhen(state: TableState) -> list[Instant]:

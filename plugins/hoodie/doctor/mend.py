@@ -19,11 +19,12 @@ from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Diagnosis, Finding, summary
 from hoodie.doctor.gather import gather
 from hoodie.errors import UnsafeDeleteError
+from hoodie.model.names import METADATA_TABLE
 from hoodie.model.time import Time
 from hoodie.services.clean.execute import finish_cleans
 from hoodie.services.decision import Decision, Item, Items
 from hoodie.services.service import Given
-from hoodie.storage import ListedOnce, Storage
+from hoodie.storage import ListedOnce, Storage, walk_files
 from hoodie.timeline import Action
 from hoodie.timeline.layouts.names import parse_name
 from hoodie.transaction.audit import Audited, AuditedFile, audited
@@ -35,9 +36,22 @@ from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.times import new_time
 from hoodie.transaction.transaction import transaction
 from hoodie.view.access import TableAccess
+from hoodie.view.metadata_table import FILES
 from hoodie.write.worker.partition_metafile import write_partition_mark
 
 _MOVED = frozenset({catalogue.ORPHAN.name, catalogue.UNCOMMITTED_FILE.name})
+_STALE = frozenset(
+    each.name
+    for each in (
+        catalogue.METADATA_UNREADABLE,
+        catalogue.METADATA_GONE,
+        catalogue.METADATA_BEHIND,
+        catalogue.METADATA_PARTITION,
+        catalogue.METADATA_MISSING,
+        catalogue.METADATA_EXTRA,
+        catalogue.METADATA_SIZE,
+    )
+)
 _DONE = {
     catalogue.PROPERTIES.name: "made anew from its backup; the file as it is is kept",
     catalogue.PROPERTIES_BACKUP.name: "removed",
@@ -51,6 +65,7 @@ _DONE = {
     catalogue.PARTITION_METAFILE.name: "written",
     catalogue.ORPHAN.name: "moved aside",
     catalogue.UNCOMMITTED_FILE.name: "moved aside",
+    **dict.fromkeys(_STALE, "the metadata table is switched off; what it says of files, and its timeline, are kept"),
 }
 
 
@@ -76,6 +91,11 @@ def decide_mending(diagnosis: Diagnosis) -> Decision[Mending]:
         return Decision(None, reason, before=(), after=after)
     if diagnosis.facts.get("metadata_table"):
         after.append("Hudi's metadata table is switched off, as by every change; Hudi's next write makes it anew")
+        if lost := diagnosis.of(catalogue.MISSING_FILE.name):
+            after.append(
+                f"first restore {counted(len(lost), 'missing file')}: without the metadata table, which may name what is "
+                "missing, Hudi's readers take older rows for current and say nothing"
+            )
     items = Items("mend", fixed, sum(each.bytes for each in fixed), "finding", _item)
     return Decision(Mending(fixed), reason, items=items, before=(), after=after)
 
@@ -120,6 +140,8 @@ def _make_readable(access: TableAccess, mending: Mending, options: Mapping[str, 
         still = {each.path for each in metadata.instants(gather(ListedOnce(storage), access.clock, options))}
     if mending.paths(catalogue.PROPERTIES):
         copy_aside(storage, PROPERTIES)
+    if any(each.check in _STALE for each in mending.findings):
+        _keep_metadata_table(storage)
     for path in sorted(mending.paths(catalogue.TORN_SERVICE_INSTANT) & still):
         move_aside(storage, path, "it cannot be read")
     for path in sorted(mending.paths(catalogue.TORN_PLAN) & still):
@@ -130,6 +152,14 @@ def _make_readable(access: TableAccess, mending: Mending, options: Mapping[str, 
         ):  # the other plans are looked after by whoever changes the table
             move_aside(storage, f"{folder}/{name.removesuffix('.requested')}.inflight", "its plan cannot be read")
             move_aside(storage, path, "it cannot be read")
+
+
+def _keep_metadata_table(storage: Storage) -> None:
+    """A copy of what is about to be switched off: the properties, and all but its indexes, which may be as large as the table."""
+    copy_aside(storage, PROPERTIES)
+    for folder in (".hoodie", FILES):
+        for file in walk_files(storage, f"{METADATA_TABLE}/{folder}"):
+            copy_aside(storage, file.path)
 
 
 def _write_metafiles(storage: Storage, facts: Facts, paths: Collection[str]) -> None:

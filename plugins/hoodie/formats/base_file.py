@@ -21,10 +21,12 @@ from hoodie.formats.dictionaries import dictionary_columns
 from hoodie.formats.row_groups import matching_row_groups
 from hoodie.formats.source_file import Interval, read_intervals
 from hoodie.model.meta_columns import META_COLUMNS
+from hoodie.schema.renaming import NO_RENAMING, Renaming
 from hoodie.storage.base import File, Storage
 
 _BLOOM, _BLOOM_TYPE = "org.apache.hudi.bloomfilter", "hoodie_bloom_filter_type_code"
 _MIN_KEY, _MAX_KEY = "hoodie_min_record_key", "hoodie_max_record_key"
+_ARROW_CODECS = {"UNCOMPRESSED": "NONE", "LZ4_RAW": "LZ4"}  # as Arrow calls them
 _BATCH_BYTES = (
     64 * 1024 * 1024
 )  # bytes of decoded rows per batch: merging copies a batch, and a text column of Arrow ends at 2 GiB
@@ -151,7 +153,7 @@ class BaseFileWriter:
         self._writer = pq.ParquetWriter(
             self._sink,
             self._schema,
-            compression=self._options.compression,
+            compression=_ARROW_CODECS.get(self._options.compression, self._options.compression),
             use_dictionary=[*self._constants, *dictionary_columns(first)] or False,
             write_statistics=compared,
             store_schema=False,
@@ -186,18 +188,21 @@ def _range(keys: pa.ChunkedArray) -> tuple[str, str]:
 class BaseFileReader:
     """One base file, opened. Close it, or use it in a `with` block."""
 
-    def __init__(self, storage: Storage, path: str, dictionaries: Collection[str] = ()) -> None:
+    def __init__(
+        self, storage: Storage, path: str, dictionaries: Collection[str] = (), renaming: Renaming = NO_RENAMING
+    ) -> None:
         """`dictionaries` are the text columns that are given as dictionaries if the file keeps them as small ones: rows that
-        are only written again need not be decoded.
+        are only written again need not be decoded. All columns are called as the table calls them now, which `renaming` tells.
 
         Raises MissingFileError or CorruptFileError naming the file.
         """
         self._where = f"{storage.base_path}/{path}"
+        self._renaming = renaming
         with telling_missing(self._where, "Base"):
             self._source = storage.open_input(path)
         try:
             self._file = pq.ParquetFile(self._source, pre_buffer=False)
-            if names := small_dictionaries(self._file, dictionaries):
+            if names := small_dictionaries(self._file, renaming.in_file([*dictionaries])):
                 self._file = pq.ParquetFile(
                     self._source, metadata=self._file.metadata, read_dictionary=names, pre_buffer=False
                 )
@@ -220,9 +225,10 @@ class BaseFileReader:
         """The open file, for readers of its footer."""
         return self._source
 
-    @property
+    @cached_property
     def schema(self) -> pa.Schema:
-        return self._file.schema_arrow
+        stored = self._file.schema_arrow
+        return self._renaming.apply(stored.empty_table()).schema if self._renaming.changes else stored
 
     @property
     def rows(self) -> int:
@@ -233,13 +239,14 @@ class BaseFileReader:
     ) -> Iterator[pa.Table]:
         """The rows, at most `batch_rows` at a time and fewer where they are large: the named columns that the file has (None:
         all) of the named row groups (None: all)."""
-        present = set(self.schema.names)
-        wanted = None if columns is None else [name for name in columns if name in present]
+        present = set(self._file.schema_arrow.names)
+        wanted = None if columns is None else [name for name in self._renaming.in_file(columns) if name in present]
         groups = list(range(self._file.num_row_groups)) if row_groups is None else list(row_groups)
         fitting = min(batch_rows, self._fitting_rows(wanted, groups))
         try:
             for batch in self._file.iter_batches(fitting, row_groups=groups, columns=wanted, use_threads=False):
-                yield pa.Table.from_batches([batch])
+                rows = pa.Table.from_batches([batch])
+                yield self._renaming.apply(rows) if self._renaming.changes else rows
         except (pa.ArrowInvalid, OSError) as error:
             raise self._corrupt(error) from error
 
@@ -283,7 +290,7 @@ class BaseFileReader:
 
     def matching(self, expression: pc.Expression, schema: pa.Schema) -> list[int] | None:
         """The row groups whose statistics do not rule the filter out; None (all) when a type of the file differs."""
-        return matching_row_groups(self._source, self.schema, expression, schema)
+        return matching_row_groups(self._source, self._file.schema_arrow, expression, schema, self._renaming)
 
     def key_range(self) -> tuple[str, str] | None:
         """The least and the greatest key by the footer, by Java's order of texts; None when the writer left them out."""

@@ -13,19 +13,26 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.schema.renaming import NO_RENAMING, Renaming
 from hoodie.storage.base import File
 
 _MOST_FLOATS = 4  # in a filter that is asked with and without NaN in each of them
 
 
 def matching_row_groups(
-    source: File, stored: pa.Schema, expression: pc.Expression, schema: pa.Schema
+    source: File,
+    stored: pa.Schema,
+    expression: pc.Expression,
+    schema: pa.Schema,
+    renaming: Renaming = NO_RENAMING,
 ) -> list[int] | None:
     """The row groups of the Parquet file `source`, read as `stored`, whose statistics do not rule the filter out.
 
-    `schema` are the filter's columns; of those that the file lacks nothing is known. None (all) when a type differs, or when
-    nothing can be told.
+    `schema` are the filter's columns, which the file calls as `renaming` tells; of those that it lacks nothing is known. None
+    (all) when a type differs, or when nothing can be told.
     """
+    if not renaming.untouched(schema.names):
+        return _by_renamed(source, stored, expression, schema, renaming)
     import pyarrow.dataset as ds  # imports pandas where it is installed: 0.75 s in each worker, so only where it is used
 
     present = [field for field in schema if field.name in stored.names]
@@ -46,6 +53,43 @@ def matching_row_groups(
         groups = kind.make_fragment(source).row_groups
         kept.update(group.id for group in groups if any(_zeros(group, field.name) for field in floats))
     return sorted(kept)
+
+
+def _by_renamed(
+    source: File, stored: pa.Schema, expression: pc.Expression, schema: pa.Schema, renaming: Renaming
+) -> list[int]:
+    """By the statistics of the columns that the file calls otherwise, which Arrow would look for by their names of now."""
+    import pyarrow.dataset as ds
+    import pyarrow.fs
+
+    kind, files = ds.ParquetFileFormat(), pyarrow.fs.LocalFileSystem()
+    known = []
+    for field in schema:
+        name = renaming.stored.get(field.name, field.name)
+        plain = not pa.types.is_floating(field.type) and not pa.types.is_nested(field.type)
+        if name is not None and plain and name in stored.names and stored.field(name).type == field.type:
+            known.append((field, name))
+    groups = kind.make_fragment(source).row_groups
+    guarantees = [_guaranteed(group.statistics, known) for group in groups]
+    # The pieces have numbers for names, and are not opened: Arrow leaves out those of which the filter cannot be true.
+    pieces = [kind.make_fragment(str(number), files, guarantee) for number, guarantee in enumerate(guarantees)]
+    try:
+        left = list(ds.FileSystemDataset(pieces, schema, kind, files).get_fragments(filter=expression))
+    except pa.ArrowInvalid:  # the filter cannot be computed of such a value: whoever reads the rows is told so
+        return [group.id for group in groups]
+    return sorted(groups[int(piece.path)].id for piece in left)
+
+
+def _guaranteed(statistics: dict[str, Any], known: Sequence[tuple[pa.Field, str]]) -> pc.Expression:
+    """What a row group's statistics say of the columns by their names of now."""
+    guaranteed = pc.scalar(True)
+    for field, name in known:
+        found = statistics.get(name) or {}
+        if found.get("min") is not None and found.get("max") is not None:
+            column = pc.field(field.name)
+            low, high = pa.scalar(found["min"], field.type), pa.scalar(found["max"], field.type)
+            guaranteed &= column.is_null() | ((column >= low) & (column <= high))
+    return guaranteed
 
 
 def _with_nan(floats: Sequence[pa.Field]) -> Iterator[pc.Expression]:

@@ -17,25 +17,29 @@ from hoodie.formats.row_groups import matching_row_groups
 from hoodie.formats.source_file import Interval, SourceFile
 from hoodie.model.files import BaseFile, SourceRows
 from hoodie.model.meta_columns import META_COLUMNS, RECORD_KEY
+from hoodie.schema.history import NAMED_ALIKE, StoredColumns
 from hoodie.schema.meta import META_FIELDS
+from hoodie.schema.renaming import NO_RENAMING, Renaming
 from hoodie.storage.base import Storage
 
 
 def open_base_file(
-    storage: Storage, base: BaseFile, dictionaries: Collection[str] = ()
+    storage: Storage, base: BaseFile, dictionaries: Collection[str] = (), columns: StoredColumns = NAMED_ALIKE
 ) -> BaseFileReader | StitchedReader:
-    """The reader of a base file, `dictionaries` as for `BaseFileReader`. Raises MissingFileError or CorruptFileError naming
-    the file."""
+    """The reader of a base file, `dictionaries` as for `BaseFileReader`; its columns are called as the table calls them now
+    (`columns`). Raises MissingFileError or CorruptFileError naming the file."""
+    renaming = columns.in_file(base.instant)
     if base.source is None:
-        return BaseFileReader(storage, base.path, dictionaries)
-    return StitchedReader(storage, base.path, base.source)
+        return BaseFileReader(storage, base.path, dictionaries, renaming)
+    return StitchedReader(storage, base.path, base.source, renaming)
 
 
 class StitchedReader:
     """Reads like a BaseFileReader; row groups are those of the source file."""
 
-    def __init__(self, storage: Storage, path: str, rows: SourceRows) -> None:
+    def __init__(self, storage: Storage, path: str, rows: SourceRows, renaming: Renaming = NO_RENAMING) -> None:
         self._storage = storage
+        self._renaming = renaming
         self._path = path
         self._rows = rows
 
@@ -61,6 +65,10 @@ class StitchedReader:
     @cached_property
     def schema(self) -> pa.Schema:
         """Meta columns, the source's columns, then those that only its folders tell, as text."""
+        return self._renaming.apply(self._stored_schema.empty_table()).schema
+
+    @cached_property
+    def _stored_schema(self) -> pa.Schema:
         inside = set(self._source.schema.names)
         given = [pa.field(name, pa.string()) for name, _ in self._rows.values if name not in inside]
         return pa.schema([*META_FIELDS, *self._source.schema, *given])
@@ -84,6 +92,8 @@ class StitchedReader:
     def matching(self, expression: pc.Expression, schema: pa.Schema) -> list[int]:
         """The source's row groups that neither file's statistics rule out."""
         every = list(range(self._source.metadata.num_row_groups))
+        if not self._renaming.untouched(schema.names):
+            return every
         found = matching_row_groups(self._source.source, self._source.schema, expression, schema)
         if any(name in META_COLUMNS for name in schema.names):
             kept = self._skeleton.matching(expression, schema)
@@ -98,7 +108,7 @@ class StitchedReader:
         self, columns: Sequence[str] | None = None, row_groups: Sequence[int] | None = None, batch_rows: int = 1 << 17
     ) -> Iterator[pa.Table]:
         """The rows, a batch at a time: the named columns (None: all) of the named row groups (None: all)."""
-        wanted = self.schema.names if columns is None else columns
+        wanted = self._stored_schema.names if columns is None else self._renaming.in_file(columns)
         meta = [name for name in wanted if name in META_COLUMNS]
         if len(meta) == len(wanted) and row_groups is None:
             yield from self._skeleton.batches(meta, None, batch_rows)
@@ -109,7 +119,7 @@ class StitchedReader:
         for rows in self._stored(meta, data, self._source.intervals(row_groups), batch_rows):
             for name, value in given:
                 rows = rows.append_column(name, pa.repeat(pa.scalar(value, pa.string()), rows.num_rows))
-            yield rows
+            yield self._renaming.apply(rows) if self._renaming.changes else rows
 
     def _stored(
         self, meta: Sequence[str], data: Sequence[str], intervals: Sequence[Interval], batch_rows: int

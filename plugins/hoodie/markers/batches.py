@@ -1,18 +1,18 @@
 """The markers of an instant in batches: what the timeline server does with them, without the network (docs/decisions/0038).
 
 Requests wait together for some milliseconds; then one of the files `MARKERS0` … takes them all. Each is rewritten whole, by
-one thread at a time, and by nobody but this object. A request is answered when its marker is on the storage: who comes after a
-process that was killed finds every marker that was answered.
+one thread at a time. A request is answered when its marker is on the storage: who comes after a process that was killed finds
+every marker that was answered. A file that is not as it was left, or is gone, is another process's work, as of one that began
+the instant anew: then all is read again, and nothing is answered by what was known before.
 """
 
 from __future__ import annotations
 
-import errno
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hoodie.errors import StorageError
 from hoodie.markers.names import (
@@ -30,7 +30,7 @@ from hoodie.storage.once import create_own, replace_own
 
 Check = Callable[[Sequence[str]], None]
 """Looks at markers before they are written, and raises what stands against it."""
-_Waiting = tuple[str, "Future[None]"]
+_MOST_LOSSES = 20  # that others are quicker so often in a row is no matter of chance any more
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,16 @@ class _File:
 
     path: str
     content: bytes | None = None
-    busy: bool = False  # a thread writes it, or its content is another's by now
+    busy: bool = False  # a thread writes it
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """A marker that is asked for, and how often another process was quicker when it was to be written."""
+
+    marker: str
+    answer: Future[None]
+    losses: int = 0
 
 
 class MarkerBatches:
@@ -60,7 +69,8 @@ class MarkerBatches:
         self.instant = instant
         self._batching = batching
         self._check = check
-        self._files: list[_File] | None = None  # not read yet
+        self._files: Sequence[_File] = ()
+        self._stale = True  # what is on the storage is to be read first
         self._known: dict[str, Future[None]] = {}
         self._waiting: list[_Waiting] = []
         self._changed = threading.Condition()
@@ -95,7 +105,7 @@ class MarkerBatches:
                 answer.set_exception(StorageError(f"Marker {marker} came too late", found="the write has ended"))
                 return answer
             self._known[marker] = answer
-            self._waiting.append((marker, answer))
+            self._waiting.append(_Waiting(marker, answer))
             self._changed.notify_all()
             return answer
 
@@ -103,7 +113,7 @@ class MarkerBatches:
         last = float("-inf")
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._waiting or self._closed)
+                self._changed.wait_for(lambda: self._waiting or (self._closed and not self._busy))
                 if not self._waiting:
                     return
                 rest = last + self._batching.interval_ms / 1000 - time.monotonic()
@@ -116,74 +126,97 @@ class MarkerBatches:
         """Hand what waits to a file that nobody writes, as soon as there is one."""
         batch: list[_Waiting] = []
         try:
-            files = self._files = self._read() if self._files is None else self._files
             with self._changed:
-                self._changed.wait_for(lambda: not files or not all(file.busy for file in files))
+                self._changed.wait_for(lambda: not self._busy if self._stale else self._busy < len(self._files))
+                if self._stale:
+                    self._files = self._read()
+                    self._stale = False
+                free = min((file for file in self._files if not file.busy), key=_size)
                 batch = self._taken()
-                free = min((file for file in files if not file.busy), key=_size, default=None)
-            if free is None:
-                raise StorageError(
-                    f"No file takes markers of instant {self.instant} of {self.storage.base_path} any more",
-                    found="another process has changed all of them",
-                )
             if batch:
-                self._check([marker for marker, _ in batch])
+                self._check([each.marker for each in batch])
                 free.busy = True
-                self._pool.submit(self._write, files, free, batch)
+                self._pool.submit(self._write, free, batch)
         except BaseException as error:  # noqa: BLE001 - whoever asked gets it
             self._fail(batch or self._taken(), error)
+
+    @property
+    def _busy(self) -> int:
+        return sum(file.busy for file in self._files)
 
     def _taken(self) -> list[_Waiting]:
         """What waits, but for what the storage turned out to have."""
         with self._changed:
             batch, self._waiting = self._waiting, []
-        return [(marker, answer) for marker, answer in batch if not answer.done()]
+        return [each for each in batch if not each.answer.done()]
 
-    def _write(self, files: list[_File], file: _File, batch: Sequence[_Waiting]) -> None:
+    def _write(self, file: _File, batch: Sequence[_Waiting]) -> None:
         """Runs in a thread of the pool."""
-        lines = "".join(f"{marker}\n" for marker, _ in batch).encode()
         try:
-            content = _after(file.content, lines)
-            if file.content is None:
-                create_own(self.storage, file.path, content)
-            elif not replace_own(self.storage, file.path, file.content, content):
-                raise FileExistsError(errno.EEXIST, "Another process has changed it", file.path)
+            content = _after(file.content, "".join(f"{each.marker}\n" for each in batch).encode())
+            if self._put(file, content):
+                file.content = content
+                for each in batch:
+                    each.answer.set_result(None)
+            else:
+                self._lost(batch)
         except BaseException as error:  # noqa: BLE001 - whoever asked gets it
-            self._free(files, file, lost=isinstance(error, FileExistsError))
             self._fail(batch, error)
-        else:
-            file.content = content
-            self._free(files, file)
-            for _, answer in batch:
-                answer.set_result(None)
+        finally:
+            with self._changed:
+                file.busy = False
+                self._changed.notify_all()
 
-    def _free(self, files: list[_File], file: _File, *, lost: bool = False) -> None:
+    def _put(self, file: _File, content: bytes) -> bool:
+        """Whether the file was as it was left, or not there yet, and has the content now."""
+        try:
+            if file.content is not None:
+                return replace_own(self.storage, file.path, file.content, content)
+            create_own(self.storage, file.path, content)
+        except (FileExistsError, FileNotFoundError):
+            return False
+        try:  # whoever has deleted the folder meanwhile took its type along, without which Hudi reads no files of markers
+            return self.storage.info(f"{marker_folder(self.instant)}/{BATCH_TYPE}") is not None
+        except OSError:
+            return False
+
+    def _lost(self, batch: Sequence[_Waiting]) -> None:
+        """All is read again, and the batch waits for that, unless it has lost too often."""
+        given_up = [each for each in batch if each.losses == _MOST_LOSSES]
         with self._changed:
-            file.busy = False
-            if lost:
-                files.remove(file)
-            self._changed.notify_all()
+            self._stale = True
+            self._known = {marker: answer for marker, answer in self._known.items() if not answer.done()}
+            self._waiting += [replace(each, losses=each.losses + 1) for each in batch if each.losses < _MOST_LOSSES]
+        self._fail(
+            given_up,
+            StorageError(
+                f"Markers of instant {self.instant} of {self.storage.base_path} cannot be written",
+                found=f"another process has changed their files {_MOST_LOSSES} times meanwhile",
+                fix="let one timeline server take the markers of a table",
+            ),
+        )
 
     def _fail(self, batch: Sequence[_Waiting], error: BaseException) -> None:
         """A marker that was not written may be asked for again."""
         with self._changed:
-            for marker, _ in batch:
-                del self._known[marker]
-        for _, answer in batch:
-            answer.set_exception(error)
+            for each in batch:
+                del self._known[each.marker]
+        for each in batch:
+            each.answer.set_exception(error)
 
     def _read(self) -> list[_File]:
         """What an earlier process has left, at the first request. Files with higher numbers are read and left alone."""
-        numbers = {batch_number(info.name): info.path for info in self.storage.list(marker_folder(self.instant)).files}
-        if BATCH_TYPE not in {path.rpartition("/")[2] for path in numbers.values()}:
+        files = {info.name: info.path for info in self.storage.list(marker_folder(self.instant)).files}
+        if BATCH_TYPE not in files:
             create_own(self.storage, f"{marker_folder(self.instant)}/{BATCH_TYPE}", BATCHED)
-        found = {n: self.storage.read(path) for n, path in numbers.items() if n is not None}
+        found = {path: self.storage.read(path) for name, path in files.items() if batch_number(name) is not None}
         with self._changed:
             for marker in (line for content in found.values() for line in batch_lines(content)):
                 answer = self._known.setdefault(marker, Future())
                 if not answer.done():
                     answer.set_result(None)
-        return [_File(batch_path(self.instant, n), found.get(n)) for n in range(self._batching.threads)]
+        paths = (batch_path(self.instant, n) for n in range(self._batching.threads))
+        return [_File(path, found.get(path)) for path in paths]
 
 
 def _size(file: _File) -> int:

@@ -9,12 +9,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
 
-from hoodie.errors import HoodieError, missing_extra, of_line
+from hoodie.errors import ConfigError, HoodieError, missing_extra, of_line
 from hoodie.markers.batches import MarkerBatches
 from hoodie.model.time import Time
 
 SECRET_HEADER = "Authorization"
-MARKERS_PATH, HEALTH_PATH = "/v1/markers", "/v1/health"
+MARKERS_PATH, BEGIN_PATH, HEALTH_PATH = "/v1/markers", "/v1/begin", "/v1/health"
 
 _SERVER = EntryPoint("timeline-server", "hudi_services.timeline_server.embedded:serving", "hoodie.servers")
 _SECONDS, _TRIES = 10, 4  # for an answer, and how often it is asked for
@@ -62,6 +62,31 @@ def note_on_server(server: ServerAddress, table: str, instant: Time, marker: str
     Raises SilentServerError after some tries, and the error of this library that the server has found.
     """
     ask(server, "POST", MARKERS_PATH, {"table": table, "instant": instant, "marker": marker})
+
+
+def checked_secret(secret: str, where: str) -> str:
+    """`secret`, if there is one and a header of HTTP can hold it. Raises ConfigError, which says `where` it stands alone."""
+    if not secret:
+        found = f"{where} is not set"
+    elif not (secret.isascii() and secret.isprintable()) or secret != secret.strip():
+        found = (
+            f"{where} has characters that cannot travel: ends of lines, letters that are not ASCII, spaces at its ends"
+        )
+    else:
+        return secret
+    raise ConfigError(
+        "The timeline server has no secret by which it knows its writers",
+        found=found,
+        fix="set it to a long random text of letters and digits, the same for the server and for every writer that uses it",
+    )
+
+
+def begin_on_server(server: ServerAddress, table: str, instant: Time) -> None:
+    """Tell the server that an instant begins, perhaps anew: it goes by the markers that are on the storage from now on.
+
+    Raises SilentServerError.
+    """
+    ask(server, "POST", BEGIN_PATH, {"table": table, "instant": instant})
 
 
 def ask(server: ServerAddress, method: str, path: str, body: object = None) -> bytes:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hoodie.model.time import Time
 
 PARTITION_METAFILE = ".hoodie_partition_metadata"
+METADATA_TABLE = ".hoodie/metadata"
 METADATA_BOOTSTRAP = Time.of("00000000000001")  # instant of a bootstrap that left the rows in the files of the source
 FULL_BOOTSTRAP = Time.of("00000000000002")  # instant of a bootstrap that copied them
 

@@ -43,7 +43,7 @@ class ReadSlice:
         if file_slice.base_file is None:
             return
         scanned = self.plan.scanned
-        with open_base_file(self.storage, file_slice.base_file) as reader:
+        with open_base_file(self.storage, file_slice.base_file, columns=self.plan.columns) as reader:
             groups = self.plan.pruning.row_groups(reader)
             present = [name for name in scanned.names if name in reader.schema.names]
             # Of columns that were all added later a file knows nothing; its rows count all the same.
@@ -53,12 +53,12 @@ class ReadSlice:
     def _merged(self, file_slice: FileSlice) -> Iterator[pa.Table]:
         """Base file and logs."""
         plan = self.plan
-        logs = LogReader(self.storage, plan.timeline, plan.rules, plan.merging, plan.keys, plan.as_of)
+        logs = LogReader(self.storage, plan.timeline, plan.rules, plan.merging, plan.keys, plan.as_of, plan.columns)
         merger = SliceMerger(logs, plan.memory)
         if file_slice.base_file is None:
             yield from merger.unordered(file_slice, None, None, plan.scanned.names, by_position=False)
             return
-        with open_base_file(self.storage, file_slice.base_file) as reader:
+        with open_base_file(self.storage, file_slice.base_file, columns=plan.columns) as reader:
             groups, columns = plan.pruning.row_groups(reader), plan.scanned.names
             yield from merger.unordered(file_slice, reader, groups, columns, by_position=plan.use_positions)
 

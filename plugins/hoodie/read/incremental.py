@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,10 +14,8 @@ from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.model.time import BEGINNING, Time
 from hoodie.read.query import Incremental
 from hoodie.read.times import moment_as_time, resolve_as_of
-from hoodie.timeline import WRITE_ACTIONS, Instant, format_time, parse_time
+from hoodie.timeline import WRITE_ACTIONS, Instant
 from hoodie.view import TableState
-
-_LONGEST_WRITE = timedelta(days=3)  # a commit that began earlier is taken to have been complete at a time
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,8 @@ def incremental_range(state: TableState, asked: Incremental) -> IncrementalRange
         )
     after = moment_as_time(state, asked.start) if asked.start is not None else BEGINNING
     until = moment_as_time(state, asked.end) if asked.end is not None else None
-    began_after = _earliest_begin(state, after)
+    by_completion = after and state.layout.names_tell_completion
+    began_after = state.earliest_begin(after) if by_completion else after
     archived: tuple[Instant, ...] = ()
     if not state.timeline.covers(began_after) and (after or until):
         if asked.full_scan:
@@ -91,13 +89,3 @@ def _share(commits: Iterable[CommitMetadata]) -> float:
     based = [stat for commit in commits for stat in commit.stats if stat.log is None]
     changed = sum(stat.num_inserts + stat.num_updates for stat in based)
     return changed / max(1, sum(stat.num_writes for stat in based))
-
-
-def _earliest_begin(state: TableState, after: Time) -> Time:
-    """Commits that count as after `after` did not begin before this."""
-    if not after or not state.layout.names_tell_completion:
-        return after
-    try:
-        return format_time(parse_time(after, state.zone) - _LONGEST_WRITE, state.zone)
-    except (ValueError, OverflowError):  # such as 00000000000000: before everything
-        return BEGINNING

@@ -29,6 +29,7 @@ from hoodie.model.internal_columns import DELETE, LACKS, POSITION, RESET, SEQUEN
 from hoodie.model.meta_columns import COMMIT_TIME, META_COLUMNS, PARTITION_PATH, RECORD_KEY
 from hoodie.model.time import Time
 from hoodie.schema import conform
+from hoodie.schema.history import NAMED_ALIKE, StoredColumns
 from hoodie.storage.base import Storage
 from hoodie.timeline import Timeline
 from hoodie.view.log_blocks import valid_blocks
@@ -46,6 +47,7 @@ class LogReader:
     schema: pa.Schema  # columns of the result, meta columns and those that merging needs among them
     keys: StoredKeys
     as_of: Time | None = None
+    columns: StoredColumns = NAMED_ALIKE  # what the blocks call them
 
     def open(self, file_slice: FileSlice) -> SliceLogs:
         """The logs of one slice; of its blocks the headers are read now."""
@@ -91,10 +93,13 @@ class SliceLogs:
         the table's own mode, as in Hudi."""
         return PartialRows() if any(block.is_partial for block in self.blocks) else self.reader.rules.partial
 
+    def _columns_of(self, block: LogBlock) -> frozenset[str]:
+        return columns_of(block, self.reader.columns.in_file(block.instant))
+
     @cached_property
     def _lacked(self) -> tuple[str, ...]:
         """Columns that some block comes without."""
-        partial = [columns_of(block) for block in self.blocks if block.is_partial]
+        partial = [self._columns_of(block) for block in self.blocks if block.is_partial]
         names = (name for name in self.reader.schema.names if name not in META_COLUMNS)
         return tuple(name for name in names if any(name not in columns for columns in partial))
 
@@ -132,7 +137,7 @@ class SliceLogs:
         start = 0
         for block in self.blocks:
             found = self._deletes(block) if block.kind is BlockType.DELETE else self._data(block)
-            columns = columns_of(block) if block.is_partial else frozenset(self._lacked)
+            columns = self._columns_of(block) if block.is_partial else frozenset(self._lacked)
             for rows in found if self.base_rows is None else self._positioned(block, found, self.base_rows):
                 sequence = pa.array(np.arange(start, start + rows.num_rows, dtype=np.int64))
                 start += rows.num_rows
@@ -172,7 +177,8 @@ class SliceLogs:
 
     def _data(self, block: LogBlock) -> Iterator[pa.Table]:
         schema, keys = self.reader.schema, self.reader.keys
-        for found in keys.rows(schema.names, partial(read_rows, self.reader.storage, block)):
+        renaming = self.reader.columns.in_file(block.instant)
+        for found in keys.rows(schema.names, partial(read_rows, self.reader.storage, block, renaming=renaming)):
             rows = conform(found, _nullable(schema))
             if RECORD_KEY in rows.schema.names and rows[RECORD_KEY].null_count:
                 raise corrupt_block(block, "rows without a record key")

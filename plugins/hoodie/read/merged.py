@@ -21,10 +21,10 @@ from hoodie.config.memory_keys import MergeMemory
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.formats.coded import coded, coded_columns
 from hoodie.formats.murmur import murmur2
-from hoodie.formats.stitched import StitchedReader
+from hoodie.formats.stitched import StitchedReader, open_base_file
 from hoodie.merge import BaseMerger, MergedBatch, Overlay
 from hoodie.merge.spill import Spill
-from hoodie.model.files import FileSlice
+from hoodie.model.files import BaseFile, FileSlice
 from hoodie.model.internal_columns import POSITION
 from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.read.logs import LogReader, SliceLogs
@@ -47,6 +47,10 @@ class SliceMerger:
     def copied(self) -> frozenset[str]:
         """Text columns at whose values of stored rows a merge does not look."""
         return self.logs.rules.copied(self.logs.schema, self.logs.keys.columns.names)
+
+    def open(self, base: BaseFile) -> BaseFileReader | StitchedReader:
+        """The base file for `batches`."""
+        return open_base_file(self.logs.storage, base, self.copied, self.logs.columns)
 
     def batches(self, file_slice: FileSlice, reader: BaseFileReader | StitchedReader | None) -> Iterator[MergedBatch]:
         """What the slice holds, with the columns of `logs.schema`: the rows of the base file in their order, then new ones.

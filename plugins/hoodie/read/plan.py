@@ -25,6 +25,7 @@ from hoodie.read.prune import Pruning, pruning_of
 from hoodie.read.query import Query, Snapshot
 from hoodie.read.times import check_not_cleaned, resolve_as_of
 from hoodie.schema import with_meta_columns
+from hoodie.schema.history import StoredColumns
 from hoodie.timeline import Timeline
 from hoodie.view import TableState, TableView
 from hoodie.view.missing import looked_at_again
@@ -48,6 +49,7 @@ class ReadPlan:
     use_positions: bool
     as_of: Time | None
     left_out: int  # folders that the filter's partition columns rule out, each of a partition or of several
+    columns: StoredColumns  # what files of other times call them
     written: IncrementalRange | None
     """The range of an incremental read whose rows are all wanted; None: the query asks something else."""
 
@@ -136,6 +138,7 @@ def _plan(
         use_positions=options[USE_POSITIONS],
         as_of=as_of,
         left_out=len(view.left_out),
+        columns=StoredColumns.of(schema, state.schemas, as_of),
         written=None,
     )
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.errors import SchemaConflictError
+from hoodie.schema.nested import list_offsets, null_mask, without_offset
 from hoodie.schema.required import refuse_nulls
 
 
@@ -54,14 +54,14 @@ def _cast(array: pa.Array, kind: pa.DataType, path: str, rounds: bool) -> pa.Arr
         return _struct(array, kind, path, rounds)
     if pa.types.is_map(kind) and pa.types.is_map(array.type):
         # `keys` and `items` ignore the array's offset; a fresh array has none.
-        plain = _without_offset(array)
+        plain = without_offset(array)
         keys = _convert(plain.keys, kind.key_type, path + ".key", rounds)
         items = _convert(plain.items, kind.item_type, path + ".value", rounds)
-        return pa.MapArray.from_arrays(plain.offsets, keys, items, type=kind, mask=_mask(plain))
+        return pa.MapArray.from_arrays(plain.offsets, keys, items, type=kind, mask=null_mask(plain))
     if pa.types.is_list(kind) and _is_list(array.type):
-        plain = _without_offset(array)
+        plain = without_offset(array)
         values = _convert(plain.values, kind.value_type, path + ".element", rounds)
-        return pa.ListArray.from_arrays(_offsets(plain), values, type=kind, mask=_mask(plain))
+        return pa.ListArray.from_arrays(list_offsets(plain), values, type=kind, mask=null_mask(plain))
     # An older file's integers must stay readable after the column became float or double: those are the only casts that round.
     became_float = pa.types.is_integer(array.type) and pa.types.is_floating(kind)
     return pc.cast(array, options=pc.CastOptions(kind, allow_float_truncate=rounds and became_float))
@@ -75,21 +75,7 @@ def _struct(array: pa.StructArray, kind: pa.StructType, path: str, rounds: bool)
             children.append(pa.nulls(len(array), field.type))
         else:
             children.append(_convert(array.field(position), field.type, f"{path}.{field.name}", rounds))
-    return pa.StructArray.from_arrays(children, fields=kind.fields, mask=_mask(array))
-
-
-def _without_offset(array: pa.Array) -> pa.Array:
-    return pa.concat_arrays([array, array.slice(0, 0)]) if array.offset else array
-
-
-def _offsets(array: pa.Array) -> pa.Array:
-    if pa.types.is_fixed_size_list(array.type):
-        return pa.array(np.arange(len(array) + 1) * array.type.list_size, pa.int32())
-    return array.offsets.cast(pa.int32())
-
-
-def _mask(array: pa.Array) -> pa.Array | None:
-    return pc.is_null(array) if array.null_count else None
+    return pa.StructArray.from_arrays(children, fields=kind.fields, mask=null_mask(array))
 
 
 def _is_list(kind: pa.DataType) -> bool:

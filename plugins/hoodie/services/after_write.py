@@ -1,4 +1,5 @@
-"""Services that the options of a write ask for: a compaction, a clean, an archival, a Hive sync, in this order, after its commit.
+"""Services that the options of a write ask for: a compaction, the TTL of partitions, a clean, an archival, a Hive
+sync, in this order, after its commit.
 
 The commit stays whatever they do: a service that fails is told, in the log and in the result, and the others go on.
 """
@@ -13,9 +14,10 @@ from typing import Any
 from hoodie.config import after_write_keys as keys
 from hoodie.config import own_options, select_keys
 from hoodie.config.groups import WRITE_OPTIONS, OptionGroup
-from hoodie.config.key import ConfigKey, Options, resolve
+from hoodie.config.key import ConfigKey, Options, resolve, shown
+from hoodie.config.lock_keys import WAIT_MS
 from hoodie.config.sync_keys import ENABLE
-from hoodie.errors import ConfigError, HoodieError
+from hoodie.errors import ConfigError, HoodieError, LockHeldError
 from hoodie.model.outcome import ServiceOutcome
 from hoodie.services.archive.plan import checked
 from hoodie.services.archive.service import ARCHIVE
@@ -24,9 +26,12 @@ from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.log_compaction.service import LOG_COMPACTION
 from hoodie.services.service import Decides, Given, Scheduled, Service, execute_waiting, schedule, waiting
 from hoodie.services.sync import SYNC
+from hoodie.services.ttl.service import TTL
 from hoodie.view.access import TableAccess
 
 _log = logging.getLogger(__name__)
+
+_SHORT_WAIT_MS = 5000  # for another's lock, of what the next write can do as well
 
 Told = tuple[str, str | None]
 """What was done, in words, and the instant; None when there was nothing to do."""
@@ -37,7 +42,8 @@ class Step:
     """A service that is to run. `act` gets those options that `keys` name; `counts`: a failure is the caller's to mend.
 
     `check` raises ConfigError for options that contradict each other; one that is `quiet`, as nobody asked for it, is told only
-    when it did something or failed.
+    when it did something or could not. One that `yields` waits for another's lock for a moment only, and is then left to the
+    next write.
     """
 
     service: Decides[Any]
@@ -46,6 +52,7 @@ class Step:
     counts: bool
     check: Callable[[Given], object] = bool
     quiet: bool = False
+    yields: bool = False
 
     @property
     def name(self) -> str:
@@ -123,7 +130,7 @@ class AfterWrite:
     def run(self, access: TableAccess) -> tuple[ServiceOutcome, ...]:
         """Run the services one after the other. Raises nothing: what fails is told in the log and in its outcome."""
         done = ((step, _outcome(step, access, select_keys(self.options, step.keys))) for step in self.steps)
-        return tuple(outcome for step, outcome in done if outcome.failed or outcome.instant or not step.quiet)
+        return tuple(outcome for step, outcome in done if outcome is not None)
 
 
 def _steps(asked: Options) -> list[Step]:
@@ -142,23 +149,29 @@ def _steps(asked: Options) -> list[Step]:
             steps.append(of_logs(scheduled(COMPACTION, counts=counts)))
         if asked[keys.LOG_COMPACT]:
             steps.append(of_logs(scheduled_and_executed(LOG_COMPACTION, counts=counts)))
+        if asked[keys.TTL]:
+            steps.append(at_once(TTL, counts=counts))
         beside = asked[keys.CLEAN_ASYNC]
         if asked[keys.CLEAN] or (beside and not asked.given(keys.CLEAN)):
-            steps.append(at_once(CLEAN, counts=counts and not beside))
+            steps.append(replace(at_once(CLEAN, counts=counts and not beside), yields=True))
         if asked[keys.ARCHIVE]:
             counts_too = counts and asked[keys.FAIL_ON_ARCHIVE] and not asked[keys.ARCHIVE_ASYNC]
-            steps.append(replace(at_once(ARCHIVE, counts=counts_too), check=checked, quiet=True))
+            steps.append(replace(at_once(ARCHIVE, counts=counts_too), check=checked, quiet=True, yields=True))
     if asked[keys.META_SYNC] or (asked.given(ENABLE) and asked[ENABLE]):
         counts = counts and not asked[keys.IGNORE_SYNC_FAILURE]
         steps.append(at_once(SYNC, counts=counts, without=[ENABLE]))  # whose default is for the command `sync`
     return steps
 
 
-def _outcome(step: Step, access: TableAccess, options: Given) -> ServiceOutcome:
+def _outcome(step: Step, access: TableAccess, options: Given) -> ServiceOutcome | None:
+    """None when there is nothing to tell."""
     try:
-        message, instant = step.act(access, options)
+        message, instant = step.act(access, _waiting_shortly(options) if step.yields else options)
     except Exception as error:  # noqa: BLE001 - whatever it is, the commit before it stands
         told = str(error) if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"
+        if step.yields and isinstance(error, LockHeldError):
+            _log.warning("What was committed stays; %s after it is left to the next write: %s", step.name, told)
+            return ServiceOutcome(step.name, f"left to the next write: {told}")
         _log.error(
             "What was committed stays; %s after it failed: %s",
             step.name,
@@ -166,6 +179,12 @@ def _outcome(step: Step, access: TableAccess, options: Given) -> ServiceOutcome:
             exc_info=not isinstance(error, HoodieError | OSError),
         )
         return ServiceOutcome(step.name, told, failed=True, counts=step.counts)
-    if instant is not None or not step.quiet:
-        _log.info("%s after the write: %s", step.name, message)
+    if instant is None and step.quiet:
+        return None
+    _log.info("%s after the write: %s", step.name, message)
     return ServiceOutcome(step.name, message, instant)
+
+
+def _waiting_shortly(options: Given) -> Given:
+    asked = resolve(select_keys(options, [WAIT_MS]), [WAIT_MS])[WAIT_MS]
+    return {**options, WAIT_MS.name: shown(min(asked, _SHORT_WAIT_MS))}

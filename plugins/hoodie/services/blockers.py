@@ -7,6 +7,7 @@ there is something to tell.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -14,13 +15,15 @@ from typing import Any
 
 from hoodie.clock import Clock
 from hoodie.display import span
-from hoodie.errors import CorruptTableError
+from hoodie.errors import ConfigError, CorruptTableError, StorageError
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State, parse_time
 from hoodie.timeline.codecs.savepoint import decode_savepoint
 from hoodie.transaction.concurrency import plan_lock_path
 from hoodie.transaction.heartbeat import Heartbeats
-from hoodie.transaction.locks import FoundLock, found_locks
+from hoodie.transaction.locks import FoundLock, Locking, found_locks
 from hoodie.transaction.locks.found import PLAN
+from hoodie.transaction.locks.held import holds_lock
+from hoodie.transaction.locks.servers import server_lock
 from hoodie.transaction.sharing import Sharing
 from hoodie.view import Busy, TableState
 
@@ -73,9 +76,14 @@ def with_blockers(reason: str, blockers: Sequence[Blocker]) -> str:
     return "; ".join([reason, *map(str, blockers[:_SHOWN]), *more])
 
 
-def blockers_of(holds: Iterable[Hold], state: TableState, clock: Clock, sharing: Sharing) -> tuple[Blocker, ...]:
-    """What is told of holds. Where there are none nothing is read; else one listing of heartbeats, and the table's locks."""
-    owners = _Owners(state, clock, sharing)
+def blockers_of(
+    holds: Iterable[Hold], state: TableState, clock: Clock, sharing: Sharing, locking: Locking | None = None
+) -> tuple[Blocker, ...]:
+    """What is told of holds. Where there are none nothing is read; else one listing of heartbeats, and the table's locks.
+
+    Where `locking` says that the table's lock lies on a server, that is asked for a write of which nothing else is known.
+    """
+    owners = _Owners(state, clock, sharing, locking)
     return tuple(owners.told(hold) for hold in holds)
 
 
@@ -86,6 +94,7 @@ class _Owners:
     state: TableState
     clock: Clock
     sharing: Sharing
+    locking: Locking | None
 
     @cached_property
     def beats(self) -> Heartbeats:
@@ -100,6 +109,17 @@ class _Owners:
             return {}
         others = (lock for lock in found if lock.owner is None or not lock.owner.is_held_here)
         return {lock.path: lock for lock in others if lock.alive is not False}
+
+    @cached_property
+    def table_lock(self) -> FoundLock | None:
+        """That of another: none while this very change holds it. A server that does not answer is told to who takes the lock."""
+        held = next((lock for lock in self.locks.values() if lock.kind != PLAN), None)
+        if held is not None or self.locking is None or holds_lock():
+            return held
+        with suppress(ConfigError, StorageError):
+            server = server_lock(self.state.storage.base_path, self.locking)
+            return server.found(self.clock) if server is not None else None
+        return None
 
     @cached_property
     def clusterings(self) -> frozenset[Instant]:
@@ -127,7 +147,7 @@ class _Owners:
         if path in self.locks:
             return _holder(self.locks[path]), since
         writes = not instant.is_completed and instant.action in WRITE_ACTIONS and instant not in self.clusterings
-        held = next((lock for lock in self.locks.values() if lock.kind != PLAN), None) if writes else None
+        held = self.table_lock if writes else None
         return (f"{_holder(held)} holds the table's lock" if held is not None else None), since
 
     def _fix(self, instant: Instant, owner: str | None) -> str:

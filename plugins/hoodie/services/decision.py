@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -13,6 +14,7 @@ from hoodie.services.guard import Deletion
 
 P = TypeVar("P", covariant=True)
 
+_DIGEST = 12  # characters
 _SHOWN = 200  # lines of items: a plan of millions must not flood a terminal; JSON has all
 
 
@@ -70,14 +72,24 @@ class Decision(Shows, Generic[P]):
     deletion: Deletion | None = None
     blockers: Sequence[Blocker] = ()
 
-    def allowed(self, service: str, table: str, *, agreed: bool) -> P | None:
+    def allowed(self, service: str, table: str, *, agreed: str | None) -> P | None:
         """The plan, for whoever carries it out.
 
-        Raises DeleteCapError when it deletes more than a run may unasked, and nobody has `agreed`.
+        Raises DeleteCapError when it deletes more than a run may unasked, unless `agreed` is its digest.
         """
-        if self.deletion is not None and not agreed:
-            self.deletion.check(service, table)
+        if self.deletion is not None and self.deletion.over:
+            self.deletion.check(service, table, self.digest, agreed)
         return self.plan
+
+    @property
+    def digest(self) -> str:
+        """Of what the plan touches, in any order, and what it does with that: 12 characters.
+
+        By it somebody agrees to this plan and to no other.
+        """
+        told = sum(int.from_bytes(sha256(f"{item.path}\0{item.bytes}".encode()).digest()) for item in self.items or ())
+        verb = self.items.verb if self.items is not None else ""
+        return sha256(f"{verb} {len(self.items or ())} {told}".encode()).hexdigest()[:_DIGEST]
 
     @property
     def told(self) -> str:
@@ -100,7 +112,7 @@ class Decision(Shows, Generic[P]):
         if self.items is not None:
             found |= {"bytes": self.items.bytes, "files": [_as_dict(item) for item in self.items]}
         if self.deletion is not None:
-            found["over_caps"] = list(self.deletion.over)
+            found |= {"over_caps": list(self.deletion.over), "digest": self.digest}
         if self.blockers:
             found["blockers"] = [blocker.as_dict() for blocker in self.blockers]
         return found
@@ -122,12 +134,20 @@ class Decision(Shows, Generic[P]):
 
     def _over(self) -> Iterator[str]:
         if self.deletion is not None and self.deletion.over:
-            yield f"past what a run may delete unasked, so it stops unless it is given --yes: {'; '.join(self.deletion.over)}"
+            yield (
+                f"past what a run may delete unasked, so it stops unless it is given --yes {self.digest}: "
+                f"{'; '.join(self.deletion.over)}"
+            )
 
     def _sum(self) -> str:
         if self.items is not None:
             return f"would {self.items.verb} {counted(len(self.items), self.items.noun)}, {self.items.bytes:,} bytes; "
         return f"{self.would}; " if self.would else ""
+
+
+def digest_of(explained: Decision[Any] | None) -> str | None:
+    """Of a decision that somebody has agreed to; None where nobody has."""
+    return explained.digest if explained is not None else None
 
 
 def _line(item: Item) -> str:

@@ -41,15 +41,21 @@ class Deletion:
     of_bytes: int
     over: tuple[str, ...]
 
-    def check(self, service: str, table: str) -> None:
-        """Before a plan is written that nobody has agreed to. Raises DeleteCapError when it is past a cap."""
-        if self.over:
-            raise DeleteCapError(
-                f"The {service} of table {table} would delete more than a run may unasked",
-                found="; ".join(self.over),
-                fix=f"look at the plan with `hudi-services {service} --explain`; if it is meant, run it with --yes. Nothing was "
-                "changed",
-            )
+    def check(self, service: str, table: str, digest: str, agreed: str | None) -> None:
+        """Before the plan of this digest is written; `agreed` is that of the plan which somebody has seen, if anybody has.
+
+        Raises DeleteCapError when it is past a cap and another one.
+        """
+        if not self.over or digest == agreed:
+            return
+        another = f", and the plan is another one than {agreed}, which was agreed to" if agreed else ""
+        raise DeleteCapError(
+            f"The {service} of table {table} would delete more than a run may unasked{another}",
+            found="; ".join(self.over),
+            fix=f"look at the plan with `hudi-services {service} --explain`; if it is meant, run it with `--yes {digest}`. "
+            "Nothing was changed",
+            digest=digest,
+        )
 
 
 def weighed(files: int, size: int, seen: int, caps: Caps, whole: Callable[[], int]) -> Deletion:

@@ -100,7 +100,7 @@ def check_service(service: object, *kinds: type) -> None:
         raise ArgumentError(
             "The argument 'service' is no service that can do this",
             found=f"{service!r:.100} ({type(service).__name__})",
-            fix="give one of hoodie.ARCHIVE, CLEAN, COMPACTION, LOG_COMPACTION, SYNC; only compactions are scheduled",
+            fix="give one of hoodie.ARCHIVE, CLEAN, COMPACTION, LOG_COMPACTION, SYNC, TTL; only compactions are scheduled",
         )
 
 

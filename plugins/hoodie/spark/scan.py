@@ -64,7 +64,7 @@ class Scan:
         reasons = [f"{merged} whose rows are in several files"] if merged else []
         if merged < len(self.by_workers):
             others = len(self.by_workers) - merged
-            why = "the filter is asked of their rows, or their names are patterns to Spark"
+            why = "the filter is asked of their rows, their columns have other names, or their names are patterns to Spark"
             reasons.append(f"{others} because {why if self.url else f'Spark has no file system for {self._where}'}")
         return (
             f"{self.plan.explain()}\n"
@@ -89,6 +89,7 @@ def plan_scan(spark: SparkSession, storage: Storage, plan: ReadPlan) -> Scan:
     for each in plan.slices:
         whole = not asked or each.partition in settled
         spark_does = spark_can and whole and not _needs_merging(each) and not _PATTERN.search(each.partition)
+        spark_does = spark_does and not _called_otherwise(plan, each)
         (by_spark if spark_does else by_workers).append(each)
     return Scan(storage, plan, rows, url, tuple(by_spark), tuple(by_workers))
 
@@ -107,6 +108,12 @@ def _written(wanted: IncrementalRange | None) -> Column | None:
 def _nothing(name: str) -> Column:
     """A meta column of a table with virtual keys."""
     return lit(None).cast("string").alias(name)
+
+
+def _called_otherwise(plan: ReadPlan, file_slice: FileSlice) -> bool:
+    """Its base file has other names or types for columns, which Spark would look for by those of now."""
+    base = file_slice.base_file
+    return base is not None and plan.columns.in_file(base.instant).changes
 
 
 def _needs_merging(file_slice: FileSlice) -> bool:

@@ -88,8 +88,8 @@ class Storage(Protocol):
     def move(self, path: str, to: str) -> bool:
         """Move a file; False when there is none at `path`. Folders are made as needed.
 
-        Who is killed in between leaves it whole in both places: the next call ends that. Raises FileExistsError when another file
-        is at `to`.
+        Who is killed in between leaves it whole in both places: the next call ends that. Raises FileExistsError when a file with
+        other bytes is at `to`.
         """
         ...
 

@@ -10,6 +10,7 @@ from hoodie.storage.base import Storage
 from hoodie.storage.local import LocalStorage
 from hoodie.storage.remote import FsspecStorage
 from hoodie.storage.s3 import S3Storage
+from hoodie.storage.tagged import AzureStorage, GcsStorage
 
 BasePath = str | os.PathLike[str] | Storage
 """Where a table is: a path as text or `pathlib.Path`, a URL, or a storage."""
@@ -37,6 +38,10 @@ def open_storage(base_path: str | os.PathLike[str]) -> Storage:
         return LocalStorage(text)
     if text.startswith(("s3://", "s3a://")):
         return S3Storage(text)
+    if text.startswith(("gs://", "gcs://")):
+        return GcsStorage(text)
+    if text.startswith(("abfs://", "abfss://", "az://")):
+        return AzureStorage(text)
     return FsspecStorage(text)
 
 

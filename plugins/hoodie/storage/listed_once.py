@@ -4,39 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
-from hoodie.storage.base import File, FileInfo, Listing, Storage
+from hoodie.storage.base import File, FileInfo, Listing, Storage, inside, join
 
 
 class ListedOnce:
-    """A storage that remembers its listings, and counts the calls that reach the store."""
+    """A storage that remembers its listings, and counts the calls that reach the store.
 
-    def __init__(self, storage: Storage) -> None:
+    With `folder` it is that folder of the storage, as if it were a table's base path: the metadata table is a table inside a
+    table.
+    """
+
+    def __init__(self, storage: Storage, folder: str = "") -> None:
         self._storage = storage
+        self._folder = folder
         self._listings: dict[str, Listing] = {}
         self.calls = 0
 
     @property
     def base_path(self) -> str:
-        return self._storage.base_path
+        return f"{self._storage.base_path}/{self._folder}" if self._folder else self._storage.base_path
 
     def list(self, folder: str) -> Listing:
         if folder not in self._listings:
             self.calls += 1
-            self._listings[folder] = self._storage.list(folder)
+            listing = self._storage.list(self._at(folder))
+            self._listings[folder] = listing if not self._folder else self._below(listing)
         return self._listings[folder]
 
     def info(self, path: str) -> FileInfo | None:
         self.calls += 1
-        return self._storage.info(path)
+        found = self._storage.info(self._at(path))
+        return None if found is None else replace(found, path=path)
 
     def read(self, path: str) -> bytes:
         self.calls += 1
-        return self._storage.read(path)
+        return self._storage.read(self._at(path))
 
     def open_input(self, path: str) -> File:
         self.calls += 1
-        return self._storage.open_input(path)
+        return self._storage.open_input(self._at(path))
+
+    def _at(self, path: str) -> str:
+        return join(self._folder, inside(self.base_path, path))
+
+    def _below(self, listing: Listing) -> Listing:
+        start = len(self._folder) + 1
+        files = tuple(replace(file, path=file.path[start:]) for file in listing.files)
+        return Listing(files, tuple(folder[start:] for folder in listing.folders))
 
     def open_output(self, path: str) -> AbstractContextManager[File]:
         raise self._refused(path)

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from hoodie.errors import CorruptTableError, UnsafePathError
 from hoodie.storage.base import File, FileInfo, Listing, inside
+from hoodie.storage.content import same_content
 
 _TEMPORARY = ".tmp-"  # no name of the format begins so: readers of every implementation pass it over
 
@@ -154,7 +155,7 @@ class LocalStorage:
         except FileExistsError:
             if not source.exists():
                 return False
-            if not target.samefile(source):
+            if not target.samefile(source) and not same_content(self, path, to):
                 raise
         _sync_folder(target.parent)
         os.unlink(source)

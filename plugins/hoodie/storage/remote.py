@@ -10,6 +10,7 @@ from typing import Any
 
 from hoodie.errors import ConfigError, UnsafePathError, missing_extra
 from hoodie.storage.base import File, FileInfo, Listing, inside
+from hoodie.storage.content import same_content
 
 # Their packages make one conditional request of fsspec's exclusive mode. Elsewhere it is a look and then a write: two writers
 # could both have the lock.
@@ -142,14 +143,14 @@ class FsspecStorage:
         return True
 
     def move(self, path: str, to: str) -> bool:
-        """The store copies it by itself, then the first one is deleted: four calls."""
-        source = self.info(path)
-        if source is None:
+        """The store copies it by itself, then the first one is deleted: four calls. Where a file is at `to` both are read: a copy
+        that a killed process has left has the same bytes."""
+        if self.info(path) is None:
             return False
-        there = self.info(to)
-        if there is not None and there.size != source.size:
-            raise FileExistsError(errno.EEXIST, "File exists", to)
-        if there is None:
+        if self.info(to) is not None:
+            if not same_content(self, path, to):
+                raise FileExistsError(errno.EEXIST, "File exists", to)
+        else:
             target = self._full(to)
             self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)
             self._fs.cp_file(self._full(path), target)

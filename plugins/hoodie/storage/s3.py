@@ -11,7 +11,7 @@ from typing import Any
 
 from hoodie.errors import ConfigError
 from hoodie.storage.base import File
-from hoodie.storage.remote import FsspecStorage
+from hoodie.storage.tagged import TaggedStorage
 
 # Metadata of an object: which call made it.
 _MAKER = "made-by"
@@ -21,7 +21,7 @@ _CONFLICT = frozenset({"ConditionalRequestConflict", "OperationAborted"})
 _TRIES = 5
 
 
-class S3Storage(FsspecStorage):
+class S3Storage(TaggedStorage):
     """Objects of a bucket. `s3a://`, Hadoop's spelling, is the same place; credentials and endpoint are the environment's.
 
     Every file is made by one conditional request (`If-None-Match: *`), which the store must obey, and is tried once: of two
@@ -66,29 +66,18 @@ class S3Storage(FsspecStorage):
             break
         self._prove(target, data)
 
-    def replace(self, path: str, old: bytes, new: bytes) -> bool:
-        """By one request that the store refuses when the object has changed (`If-Match`)."""
-        target = self._full(path)
-        try:
-            content, tag = self._fs.read_tagged(target)
-        except FileNotFoundError:
-            return False
-        if content != old:
-            return False
-        try:
-            self._fs.pipe_file(target, new, IfMatch=tag)
-        except OSError as error:
-            if _is_there(error) or isinstance(error, FileNotFoundError):
-                return self._has(target, new)  # a client that sends it again because the answer was lost is refused
-            raise
-        self._prove_match(target, new, tag)
-        return True
+    def _read_tagged(self, target: str) -> tuple[bytes, str]:
+        content, tag = self._fs.read_tagged(target)
+        return content, tag
 
-    def _has(self, target: str, content: bytes) -> bool:
+    def _put_tagged(self, target: str, data: bytes, tag: str) -> None:
+        """By `If-Match`."""
         try:
-            return bool(self._fs.read_tagged(target)[0] == content)
-        except FileNotFoundError:
-            return False
+            self._fs.pipe_file(target, data, IfMatch=tag)
+        except OSError as error:
+            if _is_there(error):
+                raise FileExistsError(errno.EEXIST, "File exists", target) from error
+            raise
 
     def _prove_match(self, target: str, data: bytes, old_tag: str) -> None:
         """Once for each client and bucket: the same request again, whose tag is no more the object's, must be refused."""

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from hoodie.display import counted
+from hoodie.errors import CorruptTableError, MissingFileError
 from hoodie.model.time import Time
-from hoodie.timeline import Action, Instant
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.view import PartitionFiles, TableState
 
 # Operations that remove whole partitions: those in which they replace files and write none.
@@ -36,7 +37,7 @@ def partition_changes(
     Commits that completed out of order are not lost: what counts is either time. Everything is listed when the commits since
     then are not known any more: archived, or gone by a restore.
     """
-    reason = _why_full(state, last, incremental)
+    reason = _why_full(state, last, last_completion, incremental)
     if reason is not None or last is None:
         gone = _removed(state, state.timeline.commits)[1]
         # A folder without data files is what a cleaner left of a removed partition, or a write that failed.
@@ -53,7 +54,7 @@ def partition_changes(
     )
 
 
-def _why_full(state: TableState, last: Time | None, incremental: bool) -> str | None:
+def _why_full(state: TableState, last: Time | None, completion: Time | None, incremental: bool) -> str | None:
     if last is None:
         return "every partition: not synced before"
     if not incremental:
@@ -65,7 +66,21 @@ def _why_full(state: TableState, last: Time | None, incremental: bool) -> str | 
         return f"every partition: the table went back to before {last}"
     if any(restore.time > last for restore in state.timeline.completed(Action.RESTORE)):
         return f"every partition: the table was restored after {last}"
+    if completion is not None and commits and commits[-1].time != last and _has_archived_since(state, last, completion):
+        return f"every partition: commits that completed after {completion} may be archived"
     return None
+
+
+def _has_archived_since(state: TableState, last: Time, completion: Time) -> bool:
+    """Whether a commit was archived that began before `last`, which is on the timeline, and completed after `completion`.
+
+    Of an archive that cannot be read this is not known: then it may be.
+    """
+    try:
+        archived = state.archive.instants(after=state.earliest_begin(last), until=last)
+    except (CorruptTableError, MissingFileError):
+        return True
+    return any(_is_new(i, last, completion) for i in archived if i.action.completed_as in WRITE_ACTIONS)
 
 
 def _is_new(instant: Instant, last: Time, last_completion: Time | None) -> bool:

@@ -7,17 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import urlsplit
 
-from pymetastore.hive_metastore import ThriftHiveMetastore
 from pymetastore.hive_metastore import ttypes as hive
-from thrift.protocol.TBinaryProtocol import TBinaryProtocol
 from thrift.Thrift import TException
-from thrift.transport.TSocket import TSocket
-from thrift.transport.TTransport import TBufferedTransport, TTransportException
 
-from hoodie.errors import CatalogError, ConfigError
+from hoodie.config.sync_keys import METASTORE_URIS
+from hoodie.errors import CatalogError
 from hoodie.keygen.partition_path import escape_path_name
+from hoodie.metastore import Connection, words
 from hoodie.sync.catalog import batches
 from hoodie.sync.model import (
     Action,
@@ -35,8 +32,6 @@ from hoodie.sync.model import (
     SetSerdeProperties,
 )
 
-_TIMEOUT_MS = 60_000
-_DEFAULT_PORT = 9083
 # Partitions keep columns of their own: without this those of old partitions stay as they were.
 _CASCADE = {"CASCADE": "true"}
 
@@ -46,37 +41,25 @@ class Metastore:
 
     takes_spark_properties = True
 
-    def __init__(self, client: Any, transport: Any, address: str, user: str, batch: int) -> None:
+    def __init__(self, connection: Connection, user: str, batch: int) -> None:
         """Use `connect`."""
-        self._client = client
-        self._transport = transport
-        self._address = address
+        self._connection = connection
+        self._client = connection.client
         self._user = user
         self._batch = batch
 
     @classmethod
     def connect(cls, uris: str, user: str, batch: int) -> Self:
         """The first of the comma separated `uris` that answers. Raises ConfigError or CatalogError."""
-        problems = []
-        for host, port in [_address(uri.strip()) for uri in uris.split(",")]:
-            socket = TSocket(host, port)
-            socket.setTimeout(_TIMEOUT_MS)
-            transport = TBufferedTransport(socket)
-            client = ThriftHiveMetastore.Client(TBinaryProtocol(transport))
-            try:
-                transport.open()
-                client.set_ugi(user, [user])
-            except (TException, OSError) as error:
-                transport.close()
-                problems.append(f"{host}:{port}: {_words(error)}")
-                continue
-            return cls(client, transport, f"{host}:{port}", user, batch)
-        raise CatalogError(
-            f"No Hive metastore answers at {uris}",
-            found="; ".join(problems),
-            fix="start it, or correct hoodie.datasource.hive_sync.metastore.uris; the table is as it was, and the next sync "
-            "catches up",
-        )
+        try:
+            return cls(Connection.open(uris, METASTORE_URIS.name, user), user, batch)
+        except ConnectionError as error:
+            raise CatalogError(
+                f"No Hive metastore answers at {uris}",
+                found=str(error),
+                fix="start it, or correct hoodie.datasource.hive_sync.metastore.uris; the table is as it was, and the next "
+                "sync catches up",
+            ) from error
 
     def __enter__(self) -> Self:
         return self
@@ -84,7 +67,7 @@ class Metastore:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._transport.close()
+        self._connection.close()
 
     def has_database(self, database: str) -> bool:
         with self._asking(f"for database {database}"):
@@ -258,27 +241,10 @@ class Metastore:
             yield
         except (TException, OSError) as error:
             raise CatalogError(
-                f"The Hive metastore at {self._address} failed when asked {what}",
-                found=_words(error),
+                f"The Hive metastore at {self._connection.address} failed when asked {what}",
+                found=words(error),
                 fix="see the metastore's log; the table is as it was, and the next sync goes on from here",
             ) from error
-
-
-def _address(uri: str) -> tuple[str, int]:
-    parts = urlsplit(uri)
-    if parts.scheme != "thrift" or not parts.hostname:
-        raise ConfigError(
-            "hoodie.datasource.hive_sync.metastore.uris names no metastore",
-            found=repr(uri),
-            fix="write thrift://host:port, several with commas",
-        )
-    return parts.hostname, parts.port or _DEFAULT_PORT
-
-
-def _words(error: BaseException) -> str:
-    if isinstance(error, TTransportException) and error.inner is not None:
-        return str(error.inner)
-    return str(getattr(error, "message", None) or error or type(error).__name__)
 
 
 def _step(key: str, value: str) -> str:

@@ -91,9 +91,11 @@ def check_ours(wanted: CatalogTable, found: CatalogTable) -> None:
 
 
 def same_place(location: str) -> str:
-    """A location in a form in which the spellings of one place are equal: `file:/x`, `file:///x` and `/x`; s3a and s3."""
+    """A location in a form in which the spellings of one place are equal: `file:/x`, `file:///x` and `/x`; s3a and s3; and, as
+    Hadoop writes paths without a host, `local:/x` and `local:///x`."""
     plain = re.sub(r"^file:/*", "/", location)
     plain = re.sub(r"^s3[an]://", "s3://", plain)
+    plain = re.sub(r"^(\w+):///+", r"\1:/", plain)
     return plain.rstrip("/")
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from hoodie.display import Shown, Shows, counted
 from hoodie.errors import CorruptTableError
 from hoodie.model.time import Time
 from hoodie.storage.base import FileInfo, Storage
+from hoodie.timeline.gaps import Gaps
 from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, State
 from hoodie.timeline.layouts import Layout
 
@@ -22,16 +23,17 @@ class Timeline(Shows):
     """The instants of the active timeline at their highest state, by time. Immutable: load again to see news."""
 
     instants: tuple[Instant, ...]
+    gaps: Gaps | None = field(default=None, compare=False)
 
     @staticmethod
-    def of(instants: Iterable[Instant]) -> Timeline:
-        """Keep the highest state of each instant and sort by requested time."""
+    def of(instants: Iterable[Instant], gaps: Gaps | None = None) -> Timeline:
+        """Keep the highest state of each instant and sort by requested time. Without `gaps` it has none."""
         highest: dict[tuple[Time, Action], Instant] = {}
         for instant in instants:
             known = highest.get(instant.key)
             if known is None or instant.state > known.state:
                 highest[instant.key] = instant
-        return Timeline(tuple(sorted(highest.values(), key=lambda instant: (instant.time, instant.action))))
+        return Timeline(tuple(sorted(highest.values(), key=lambda instant: (instant.time, instant.action))), gaps)
 
     def shown(self) -> Shown:
         """The newest instants as a table."""
@@ -46,7 +48,7 @@ class Timeline(Shows):
     def without(self, hidden: Collection[Instant]) -> Timeline:
         """The timeline before these completed instants were complete: their files are not committed yet."""
         known = {instant.key: replace(instant, state=State.INFLIGHT) for instant in hidden}
-        return Timeline.of([*(i for i in self.instants if i.key not in known), *known.values()])
+        return Timeline.of([*(i for i in self.instants if i.key not in known), *known.values()], self.gaps)
 
     def __iter__(self) -> Iterator[Instant]:
         return iter(self.instants)
@@ -88,27 +90,39 @@ class Timeline(Shows):
     def _pending_times(self) -> frozenset[Time]:
         return frozenset(i.time for i in self.pending if i.action.completed_as in WRITE_ACTIONS)
 
-    @cached_property
+    @property
     def _committed_start(self) -> Time | None:
-        """The first completed commit behind which nothing was archived: a savepoint keeps its own commit, not those after it."""
-        saved = {i.time for i in self.instants if i.action is Action.SAVEPOINT}
-        times = [instant.time for instant in self.commits]
-        return min((time for time in times if time not in saved), default=min(times, default=None))
+        return self.commits[0].time if self.commits else None
+
+    @cached_property
+    def _in_gaps(self) -> frozenset[Time]:
+        """Archived commits later than the first one here: a savepoint keeps its own commit, not those after it."""
+        if self.gaps is None or self._committed_start is None:
+            return frozenset()
+        return self.gaps.commits(self._committed_start, self.completed(Action.RESTORE))
 
     def covers(self, time: Time) -> bool:
-        """Whether every commit that began after `time` is on the active timeline: none of them was archived."""
-        return self._committed_start is not None and time >= self._committed_start
+        """Whether every commit that began after `time` is on the active timeline: none of them was archived.
+
+        Between its first and its last commit the archive is asked how far it reaches.
+        """
+        if self._committed_start is None or time < self._committed_start:
+            return False
+        return self.gaps is None or time >= self.commits[-1].time or not self.gaps.reach(time)
 
     def is_committed(self, time: Time) -> bool:
-        """Whether files of this instant are visible: it completed, or it is older than the active timeline.
+        """Whether files of this instant are visible: it completed, on the active timeline or archived.
 
-        A file older than the first completed commit was archived as completed, unless its instant is still pending.
+        What is older than the first completed commit was archived as completed, unless its instant is still pending. Of a later
+        one that the active timeline does not have the archive is asked, once: raises CorruptTableError or MissingFileError.
         """
         if time in self.commit_times:
             return True
         if time in self._pending_times or self._committed_start is None:
             return False
-        return time < self._committed_start
+        if time < self._committed_start:
+            return True
+        return time < self.commits[-1].time and time in self._in_gaps
 
     @cached_property
     def last_commit(self) -> Instant | None:
@@ -125,7 +139,12 @@ class Timeline(Shows):
 
 
 def load_timeline(storage: Storage, layout: Layout) -> Timeline:
-    """One listing of the timeline folder.
+    """The timeline by one listing of its folder. Raises what `list_instants` raises."""
+    return Timeline.of(list_instants(storage, layout), Gaps(storage, layout))
+
+
+def list_instants(storage: Storage, layout: Layout) -> list[Instant]:
+    """An instant for each file in the timeline folder: an instant stands here once for each of its states.
 
     Raises CorruptTableError for a completed instant without content: what it did is unknown, and that is not nothing.
     """
@@ -141,7 +160,7 @@ def load_timeline(storage: Storage, layout: Layout) -> Timeline:
                 fix="restore the file; or delete it, which makes the instant pending, and the next write rolls it back",
             )
         found.append(instant)
-    return Timeline.of(found)
+    return found
 
 
 def _listed(storage: Storage, layout: Layout) -> Iterable[FileInfo]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 
 from hoodie.model.commit import CommitMetadata
@@ -20,7 +20,8 @@ class Change:
     """What an instant did. `more` is asked for further extra metadata when all else is done but the completion.
 
     `touched` are file groups that it goes by besides those that it wrote to. `meets` looks at what others have completed since
-    the change began, and raises when the change must not be completed beside it.
+    the change began, and raises when the change must not be completed beside it. For partitions that it `overwrites` it stands
+    whole: what others have changed in them since then would be lost.
     """
 
     instant: Instant
@@ -28,6 +29,7 @@ class Change:
     more: Callable[[], Mapping[str, str]] = dict
     touched: frozenset[GroupId] = frozenset()
     meets: Callable[[Window], None] = _nothing
+    overwrites: Container[str] = ()
 
     @property
     def files(self) -> list[str]:

@@ -61,25 +61,30 @@ class Claim:
         """All that it wrote to or goes by."""
         return self.change.touched | {stat.group for stat in self.change.metadata.stats}
 
+    def holds(self, group: GroupId) -> bool:
+        """Whether it goes by this group, or stands for the whole partition of it."""
+        return group in self.groups or group.partition in self.change.overwrites
+
 
 def find_conflict(change: Change, window: Window) -> Conflict | None:
     """What stands against completing `change` in the state `window.now`; None: nothing does.
 
     Raises what the reading of commits and plans raises.
     """
-    if not any(instant.key == change.instant.key for instant in window.now.timeline.pending):
-        return Conflict("its own instant is not pending any more: another writer took it for dead and rolled it back")
     if window.restores:
         return Conflict("the table was restored to an earlier state", window.restores[0])
+    if not any(instant.key == change.instant.key for instant in window.now.timeline.pending):
+        return Conflict("its own instant is not pending any more: another writer took it for dead and rolled it back")
     if window.taken_back:
         return Conflict("this commit, on which it was built, was taken back", window.taken_back[0])
-    changed = _changed_properties(window)
-    if changed:
-        return Conflict(f"the table's properties were changed: {', '.join(changed)}")
+    properties = _changed_properties(window)
+    if properties:
+        return Conflict(f"the table's properties were changed: {', '.join(properties)}")
     claim = Claim(change)
     for commit in window.commits:
         done = window.now.commit_metadata(commit)
-        shared = _sorted(claim.groups & {*(stat.group for stat in done.stats), *done.replaced_groups})
+        changed = {*(stat.group for stat in done.stats), *done.replaced_groups}
+        shared = _sorted(group for group in changed if claim.holds(group))
         shared = tuple(group for group in shared if not _bears_commit(claim, group, commit, done, window.now))
         if shared:
             return Conflict(f"{done.operation} has changed the same file groups", commit, shared)
@@ -107,6 +112,8 @@ def _bears_commit(claim: Claim, group: GroupId, commit: Instant, done: CommitMet
     A log of table version 8 and newer belongs to the newest base file that was begun before the log is complete, and one of
     version 6 to the base file of the instant in its name. Merged logs stand among others by the time of their instant.
     """
+    if group.partition in claim.change.overwrites:
+        return done.operation in (_COMPACT, _LOG_COMPACT)  # the same rows: their group is replaced all the same
     if group not in claim.logs:
         return False
     if done.operation == _COMPACT:

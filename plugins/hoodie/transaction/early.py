@@ -152,13 +152,14 @@ class PeriodicDetection:
 
     detection: EarlyDetection
     _others: Mapping[GroupId, Time] = field(default_factory=dict)
-    _begun: float = field(default_factory=time.monotonic)
     _next: float | None = None
 
     def check(self, markers: Collection[str]) -> None:
         """Before markers are written. Raises EarlyConflictError, and what looking raises."""
         now = time.monotonic()
-        if now >= (self._begun + self.detection.looking.delay_ms / 1000 if self._next is None else self._next):
+        if self._next is None:
+            self._next = now + self.detection.looking.delay_ms / 1000
+        if now >= self._next:
             self._others = self.detection.groups()
             self._next = now + self.detection.looking.period_ms / 1000
         files = (noted_file(marker) for marker in markers)

@@ -7,13 +7,12 @@ from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 
 from hoodie.errors import UnsafeDeleteError
-from hoodie.model.names import BaseFileName, LogFileName, is_data_file
+from hoodie.model.names import METADATA_TABLE, BaseFileName, LogFileName, is_data_file
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.transaction.command_blocks import is_shared
 
 _FIX = "nothing was deleted; find out who wrote the plan or the markers that name it"
-METADATA_TABLE = ".hoodie/metadata"
 _FOLDERS = re.compile(r"\.hoodie/\.temp/[0-9]+|\.hoodie/\.deleted/[0-9]+_[0-9]+|" + re.escape(METADATA_TABLE))
 
 

@@ -24,7 +24,7 @@ from hoodie.config.marker_keys import (
 from hoodie.engine.base import Engine
 from hoodie.errors import ConfigError
 from hoodie.markers import BatchedMarkers, Batching, DirectMarkers, MarkerBatches, Markers, ServedMarkers
-from hoodie.markers.server import HEALTH_PATH, ServerAddress, SilentServerError, ask, embedded
+from hoodie.markers.server import ServerAddress, SilentServerError, begin_on_server, checked_secret, embedded
 from hoodie.model.time import Time
 from hoodie.storage.base import ReplacingStorage, Storage
 from hoodie.transaction.early import EarlyDetection, Looking, PeriodicDetection
@@ -71,7 +71,7 @@ class Marking:
         if self.batching is None:
             return DirectMarkers(storage, instant)
         if self.apart is not None:
-            return ServedMarkers(storage, instant, _reached(*self.apart))
+            return ServedMarkers(storage, instant, _reached(*self.apart, storage, instant))
         if not isinstance(storage, ReplacingStorage):
             raise ConfigError(
                 f"Table {storage.base_path} cannot have markers in batches",
@@ -86,16 +86,17 @@ class Marking:
         return ServedMarkers(storage, instant, until.enter_context(serve(batches, engine.host, self.port)))
 
 
-def _reached(host: str, port: int) -> ServerAddress:
-    """The server that runs by itself. Raises ConfigError when it does not answer, or knows another secret."""
-    address = ServerAddress(host, port, os.environ.get(SERVER_SECRET, ""))
+def _reached(host: str, port: int, storage: Storage, instant: Time) -> ServerAddress:
+    """The server that runs by itself, which knows now that the instant begins. Raises ConfigError when it does not answer, knows
+    another secret, or does not serve the table."""
+    address = ServerAddress(host, port, checked_secret(os.environ.get(SERVER_SECRET, ""), SERVER_SECRET))
     try:
-        ask(address, "GET", HEALTH_PATH)
+        begin_on_server(address, storage.base_path, instant)
     except SilentServerError as error:
         raise ConfigError(
             f"The timeline server at {address} cannot be used",
             found=str(error),
-            fix="start it (`hudi-services timeline-server`), with the same secret in "
+            fix="start it for this table (`hudi-services timeline-server`), with the same secret in "
             f"{SERVER_SECRET} there and here; or leave {EMBEDDED.name} out",
         ) from error
     return address

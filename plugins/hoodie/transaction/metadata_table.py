@@ -5,8 +5,9 @@ from __future__ import annotations
 from hoodie.config.store import update_properties
 from hoodie.config.table import METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT
 from hoodie.errors import UnsupportedTableError
+from hoodie.model.names import METADATA_TABLE
 from hoodie.storage.base import Storage
-from hoodie.transaction.guard import METADATA_TABLE, delete_metadata_folder
+from hoodie.transaction.guard import delete_metadata_folder
 from hoodie.transaction.locks import verify_held
 from hoodie.view import TableState, partitions_above
 

@@ -4,46 +4,48 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from hoodie.storage.base import Storage, closing_input
-from hoodie.storage.once import create_own
+from hoodie.storage.base import Storage
+from hoodie.storage.content import blocks, content_mark
 from hoodie.transaction.recovery import recovered
-from hoodie.view.state import TableState
 
 FOLDER = ".hoodie/.quarantine"
-_BLOCK = 8 * 1024 * 1024  # bytes
-
-
-def quarantine(state: TableState, path: str, why: str) -> None:
-    """Move a file of the timeline aside, for whoever wants to know what it was: copied first, then deleted. Nothing happens when
-    it is gone."""
-    try:
-        body = state.storage.read(path)
-    except FileNotFoundError:
-        return
-    aside = f"{FOLDER}/{path.rpartition('/')[2]}"
-    create_own(state.storage, aside, body)
-    state.storage.delete(path)
-    recovered(f"moved {path} to {aside}: {why}")
+_LONGEST = 255  # bytes of a name on local disks
 
 
 def copy_aside(storage: Storage, path: str) -> str | None:
-    """Copy a file of any size below the folder, by its path and its time. Returns the copy's path; None when the file is gone.
+    """Copy a file of any size below the folder. Returns the copy's path: that of the file, its time (ms since 1970) and a mark of
+    its content; None when the file is gone.
 
-    A copy that a killed process has left is made anew unless it is whole; other versions of the file have other names.
+    So each content that ever was at a path is kept, and the same content once. A copy that a killed process has left is made anew
+    unless it is whole. Raises OSError when the file changes meanwhile: then it has not been copied.
     """
     info = storage.info(path)
     if info is None:
         return None
-    aside = f"{FOLDER}/{path}~{info.modified_ms}"
-    there = storage.info(aside)
-    if there is not None and there.size == info.size:
-        return aside
-    if there is not None:
-        storage.delete(aside)
-    with suppress(FileExistsError), closing_input(storage, path) as source, storage.open_output(aside) as sink:
-        while block := source.read(_BLOCK):
-            sink.write(block)
+    try:
+        mark = content_mark(storage, path)
+        aside = f"{FOLDER}/{_named(path, f'~{info.modified_ms}-{mark}')}"
+        if storage.info(aside) is not None:
+            if content_mark(storage, aside) == mark:
+                return aside
+            storage.delete(aside)
+        with suppress(FileExistsError), storage.open_output(aside) as sink:
+            for block in blocks(storage, path):
+                sink.write(block)
+    except FileNotFoundError:
+        if storage.info(path) is None:
+            return None
+        raise
+    if content_mark(storage, aside) != mark:
+        raise OSError(f"{storage.base_path}/{path} changes while it is copied to {aside}")
     return aside
+
+
+def _named(path: str, ending: str) -> str:
+    """The path with the ending; a name that would be too long for a file system loses its last characters."""
+    folder, slash, name = path.rpartition("/")
+    kept = name.encode()[: _LONGEST - len(ending)].decode(errors="ignore")
+    return f"{folder}{slash}{kept}{ending}"
 
 
 def move_aside(storage: Storage, path: str, why: str) -> str | None:

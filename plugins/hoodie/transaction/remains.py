@@ -29,7 +29,7 @@ def delete_remains(state: TableState, marked: Sequence[Time]) -> None:
     instants that are not pending.
 
     Base files that such markers name and that the commit of the instant does not are of attempts that were lost; those of an
-    instant that the timeline begins before and does not have were rolled back. Call it under the lock.
+    instant that neither the timeline has nor the archive were rolled back. Call it under the lock.
     """
     state.storage.sweep(sorted({".hoodie", state.layout.folder, state.layout.archive_folder, _LOCKS, AUDIT}))
     for instant in state.timeline.pending:
@@ -45,7 +45,7 @@ def delete_remains(state: TableState, marked: Sequence[Time]) -> None:
 
 
 def _lost(state: TableState, time: Time, commit: Instant | None) -> set[str]:
-    if commit is None and not state.timeline.covers(time):  # it may have been archived as complete
+    if commit is None and state.timeline.is_committed(time):  # archived as complete
         return set()
     kept = {stat.path for stat in state.commit_metadata(commit).stats} if commit is not None else set()
     named = {path: BaseFileName.parse(path.rpartition("/")[2]) for path in read_markers(state.storage, time)}

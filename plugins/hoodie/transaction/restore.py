@@ -15,7 +15,7 @@ from hoodie.model.rollback import RollbackPlan, RollbackResult
 from hoodie.timeline import Action, Instant, State
 from hoodie.timeline.codecs.restore import encode_restore_plan, encode_restore_result, restored_instants
 from hoodie.transaction import instants
-from hoodie.transaction.quarantine import quarantine
+from hoodie.transaction.quarantine import move_aside
 from hoodie.transaction.recovery import recovered
 from hoodie.transaction.rollback import (
     drop,
@@ -106,7 +106,7 @@ def _give_up(state: TableState, restore: Instant, error: Exception) -> None:
             found=f"{path}: {error}",
             fix="restore the file from a backup; or move it and its .inflight away and restore to the same savepoint again",
         ) from error
-    quarantine(state, path, "a restore's plan that is torn")
+    move_aside(state.storage, path, "a restore's plan that is torn")
 
 
 def _begun(state: TableState) -> list[tuple[Instant, RollbackPlan]]:

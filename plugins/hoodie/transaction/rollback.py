@@ -33,7 +33,7 @@ from hoodie.transaction.audit import Audited, AuditedFile, audited
 from hoodie.transaction.command_blocks import hide_blocks, is_shared, shared_logs
 from hoodie.transaction.guard import check_data_files, check_of_instant, delete_data_files, relative_path
 from hoodie.transaction.heartbeat import delete_heartbeat, living_writers
-from hoodie.transaction.quarantine import quarantine
+from hoodie.transaction.quarantine import move_aside
 from hoodie.transaction.reconcile import delete_markers
 from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.times import new_time
@@ -55,7 +55,7 @@ def plan_rollbacks(
 
     Files count that its markers name, that its commit names and that the listing finds, as none is sure: a marker may be missing,
     a listing may be old. Log files of table version 6 do not carry the instant in their names: there markers and commits tell.
-    Raises CorruptTableError when its commit is torn.
+    Raises CorruptTableError when its commit is torn, UnsafeDeleteError when it names a file that holds what others have written.
     """
     listed: dict[Time, set[str]] = {instant.time: set() for instant in undone}
     for partition in StorageFiles(state.storage).all() if listing is None else listing:
@@ -74,6 +74,10 @@ def _plan(state: TableState, undone: Instant, listed: Collection[str]) -> Rollba
     files: dict[str, list[str]] = {}
     for path in sorted(noted.union(listed) - shared):
         files.setdefault(path.rpartition("/")[0], []).append(path)
+    if (
+        state.layout.logs_tell_writer
+    ):  # but not in logs from before an upgrade; a restore that has begun must come to its end
+        check_of_instant(state.storage, noted.union(listed), undone.time)
     paths = {folder: tuple(paths) for folder, paths in files.items()}
     return RollbackPlan(undone.time, str(undone.action), paths, shared_logs(state.storage, shared))
 
@@ -229,9 +233,8 @@ def rollback_failed_writes(
     for rollback in (i for i in state.timeline.pending if i.action is Action.ROLLBACK):
         plan = requested_rollback(state, rollback)
         if plan is None:  # the instant that it was to undo is planned anew, or stands
-            quarantine(
-                state, state.layout.requested_path(rollback.time, rollback.action), "a rollback's plan that is torn"
-            )
+            path = state.layout.requested_path(rollback.time, rollback.action)
+            move_aside(state.storage, path, "a rollback's plan that is torn")
             drop(state, rollback.time, Action.ROLLBACK)
             continue
         execute_rollback(state, rollback, plan, clock)

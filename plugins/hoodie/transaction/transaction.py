@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from hoodie.clock import Clock
 from hoodie.engine.base import Engine
+from hoodie.model.commit import CommitMetadata
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant
@@ -24,6 +25,7 @@ from hoodie.transaction.marking import Marking
 from hoodie.transaction.optimistic import Optimistic
 from hoodie.transaction.reconcile import after_completion, delete_markers, reconcile_markers
 from hoodie.transaction.recovery import recovered
+from hoodie.transaction.schemas import with_history
 from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.times import new_time
 from hoodie.transaction.write_tokens import own_tokens
@@ -51,13 +53,19 @@ class Transaction:
         """Put a plan on the timeline, at an instant later than every other."""
         return instants.request(self.state, new_time(self.state, self._clock), action, plan)
 
-    def open(self, action: Action, time: Time | None = None) -> Instant:
-        """Begin an instant that writes data files. From here on a failure of the transaction takes it back."""
+    def open(
+        self, action: Action, plan: bytes = b"", operation: str | None = None, *, time: Time | None = None
+    ) -> Instant:
+        """Begin an instant that writes data files. From here on a failure of the transaction takes it back.
+
+        `plan` is what its request holds; the file that says that it is at work names the `operation`, None: is empty.
+        """
         time = time or new_time(self.state, self._clock)
+        told = self.state.layout.encode_commit(CommitMetadata(operation), replace=False) if operation else b""
         with self._concurrency.opening(time):
-            requested = instants.request(self.state, time, action)
+            requested = instants.request(self.state, time, action, plan)
             self._undoable = True
-            return instants.start(self.state, requested)
+            return instants.start(self.state, requested, told)
 
     def resume(self, plan: Instant, attempts: Attempts) -> Instant:
         """Begin, or begin anew, to carry out a plan that waits: what `attempts` at it have left is deleted."""
@@ -99,6 +107,7 @@ class Transaction:
             reconcile_markers(storage, change.instant.time, change.files)
         whole = [change.whole() for change in changes]
         with self._concurrency.completing(self.state, whole) as state:
+            whole = [with_history(state, change, self._clock) for change in whole]
             bodies = [_encoded(state, change) for change in whole]  # an upgrade may have changed the layout meanwhile
             self._undoable = False
             done = [

@@ -45,9 +45,7 @@ class Window:
     @cached_property
     def taken_back(self) -> tuple[Instant, ...]:
         """Commits that were there and are not any more, without having been archived: those of a restore or a rollback."""
-        now = self.now.timeline
-        gone = [i for i in self.begun.timeline.commits if i.time not in now.commit_times]
-        return tuple(i for i in gone if now.start is None or now.covers(i.time))
+        return tuple(i for i in self.begun.timeline.commits if not self.now.timeline.is_committed(i.time))
 
     @cached_property
     def restores(self) -> tuple[Instant, ...]:

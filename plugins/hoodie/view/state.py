@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from datetime import tzinfo
+from datetime import timedelta, tzinfo
 from functools import cached_property
 
 from hoodie.clock import Clock
@@ -13,10 +13,15 @@ from hoodie.config.store import load_properties
 from hoodie.config.table import TableProperties
 from hoodie.errors import MissingFileError
 from hoodie.model.commit import CommitMetadata
+from hoodie.model.time import BEGINNING, Time
+from hoodie.schema.internal import InternalSchema
 from hoodie.storage.base import Storage
-from hoodie.timeline import Instant, Layout, Timeline, layout_of, load_timeline
+from hoodie.timeline import Instant, Layout, Timeline, format_time, layout_of, load_timeline, parse_time
 from hoodie.timeline.archive import ArchivedTimeline
 from hoodie.view.files import StorageFiles
+from hoodie.view.schema_history import schema_history
+
+_LONGEST_WRITE = timedelta(days=3)  # a commit that began earlier is taken to have been complete at a time
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,11 @@ class TableState:
     def archive(self) -> ArchivedTimeline:
         """The archived timeline, of which nothing is read before it is asked for something."""
         return self.layout.open_archive(self.storage)
+
+    @cached_property
+    def schemas(self) -> tuple[InternalSchema, ...]:
+        """The history of the table's schemas, the oldest first; none where nobody kept it. Raises CorruptTableError."""
+        return schema_history(self.storage, self.timeline)
 
     def commit_metadata(self, instant: Instant) -> CommitMetadata:
         """The body of a completed write instant, archived or not.
@@ -71,6 +81,13 @@ class TableState:
         """The state with the timeline as it is now; None when it is still the same."""
         timeline = load_timeline(self.storage, self.layout)
         return None if timeline == self.timeline else TableState(self.storage, self.properties, self.layout, timeline)
+
+    def earliest_begin(self, after: Time) -> Time:
+        """Commits that completed after `after` did not begin before this."""
+        try:
+            return format_time(parse_time(after, self.zone) - _LONGEST_WRITE, self.zone)
+        except (ValueError, OverflowError):  # such as 00000000000000: before everything
+            return BEGINNING
 
     def _archived_meanwhile(self, instant: Instant) -> CommitMetadata:
         """The body of an instant that an archiver moved since the timeline was listed."""

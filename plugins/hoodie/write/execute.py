@@ -5,18 +5,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-import pyarrow as pa
-
 from hoodie.config import concurrency_keys
+from hoodie.config.operations import Operation
 from hoodie.display import Shown, Shows, counted
 from hoodie.engine.spooled import OnceSplit
 from hoodie.errors import (
     ArgumentError,
-    EarlyConflictError,
     HoodieError,
     MissingFileError,
+    PendingInstantError,
     WriteConflictError,
     check_argument,
 )
@@ -24,16 +24,19 @@ from hoodie.model.commit import SCHEMA_KEY, CommitMetadata
 from hoodie.model.outcome import ServiceOutcome
 from hoodie.timeline import Instant
 from hoodie.transaction.change import Change
-from hoodie.transaction.early import wait_for_others
+from hoodie.transaction.conflicts import conflict_error, find_conflict
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.marking import Marking
 from hoodie.transaction.sharing import Sharing
-from hoodie.transaction.transaction import optimistic, transaction
+from hoodie.transaction.transaction import Transaction, optimistic, transaction
 from hoodie.transaction.virtual_keys import switch_on_virtual_keys
 from hoodie.transaction.window import Window
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
+from hoodie.write.attempts import attempts
+from hoodie.write.input import WriteInput
 from hoodie.write.nesting import refuse_nested
+from hoodie.write.overwrite import open_replacing
 from hoodie.write.pipeline import Pipeline
 from hoodie.write.plan import commit_action, plan_write, write_context
 from hoodie.write.same_keys import refuse_same_keys
@@ -44,21 +47,24 @@ _log = logging.getLogger(__name__)
 @dataclass(frozen=True, repr=False)
 class WriteResult(Shows):
     """What a write did. Rows and bytes are those of the files written, kept rows included; `rows_combined` are rows of the input
-    that were dropped for others of their keys in it."""
+    that were dropped for others of their keys in it, `rows_known` those that an insert left out as the table has their keys."""
 
     instant: Instant
     metadata: CommitMetadata
     services: tuple[ServiceOutcome, ...] = ()  # that ran after the commit, as the options asked
     rows_combined: int = 0
+    rows_known: int = 0
 
     def shown(self) -> Shown:
         """Its counts, and what became of the services after it."""
         rows = f"{self.rows_inserted:,} inserted, {self.rows_updated:,} updated, {self.rows_deleted:,} deleted"
         rows += f", {self.rows_combined:,} dropped for others of their keys" if self.rows_combined else ""
+        rows += f", {self.rows_known:,} left out, as the table has their keys" if self.rows_known else ""
         files = f"{counted(self.files_written, 'file')}, {self.bytes_written:,} bytes"
         failed = [outcome.service for outcome in self.services if outcome.failed]
         after = f"; failed after it: {', '.join(failed)}" if failed else ""
-        line = f"WriteResult({self.instant.time} {self.metadata.operation}: rows {rows}; {files}{after})"
+        replaced = f"; {counted(self.groups_replaced, 'file group')} replaced" if self.metadata.replaced else ""
+        line = f"WriteResult({self.instant.time} {self.metadata.operation}: rows {rows}; {files}{replaced}{after})"
         told = [(each.service, "failed" if each.failed else "done", each.message) for each in self.services]
         return Shown(line, columns=("service after it", "", "what it did"), rows=told)
 
@@ -83,6 +89,11 @@ class WriteResult(Shows):
         return len(self.metadata.stats)
 
     @property
+    def groups_replaced(self) -> int:
+        """File groups that an overwrite, or a drop of partitions, took out of the table. A clean deletes their files later."""
+        return sum(map(len, self.metadata.replaced.values()))
+
+    @property
     def bytes_written(self) -> int:
         """Sizes of these files together."""
         return self.metadata.bytes_written
@@ -105,51 +116,41 @@ class WriteHooks:
 
 def execute_write(
     access: TableAccess,
-    rows: Any,
-    schema: pa.Schema,
+    given: WriteInput,
     operation: str,
     options: Mapping[str, object],
     extra: Mapping[str, str],
     hooks: WriteHooks,
 ) -> WriteResult:
-    """Write `rows` (anything that the engine takes as input, with the Arrow schema `schema`) in one commit.
+    """Write rows in one commit.
 
     `extra` goes into the commit's extra metadata. The commit is visible whole or not at all; a write that fails is rolled
     back at once, one that is killed at the start of the next. Under optimistic concurrency control one that lost against another
     writer is planned again, as often as the options say. Raises WriteConflictError then.
     """
     check_argument("hooks", hooks, "hoodie.write.execute.WriteHooks", WriteHooks)
+    check_extra(extra)
+    plan = plan_write(
+        access.state(), given.schema, operation, options, given.deletions
+    )  # refuse before taking the lock
+    write = _Write(access, given, operation, options, extra, hooks, Sharing.of(plan.options))
+    locking, marking = Locking.of(plan.options), Marking.of(plan.options)
+    once = partial(write.attempt, locking, marking)
+    return attempts(access, plan.options, once, readable_again=_readable_again(given.rows))
+
+
+def check_extra(extra: object) -> None:
+    """Raises ArgumentError for extra metadata that no commit can hold."""
     if not isinstance(extra, Mapping) or not all(isinstance(text, str) for text in (*extra, *extra.values())):
         raise ArgumentError(
             "The extra metadata of a commit is no mapping of text to text", found=f"{extra!r:.100}", fix="give a dict"
         )
-    plan = plan_write(access.state(), schema, operation, options)  # refuse before taking the lock
-    write = _Write(access, rows, schema, operation, options, extra, hooks, Sharing.of(plan.options))
-    left = plan.options[concurrency_keys.CONFLICT_RETRIES]
-    locking, marking = Locking.of(plan.options), Marking.of(plan.options)
-    while True:
-        try:
-            return write.attempt(locking, marking)
-        except WriteConflictError as error:
-            if not (left and error.retryable):
-                raise
-            if not _readable_again(rows):
-                raise WriteConflictError(
-                    error.what,
-                    found=error.found,
-                    fix=f"{error.fix}; not by itself here, as its rows can be read only once",
-                ) from error
-            left -= 1
-            _log.warning("Planned again on the table as it is now, %d more times if need be: %s", left, error)
-            if isinstance(error, EarlyConflictError):
-                wait_for_others(access.storage, access.clock, write.sharing, locking)
 
 
 @dataclass(frozen=True)
 class _Write:
     access: TableAccess
-    rows: Any
-    schema: pa.Schema
+    given: WriteInput
     operation: str
     options: Mapping[str, object]
     extra: Mapping[str, str]
@@ -161,22 +162,28 @@ class _Write:
         begin = optimistic if shared else transaction
         with begin(access.storage, access.clock, self.operation, locking, self.sharing, marking) as tx:
             self.hooks.on_begin(tx.state)
-            plan = plan_write(tx.state, self.schema, self.operation, self.options)
+            plan = plan_write(tx.state, self.given.schema, self.operation, self.options, self.given.deletions)
             for warning in plan.warnings:
                 _log.warning("%s", warning)
             if plan.properties.virtual_keys:
                 switch_on_virtual_keys(tx)
-            instant = tx.open(commit_action(tx.state.properties))
+            instant = self._opened(tx, plan.operation)
             context = write_context(plan, tx.writing(instant, access.engine))
-            look = shared and plan.options[concurrency_keys.CHECK_NEW_KEYS] and bool(plan.properties.record_key_fields)
+            look = (
+                shared
+                and plan.options[concurrency_keys.CHECK_NEW_KEYS]
+                and bool(plan.properties.record_key_fields)
+                and plan.operation.replaces is None  # else what others do in its partitions is a conflict anyway
+            )
             pipeline = Pipeline(tx.state, plan, context, access.engine, look)
             try:
-                written = pipeline.run(self.rows)
-            except MissingFileError as error:
+                written = pipeline.run(self.given.rows)
+            except (MissingFileError, PendingInstantError) as error:
                 raise self._taken_away(error, tx.state, instant) from error
             if context.paths.may_nest:
                 refuse_nested(access.storage, instant.time, {stat.partition for stat in written.stats})
-            metadata = CommitMetadata(self.operation.upper(), tuple(written.stats), self.extra)
+            replaced = written.replaced
+            metadata = CommitMetadata(self.operation.upper(), tuple(written.stats), self.extra, replaced.groups)
 
             def more() -> Mapping[str, str]:
                 return {**self.hooks.before_commit(), SCHEMA_KEY: plan.commit_schema}  # last: a caller has no say in it
@@ -186,12 +193,29 @@ class _Write:
                 if look:
                     refuse_same_keys(meanwhile, instant, written, context)
 
-            (done,) = tx.commit(Change(instant, metadata, more, written.touched, meets))
-            return WriteResult(done.instant, done.metadata, rows_combined=written.rows_combined)
+            (done,) = tx.commit(Change(instant, metadata, more, written.touched, meets, replaced))
+            return WriteResult(
+                done.instant, done.metadata, rows_combined=written.rows_combined, rows_known=written.rows_known
+            )
 
-    def _taken_away(self, error: MissingFileError, begun: TableState, own: Instant) -> HoodieError:
-        """A file that others have deleted since the write began, as a log of version 6 whose writer lost, is a conflict."""
-        if not self.sharing.optimistic or {*self.access.state().timeline} <= {*begun.timeline, own}:
+    @staticmethod
+    def _opened(tx: Transaction, operation: Operation) -> Instant:
+        if operation.replaces is not None:
+            return open_replacing(tx, operation)
+        return tx.open(commit_action(tx.state.properties))
+
+    def _taken_away(
+        self, error: MissingFileError | PendingInstantError, begun: TableState, own: Instant
+    ) -> HoodieError:
+        """What others have done since the write began is a conflict: its own instant rolled back, as by a restore, or a file
+        deleted that it was reading, as a log of version 6 whose writer lost."""
+        if not self.sharing.optimistic:
+            return error
+        now = self.access.state()
+        if not any(i.key == own.key for i in now.timeline.pending):
+            gone = find_conflict(Change(own, CommitMetadata(self.operation.upper())), Window(begun, now))
+            return conflict_error(now, own, gone) if gone is not None else error
+        if isinstance(error, PendingInstantError) or {*now.timeline} <= {*begun.timeline, own}:
             return error
         return WriteConflictError(
             f"A file that a write of table {begun.storage.base_path} was reading has been taken away by another",

@@ -46,11 +46,18 @@ class WriteInput:
 
     rows: Any
     schema: pa.Schema
+    deletions: str | None = None
+    """The boolean column that tells which rows are deletions. It is not stored."""
 
 
 @contextmanager
 def write_input(
-    access: TableAccess, rows: Any, schema: pa.Schema | None, operation: str, options: Mapping[str, object]
+    access: TableAccess,
+    rows: Any,
+    schema: pa.Schema | None,
+    operation: str,
+    options: Mapping[str, object],
+    deletions: str | None = None,
 ) -> Iterator[WriteInput]:
     """The rows of a write as the engine takes them: with `schema` they may be that already, else they are brought to its types.
 
@@ -63,7 +70,7 @@ def write_input(
     """
     check_argument("schema", schema, "a pyarrow.Schema, or None", pa.Schema, type(None))
     if schema is not None and _is_native(rows, access.engine):
-        yield WriteInput(rows, schema)
+        yield WriteInput(rows, schema, deletions)
         return
     chosen = resolve(select_keys(options, WRITE_KEYS), WRITE_KEYS)
     kind, engine = operation_named(operation), access.engine
@@ -71,7 +78,7 @@ def write_input(
     def held(table: pa.Table) -> WriteInput:
         _check_index(rows, table.schema)
         tasks = input_tasks(kind, chosen, table.nbytes, engine.parallelism)
-        return WriteInput(arrow_splits(table, tasks), table.schema)
+        return WriteInput(arrow_splits(table, tasks), table.schema, deletions)
 
     if isinstance(rows, pa.Table) and schema is None:
         yield held(rows)
@@ -88,14 +95,14 @@ def write_input(
             yield held(pa.Table.from_batches(first, reader.schema))
             return
         _check_index(rows, reader.schema)
-        plan_write(access.state(), reader.schema, operation, options)
+        plan_write(access.state(), reader.schema, operation, options, deletions)
         every = itertools.chain(_let_go(first), batches)
-        if not kind.packs and not chosen[COMBINE_BEFORE_INSERT]:
+        if kind.in_one_pass and not chosen[COMBINE_BEFORE_INSERT]:
             tasks = input_tasks(kind, chosen, 0, engine.parallelism)
             yield WriteInput([OnceSplit(every)] * tasks, reader.schema)
             return
         with tempfile.TemporaryDirectory(prefix="hoodie-write-", dir=chosen[SPILL_FOLDER] or None) as folder:
-            yield WriteInput(spooled(every, reader.schema, Path(folder)), reader.schema)
+            yield WriteInput(spooled(every, reader.schema, Path(folder)), reader.schema, deletions)
 
 
 def _is_native(rows: Any, engine: Engine) -> bool:

@@ -18,7 +18,7 @@ def refuse_nested(storage: Storage, instant: str, partitions: Collection[str]) -
     known = frozenset(partitions)
     for lower in sorted(known):
         for upper in partitions_above(lower):
-            if upper in known and instant in (_made_by(storage, upper), _made_by(storage, lower)):
+            if upper in known and instant in (made_by(storage, upper), made_by(storage, lower)):
                 _refuse(storage, instant, upper, lower)
 
 
@@ -36,7 +36,7 @@ def refuse_new_nested(storage: Storage, instant: str, partition: str) -> None:
 
 def _refuse(storage: Storage, instant: str, upper: str, lower: str) -> None:
     for partition in (upper, lower):
-        if _made_by(storage, partition) == instant:  # else the folder of a failed write would stay a partition
+        if made_by(storage, partition) == instant:  # else the folder of a failed write would stay a partition
             storage.delete(join(partition, PARTITION_METAFILE))
     raise RecordKeyError(
         f"Partition {lower!r} of table {storage.base_path} would lie in partition {upper!r}",
@@ -46,7 +46,7 @@ def _refuse(storage: Storage, instant: str, upper: str, lower: str) -> None:
     )
 
 
-def _made_by(storage: Storage, partition: str) -> str | None:
+def made_by(storage: Storage, partition: str) -> str | None:
     """The instant that a partition's metafile names."""
     try:
         lines = storage.read(join(partition, PARTITION_METAFILE)).decode().splitlines()

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hoodie.config.operations import Replaces
+from hoodie.config.write_keys import EMPTY_OVERWRITE
 from hoodie.engine.base import Engine, Exchanged
 from hoodie.index.base import Index
+from hoodie.index.known import UnknownOnly
 from hoodie.index.new_keys import NewKeys
 from hoodie.index.none import NoIndex
 from hoodie.index.simple import SimpleIndex
@@ -17,6 +20,7 @@ from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice, GroupId
 from hoodie.schema import top_level
 from hoodie.view import Busy, TableState, TableView
+from hoodie.write.overwrite import NOTHING, Replaced, refuse_empty, refuse_waiting
 from hoodie.write.placement import Placement, new_file_id
 from hoodie.write.plan import WritePlan
 from hoodie.write.sizing import memory_advice, shuffle_tasks, too_many_tasks
@@ -41,13 +45,16 @@ _ROW_BYTES = 64  # bytes per row of the input, a guess: only the size of a sketc
 
 @dataclass(frozen=True)
 class Written:
-    """The stats of the files, how many rows of the input were dropped for others of their keys in it, and what the write goes by:
-    the file groups that hold its rows or take them, and the keys that it found nowhere; None: nobody has looked."""
+    """The stats of the files, how many rows of the input were dropped for others of their keys in it, and for those that are
+    `known` to the table, and what the write goes by: the file groups that hold its rows or take them, and the keys that it found
+    nowhere; None: nobody has looked. `replaced` is what an overwrite takes out of the table."""
 
     stats: list[WriteStat]
     rows_combined: int = 0
     touched: frozenset[GroupId] = frozenset()
     new_keys: NewKeys | None = None
+    replaced: Replaced = NOTHING
+    rows_known: int = 0
 
 
 @dataclass(frozen=True)
@@ -66,13 +73,16 @@ class Pipeline:
         size = self.engine.input_size(rows)
         buckets = shuffle_tasks(self.plan.operation, self.plan.options, size, self.engine.parallelism)
         self._advise(size, buckets)
-        if not self.plan.operation.packs and not self.plan.combines:
+        if self.plan.operation.in_one_pass and not self.plan.combines:
             written = self.engine.map_input(BulkInsert(self.context, new_file_id), rows)
             return Written([stat for stats in written for stat in stats])
         power = sketch_power(size // _ROW_BYTES)
         touched, keyed = self._survey(rows, buckets, power)
         partitions = sorted(frozenset().union(*(part.partitions for part in touched)))
-        slices = TableView(self.state, partitions).latest()  # or older rows would be taken for those of today
+        replaced = self._replaced(partitions)
+        if not self.plan.operation.writes:
+            return Written([], touched=replaced.file_groups, replaced=replaced)
+        slices = self._slices(partitions)
         sketch = KeySketch.union((part.keys for part in touched), power)
         keyed = self._with_stored(rows, keyed, slices, sketch, buckets)
         partition_of_group = tuple(file_slice.partition for file_slice in slices)
@@ -83,17 +93,35 @@ class Pipeline:
         placement = Placement(self.state, self.plan, self.context.writing.instant, Busy(self.state))
         assignment = placement.assign(profile, slices, size)
         if not assignment.tasks:
-            return Written([], profile.combined, new_keys=profile.new_keys)
+            refuse_empty(self.state, self.plan.operation, allowed=self.plan.options[EMPTY_OVERWRITE])
+            return Written([], profile.combined, replaced.file_groups, profile.new_keys, replaced, profile.known)
         routed = placed.exchange(Route(assignment), len(assignment.tasks), assignment.sizes)
-        stats = routed.map(WriteFiles(self.context, assignment.tasks))
+        stats = [stat for stat in routed.map(WriteFiles(self.context, assignment.tasks)) if stat is not None]
         groups = frozenset(task.slice.group for task in assignment.tasks if task.slice is not None)
-        return Written([stat for stat in stats if stat is not None], profile.combined, groups, profile.new_keys)
+        groups |= replaced.file_groups
+        return Written(stats, profile.combined, groups, profile.new_keys, replaced, profile.known)
+
+    def _slices(self, partitions: Sequence[str]) -> Sequence[FileSlice]:
+        """Those that may hold keys of the rows, or take rows: none for an overwrite."""
+        if self.plan.operation.replaces is not None:
+            return ()
+        return TableView(self.state, partitions).latest()  # or older rows would be taken for those of today
+
+    def _replaced(self, partitions: Sequence[str]) -> Replaced:
+        """What an overwrite with rows of these partitions takes out. Raises PendingInstantError (see `refuse_waiting`)."""
+        operation = self.plan.operation
+        if operation.replaces is None:
+            return NOTHING
+        replaced = Replaced.of(self.state, None if operation.replaces is Replaces.TABLE else partitions)
+        refuse_waiting(self.state, operation, replaced)
+        return replaced
 
     @property
     def _index(self) -> Index:
-        if not self.plan.operation.finds_keys:
+        if not self.plan.looks_up:
             return NoIndex()
-        return SimpleIndex(self.context.stored_keys, self.context.record_positions)
+        index = SimpleIndex(self.context.stored_keys, self.context.record_positions)
+        return index if self.plan.operation.finds_keys else UnknownOnly(index, self.plan.known_keys == "FAIL")
 
     def _advise(self, size: int, tasks: int) -> None:
         """Say what the options ask too much of before the tasks run out of memory, not after."""

@@ -23,6 +23,8 @@ from hoodie.formats.file_format import FileFormat
 from hoodie.keygen import keeps_text, key_generator, misread_times, stored_keys
 from hoodie.merge import MergeRules, merge_rules
 from hoodie.schema import arrow_to_avro, check_ordering, find_field, normalise, reconcile, top_level
+from hoodie.schema.history import StoredColumns
+from hoodie.schema.internal import InternalSchema
 from hoodie.timeline import Action
 from hoodie.transaction.create import never_committed
 from hoodie.transaction.writing import Writing
@@ -44,11 +46,23 @@ class WritePlan:
     row_schema: pa.Schema  # columns that the rows are brought to: for a delete, only what finds them
     rules: MergeRules
     warnings: tuple[str, ...] = ()  # what nobody may get in silence
+    deletions: str | None = None  # column of the rows, true for deletions, that is not stored
+    versions: tuple[InternalSchema, ...] = ()  # the schemas that the table has had, where their history is kept
 
     @property
     def combines(self) -> bool:
         """Whether duplicates within the batch are reduced to one row."""
         return self.operation.finds_keys or self.options[keys.COMBINE_BEFORE_INSERT]
+
+    @property
+    def known_keys(self) -> str:
+        """What becomes of rows whose keys are stored, where the operation adds rows: NONE, DROP or FAIL."""
+        return self.options[keys.DUP_POLICY] if self.operation.adds else "NONE"
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether stored keys are looked for."""
+        return self.operation.finds_keys or self.known_keys != "NONE"
 
     @property
     def sizing(self) -> SizingOptions:
@@ -76,18 +90,24 @@ def chosen_operation(asked: str | None, options: Mapping[str, object]) -> str:
     return asked
 
 
-def plan_write(state: TableState, incoming: pa.Schema, name: str, given: Mapping[str, object]) -> WritePlan:
-    """Check a write of rows with the schema `incoming`, by the operation of that name, before anything is touched.
+def plan_write(
+    state: TableState, incoming: pa.Schema, name: str, given: Mapping[str, object], deletions: str | None = None
+) -> WritePlan:
+    """Check a write of rows with the schema `incoming`, by the operation of that name, before anything is touched. `deletions` is
+    the column, which is not stored, that tells which of them are deletions.
 
     Raises ConfigError (operation or option), UnsupportedTableError (a table that we cannot write), RecordKeyError (a key,
     partition or ordering column is missing), SchemaConflictError.
     """
     operation = operation_named(name)
+    incoming = _without_mark(incoming, deletions, operation)
     options = resolve(given, (*CREATE_KEYS, *keys.WRITE_KEYS))
     check_same_table(state.properties, options)
     properties = with_keygen_options(state.properties, options)
     properties.check_writable()
     _check_generated_keys(properties, operation)
+    _check_policy(properties, operation, options[keys.DUP_POLICY])
+    check_partitions(properties, operation)
     record_keys, partition_paths = key_generator(properties)
     needed = (*record_keys.fields, *partition_paths.fields)
     for name in needed:
@@ -131,7 +151,47 @@ def plan_write(state: TableState, incoming: pa.Schema, name: str, given: Mapping
         row_schema,
         rules,
         (f"{misread.what}: {misread.found}, as in its folders so far",) if misread is not None else (),
+        deletions,
+        state.schemas,
     )
+
+
+def _check_policy(properties: TableProperties, operation: Operation, policy: str) -> None:
+    """Rows of known keys are left out, or refused, by insert alone. Hudi makes an upsert an insert then, and does not ask for
+    those of a bulk insert."""
+    if policy == "NONE" or operation.deletes or operation.replaces is not None:
+        return
+    asked = f"{keys.DUP_POLICY.name}={policy.lower()}"
+    if not operation.adds:
+        raise ConfigError(
+            f"Option {asked} is not for the operation {operation.name}",
+            fix="write by insert, or remove the option",
+        )
+    if not properties.record_key_fields:
+        raise ConfigError(
+            f"Option {asked} has no meaning for table {properties.name!r}: its keys are generated, new ones every time",
+            fix="remove it, or create the table with hoodie.table.recordkey.fields",
+        )
+
+
+def _without_mark(incoming: pa.Schema, deletions: str | None, operation: Operation) -> pa.Schema:
+    """The columns to store. Raises ConfigError where rows cannot be deletions, SchemaConflictError for a mark that is none."""
+    if deletions is None:
+        return incoming
+    if not operation.finds_keys or operation.deletes:
+        raise ConfigError(
+            f"Operation {operation.name!r} takes no column that marks deletions",
+            found=repr(deletions),
+            fix="use upsert",
+        )
+    fields = [field for field in incoming if field.name == deletions]
+    if len(fields) != 1 or fields[0].type != pa.bool_():
+        raise SchemaConflictError(
+            f"Column {deletions!r}, which marks deletions, is not one boolean column of the rows",
+            found=", ".join(str(field.type) for field in fields) or f"columns {', '.join(incoming.names)}",
+            fix="cast it to a boolean, or correct its name",
+        )
+    return pa.schema([field for field in incoming if field.name != deletions], incoming.metadata)
 
 
 def _check_generated_keys(properties: TableProperties, operation: Operation) -> None:
@@ -140,6 +200,15 @@ def _check_generated_keys(properties: TableProperties, operation: Operation) -> 
             f"Operation {operation.name!r} finds no row in table {properties.name!r}: its keys are generated, new ones every "
             "time",
             fix="use insert or bulk_insert, or create the table with hoodie.table.recordkey.fields",
+        )
+
+
+def check_partitions(properties: TableProperties, operation: Operation) -> None:
+    """Raises ConfigError when partitions are to be dropped of a table that has none: all its rows would go."""
+    if not operation.writes and not properties.partition_fields:
+        raise ConfigError(
+            f"Table {properties.name!r} has no partitions that could be dropped",
+            fix="to empty it, use HoodieTable.truncate",
         )
 
 
@@ -176,9 +245,12 @@ def write_context(plan: WritePlan, writing: Writing) -> WriteContext:
         stored_keys=stored_keys(properties, plan.schema),
         rules=plan.rules,
         operation=plan.operation,
+        looks_up=plan.looks_up,
+        deletions=plan.deletions,
         allow_duplicates=options[keys.ALLOW_DUPLICATES],
         record_positions=_tells_positions(plan),
         max_file_bytes=options[keys.MAX_FILE_SIZE],
+        columns=StoredColumns.of(plan.schema, plan.versions),
         spill_folder=options[SPILL_FOLDER],
     )
 

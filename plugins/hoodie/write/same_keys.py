@@ -24,7 +24,7 @@ def refuse_same_keys(meanwhile: Window, instant: Instant, written: Written, cont
         return
     winner, group = found
     lost = conflict_error(state, instant, Conflict("the other has inserted one of its keys", winner, (group,)))
-    if context.operation.finds_keys:
+    if context.looks_up:
         raise lost
     raise DuplicateKeyError(
         lost.what,

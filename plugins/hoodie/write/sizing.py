@@ -23,7 +23,7 @@ def shuffle_tasks(operation: Operation, options: Options, input_bytes: int, para
 
 def input_tasks(operation: Operation, options: Options, input_bytes: int, parallelism: int) -> int:
     """Splits of an input that can be cut at will: of a bulk insert they make the files."""
-    given = options[operation.parallelism] if not operation.packs else 0
+    given = options[operation.parallelism] if operation.in_one_pass else 0
     return min(given, _most_tasks(input_bytes, parallelism)) or parallelism
 
 
@@ -49,7 +49,7 @@ def memory_advice(
     `given_bytes` is what one task has. A task holds a row group and, but for bulk inserts, its share of the input, and copies of
     both.
     """
-    share = 0 if not operation.packs else -(-input_bytes // max(1, tasks))
+    share = 0 if operation.in_one_pass else -(-input_bytes // max(1, tasks))
     wanted = _COPIES * (share + options[keys.ROW_GROUP_SIZE])
     if wanted <= given_bytes:
         return None

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from hoodie.doctor import deep_keys, deep_schema
+from hoodie.errors import HoodieError
+from hoodie.formats.log import scan_blocks
 from tests.support.archive import archive_before
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -42,6 +50,38 @@ def test_a_base_file_that_was_cut_short(tmp_path, left):
     assert (told.check, told.path) == ("torn-file", base(table).path)
 
 
+@pytest.mark.parametrize("version", ["6", "9"])
+@pytest.mark.parametrize("cut", ["short", "garbage", "inside"])
+def test_a_log_whose_rows_cannot_be_read(tmp_path, version, cut):
+    """Readers pass over what is no block: the table reads on, with fewer rows or older ones."""
+    table = filled(tmp_path, version, "MERGE_ON_READ")
+    log = next(log for s in table.file_slices() if s.partition == "part=p" for log in s.log_files)
+    file = tmp_path / log.path
+    body = bytearray(file.read_bytes())
+    if cut == "short":
+        body = body[:-9]
+    elif cut == "garbage":
+        body = bytearray(len(body))
+    else:  # lengths and magic stay
+        (block, *_) = scan_blocks(table.storage, log.path)
+        middle = block.content_offset + block.content_length // 2
+        body[block.content_offset : middle] = bytes(middle - block.content_offset)
+    file.write_bytes(body)
+    assert "torn-log" not in {each.check for each in table.diagnose().findings}, "logs are not read"
+    told = found(table)["torn-log"]
+    assert told.path == log.path
+    assert "commit 2026" in told.found
+
+
+def test_what_a_killed_writer_left_in_a_log_is_no_damage(tmp_path):
+    """In version 6 logs are shared: readers pass over what was not finished, and no commit wrote it."""
+    table = filled(tmp_path, "6", "MERGE_ON_READ")
+    log = next(log for s in table.file_slices() for log in s.log_files)
+    body = (tmp_path / log.path).read_bytes()
+    (tmp_path / log.path).write_bytes(body + body[: len(body) // 3])
+    assert found(table) == {}
+
+
 def test_a_base_file_with_other_rows(tmp_path):
     table = filled(tmp_path)
     file = tmp_path / base(table).path
@@ -60,9 +100,133 @@ def test_keys_that_stand_twice(tmp_path, kind):
     told = found(table)
     assert set(told) == {"duplicate-keys"}
     assert told["duplicate-keys"].path == "part=p"
-    assert told["duplicate-keys"].found == "2 keys: 'a', 'new'"
+    slices = [s for s in table.file_slices() if "a" in pq.read_table(tmp_path / s.base_file.path)["id"].to_pylist()]
+    groups = sorted(s.file_id for s in slices)
+    what, _, named = told["duplicate-keys"].found.partition("; 'a' in file groups ")
+    assert (what, sorted(named.split(", "))) == ("2 keys: 'a', 'new'", groups)
+    assert told["duplicate-keys"].bytes == sum(s.size for s in slices)
     table.write(batch([("a", "p", 9, 9)]), "delete", SEVERAL)
-    assert found(table)["duplicate-keys"].found == "1 keys: 'new'"
+    assert found(table)["duplicate-keys"].found.startswith("1 keys: 'new'; 'new' in file groups ")
+
+
+def rewritten(table, change):
+    """The base file of partition p with other columns, its footer's metadata kept."""
+    path = Path(table.base_path, base(table).path)
+    rows = pq.read_table(path)
+    changed = change(rows)
+    pq.write_table(changed.replace_schema_metadata(pq.read_metadata(path).metadata), path, store_schema=False)
+
+
+def retyped(name, values, kind):
+    def change(rows):
+        place = rows.schema.get_field_index(name)
+        return rows.set_column(place, pa.field(name, kind), pa.array(values, kind))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "flaw"),
+    [
+        (retyped("value", ["x"], pa.string()), "column 'value' is string, which does not become int64"),
+        (retyped("value", [[1]], pa.list_(pa.int64())), "column 'value' is list<"),
+        (retyped("ts", [1.5], pa.float64()), "column 'ts' is double, which does not become int64"),
+        (retyped("value", [2**63], pa.uint64()), "column 'value' is uint64, which does not become int64"),
+    ],
+)
+def test_a_file_that_does_not_fit_the_tables_schema(tmp_path, change, flaw):
+    table = filled(tmp_path)
+    rewritten(table, change)
+    assert found(table)["schema"].found.startswith(flaw)
+    with pytest.raises(HoodieError):
+        table.read()
+
+
+def test_a_file_without_its_record_keys(tmp_path):
+    table = filled(tmp_path)
+    rewritten(table, lambda rows: rows.drop_columns(["_hoodie_record_key"]))
+    assert found(table)["schema"].found == "no column '_hoodie_record_key'"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        retyped("value", [7], pa.int32()),
+        retyped("ts", [1.0], pa.float64()),
+        lambda rows: rows.drop_columns(["value"]),
+        lambda rows: rows.select(rows.schema.names[::-1]),
+    ],
+)
+def test_a_file_that_readers_bring_to_the_tables_schema(tmp_path, change):
+    """Narrower types, absent columns, another order."""
+    table = filled(tmp_path)
+    rewritten(table, change)
+    assert "schema" not in found(table)
+    assert table.read().num_rows == 4
+
+
+def test_columns_that_nobody_reads(tmp_path):
+    table = filled(tmp_path)
+    rewritten(table, lambda rows: rows.append_column("more", pa.array([1])))
+    told = found(table)
+    assert told["unread-columns"].found == "'more' in 1"
+    assert told["unread-columns"].severity == "note"
+
+
+@pytest.mark.parametrize(("nulls", "flawed"), [([None], True), ([5], False)])
+def test_a_column_that_may_not_be_null(nulls, flawed):
+    footer, field = pa.BufferOutputStream(), pa.field("n", pa.int64(), nullable=False)
+    pq.write_table(pa.table({"n": pa.array(nulls, pa.int64())}), footer)
+    metadata = pq.ParquetFile(pa.BufferReader(footer.getvalue())).metadata
+    stored = pa.schema([("n", pa.int64())])
+    assert (deep_schema._flaw(stored, metadata, field) is not None) is flawed
+    assert "no column 'n'" in deep_schema._flaw(pa.schema([]), metadata, field)
+
+
+GLOBAL = {"hoodie.index.type": "GLOBAL_SIMPLE"}
+
+
+def test_keys_in_several_partitions(tmp_path):
+    """They are others, unless the writers' index is global."""
+    table = filled(tmp_path)
+    table.write(batch([("a", "q", 9, 9), ("b0", "p", 9, 9), ("x", "q", 9, 9)]), "bulk_insert", SEVERAL)
+    assert found(table) == {}
+    (told,) = table.diagnose(GLOBAL, deep=True).findings
+    assert told.check == "keys-in-partitions"
+    assert told.found.startswith("2 keys: 'a', 'b0'; 'a' in file groups ")
+    assert told.found.endswith(" of partitions 'part=p', 'part=q'")
+    table.write(batch([("x", "q", 9, 9)]), "bulk_insert", SEVERAL)
+    assert {each.check: each.path for each in table.diagnose(GLOBAL, deep=True).findings} == {
+        "keys-in-partitions": None,
+        "duplicate-keys": "part=q",
+    }
+
+
+ROWS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from("abcdefgh")), max_size=30)
+
+
+@given(ROWS, st.integers(1, 6), st.sampled_from([1, 1 << 30]))
+def test_rows_of_a_key_come_together_whatever_is_held(rows, step, limit):
+    """In memory, or by way of local files."""
+    tables = [
+        pa.table([[p for p, _ in some], [0] * len(some), [k for _, k in some]], schema=deep_keys._KEYS)
+        for some in (rows[start : start + step] for start in range(0, len(rows), step))
+    ]
+    seen, piles = [], [pile.to_pylist() for pile in deep_keys._piles(tables, limit)]
+    for pile in piles:
+        seen += [(row["partition"], row["key"]) for row in pile]
+    assert sorted(seen) == sorted(rows)
+    assert sum(len({row["key"] for row in pile}) for pile in piles) == len({key for _, key in rows})
+
+
+def test_doubled_keys_are_the_same_by_way_of_local_files(tmp_path, monkeypatch):
+    table = filled(tmp_path)
+    for _ in range(2):
+        table.write(batch([(f"k{n}", "p", 9, 9) for n in range(50)]), "bulk_insert", SEVERAL)
+    before = found(table)
+    monkeypatch.setattr(deep_keys._piles, "__defaults__", (100,))
+    assert found(table) == before
+    assert before["duplicate-keys"].found.startswith("50 keys: 'k0', 'k1', 'k10' …; 'k0' in file groups ")
 
 
 @pytest.mark.parametrize("version", ["6", "9"])

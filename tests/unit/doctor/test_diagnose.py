@@ -102,10 +102,14 @@ def test_a_whole_partition_that_is_gone_and_a_file_that_only_a_savepoint_keeps(t
     table = filled(tmp_path)
     table.savepoint(table.timeline.commits[0].time)
     first = next(iter(table.savepoints())).paths
-    lost = {path for path in first if path.startswith("part=p")} | {newest(table).path}
+    current = newest(table).path
+    lost = {path for path in first if path.startswith("part=p")} | {current}
     for path in walk_files(table.storage, "part=p"):
         table.storage.delete(path.path)
     assert found(table) == {"missing-file": lost}
+    told = {each.path: each.remedy for each in table.diagnose().findings if each.check == "missing-file"}
+    saved = {path for path, remedy in told.items() if "savepoint delete --instant" in remedy}
+    assert saved == lost - {current}, "where a savepoint is damaged itself, restoring to it is no advice"
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -11,7 +11,7 @@ import pytest
 from hoodie import CLEAN, COMPACTION, HoodieTable
 from hoodie.doctor.catalogue import CHECKS
 from hoodie.doctor.mend import _DONE, decide_mending
-from hoodie.errors import LockHeldError, PendingInstantError
+from hoodie.errors import LockHeldError, LockLostError, PendingInstantError
 from hoodie.timeline import Action
 from hoodie.transaction import instants
 from hoodie.transaction.audit import audit_names, read_audit
@@ -68,6 +68,29 @@ def test_files_of_nobody_are_moved_and_noted(tmp_path, version):
     entry = read_audit(table.storage, name)
     assert (entry.action, len(entry.files), bool(entry.done)) == ("doctor", 2, True)
     assert len(content(table)) == 4
+
+
+def test_nothing_is_moved_once_the_lock_is_lost(tmp_path, monkeypatch):
+    """The doctor was stopped for long after its first file: others may have committed the second."""
+    table = filled(tmp_path)
+    first = orphan(table, tmp_path)
+    second = first.with_name(first.name.replace("aaaa", "bbbb"))
+    second.write_bytes(b"orphan")
+    diagnosis, asked = table.diagnose(), []
+
+    def held():
+        asked.append(first.exists())
+        if not asked[-1]:
+            raise LockLostError("The lock is lost", fix="run it again")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("hoodie.doctor.mend.ensure_held", held)
+        with pytest.raises(LockLostError):
+            table.mend(diagnosis)
+    assert asked == [True, False]
+    assert second.read_bytes() == b"orphan"
+    table.mend(table.diagnose())
+    assert not second.exists()
 
 
 def test_only_what_was_shown_is_moved_and_only_while_it_is_nobodys(tmp_path):

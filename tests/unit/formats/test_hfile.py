@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hoodie.errors import CorruptFileError, RecordKeyError, UnsupportedTableError
 from hoodie.formats.hfile import ENTRIES, Codec, HFileReader, HFileWriter, open_hfile
-from hoodie.formats.hfile.blocks import Magic, encode_block
+from hoodie.formats.hfile.blocks import Magic, decode_block, encode_block
 from hoodie.storage import LocalStorage
 
 KEYS = st.one_of(
@@ -116,6 +116,18 @@ def test_nulls_cannot_be_written() -> None:
     for key, value in (("a", None), (None, b"")):
         with pytest.raises(RecordKeyError, match="null"):
             written(pa.table({"key": pa.array([key], pa.string()), "value": pa.array([value], pa.binary())}))
+
+
+@pytest.mark.parametrize(
+    ("size", "found"), [(9, "10 bytes that should have 9"), (11, "should have 11"), (0, "should have 0")]
+)
+def test_no_more_is_unzipped_than_a_block_says_of_itself(size, found) -> None:
+    """A megabyte of zeros is a kilobyte of gzip."""
+    block = bytearray(encode_block(Magic.DATA, bytes(1 << 20), Codec.GZ, -1))
+    block[12:16] = size.to_bytes(4, "big")
+    block[24] = 0  # without checksums, as Hudi 1.x
+    with pytest.raises(CorruptFileError, match=found):
+        decode_block(memoryview(bytes(block)), Magic.DATA, Codec.GZ, "test")
 
 
 @given(CODECS, st.data())

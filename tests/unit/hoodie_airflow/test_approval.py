@@ -12,6 +12,7 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from hoodie.errors import DeleteCapError
 from hoodie_airflow.approval import ApprovalWhenAsked
+from hoodie_airflow.forms import DIGEST, asked
 from hoodie_airflow.outcome import ASKS, told
 from hudi_services.clean.entry import CLEAN, Clean
 from hudi_services.entry.dag import Asked, Run
@@ -44,17 +45,32 @@ def test_a_question_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_clean_past_its_caps_stops_to_ask_and_other_failures_fail() -> None:
-    stopped = Failure.of(DeleteCapError("The clean would delete more", found="200,000 files", fix="look at it"))
+    error = DeleteCapError(
+        "The clean would delete more", found="200,000 files", fix="look at it", digest="0123456789ab"
+    )
+    stopped = Failure.of(error)
     found = told(stopped, TABLE, CLEAN, context(None), None, "DeleteCapError")
     assert found is not None
     assert found[ASKS]
+    assert found[DIGEST] == "0123456789ab"
     assert "200,000 files" in found["message"]
     with pytest.raises(AirflowFailException, match="200,000 files"):
         told(stopped, TABLE, CLEAN, context(None), None)
 
 
-def test_only_the_approved_clean_is_called_with_yes() -> None:
+def test_only_the_plan_that_was_agreed_to_is_carried_out() -> None:
     steps = CLEAN.dag.steps(TABLE, Clean())
-    modes = [step.mode for step in steps if isinstance(step, Run)]
-    flags = [CLEAN.dag.arguments(TABLE, Clean(), Asked(mode)).flags for mode in modes]
-    assert flags == [(), ("--yes",)]
+    assert [(step.task_id, step.agreed_in) for step in steps if isinstance(step, Run)] == [
+        ("clean", ""),
+        ("clean_approved", "clean"),
+    ]
+    flags = [CLEAN.dag.arguments(TABLE, Clean(), Asked(agreed=digest)).flags for digest in ("", "0123456789ab")]
+    assert flags == [(), ("--yes", "0123456789ab")]
+
+
+@pytest.mark.parametrize(
+    ("result", "digest"), [({ASKS: True, DIGEST: "0123456789ab"}, "0123456789ab"), (None, ""), ({}, "")]
+)
+def test_the_digest_comes_from_the_task_that_asked(result: Any, digest: str) -> None:
+    run = SimpleNamespace(data_interval_start=None, run_type=SimpleNamespace(value="manual"))
+    assert asked({**context(result), "dag_run": run, "params": {}}, "", "clean").agreed == digest

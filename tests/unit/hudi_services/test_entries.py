@@ -165,6 +165,8 @@ def test_names_are_what_people_know() -> None:
         "archive": None,
         "sync": None,
         "bootstrap": "bootstrap.py",
+        "restore": None,
+        "ttl": None,
     }
 
 
@@ -181,7 +183,7 @@ def test_each_service_has_its_files(entry: ServiceEntry[Any]) -> None:
 
 def test_no_file_is_of_another_service() -> None:
     assert {file.name for file in (PROJECT / "dags").glob("*.py")} == {
-        f"hudi_{name}.py" for name in ("registry", *(entry.name for entry in ENTRIES))
+        f"hudi_{name}.py" for name in ("registry", "doctor", *(entry.name for entry in ENTRIES))
     }
     applications = {entry.command.application for entry in ENTRIES} - {None}
     files = list((PROJECT / "spark_apps").glob("*.py"))

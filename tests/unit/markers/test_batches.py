@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 
@@ -12,6 +13,7 @@ from hoodie.errors import StorageError, UnsafePathError, WriteConflictError
 from hoodie.markers import BatchedMarkers, Batching, MarkerBatches, MarkerType, read_markers
 from hoodie.model.time import Time
 from hoodie.storage import LocalStorage, walk_files
+from hoodie.transaction.reconcile import delete_markers
 from tests.support.faulty import FaultyStorage, Killed
 
 TIME = Time.of("20260101000000000")
@@ -115,19 +117,61 @@ def test_one_that_failed_may_be_asked_for_again(tmp_path):
     assert read_markers(storage, TIME) == {path(1)}
 
 
-def test_a_file_that_another_process_has_changed_is_left_alone(tmp_path):
-    """As by one that was stopped while its plan was begun anew: neither takes the other's markers away."""
+@pytest.mark.parametrize("threads", [1, 2])
+def test_two_processes_at_the_same_files(tmp_path, threads):
+    """As one that was stopped while its plan was begun anew: neither takes the other's markers away."""
     storage = LocalStorage(str(tmp_path))
-    with MarkerBatches(storage, TIME, Batching(1, 2)) as one, MarkerBatches(storage, TIME, Batching(1, 2)) as other:
-        told = set()
-        for number in range(20):
-            try:
-                (one if number % 2 else other).request(marker(number)).result(30)
-                told.add(path(number))
-            except (FileExistsError, StorageError):
-                pass
-        assert told
-        assert told <= read_markers(storage, TIME)
+    batching = Batching(1, threads)
+    with (
+        MarkerBatches(storage, TIME, batching) as one,
+        MarkerBatches(storage, TIME, batching) as other,
+        ThreadPoolExecutor(8) as tasks,
+    ):
+        list(tasks.map(lambda n: (one if n % 2 else other).request(marker(n)).result(30), range(60)))
+    assert read_markers(storage, TIME) == {path(number) for number in range(60)}
+
+
+def test_another_process_that_changes_the_files_all_the_time(tmp_path):
+    class Contested(LocalStorage):
+        def replace(self, path, old, new):
+            super().replace(path, self.read(path), self.read(path) + f"{marker(len(old))}\n".encode())
+            return super().replace(path, old, new)
+
+    with MarkerBatches(Contested(str(tmp_path)), TIME, Batching(1, 1)) as batches:
+        batches.request(marker(1)).result(30)
+        with pytest.raises(StorageError, match="another process has changed their files"):
+            batches.request(marker(2)).result(30)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_markers_that_were_deleted_are_known_no_more(tmp_path, threads):
+    """As by who begins the instant anew: what is asked for then stands on the storage, beside the type that Hudi goes by."""
+    storage = LocalStorage(str(tmp_path))
+    with MarkerBatches(storage, TIME, Batching(1, threads)) as batches:
+        for number in range(1, 4):
+            batches.request(marker(number)).result(30)
+        delete_markers(storage, TIME)
+        batches.request(marker(4)).result(30)
+        assert storage.read(f"{FOLDER}/MARKERS.type") == b"TIMELINE_SERVER_BASED"
+        batches.request(marker(1)).result(30)
+        assert read_markers(storage, TIME) == {path(1), path(4)}
+
+
+def test_the_folder_goes_while_requests_are_on_their_way(tmp_path):
+    storage = LocalStorage(str(tmp_path))
+    with MarkerBatches(storage, TIME, Batching(1, 3)) as batches, ThreadPoolExecutor(8) as tasks:
+        for _ in range(5):
+            early = [tasks.submit(lambda n: batches.request(marker(n)).result(30), n) for n in range(50)]
+            with suppress(OSError):  # a file came while they went
+                delete_markers(storage, TIME)
+            for each in early:
+                each.result(30)
+        delete_markers(storage, TIME)
+        batches.request(marker(100)).result(30)
+        for number in range(50):
+            batches.request(marker(number)).result(30)
+    assert read_markers(storage, TIME) == {path(number) for number in (100, *range(50))}
+    assert storage.read(f"{FOLDER}/MARKERS.type") == b"TIMELINE_SERVER_BASED"
 
 
 @pytest.mark.parametrize("name", ["../x", marker(1) + "\n" + marker(2), "/etc/passwd", ".hoodie/hoodie.properties"])
@@ -176,3 +220,25 @@ def test_permission_denied(tmp_path):
 
     with MarkerBatches(Refusing(str(tmp_path)), TIME, QUICK) as batches, pytest.raises(PermissionError):
         batches.request(marker(1)).result(30)
+
+
+def test_files_of_markers_that_somebody_has_damaged(tmp_path):
+    """Torn, no text, empty, of a name that means the same number: they stay as they are, but for lines below."""
+    storage = LocalStorage(str(tmp_path))
+    bodies = {
+        "MARKERS0": f"{marker(1)}\n{marker(2)}"[:-7].encode(),
+        "MARKERS1": b"",
+        "MARKERS2": b"\xff\xfe\x00\n\n",
+        "MARKERS01": f"{marker(3)}\n".encode(),
+        "MARKERS99999999999999999999": f"{marker(4)}\n".encode(),
+        "MARKERS-1": b"?",
+        "MARKERS0.crc": b"crc",
+    }
+    for name, body in bodies.items():
+        storage.create(f"{FOLDER}/{name}", body)
+    with MarkerBatches(storage, TIME, Batching(1, 3)) as batches:
+        for number in range(20):
+            batches.request(marker(number)).result(30)
+    assert {path(number) for number in range(20)} <= read_markers(storage, TIME)
+    for name, body in bodies.items():
+        assert storage.read(f"{FOLDER}/{name}").startswith(body)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import pickle
 import socket
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from hoodie.errors import ConfigError, WriteConflictError
-from hoodie.markers import Batching, MarkerBatches, MarkerType, ServedMarkers, read_markers
-from hoodie.markers.server import ServerAddress, SilentServerError, ask, embedded
+from hoodie import HoodieTable
+from hoodie.engine import LocalEngine
+from hoodie.errors import ConfigError, StorageError, WriteConflictError
+from hoodie.markers import BatchedMarkers, Batching, MarkerBatches, MarkerType, ServedMarkers, read_markers
+from hoodie.markers.server import ServerAddress, SilentServerError, ask, embedded, note_on_server
+from hoodie.model.names import is_data_file
 from hoodie.model.time import Time
 from hoodie.storage import LocalStorage, walk_files
 from tests.support.engines import OtherProcesses
@@ -150,3 +156,109 @@ def test_a_write_without_the_web_server_says_what_to_install(tmp_path, monkeypat
         table.write(batch([("a", "p", 1, 1)]), "insert", BATCHED)
     assert table.timeline.commits == ()
     table.write(batch([("a", "p", 1, 1)]), "insert", {**BATCHED, "hoodie.write.markers.type": "direct"})
+
+
+class Refusing(LocalStorage):
+    """A disk that takes nothing more as soon as there are markers on it, until it is told to."""
+
+    refused = None
+
+    def create(self, path, data):
+        self._look(path)
+        super().create(path, data)
+
+    def replace(self, path, old, new):
+        self._look(path)
+        return super().replace(path, old, new)
+
+    def _look(self, path):
+        error = type(self).refused
+        if error is not None and path.startswith(".hoodie/.temp/") and not path.endswith("MARKERS.type"):
+            raise OSError(error, os.strerror(error), path)
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES])
+@pytest.mark.parametrize("served", [True, False])
+def test_a_disk_that_refuses_the_markers(tmp_path, number, served, quick, monkeypatch):
+    """Neither the server nor, in its place, the task can note the file: no file is written, and the write is taken back."""
+    made = create(tmp_path / "t", **{"hoodie.table.type": "MERGE_ON_READ"})
+    made.write(batch([("a", "p", 1, 1)]), "insert", SMALL_BLOOM)
+    before = {file.path for file in walk_files(made.storage, "") if is_data_file(file.name)}
+    engine = OtherProcesses(2) if served else LocalEngine(2)
+    table = HoodieTable(Refusing(made.base_path), engine)
+    acknowledged = []
+    for kind in (ServedMarkers, BatchedMarkers):
+        original = kind.create
+
+        def noted(self, data_file, marker, original=original):
+            original(self, data_file, marker)
+            acknowledged.append(data_file)
+
+        monkeypatch.setattr(kind, "create", noted)
+    monkeypatch.setattr(Refusing, "refused", number)
+    with pytest.raises(StorageError, match=os.strerror(number)):
+        table.write(batch([("a", "p", 2, 2), ("b", "q", 2, 2)]), "upsert", BATCHED)
+    assert acknowledged == []
+    assert {file.path for file in walk_files(made.storage, "") if is_data_file(file.name)} == before
+    assert (content(made), made.timeline.pending) == ({"a": ("p", 1, 1)}, ())
+    assert list(walk_files(made.storage, ".hoodie/.temp")) == []
+    monkeypatch.setattr(Refusing, "refused", None)
+    table.write(batch([("a", "p", 2, 2), ("b", "q", 2, 2)]), "upsert", BATCHED)
+    assert content(made) == {"a": ("p", 2, 2), "b": ("q", 2, 2)}
+    assert len(acknowledged) == 2
+
+
+def test_a_server_that_may_not_write_where_its_tasks_may(storage, quick, caplog):
+    refusing = Refusing(storage.base_path)
+    with MarkerBatches(refusing, TIME, Batching(1)) as batches, embedded()(batches, "127.0.0.1", 0) as server:
+        Refusing.refused = errno.EACCES
+        try:
+            with pytest.raises(SilentServerError, match=r"503.*Permission denied"):
+                note_on_server(server, storage.base_path, TIME, f"{path(1)}.marker.CREATE")
+            assert read_markers(storage, TIME) == set()
+            ServedMarkers(storage, TIME, server).create(path(1), MarkerType.CREATE)
+        finally:
+            Refusing.refused = None
+    assert read_markers(storage, TIME) == {path(1)}
+    assert "Permission denied" in caplog.text
+
+
+@pytest.mark.parametrize("secret", ["", "two\nlines", "schlüssel", "snow ☃", " kw77", "a\0b"])
+def test_a_secret_that_cannot_travel(tmp_path, secret, monkeypatch):
+    """It is told before anything is written, and not shown."""
+    table = create(tmp_path / "t")
+    apart = {"hoodie.embed.timeline.server": "false", "hoodie.filesystem.view.remote.host": "127.0.0.1"}
+    monkeypatch.setattr(os, "environ", {**os.environ, "HUDI_TIMELINE_SERVER_SECRET": secret})
+    with pytest.raises(ConfigError, match="no secret by which it knows its writers") as told:
+        table.write(batch([("a", "p", 1, 1)]), "insert", {**BATCHED, **apart})
+    assert not secret or secret not in str(told.value)
+    assert (table.timeline.commits, table.timeline.pending) == ((), ())
+
+
+@pytest.mark.parametrize(
+    "said", [b"", b"SSH-2.0-OpenSSH_9\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nx", None]
+)
+def test_a_server_that_is_none(storage, quick, said, monkeypatch):
+    """It closes, speaks of something else, breaks off, or (None) never answers: the task notes its file itself."""
+    monkeypatch.setattr("hoodie.markers.server._SECONDS", 0.2)
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+
+        def answer():
+            while True:
+                try:
+                    asker, _ = listener.accept()
+                except OSError:
+                    return
+                kept.append(asker)
+                if said is not None:
+                    asker.sendall(said)
+                    asker.close()
+
+        kept = []
+        threading.Thread(target=answer, daemon=True).start()
+        address = ServerAddress("127.0.0.1", listener.getsockname()[1], "secret")
+        ServedMarkers(storage, TIME, address).create(path(1), MarkerType.CREATE)
+        listener.shutdown(socket.SHUT_RDWR)
+    assert read_markers(storage, TIME) == {path(1)}

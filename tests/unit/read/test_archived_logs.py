@@ -8,8 +8,7 @@ from datetime import UTC
 import pytest
 
 from hoodie import COMPACTION, HoodieTable
-from hoodie.timeline import Action, Instant, State, format_time
-from hoodie.timeline.timeline import Timeline
+from hoodie.timeline import Action, format_time
 from tests.support.archive import archive_before
 from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage
@@ -74,17 +73,3 @@ def test_a_log_that_was_complete_after_a_compaction_began_stays_with_it(tmp_path
     files = [f for f in table.storage.list(table.state().layout.archive_folder).files if f.name.endswith(".parquet")]
     assert len(files) == 3
     assert len(opened) == 2, "of the history the files are read that hold the instants of the two old logs"
-
-
-def test_commits_behind_a_savepoint_may_have_been_archived():
-    """An archiver that goes beyond savepoints leaves their commits: what began after these and is unknown was archived."""
-
-    def instant(day, action=Action.COMMIT, state=State.COMPLETED):
-        return Instant(f"202601{day:02}000000000", action, state, None, "x")
-
-    timeline = Timeline.of([instant(2), instant(2, Action.SAVEPOINT), instant(5, state=State.INFLIGHT), instant(7)])
-    assert [day for day in range(1, 10) if timeline.is_committed(instant(day).time)] == [1, 2, 3, 4, 6, 7]
-    assert not timeline.covers(instant(3).time)
-    assert timeline.covers(instant(7).time)
-    alone = Timeline.of([instant(2), instant(2, Action.SAVEPOINT)])
-    assert [day for day in range(1, 4) if alone.is_committed(instant(day).time)] == [1, 2]

@@ -39,6 +39,7 @@ def written(path, seed, mode="EVENT_TIME_ORDERING", keys=200, version="9"):
     return table
 
 
+@pytest.mark.histories
 @pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"])
 @settings(max_examples=4, deadline=None)
 @given(seed=st.integers(0, 1 << 16), size=st.sampled_from([1, 600, 4_000, 20_000]))
@@ -75,6 +76,7 @@ def test_a_compaction_in_parts_writes_the_same_file(tmp_path, monkeypatch):
     assert tables[0].read().equals(tables[1].read())
 
 
+@pytest.mark.histories
 @pytest.mark.parametrize("version", ["6", "9"])
 def test_a_log_compaction_in_parts_adds_up_to_the_same(tmp_path, monkeypatch, version):
     monkeypatch.setattr("hoodie.services.log_compaction.plan.check_supported", lambda _state: None)

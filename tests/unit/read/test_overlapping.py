@@ -13,6 +13,8 @@ from hoodie.timeline import Action
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
+pytestmark = pytest.mark.histories
+
 OPTIONS = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
 
 

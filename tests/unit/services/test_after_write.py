@@ -11,8 +11,11 @@ from hoodie import COMPACTION
 from hoodie.errors import ConfigError, PendingInstantError
 from hoodie.services import after_write
 from hoodie.services.sync import Sync
+from hoodie.storage import LocalStorage
 from hoodie.timeline import Action
+from hoodie.transaction.locks.files import LOCK
 from tests.support.catalog import MemoryCatalog
+from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 MERGE_ON_READ = {"hoodie.table.type": "MERGE_ON_READ"}
@@ -159,6 +162,46 @@ def test_one_that_fails_is_told_and_the_rest_goes_on(tmp_path, monkeypatch, capl
     assert content(table) == {"a": ("p", 1, 1)}
 
 
+class TakenAtOnce(LocalStorage):
+    """Another machine takes the lock as soon as a write has given it back."""
+
+    taken = False
+
+    def delete(self, path):
+        done = super().delete(path)
+        if path == LOCK and self.taken:
+            self.create(LOCK, b"another machine")
+        return done
+
+
+@pytest.mark.parametrize(("given", "waited"), [({}, 5), ({"hoodie.write.lock.wait_time_ms": 1000}, 1)])
+def test_what_the_next_write_can_do_waits_for_the_lock_for_a_moment_only(tmp_path, caplog, given, waited):
+    clock, storage = FakeClock(), TakenAtOnce(str(tmp_path / "t"))
+    table = create(storage, clock)
+    few = {"hoodie.keep.min.commits": 2, "hoodie.keep.max.commits": 3, "hoodie.clean.commits.retained": 1}
+    services = {"hoodie.clean.automatic": "true", "hoodie.archive.automatic": "true", **few}
+    for step in (1, 2, 3):
+        write(table, step, **{**services, "hoodie.table.services.enabled": "false"})
+    storage.taken = True
+    begun = clock.time
+    with caplog.at_level(logging.WARNING):
+        result = write(table, 4, **services, **given)
+    assert [(each.service, each.failed, each.instant) for each in result.services] == [
+        ("clean", False, None),
+        ("archive", False, None),
+    ]
+    for each in result.services:
+        assert each.message.startswith("left to the next write: Table ")
+        assert f"waited {waited} s" in each.message
+        assert "another machine" in each.message
+    assert "clean after it is left to the next write" in caplog.text
+    assert (clock.time - begun).total_seconds() < 2 * waited + 1
+    assert set(actions(table)) == {"commit"}
+    storage.taken = False
+    super(TakenAtOnce, storage).delete(LOCK)
+    assert [each.service for each in write(table, 5, **services).services] == ["clean", "archive"]
+
+
 @pytest.mark.parametrize(
     ("options", "counts"),
     [
@@ -203,7 +246,10 @@ def test_whose_failure_counts(options, counts):
         ({"hoodie.table.name": "other"}, "the table has 'trips'"),
         ({"hoodie.datasource.write.precombine.field": "value"}, "the table has 'ts'"),
         ({"hoodie.datasource.write.operation": "insert"}, "insert and upsert"),
-        ({"hoodie.datasource.write.operation": "insert_overwrite"}, "one of insert, bulk_insert, upsert, delete"),
+        (
+            {"hoodie.datasource.write.operation": "overwrite"},
+            "one of insert, bulk_insert, upsert, delete, insert_overwrite",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_before_the_write(tmp_path, options, said):

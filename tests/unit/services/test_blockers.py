@@ -8,7 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from hoodie import ARCHIVE, CLEAN, COMPACTION
+from hoodie import ARCHIVE, CLEAN, COMPACTION, LOG_COMPACTION
+from hoodie.engine import LocalEngine
 from hoodie.formats import avro_file
 from hoodie.markers import DirectMarkers, MarkerType
 from hoodie.model.commit import CommitMetadata
@@ -19,6 +20,7 @@ from hoodie.transaction import instants
 from hoodie.transaction.heartbeat import FOLDER
 from hoodie.view import TableView
 from hudi_services.cli import main
+from hudi_services.compact.task import CompactTask, outlook
 from tests.support.clock import FakeClock
 from tests.support.counting import CountingStorage
 from tests.support.history import make_version_8
@@ -116,6 +118,38 @@ def test_a_compaction_that_waits_keeps_history_and_logs(mor):
     carry_out(mor, found.fix)
     assert mor.explain(COMPACTION, ANY).blockers == ()
     assert mor.explain(CLEAN, ONE_COMMIT).blockers == ()
+
+
+@pytest.mark.parametrize("of_logs", [True, False])
+def test_a_plan_keeps_later_logs_from_a_log_compaction(tmp_path, of_logs):
+    table = made(tmp_path / "t", "9", **{"hoodie.table.type": "MERGE_ON_READ"})
+    upsert(table, 1, 2, 3)
+    two = {"hoodie.log.compaction.blocks.threshold": 2}
+    plan = table.schedule(LOG_COMPACTION, two) if of_logs else table.schedule(COMPACTION, ANY)
+    assert plan is not None
+    assert table.explain(LOG_COMPACTION, two).blockers == (), "the plan takes all that there is"
+    upsert(table, 4, 5)
+    table.clock.time += timedelta(hours=5)
+    decision = table.explain(LOG_COMPACTION, two)
+    found = only(decision)
+    assert decision.plan is None
+    assert (found.instant, found.action) == (plan, "logcompaction" if of_logs else "compaction")
+    assert found.held.startswith("2 logs of ")
+    assert (found.owner, round(found.age / 3600)) == (None, 5)
+    carry_out(table, found.fix)
+    assert table.explain(LOG_COMPACTION, two).blockers == ()
+
+
+def test_a_run_tells_what_holds_a_log_compaction_back(tmp_path):
+    table = made(tmp_path / "t", "9", **{"hoodie.table.type": "MERGE_ON_READ"})
+    upsert(table, 1, 2, 3)
+    two = {"hoodie.log.compaction.blocks.threshold": 2, "hoodie.log.compaction.enable": "true"}
+    plan = table.schedule(LOG_COMPACTION, two)
+    upsert(table, 4)  # four are too few for a compaction
+    result = CompactTask(table.base_path, two, "schedule", None, None, False).run(LocalEngine(1))
+    assert [blocker["instant"] for blocker in result.blockers] == [plan], result.message
+    assert f"held back by logcompaction {plan}" in result.message
+    assert [each["instant"] for each in outlook(table.base_path, two).facts["blockers"]] == [plan]
 
 
 def test_a_plan_that_is_carried_out_is_waited_for(mor):

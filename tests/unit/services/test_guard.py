@@ -1,6 +1,8 @@
 """What a run may delete unasked: caps of files, bytes and of the table's share, before any plan is written."""
 
 import dataclasses
+import json
+import pickle
 
 import pytest
 
@@ -9,10 +11,12 @@ from hoodie.config.delete_keys import DELETE_KEYS
 from hoodie.config.key import resolve
 from hoodie.errors import DeleteCapError
 from hoodie.services.clean.service import Clean
+from hoodie.services.decision import Decision, Item, Items
 from hoodie.services.guard import Caps, weighed
 from hoodie.services.restore.service import Restore
 from hoodie.services.rollback.service import Rollback
 from hoodie.storage.base import walk_files
+from hudi_services.cli import main
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -65,13 +69,77 @@ def test_a_clean_past_a_cap_stops_before_its_plan_is_written(table, option):
     ((name, value),) = option.items()
     options = {"hoodie.clean.commits.retained": 1, f"hoodie.delete.max.{name}": value}
     before = files_of(table)
-    with pytest.raises(DeleteCapError, match=rf"hoodie\.delete\.max\.{name} is .*--yes"):
+    with pytest.raises(DeleteCapError, match=rf"hoodie\.delete\.max\.{name} is ") as stopped:
         table.run(CLEAN, options)
     assert files_of(table) == before
     decision = table.explain(CLEAN, options)
-    assert "past what a run may delete unasked" in decision.as_text("clean")
+    assert f"unless it is given --yes {decision.digest}: " in decision.as_text("clean")
     assert len(decision.as_dict("clean")["over_caps"]) == 1
-    assert table.run(Clean(agreed=True), options).files_deleted == 3
+    assert decision.as_dict("clean")["digest"] == decision.digest == stopped.value.digest
+    assert f"--yes {decision.digest}" in str(stopped.value)
+    assert pickle.loads(pickle.dumps(stopped.value)).digest == decision.digest
+    assert table.run(Clean(agreed=decision.digest), options).files_deleted == 3
+
+
+@pytest.mark.parametrize("change", ["another commit", "another option"])
+def test_who_agreed_to_a_plan_agreed_to_no_other(table, change):
+    for step in range(4):
+        upsert(table, ("a", "p", step, step))
+    options: dict[str, object] = {"hoodie.clean.commits.retained": 1, "hoodie.delete.max.files": 1}
+    digest = table.explain(CLEAN, options).digest
+    if change == "another commit":
+        upsert(table, ("a", "p", 9, 9))
+    else:
+        options["hoodie.delete.grace.hours"] = 1
+    before = files_of(table)
+    with pytest.raises(DeleteCapError, match=f"another one than {digest}") as stopped:
+        table.run(Clean(agreed=digest), options)
+    assert files_of(table) == before
+    assert table.run(Clean(agreed=stopped.value.digest), options).files_deleted >= 2
+
+
+def test_a_digest_is_that_of_what_is_touched_in_any_order():
+    def digest(*items, verb="remove"):
+        return Decision(1, "", items=Items(verb, [Item(*item) for item in items], 0)).digest
+
+    one, other = ("p/a", 1), ("p/b", 2)
+    assert digest(one, other) == digest(other, one)
+    different = [digest(), digest(one), digest(other), digest(one, one), digest(("p/a", 2)), digest(one, verb="delete")]
+    assert len(set(different)) == len(different)
+    assert Decision(None, "").digest
+
+
+def test_the_command_wants_the_digest_of_the_plan(table, capsys):
+    for step in range(4):
+        upsert(table, ("a", "p", step, step))
+    caps = ["--hoodie-conf", "hoodie.clean.commits.retained=1", "--hoodie-conf", "hoodie.delete.max.files=1"]
+    call = ["clean", f"--target-base-path={table.base_path}", *caps]
+    before = files_of(table)
+    assert main([*call, "--yes"]) == 2
+    assert main([*call, "--yes", "--json"]) == 2
+    assert main([*call, "--yes", "0123456789ab"]) == 1
+    assert files_of(table) == before
+    capsys.readouterr()
+    assert main([*call, "--json"]) == 1
+    digest = json.loads(capsys.readouterr().out)["digest"]
+    assert main([*call, "--yes", digest]) == 0
+    gone = dict(before).keys() - dict(files_of(table)).keys()
+    assert sum(path.endswith(".parquet") for path in gone) == 2
+
+
+@pytest.mark.parametrize("command", ["restore", "rollback"])
+def test_taking_back_past_a_cap_wants_the_digest_of_the_plan(table, capsys, command):
+    saved = upsert(table, ("a", "p", 0, 0))
+    table.savepoint()
+    last = upsert(table, ("b", "q", 1, 1))
+    named = f"--savepoint={saved}" if command == "restore" else f"--instant={last}"
+    call = [command, f"--target-base-path={table.base_path}", named, "--hoodie-conf", "hoodie.delete.max.bytes=1"]
+    before = files_of(table)
+    assert main([*call, "--yes", "--json"]) == 1
+    digest = json.loads(capsys.readouterr().out)["digest"]
+    assert main([*call, "--yes", "0123456789ab"]) == 1
+    assert files_of(table) == before
+    assert main([*call, "--yes", digest]) == 0
 
 
 def test_the_share_of_a_clean_that_looks_at_one_partition_is_that_of_the_table(table):
@@ -95,8 +163,8 @@ def test_a_restore_past_a_cap_wants_to_be_agreed_to(table):
     with pytest.raises(DeleteCapError, match="The restore of table"):
         table.run(Restore(saved), options)
     assert files_of(table) == before
-    plan = table.explain(Restore(saved), options).plan
-    assert table.run(Restore(saved).agreed(plan), options).files_deleted == 1
+    decision = table.explain(Restore(saved), options)
+    assert table.run(Restore(saved).agreed(decision), options).files_deleted == 1
 
 
 def test_a_rollback_of_a_commit_past_a_cap_wants_to_be_agreed_to(table):
@@ -108,7 +176,7 @@ def test_a_rollback_of_a_commit_past_a_cap_wants_to_be_agreed_to(table):
     assert files_of(table) == before
     decision = table.explain(Rollback(last), options)
     assert decision.deletion.over
-    assert table.run(Rollback(last).agreed(decision.plan), options).files_deleted == 1
+    assert table.run(Rollback(last).agreed(decision), options).files_deleted == 1
 
 
 def test_an_interrupted_clean_that_was_agreed_to_is_finished_whatever_the_caps_are(table, monkeypatch):
@@ -116,7 +184,7 @@ def test_an_interrupted_clean_that_was_agreed_to_is_finished_whatever_the_caps_a
         upsert(table, ("a", "p", step, step))
     monkeypatch.setattr(type(table.storage), "delete", lambda self, path: (_ for _ in ()).throw(OSError("gone")))
     with pytest.raises(Exception, match="could not delete"):
-        table.run(Clean(agreed=True), {"hoodie.clean.commits.retained": 1})
+        table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
     monkeypatch.undo()
     options = {"hoodie.clean.commits.retained": 1, "hoodie.delete.max.bytes": 1}
     assert table.run(CLEAN, options).files_deleted == 1
@@ -125,4 +193,4 @@ def test_an_interrupted_clean_that_was_agreed_to_is_finished_whatever_the_caps_a
 def test_decisions_that_delete_nothing_are_not_weighed(table):
     assert table.explain(CLEAN).deletion is None
     assert "over_caps" not in table.explain(CLEAN).as_dict("clean")
-    assert dataclasses.replace(table.explain(CLEAN)).allowed("clean", "t", agreed=False) is None
+    assert dataclasses.replace(table.explain(CLEAN)).allowed("clean", "t", agreed=None) is None

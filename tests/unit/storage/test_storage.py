@@ -363,10 +363,12 @@ def test_a_file_is_moved(storage):
 
 def test_a_file_that_is_moved_replaces_no_other(storage):
     storage.create("a/f", b"one")
-    storage.create("b/f", b"another")
-    with pytest.raises(FileExistsError):
-        storage.move("a/f", "b/f")
-    assert (storage.read("a/f"), storage.read("b/f")) == (b"one", b"another")
+    for other in (b"another", b"two"):
+        storage.delete("b/f")
+        storage.create("b/f", other)
+        with pytest.raises(FileExistsError):
+            storage.move("a/f", "b/f")
+        assert (storage.read("a/f"), storage.read("b/f")) == (b"one", other)
 
 
 def test_a_move_that_was_cut_short_is_ended(tmp_path):
@@ -374,6 +376,14 @@ def test_a_move_that_was_cut_short_is_ended(tmp_path):
     storage.create("a/f", b"one")
     storage.create("b/g", b"")
     os.link(tmp_path / "a/f", tmp_path / "b/f")
+    assert storage.move("a/f", "b/f")
+    assert (storage.info("a/f"), storage.read("b/f")) == (None, b"one")
+
+
+def test_where_a_move_copies_one_that_was_cut_short_is_ended():
+    storage = open_storage(f"memory://{uuid.uuid4()}/t")
+    storage.create("a/f", b"one")
+    storage.create("b/f", b"one")
     assert storage.move("a/f", "b/f")
     assert (storage.info("a/f"), storage.read("b/f")) == (None, b"one")
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from hoodie import ARCHIVE
 from hoodie.errors import ConfigError
 from hoodie.services.sync import Sync
 from hoodie.sync.run import run_sync
@@ -13,9 +14,11 @@ from hoodie.timeline import Action
 from hoodie.view import load_state
 from tests.support.catalog import MemoryCatalog
 from tests.support.counting import CountingStorage
-from tests.support.tables import batch, create
+from tests.support.rivals import OCC, Rival, shared
+from tests.support.tables import SMALL_BLOOM, batch, create
 
 FULL = {"hoodie.meta.sync.incremental": "false"}
+SHORT = {"hoodie.keep.min.commits": 3, "hoodie.keep.max.commits": 4, "hoodie.clean.commits.retained": 1}
 
 
 @pytest.fixture
@@ -116,6 +119,42 @@ def test_the_difference_is_explained_and_nothing_done(table):
     assert lines[5] == "drop 1 partition of default.trips: x"
     assert lines[6].startswith("set properties of default.trips: last_commit_completion_time_sync=")
     assert lines[7] == "would make 5 changes to the catalog; nothing was changed"
+
+
+@pytest.mark.parametrize("version", ["9", "6"])
+def test_the_commit_that_was_synced_last_is_archived(tmp_path, version):
+    """Then every partition is compared: those of the commits that were archived with it are not passed over."""
+    table = create(tmp_path / "t", **{"hoodie.write.table.version": version})
+    catalog = MemoryCatalog()
+    table.write(batch([("a", "x", 1, 1)]))
+    run_sync(table.state(), {}, catalog)
+    for number in range(6):
+        table.write(batch([(f"k{number}", f"y{number}", 1, 1)]))
+    assert table.run(ARCHIVE, SHORT).instants == 4
+    assert "were archived" in run_sync(table.state(), {}, catalog).reason
+    assert catalog.values("default.trips") == [("x",), *((f"y{number}",) for number in range(6))]
+    table.write(batch([("z", "z", 1, 1)]))
+    assert run_sync(table.state(), {}, catalog).reason.startswith("1 commit since")
+    assert ("z",) in catalog.values("default.trips")
+
+
+@pytest.mark.parametrize("version", ["9", "6"])
+def test_a_commit_that_completed_after_a_later_one_was_synced_is_archived(tmp_path, version):
+    """The later one is still on the timeline, with all that began after it."""
+    table = create(tmp_path / "t", **{"hoodie.write.table.version": version})
+    catalog = MemoryCatalog()
+    table.write(batch([("a", "x", 1, 1)]))
+    slow = Rival(tmp_path / "t", lambda t: t.write(batch([("s", "slow", 1, 1)]), "upsert", OCC)).begin()
+    table = shared(tmp_path / "t")
+    synced = table.write(batch([("b", "x", 1, 1)]), "upsert", OCC).instant.time
+    run_sync(table.state(), {}, catalog)
+    assert slow.finish() is None
+    for number in range(2):
+        table.write(batch([(f"k{number}", "x", 1, 1)]), "upsert", SMALL_BLOOM)
+    table.run(ARCHIVE, SHORT)
+    assert table.timeline.commits[0].time == synced
+    run_sync(table.state(), {}, catalog)
+    assert catalog.values("default.trips") == [("slow",), ("x",)]
 
 
 def test_values_that_are_none_of_their_columns_type_stop_the_sync_before_it_writes(tmp_path):

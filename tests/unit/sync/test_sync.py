@@ -10,6 +10,7 @@ import pytest
 from hoodie.config.sync_keys import SYNC_KEYS
 from hoodie.errors import CatalogError, ConfigError, SchemaConflictError, TableExistsError
 from hoodie.sync.model import AddPartitions, CatalogPartition, Column
+from hoodie.sync.plan import same_place
 from hoodie.sync.run import explain_sync, run_sync
 from tests.support.catalog import MemoryCatalog
 from tests.support.tables import batch, create
@@ -280,3 +281,9 @@ def test_tables_without_rows_or_partitions(tmp_path):
     assert kinds(run(flat, catalog)) == ["CreateTable", "SetProperties"]
     assert catalog.tables["default.flat"].partition_columns == ()
     assert len({name for key in SYNC_KEYS for name in key.names}) == len(SYNC_KEYS)
+
+
+def test_spellings_of_one_place():
+    assert same_place("local:/lake/t/") == same_place("local:///lake/t") != same_place("/lake/t")
+    assert same_place("file:/lake/t") == same_place("file:///lake/t") == same_place("/lake/t")
+    assert same_place("s3a://lake/t") == same_place("s3://lake/t") != same_place("s3:/lake/t")

@@ -13,6 +13,8 @@ from tests.support.random_writes import BY_COMMIT_TIME, WRITER, committed, repla
 from tests.support.rivals import OCC, QuickClock, shared
 from tests.support.tables import batch, content, create
 
+pytestmark = pytest.mark.histories
+
 
 def test_the_table_is_the_replay_of_the_acknowledged_writes(tmp_path, seed):
     version = "9" if seed % 4 < 3 else "6"

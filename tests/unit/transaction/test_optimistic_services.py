@@ -155,12 +155,38 @@ def test_a_restore_meanwhile(path, written):
         table.run(Restore(saved))
     table.run(Restore(saved), MODE)
     errors = [writer.finish() for writer in writers]
-    told = WriteConflictError if written else PendingInstantError  # the latter where a file was still to be written
-    assert [type(error) for error in errors] == [told] * 2, errors
-    assert all(error.retryable for error in errors)
+    assert [type(error) for error in errors] == [WriteConflictError] * 2, errors
+    assert all("the table was restored to an earlier state" in str(error) for error in errors)
     assert content(table) == BASE
     table.write(batch([("a", "p", 4, 4)]), "upsert", APART)
     assert content(table) == {**BASE, "a": ("p", 4, 4)}
+    at_rest(table)
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_after_a_restore_a_write_is_planned_again(path, written):
+    """On the restored table: what was taken back does not come again with it."""
+    table = shared(path)
+    saved = table.savepoint().instant
+    table.write(batch([("a", "p", 2, 2), ("c", "r", 2, 2)]), "upsert", APART)
+    once = {"hoodie.write.num.retries.on.conflict.failures": 1}
+    writers = [begun(path, (key, part, 3, 3), written=written, **once) for key, part in (("b", "q"), ("n", "new"))]
+    table.run(Restore(saved), MODE)
+    assert [writer.finish() for writer in writers] == [None, None]
+    assert content(table) == {"a": ("p", 1, 1), "b": ("q", 3, 3), "n": ("new", 3, 3)}
+    at_rest(table)
+
+
+def test_a_writer_that_is_taken_for_dead_while_it_writes_plans_again(path):
+    """Its process was stopped for long, its heartbeat ran out, and somebody took its instant back."""
+    table = shared(path)
+    writer = begun(path, ("a", "p", 3, 3), **{"hoodie.write.num.retries.on.conflict.failures": 1})
+    (pending,) = table.timeline.pending
+    (path / ".hoodie" / ".heartbeat" / pending.time).unlink()
+    table.write(batch([("b", "q", 2, 2)]), "upsert", APART)
+    assert table.timeline.pending == ()
+    assert writer.finish() is None
+    assert content(table) == {"a": ("p", 3, 3), "b": ("q", 2, 2)}
     at_rest(table)
 
 

@@ -132,7 +132,7 @@ def test_leftovers_go_before_the_completion_and_markers_after_it(storage, clock)
 
 def test_several_instants_are_complete_one_after_the_other_or_none(storage, clock):
     with begun(storage, clock) as tx:
-        opened = [tx.open(Action.COMMIT, time) for time in ("00000000000001", "00000000000002")]
+        opened = [tx.open(Action.COMMIT, time=time) for time in ("00000000000001", "00000000000002")]
         paths = [put(storage, instant, name) for instant, name in zip(opened, (FILE, OTHER), strict=True)]
         done = tx.commit(*(change(instant, path) for instant, path in zip(opened, paths, strict=True)))
     assert [each.instant.time for each in done] == ["00000000000001", "00000000000002"]

@@ -8,11 +8,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.history import ACTIONS, CASES, FIRST, KEYS, MERGE_LOGS, History, Step
+from tests.support.history import ACTIONS, CASES, FIRST, KEYS, MERGE_LOGS, REPLACING, History, Step
+
+pytestmark = pytest.mark.histories
 
 ROWS = st.lists(st.tuples(st.sampled_from(KEYS), st.integers(0, 5), st.integers(0, 99)), max_size=6).map(tuple)
 DIES = st.none() | st.none() | st.integers(3, 60)  # calls of the storage: fewer than most steps make, more than some do
-STEPS = st.lists(st.builds(Step, st.sampled_from([*ACTIONS, MERGE_LOGS]), ROWS, DIES), min_size=3, max_size=8)
+STEPS = st.lists(
+    st.builds(Step, st.sampled_from([*ACTIONS, MERGE_LOGS, *REPLACING]), ROWS, DIES), min_size=3, max_size=8
+)
 
 
 @pytest.mark.format("11k", "11l")

@@ -31,6 +31,7 @@ OWN = ["__group", "__reset", "__sequence", "__delete", "__position", "__lacks", 
 UPDATES = [("upsert", [("a", 2, None), ("dd", 1, 4)]), ("delete", [("b", 1, None)]), ("compact", [])]
 
 
+@pytest.mark.histories
 @pytest.mark.parametrize("mode", ["whole", "partial"])
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=5, deadline=None)

@@ -32,6 +32,7 @@ def stored(table, **read):
     return sorted(tuple(row.values()) for row in table.read(**read).to_pylist())
 
 
+@pytest.mark.histories
 @pytest.mark.parametrize("virtual", [False, True], ids=["keys", "virtual"])
 @pytest.mark.parametrize("mode", ["EVENT", "COMMIT"])
 @pytest.mark.parametrize("kind", KINDS)

@@ -14,6 +14,9 @@ from hoodie.storage import join
 from hoodie.view.files import partitions_above
 from hoodie.view.missing import ExpectedFile, absent_files
 
+_COPY = (
+    "restore it from a copy of the table; a table with a savepoint can be taken back to it (`hudi-services restore`)"
+)
 _BOOTSTRAPS = frozenset({METADATA_BOOTSTRAP, FULL_BOOTSTRAP})
 
 
@@ -25,7 +28,11 @@ def missing(facts: Facts) -> Iterator[Finding]:
             found.setdefault(path, _missing(path, plan.time, f"the plan of {plan.action} {plan.time} is to read"))
     for saved in facts.savepoints:
         for path in saved.paths:
-            found.setdefault(path, _missing(path, saved.instant, f"savepoint {saved.instant} keeps"))
+            remedy = (
+                "restore it from a copy of the table: the savepoint can be restored no more without it; if nobody needs that, "
+                f"`hudi-services savepoint delete --instant {saved.instant}`"
+            )
+            found.setdefault(path, _missing(path, saved.instant, f"savepoint {saved.instant} keeps", remedy))
     return (finding for path, finding in found.items() if path not in facts.sizes)
 
 
@@ -33,13 +40,8 @@ def _of_commit(file: ExpectedFile) -> Finding:
     return _missing(file.path, file.instant.time, f"{file.instant.action} {file.instant.time} wrote")
 
 
-def _missing(path: str, time: Time, why: str) -> Finding:
-    return catalogue.MISSING_FILE.found(
-        f"a file is missing that {why}",
-        "restore it from a copy of the table; a table with a savepoint can be taken back to it (`hudi-services restore`)",
-        path=path,
-        instant=time,
-    )
+def _missing(path: str, time: Time, why: str, remedy: str = _COPY) -> Finding:
+    return catalogue.MISSING_FILE.found(f"a file is missing that {why}", remedy, path=path, instant=time)
 
 
 def folders(facts: Facts) -> Iterator[Finding]:

@@ -77,10 +77,13 @@ def decode_block(data: memoryview, magic: Magic, codec: Codec, where: str) -> tu
 def _uncompressed(stored: memoryview, size: int, codec: Codec, where: str) -> bytes | memoryview:
     payload: bytes | memoryview = stored
     if codec is Codec.GZ:
+        unzip = zlib.decompressobj(_GZIP)
         try:
-            payload = zlib.decompress(stored, _GZIP, max(size, 1))
+            payload = unzip.decompress(stored, size + 1)  # no more than it says of itself, whatever is in it
         except zlib.error as error:
             raise corrupt(where, f"a block that is not gzip: {error}") from None
+        if len(payload) == size and not unzip.eof:
+            raise corrupt(where, "a block whose gzip is cut off")
     if len(payload) != size:
         raise corrupt(where, f"a block of {len(payload)} bytes that should have {size}")
     return payload

@@ -7,12 +7,14 @@ from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
+from fastavro.schema import SchemaParseException
 
 from hoodie.formats.avro_columns import AvroColumns, AvroColumnsError
 from hoodie.formats.hfile.problems import corrupt
 from hoodie.schema import avro_to_arrow
 
 _KEY = "key"
+_MOST = 500  # characters of an error
 
 
 def decode_records(entries: pa.RecordBatch, schema: str, where: str) -> pa.Table:
@@ -25,7 +27,11 @@ def decode_records(entries: pa.RecordBatch, schema: str, where: str) -> pa.Table
     offsets = np.frombuffer(values.buffers()[1], np.int32)[values.offset : values.offset + len(values) + 1]
     ends = offsets.astype(np.int64)
     try:
-        table = _columns(schema).decode(memoryview(values.buffers()[2] or b""), ends[:-1], ends[1:])
+        columns = _columns(schema)
+    except (ValueError, KeyError, TypeError, RecursionError, SchemaParseException) as error:
+        raise corrupt(where, f"records whose schema cannot be read: {error!r}"[:_MOST]) from None
+    try:
+        table = columns.decode(memoryview(values.buffers()[2] or b""), ends[:-1], ends[1:])
         keys = entries["key"].cast(pa.string())
     except (AvroColumnsError, pa.ArrowInvalid) as error:
         raise corrupt(where, f"records that are not of their schema: {error}") from None

@@ -16,6 +16,7 @@ from hoodie.formats.avro_columns import AvroColumns, AvroColumnsError
 from hoodie.formats.hfile import decode_records, open_hfile
 from hoodie.formats.log.blocks import BlockType, Header, LogBlock, read_content
 from hoodie.schema import avro_to_arrow
+from hoodie.schema.renaming import NO_RENAMING, Renaming
 from hoodie.storage.base import Storage
 
 _RECORD_VERSION = 3
@@ -25,8 +26,14 @@ _SLICE_BYTES = (
 )  # bytes of Avro that are decoded at once: positions need eight bytes for each byte of text
 
 
-def read_rows(storage: Storage, block: LogBlock, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-    """The rows of a data block, meta columns included, some at a time; of the named columns those that the block has.
+def read_rows(
+    storage: Storage,
+    block: LogBlock,
+    columns: Sequence[str] | None = None,
+    renaming: Renaming = NO_RENAMING,
+) -> Iterator[pa.Table]:
+    """The rows of a data block, meta columns included, some at a time; of the named columns those that the block has, by the
+    names that the table has for them now, which `renaming` tells.
 
     Rows of an HFile block come in the order of their keys. Raises CorruptFileError, or UnsupportedTableError for a block that
     holds no rows.
@@ -34,7 +41,8 @@ def read_rows(storage: Storage, block: LogBlock, columns: Sequence[str] | None =
     if block.kind in (BlockType.AVRO_DATA, BlockType.CDC_DATA):
         rows = _avro_rows(read_content(storage, block), block)
     elif block.kind is BlockType.PARQUET_DATA:
-        rows = _parquet_rows(read_content(storage, block), block, columns)
+        named = None if columns is None else renaming.in_file(columns)
+        rows = _parquet_rows(read_content(storage, block), block, named)
     elif block.kind is BlockType.HFILE_DATA:
         rows = _hfile_rows(storage, block)
     else:
@@ -42,15 +50,17 @@ def read_rows(storage: Storage, block: LogBlock, columns: Sequence[str] | None =
             f"Log block of type {block.kind.name} at byte {block.offset} of {storage.base_path}/{block.path} has no rows",
             fix="compact the table with Apache Hudi, then read it again",
         )
-    for table in rows:
+    for stored in rows:
+        table = renaming.apply(stored) if renaming.changes else stored
         present = table.schema.names
         yield table if columns is None else table.select([name for name in columns if name in present])
 
 
-def columns_of(block: LogBlock) -> frozenset[str]:
-    """The names in the schema of a data block's header. Raises CorruptFileError for a block without."""
+def columns_of(block: LogBlock, renaming: Renaming = NO_RENAMING) -> frozenset[str]:
+    """The names in the schema of a data block's header, as the table calls them now. Raises CorruptFileError for a block
+    without."""
     try:
-        return frozenset(field["name"] for field in json.loads(_schema_of(block))["fields"])
+        return frozenset(renaming.as_now(field["name"] for field in json.loads(_schema_of(block))["fields"]))
     except (ValueError, KeyError, TypeError) as error:
         raise corrupt_block(block, f"the schema of its header: {error}") from error
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hoodie.config import archive_keys as keys
 from hoodie.config.key import Options
+from hoodie.config.store import load_properties
 from hoodie.display import Shown, Shows, counted
 from hoodie.errors import MissingFileError
 from hoodie.model.time import Time
 from hoodie.services.archive.plan import ArchivePlan, checked, decide_archive
 from hoodie.services.decision import Decision
 from hoodie.services.service import Given
-from hoodie.storage.base import FileInfo, Storage
-from hoodie.timeline import Action, Instant
+from hoodie.storage.base import Storage
+from hoodie.timeline import Action, Gaps, Instant, Timeline, layout_of, list_instants
 from hoodie.timeline.archive.writer import ArchiveSettings, ArchiveWriter, Entry, StateFile
 from hoodie.transaction.locks import Locking, ensure_held, table_lock, verify_held
 from hoodie.transaction.recovery import recovered
@@ -23,11 +24,11 @@ from hoodie.view import TableState
 from hoodie.view.access import TableAccess
 
 _INSTANTS = 500  # that are archived at once, under one lock
+_SHARE = 20  # of the instants listed under a lock at least one in so many goes: else a backlog would mostly be listed
 _BYTES = 32 * 1024 * 1024  # of their files, which are held in memory
 
-_Key = tuple[Time, Action]
-_Files = dict[_Key, list[tuple[Instant, FileInfo]]]
-"""All files that the active timeline has of an instant, by its state."""
+_Files = dict[tuple[Time, Action], list[Instant]]
+"""All files that the active timeline has of an instant, ascending by state."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,25 +63,60 @@ def run_archive(access: TableAccess, given: Given) -> ArchiveRun:
     merged, more = 0, True
     while more:
         with table_lock(access.storage, access.clock, "archive", locking):
-            batch = _next_batch(access, given, options, begun=bool(moved))
-            moved += batch
-            more = bool(batch)
+            backlog = _Backlog.listed(access)
+            before, enough = len(moved), len(backlog.state.timeline) // _SHARE
+            while batch := _next_batch(access, backlog, given, options, begun=bool(moved)):
+                moved += batch
+                backlog = backlog.without(batch)
+                if len(moved) - before >= enough:
+                    break
+            more = len(moved) > before
             if not more and moved:
-                merged = _writer(access.state(), options).tidy()
+                merged = _writer(backlog.state, options).tidy()
     times = [instant.time for instant in moved]
     return ArchiveRun(decision, len(moved), min(times, default=None), max(times, default=None), merged)
 
 
-def _next_batch(access: TableAccess, given: Given, options: Options, *, begun: bool) -> Sequence[Instant]:
-    """Archive the oldest instants that may go. Call it under the lock."""
-    storage = access.storage
-    marked = marked_instants(storage)
-    state = access.state()
+@dataclass(frozen=True)
+class _Backlog:
+    """What one listing under the lock told: the timeline, and the files of its instants."""
+
+    state: TableState
+    files: _Files
+    marked: Sequence[Time] | None  # instants with markers; None once what they name is deleted
+
+    @staticmethod
+    def listed(access: TableAccess) -> _Backlog:
+        marked = marked_instants(access.storage)
+        properties = load_properties(access.storage, access.clock)
+        layout = layout_of(properties)
+        found = list_instants(access.storage, layout)
+        files: _Files = {}
+        for instant in sorted(found, key=lambda each: each.state):
+            files.setdefault(instant.key, []).append(instant)
+        timeline = Timeline.of(found, Gaps(access.storage, layout))
+        return _Backlog(TableState(access.storage, properties, layout, timeline), files, marked)
+
+    def without(self, archived: Sequence[Instant]) -> _Backlog:
+        """What is left when these are in the archive. Nothing that was read of them is held any longer."""
+        gone = {instant.key for instant in archived}
+        timeline = replace(self.state.timeline, instants=tuple(i for i in self.state.timeline if i.key not in gone))
+        state = TableState(self.state.storage, self.state.properties, self.state.layout, timeline)
+        for key in gone:
+            self.files.pop(key, None)
+        return _Backlog(state, self.files, None)
+
+
+def _next_batch(
+    access: TableAccess, backlog: _Backlog, given: Given, options: Options, *, begun: bool
+) -> Sequence[Instant]:
+    """Archive the oldest instants that may go. Call it under the lock under which `backlog` was listed."""
+    state, files = backlog.state, backlog.files
     plan = decide_archive(state, given, access.clock, begun=begun, most=_INSTANTS).plan
     if plan is None:
         return ()
-    delete_remains(state, marked)  # what lost attempts have left would count as committed
-    files = _files(state)
+    if backlog.marked is not None:
+        delete_remains(state, backlog.marked)  # what lost attempts have left would count as committed
     batch = list(_within(plan.instants, files))
     known = state.archive.known(batch)
     new = [instant for instant in batch if instant.key not in known]
@@ -105,20 +141,11 @@ def _writer(state: TableState, options: Options) -> ArchiveWriter:
     return state.layout.archive_writer(state.storage, settings)
 
 
-def _files(state: TableState) -> _Files:
-    found: _Files = {}
-    for file in state.storage.list(state.layout.folder).files:
-        instant = state.layout.parse(file)
-        if instant is not None:
-            found.setdefault(instant.key, []).append((instant, file))
-    return {key: sorted(files, key=lambda each: each[0].state) for key, files in found.items()}
-
-
 def _within(instants: Iterable[Instant], files: _Files) -> Iterator[Instant]:
     """The first of them, at least one, as far as their files are held in memory together."""
     size = 0
     for place, instant in enumerate(instants):
-        size += sum(file.size for _, file in files.get(instant.key, ()))
+        size += sum(each.stamp[0] for each in files.get(instant.key, ()))
         if place and size > _BYTES:
             return
         yield instant
@@ -128,12 +155,13 @@ def _entries(
     access: TableAccess, state: TableState, instants: Sequence[Instant], files: _Files, tasks: int
 ) -> list[Entry]:
     """The instants with the bodies of their files. Raises MissingFileError when one is gone, which under the lock none can."""
-    wanted = [file for instant in instants for _, file in files.get(instant.key, ()) if file.size]
-    read = access.engine.map(_ReadFiles(state.storage), _shared([file.path for file in wanted], tasks))
-    bodies = {path: body for part in read for path, body in part.items()}
+    path = state.layout.path
+    wanted = [path(each) for instant in instants for each in files.get(instant.key, ()) if each.stamp[0]]
+    read = access.engine.map(_ReadFiles(state.storage), _shared(wanted, tasks))
+    bodies = {name: body for part in read for name, body in part.items()}
     entries = []
     for instant in instants:
-        states = [StateFile(each, bodies.get(file.path, b"")) for each, file in files.get(instant.key, ())]
+        states = [StateFile(each, bodies.get(path(each), b"")) for each in files.get(instant.key, ())]
         if not states or not states[-1].instant.is_completed:
             raise MissingFileError(
                 f"The file of {state.where(instant)} is gone",
@@ -147,13 +175,14 @@ def _entries(
 def _remove(access: TableAccess, state: TableState, instants: Sequence[Instant], files: _Files, tasks: int) -> None:
     """Delete the files of archived instants. Pending ones go first, or the instant would look as if it was under way; completed
     ones in the order of their times, so that no reader finds a gap."""
-    pending = [f for i in instants for each, f in files.get(i.key, ()) if not each.is_completed]
-    access.engine.map(_DeleteFiles(state.storage), _shared([file.path for file in pending], tasks))
+    path = state.layout.path
+    pending = [path(each) for i in instants for each in files.get(i.key, ()) if not each.is_completed]
+    access.engine.map(_DeleteFiles(state.storage), _shared(pending, tasks))
     for instant in instants:
-        for each, file in files.get(instant.key, ()):
+        for each in files.get(instant.key, ()):
             if each.is_completed:
                 ensure_held()
-                state.storage.delete(file.path)
+                state.storage.delete(path(each))
 
 
 def _shared(paths: Sequence[str], tasks: int) -> list[Sequence[str]]:

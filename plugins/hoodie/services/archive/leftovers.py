@@ -5,12 +5,14 @@ A file that is older than the active timeline counts as committed, and a file gr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from hoodie.model.files import GroupId
-from hoodie.model.time import Time
+from hoodie.model.rollback import RollbackResult
+from hoodie.model.time import BEGINNING
 from hoodie.services.archive.retained import Hold
-from hoodie.timeline import Action, Instant
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant
+from hoodie.timeline.codecs.restore import restored_rollbacks
 from hoodie.timeline.codecs.rollback import decode_rollback_result
 from hoodie.view import TableState
 from hoodie.view.files import PartitionFiles
@@ -45,18 +47,29 @@ def uncleaned(state: TableState, instants: Iterable[Instant], partitions: Partit
                 return
 
 
-def taken_back(state: TableState, until: Time, partitions: Partitions) -> Iterator[Hold]:
-    """The first instant before `until` that was rolled back and of which a file is there: it would count as committed."""
+def taken_back(state: TableState, instants: Sequence[Instant], partitions: Partitions) -> Iterator[Hold]:
+    """The first instant that was rolled back, or restored past, and of which a file is there: it would count as committed once
+    `instants` are archived, or its rollback, after which nobody would look for its files again."""
     start, known = state.timeline.start, {i.time for i in state.timeline if i.action is not Action.ROLLBACK}
-    for rollback in state.timeline.completed(Action.ROLLBACK):
-        result = decode_rollback_result(state.body(rollback), state.where(rollback))
+    until = max((i.time for i in instants if i.action.completed_as in WRITE_ACTIONS), default=BEGINNING)
+    for by, result in _results(state):
         again = result.instant in known  # a compaction that was begun anew, and is complete or waits
-        if again or start is None or not start <= result.instant < until:
+        passed = result.instant < until or by in instants
+        if again or start is None or result.instant < start or not passed:
             continue
         for found in partitions.of(result.deleted):
             left = [file.path for file in found.base_files if file.instant == result.instant]
             if state.layout.logs_tell_writer:
                 left += [log.path for log in found.log_files if log.time == result.instant]
             if left:
-                yield Hold(result.instant, f"{left[0]} is left of {result.instant}, which was rolled back", rollback)
+                how = "rolled back" if by.action is Action.ROLLBACK else "taken back by a restore"
+                yield Hold(result.instant, f"{left[0]} is left of {result.instant}, which was {how}", by, every=True)
                 return
+
+
+def _results(state: TableState) -> Iterator[tuple[Instant, RollbackResult]]:
+    for rollback in state.timeline.completed(Action.ROLLBACK):
+        yield rollback, decode_rollback_result(state.body(rollback), state.where(rollback))
+    for restore in state.timeline.completed(Action.RESTORE):
+        for result in restored_rollbacks(state.body(restore), state.where(restore)):
+            yield restore, result

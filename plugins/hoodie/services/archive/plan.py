@@ -10,6 +10,7 @@ from hoodie.config import archive_keys as keys
 from hoodie.config.key import Options, resolve
 from hoodie.display import counted
 from hoodie.errors import ConfigError
+from hoodie.model.names import METADATA_TABLE
 from hoodie.model.time import BEGINNING, Time
 from hoodie.services.archive.leftovers import Partitions, taken_back, uncleaned
 from hoodie.services.archive.retained import Hold, archivable, holds, kept_at_least
@@ -17,12 +18,11 @@ from hoodie.services.blockers import Blocker, blockers_of
 from hoodie.services.blockers import Hold as Holding
 from hoodie.services.decision import Decision, Item, Items
 from hoodie.services.service import Given
-from hoodie.timeline import WRITE_ACTIONS, Action, Instant
+from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState
 
-_METADATA_TABLE = ".hoodie/metadata"
 _TAKING_BACK = frozenset({Action.ROLLBACK, Action.RESTORE})
 
 
@@ -63,9 +63,7 @@ def decide_archive(
     instants = archivable(timeline, found, kept, allowed, cleans_apart=apart)[:most]
     partitions = Partitions(state)
     found += uncleaned(state, instants, partitions)
-    commits = [i for i in instants if i.action.completed_as in WRITE_ACTIONS]
-    if commits:
-        found += taken_back(state, commits[-1].time, partitions)
+    found += taken_back(state, instants, partitions) if instants else ()
     instants = archivable(timeline, found, kept, allowed, cleans_apart=apart)[:most]
     first = min(found, key=lambda hold: hold.since, default=None)
     reason = f"{_commits(state)} on the timeline, and the last {kept} stay"
@@ -115,7 +113,7 @@ def _metadata_table(state: TableState) -> Iterator[Hold]:
     """Hudi's metadata table needs the instants since its last compaction: all, where there was none."""
     if not state.properties.has_metadata_table:
         return
-    files = state.storage.list(f"{_METADATA_TABLE}/{state.layout.folder}").files
+    files = state.storage.list(f"{METADATA_TABLE}/{state.layout.folder}").files
     found = [instant for file in files if (instant := state.layout.parse(file)) is not None]
     last = max((i.time for i in found if i.is_completed and i.action is Action.COMMIT), default=None)
     if last is None:

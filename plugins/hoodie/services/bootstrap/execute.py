@@ -120,7 +120,7 @@ class _Run:
         write = plan_write(state, self._plan.schema, "bulk_insert", given)
         changes: list[Change] = []
         for mode in modes:
-            instant = self._tx.open(commit_action(state.properties), TIMES[mode])
+            instant = self._tx.open(commit_action(state.properties), time=TIMES[mode])
             context = write_context(write, self._tx.writing(instant, self._engine))
             stats = self._skeletons(context) if mode == keys.METADATA_ONLY else self._copies(context)
             extra = {SCHEMA_KEY: write.commit_schema}

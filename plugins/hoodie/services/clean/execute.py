@@ -63,13 +63,13 @@ class CleanRun(Shows):
         return sum(len(names) for result in self.results for names in result.deleted.values())
 
 
-def run_clean(access: TableAccess, options: Mapping[str, object], *, agreed: bool = False) -> CleanRun:
+def run_clean(access: TableAccess, options: Mapping[str, object], *, agreed: str | None = None) -> CleanRun:
     """Finish cleans that were interrupted, then plan and run a new one.
 
     Safe to kill at any point: the plan is on the timeline before the first delete, and the next run carries it out. A file
     that is gone already counts as deleted: a clean that was killed runs its plan again. Raises what `decide_clean` raises,
-    LockHeldError, DeleteCapError unless somebody has `agreed`, and HoodieError when files cannot be deleted; the clean then stays
-    pending.
+    LockHeldError, DeleteCapError (unless `agreed` is the digest of the plan), and HoodieError when files cannot be deleted; the
+    clean then stays pending.
     """
     resolved = resolve(options, CLEAN_KEYS)
     locking, sharing = Locking.of(resolved), Sharing.of(resolved)

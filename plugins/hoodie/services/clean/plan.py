@@ -38,6 +38,7 @@ from hoodie.services.guard import Caps, Deletion, weighed
 from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.transaction.aside import Aside, asides, until_text
+from hoodie.transaction.locks import Locking
 from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState, TableView
 from hoodie.view.missing import looked_at_again
@@ -76,7 +77,7 @@ def decide_clean(state: TableState, given: Mapping[str, object], clock: Clock) -
     over = [aside for aside in asides(state.storage) if aside.over(clock.now())]
     decision = replace(decision, after=(*decision.after, *map(_purges, over)))
     holds = [*holds_of_history(state.timeline, retention), *held]
-    return replace(decision, blockers=blockers_of(holds, state, clock, Sharing.of(options)))
+    return replace(decision, blockers=blockers_of(holds, state, clock, Sharing.of(options), Locking.of(options)))
 
 
 def _due(state: TableState, options: Options) -> tuple[bool, str]:
@@ -124,10 +125,9 @@ def _partitions(
         return None, "incremental planning is off: every partition is looked at"
     if last is None:
         return None, "first clean on this timeline: every partition is looked at"
-    start = state.timeline.start or BEGINNING
     versions = options[keys.POLICY] == KEEP_VERSIONS
     watermark = last.last_completed if versions else last.earliest_to_retain
-    if not watermark or watermark < start:
+    if not watermark or not state.timeline.covers(watermark):
         return None, "the last clean's watermark was archived: every partition is looked at"
     gone = set(filter(None, last.extra.get(SAVEPOINTS, "").split(","))) - {savepoint.instant for savepoint in saved}
     if gone:
@@ -176,7 +176,8 @@ def _plan(
         alone = superseded(view.groups, view.replaced, policy, time, versions, time)
         held += holds_of_writer(writer, {s for s, _ in alone} - {s for s, _ in removable})
     files = planned_files(removable, (log for p in view.files for log in p.log_files), kept)
-    sources = planned_sources(removable, kept) if options[keys.DELETE_SOURCES] else []
+    with_sources = options[keys.DELETE_SOURCES]
+    sources = planned_sources(removable, kept) if with_sources else []
     if files:  # what takes their place must be whole: a torn commit may yet be undone, and then they are needed
         for instant in state.timeline.commits:
             if earliest is None or instant.time >= earliest.time:
@@ -196,11 +197,10 @@ def _plan(
         tuple(sources),
     )
     sizes = list(_sizes(view))
-    seen = sum(sizes)
-    deletion = weighed(
-        len(plan.files), plan.bytes, seen, Caps.of(options), lambda: max(seen, sum(_sizes(TableView(state))))
-    )
-    return _decision(plan, f"{reason}; {retention.reason}", len(view.files), len(sizes), seen, deletion), held
+    seen, caps = _weight(view, with_sources), Caps.of(options)
+    count = len(plan.files) + len(plan.sources)
+    deletion = weighed(count, plan.bytes, seen, caps, lambda: max(seen, _weight(TableView(state), with_sources)))
+    return _decision(plan, f"{reason}; {retention.reason}", len(view.files), len(sizes), sum(sizes), deletion), held
 
 
 def _until(options: Options, clock: Clock) -> str | None:
@@ -222,6 +222,12 @@ def _sizes(view: TableView) -> Iterator[int]:
     for each in view.files:
         yield from (file.size for file in each.base_files)
         yield from (log.info.size for log in each.log_files)
+
+
+def _weight(view: TableView, with_sources: bool) -> int:
+    """Bytes of all data files, and of the source files of skeletons where these are deleted, too."""
+    sources = (file.source for each in view.files for file in each.base_files) if with_sources else ()
+    return sum(_sizes(view)) + sum(source.size for source in sources if source is not None)
 
 
 def _nothing(reason: str) -> Decision[CleanPlan]:

@@ -19,9 +19,10 @@ from hoodie.view.access import TableAccess
 
 @dataclass(frozen=True)
 class Clean:
-    """Removes file slices that no retained view of the table needs; with `agreed` also more than a run may delete unasked."""
+    """Removes file slices that no retained view of the table needs. Where that is more than a run may delete unasked, only by the
+    plan whose digest (`Decision.digest`) is `agreed` to."""
 
-    agreed: bool = False
+    agreed: str | None = None
     name: str = "clean"
     options: OptionGroup = CLEAN_OPTIONS
 

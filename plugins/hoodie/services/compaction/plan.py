@@ -14,8 +14,8 @@ from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.names import LogFileName
 from hoodie.services.blockers import blockers_of
-from hoodie.services.compaction.holds import holds_of_plans, holds_of_writers
 from hoodie.services.decision import Decision
+from hoodie.services.rewrite.holds import holds_of_plans, holds_of_writers
 from hoodie.services.rewrite.plan import (
     backlog_of,
     check_merge_on_read,
@@ -27,6 +27,7 @@ from hoodie.services.rewrite.plan import (
 )
 from hoodie.timeline import WRITE_ACTIONS, Instant, parse_time
 from hoodie.transaction.heartbeat import Heartbeats
+from hoodie.transaction.locks import Locking
 from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState, TableView
 from hoodie.view.missing import looked_at_again
@@ -53,7 +54,7 @@ def decide_compaction(
         holds += holds_of_writers(waiting, written)
         waiting = [file_slice for file_slice in waiting if file_slice.group not in written]
     decided = _decided(state, waiting, since, options, clock.now(), force=force)
-    return replace(decided, blockers=blockers_of(holds, state, clock, sharing))
+    return replace(decided, blockers=blockers_of(holds, state, clock, sharing, Locking.of(options)))
 
 
 def _decided(

@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from hoodie.formats.key_index import KeyIndexBuilder
-from hoodie.formats.stitched import open_base_file
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import FILE_NAME, RECORD_KEY
@@ -32,7 +31,7 @@ class CompactSlice(SliceTask):
         updated = deleted = added = 0
         with handle.open() as writer, ExitStack() as stack:
             base = file_slice.base_file
-            reader = open_base_file(self.writing.storage, base, self.merger.copied) if base is not None else None
+            reader = self.merger.open(base) if base is not None else None
             if reader is not None:
                 stack.callback(reader.close)
             index = KeyIndexBuilder(self.file.options, reader.key_index() if reader is not None else None)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
+from hoodie.clock import Clock
 from hoodie.config import compaction_keys as keys
 from hoodie.config.key import resolve
 from hoodie.errors import UnsupportedTableError
@@ -12,7 +14,9 @@ from hoodie.formats.log import LogBlock
 from hoodie.merge import merge_rules
 from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import FileSlice, LogFile
+from hoodie.services.blockers import blockers_of
 from hoodie.services.decision import Decision
+from hoodie.services.rewrite.holds import holds_of_plans
 from hoodie.services.rewrite.plan import (
     backlog_of,
     check_merge_on_read,
@@ -21,6 +25,7 @@ from hoodie.services.rewrite.plan import (
     waiting_slices,
 )
 from hoodie.services.service import Seen
+from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState, TableView
 from hoodie.view.log_blocks import blocks_of, counting
 from hoodie.view.missing import looked_at_again
@@ -30,7 +35,7 @@ _READERS = 16  # headers are waited for, not worked on
 
 @looked_at_again
 def decide_log_compaction(
-    state: TableState, given: Mapping[str, object], seen: Seen | None = None
+    state: TableState, given: Mapping[str, object], clock: Clock, seen: Seen | None = None
 ) -> Decision[CompactionPlan]:
     """Plan a log compaction of the slices with enough blocks (`hoodie.log.compaction.blocks.threshold`).
 
@@ -47,10 +52,10 @@ def decide_log_compaction(
     chosen = [s for s, found in zip(several, blocks, strict=True) if len(found) >= wanted and mergeable(found)]
     backlog = backlog_of(state, waiting)
     reason = f"{len(chosen)} file groups have {wanted} log blocks or more"
-    if not chosen:
-        return decision(None, reason, backlog)
     operations = tuple(planned_operation(file_slice, logs_only=True) for file_slice in chosen)
-    return decision(CompactionPlan(operations, logs_only=True), reason, backlog)
+    decided = decision(CompactionPlan(operations, logs_only=True) if operations else None, reason, backlog)
+    holds = holds_of_plans(view, of_logs=True)
+    return replace(decided, blockers=blockers_of(holds, state, clock, Sharing.of(options)))
 
 
 def check_supported(state: TableState) -> None:

@@ -31,7 +31,7 @@ class LogCompaction:
         self, state: TableState, options: Given, clock: Clock, *, force: bool = False, seen: Seen | None = None
     ) -> Decision[CompactionPlan]:
         """See `decide_log_compaction`."""
-        return decide_log_compaction(state, options, seen)
+        return decide_log_compaction(state, options, clock, seen)
 
     def encode(self, plan: CompactionPlan) -> bytes:
         return encode_compaction_plan(plan)

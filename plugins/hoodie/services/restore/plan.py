@@ -95,7 +95,7 @@ def decide_restore(state: TableState, savepoint: Time, caps: Caps) -> Decision[R
         RestorePlan(savepoint, tuple((i.time, str(i.action)) for i in undone)),
         f"{counted(len(undone), 'instant')} came after savepoint {savepoint}",
         facts,
-        Items("take back", found, size, "instants", _Undone.item),
+        Items("take back", found, size, "instant", _Undone.item),
         after=(
             f"lost would be {rows[0]:,} inserted rows, {rows[1]:,} updates and {rows[2]:,} deletions, "
             f"and {counted(deleted, 'file')}",

@@ -10,7 +10,7 @@ from hoodie.config.key import resolve
 from hoodie.display import Shown, Shows
 from hoodie.errors import SavepointError
 from hoodie.model.restore import RestorePlan, RestoreResult
-from hoodie.services.decision import Decision
+from hoodie.services.decision import Decision, digest_of
 from hoodie.services.guard import Caps
 from hoodie.services.restore.plan import decide_restore
 from hoodie.services.service import Given, asked_time
@@ -46,17 +46,17 @@ class RestoreRun(Shows):
 class Restore:
     """Takes back all that came after the commit of a savepoint: that instant names it.
 
-    With `explained`, a plan that somebody has agreed to, it takes back no more than that.
+    With `explained`, a decision that somebody has agreed to, it takes back no more than that.
     """
 
     savepoint: str
-    explained: RestorePlan | None = None
+    explained: Decision[RestorePlan] | None = None
     name: str = "restore"
     options: OptionGroup = RESTORE_OPTIONS
 
-    def agreed(self, plan: RestorePlan) -> Restore:
-        """The restore that takes back no more than `plan`, which somebody has seen."""
-        return replace(self, explained=plan)
+    def agreed(self, decision: Decision[RestorePlan]) -> Restore:
+        """The restore that takes back no more than what was decided, which somebody has seen."""
+        return replace(self, explained=decision)
 
     def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[RestorePlan]:
         """See `decide_restore`."""
@@ -71,7 +71,7 @@ class Restore:
         access.state()  # refuse before taking the lock
         with transaction(access.storage, access.clock, "restore", locking, sharing) as tx:
             decision = self.decide(tx.state, options, access.clock)
-            plan = decision.allowed(self.name, access.storage.base_path, agreed=self.explained is not None)
+            plan = decision.allowed(self.name, access.storage.base_path, agreed=digest_of(self.explained))
             if plan is None:
                 return RestoreRun(decision, None)
             self._check_agreed(tx.state, plan)
@@ -79,8 +79,8 @@ class Restore:
             return RestoreRun(decision, execute_restore(tx.state, restore, plan, access.clock))
 
     def _check_agreed(self, state: TableState, plan: RestorePlan) -> None:
-        agreed = set(self.explained.times) if self.explained is not None else set(plan.times)
-        new = sorted(set(plan.times) - agreed)
+        explained = plan if self.explained is None else self.explained.plan
+        new = sorted(set(plan.times).difference(explained.times if explained is not None else ()))
         if new:
             raise SavepointError(
                 f"Table {state.storage.base_path} was not restored to savepoint {self.savepoint}",

@@ -12,16 +12,20 @@ from hoodie.view import TableView
 
 
 def planned_slices(view: TableView, plan: CompactionPlan) -> list[FileSlice]:
-    """The slices that the plan names, with exactly its files, from a view of its partitions. Raises MissingFileError."""
+    """The slices that the plan names, with exactly its files, from a view of its partitions. Raises MissingFileError, but for
+    a group that was replaced since: Hudi cleans such a group although a plan names it."""
     bases: dict[str, BaseFile] = {}
     logs: dict[str, LogFile] = {}
     for found in view.files:
         bases.update({base.path: base for base in found.base_files})
         logs.update({log.path: log for log in found.log_files})
 
+    def cleaned(operation: CompactionOperation) -> bool:
+        paths = (join(operation.partition, name) for name in _names(operation))
+        return operation.group in view.replaced and any(path not in bases and path not in logs for path in paths)
+
     def planned(operation: CompactionOperation) -> FileSlice:
-        named = [*operation.log_files, *([operation.base_file] if operation.base_file else [])]
-        for name in named:
+        for name in _names(operation):
             path = join(operation.partition, name)
             if path not in bases and path not in logs:
                 raise MissingFileError(
@@ -33,9 +37,13 @@ def planned_slices(view: TableView, plan: CompactionPlan) -> list[FileSlice]:
         files = tuple(logs[join(operation.partition, name)] for name in operation.log_files)
         return FileSlice(operation.partition, operation.file_id, operation.base_instant, base, files)
 
-    slices = [planned(operation) for operation in plan.operations]
+    slices = [planned(operation) for operation in plan.operations if not cleaned(operation)]
     view.check(plan.partitions)
     return slices
+
+
+def _names(operation: CompactionOperation) -> list[str]:
+    return [*operation.log_files, *([operation.base_file] if operation.base_file else [])]
 
 
 def compacted_since(view: TableView, operations: Iterable[CompactionOperation]) -> dict[GroupId, BaseFile]:

@@ -72,7 +72,8 @@ def run_compaction(
         planned = compaction_plan(tx.state, instant)
         slices = _slices(tx.state, planned, instant, work)
         tx.resume(instant, lambda state: work.leftovers(state, instant, planned))
-        schema = table_schema(tx.state)
+        # The file is found by the instant's time, and so are the names of its columns.
+        schema = table_schema(tx.state, time if tx.state.schemas else None)
         assert schema is not None, "a table with logs has commits"
         stats = work.merge(tx.state, schema, tx.writing(instant, access.engine), slices, options)
         extra = {SCHEMA_KEY: arrow_to_avro(schema, tx.state.properties.name)}

@@ -14,6 +14,7 @@ from hoodie.keygen import stored_keys
 from hoodie.merge import merge_rules
 from hoodie.read.logs import LogReader
 from hoodie.read.merged import SliceMerger
+from hoodie.schema.history import StoredColumns
 from hoodie.transaction.writing import Writing
 from hoodie.view import TableState
 from hoodie.write.plan import base_file_options
@@ -31,9 +32,11 @@ class SliceTask:
 
     @classmethod
     def of(cls, state: TableState, schema: pa.Schema, writing: Writing, chosen: Options) -> Self:
-        """The task for a table as it is in `state`, with its data columns in `schema`."""
+        """The task for a table as it is in `state`, with its data columns in `schema`: those of the instant's time."""
         file = FileFormat.of(schema, state.properties.name, base_file_options(chosen, state.properties))
         rows = pa.schema([field for field in file.schema if field.name not in cls.not_merged])
         keys = stored_keys(state.properties, schema)
-        logs = LogReader(state.storage, state.timeline, merge_rules(state.properties), rows, keys, writing.instant)
+        columns = StoredColumns.of(schema, state.schemas, writing.instant)
+        rules = merge_rules(state.properties)
+        logs = LogReader(state.storage, state.timeline, rules, rows, keys, writing.instant, columns)
         return cls(SliceMerger(logs, MergeMemory.of(chosen)), writing, file)

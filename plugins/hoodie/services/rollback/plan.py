@@ -28,9 +28,9 @@ def decide_rollback(state: TableState, time: Time, caps: Caps) -> Decision[Rollb
     """The files of an instant that go with it: of a pending one what its markers note and a listing finds, with the differences
     told; of a completed one also what its commit names, weighed by `caps`.
 
-    Of completed ones only the last may be rolled back. Raises RollbackError for another one, for one that has a savepoint, that a
-    plan builds on, or before which a clean removed what would be current again; and for an instant that is not there.
-    PendingInstantError for a clean that is not complete.
+    Of completed ones only the one that was begun last may be rolled back. Raises RollbackError for another one, for one that has
+    a savepoint, that a plan builds on, or before which a clean removed what would be current again; for an instant that is not
+    there. PendingInstantError for a clean that is not complete.
     """
     instant = _instant(state, time)
     if instant.state is State.REQUESTED and is_plan(state, instant.time, instant.action):
@@ -100,9 +100,8 @@ def _check_last(state: TableState, instant: Instant) -> None:
             found="it has a savepoint",
             fix="delete that with `hudi-services savepoint delete` first; nothing was changed",
         )
-    moment = instant.completion_time or instant.time
-    later = [i for i in state.timeline.commits if i.time > instant.time or (i.completion_time or i.time) > moment]
-    later = [i for i in later if i.time != instant.time]
+    # By begin, as Hudi's: what was begun before may be complete since, as a compaction, but was not built on it.
+    later = [i for i in state.timeline.commits if i.time > instant.time]
     if later:
         raise RollbackError(
             what,

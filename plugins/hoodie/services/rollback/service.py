@@ -12,7 +12,7 @@ from hoodie.config.key import resolve
 from hoodie.errors import RollbackError
 from hoodie.model.rollback import RollbackPlan
 from hoodie.model.time import Time
-from hoodie.services.decision import Decision
+from hoodie.services.decision import Decision, digest_of
 from hoodie.services.guard import Caps
 from hoodie.services.rollback.plan import decide_rollback
 from hoodie.services.service import Given, asked_time
@@ -41,17 +41,17 @@ class RollbackRun:
 class Rollback:
     """Takes back a write that did not complete, what was begun of a plan, which stays, or the last commit.
 
-    With `explained` somebody has agreed to it, also when it deletes more than a run may unasked.
+    Where it deletes more than a run may unasked, only as `explained`, a decision that somebody has agreed to.
     """
 
     instant: str
-    explained: bool = False
+    explained: Decision[RollbackPlan] | None = None
     name: str = "rollback"
     options: OptionGroup = ROLLBACK_OPTIONS
 
-    def agreed(self, plan: RollbackPlan) -> Rollback:
-        """Who agreed to `plan` agreed to the instant, whatever its dead writer has left."""
-        return replace(self, explained=True)
+    def agreed(self, decision: Decision[RollbackPlan]) -> Rollback:
+        """Who agreed to the decision agreed to the instant, whatever its dead writer has left; past a cap, to these files."""
+        return replace(self, explained=decision)
 
     def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[RollbackPlan]:
         """See `decide_rollback`. Raises PendingInstantError for the instant of a writer that lives."""
@@ -77,7 +77,7 @@ class Rollback:
                 return RollbackRun(
                     before, None, before.plan.count
                 )  # a failed write: every change begins by rolling those back
-            plan = decision.allowed(self.name, access.storage.base_path, agreed=self.explained)
+            plan = decision.allowed(self.name, access.storage.base_path, agreed=digest_of(self.explained))
             if plan is None:
                 return RollbackRun(decision, None, 0)
             rollback = request_rollback(tx.state, new_time(tx.state, access.clock), plan)

@@ -13,11 +13,14 @@ from hoodie.model.names import LogFileName
 from hoodie.model.time import Time
 from hoodie.services.decision import Decision, Item, Items
 from hoodie.storage.base import FileInfo
+from hoodie.storage.content import same_content
 from hoodie.timeline import WRITE_ACTIONS, Action
 from hoodie.transaction.aside import Aside, asides
 from hoodie.view import TableState, TableView
 from hoodie.view.files import PartitionFiles, parse_partition
 from hoodie.view.slices import file_groups, latest_slices
+
+_FOR_GOOD = (Action.ROLLBACK, Action.RESTORE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,11 @@ class AsideFile:
     @property
     def partition(self) -> str:
         return self.path.rpartition("/")[0]
+
+    @property
+    def place(self) -> str:
+        """Where it lies now."""
+        return f"{self.aside.folder}/{self.path}"
 
     def item(self) -> Item:
         until = self.aside.until.isoformat()
@@ -98,6 +106,12 @@ def _found(state: TableState, clean: Time | None, partitions: Collection[str]) -
         for info in aside.files(state.storage)
     }
     chosen = [file for _, file in sorted(files.items()) if not partitions or file.partition in partitions]
+    if not chosen and (undone := next((i for i in state.timeline if i.time == clean and i.action in _FOR_GOOD), None)):
+        raise UndeleteError(
+            f"What {state.where(undone)} of table {state.storage.base_path} deleted cannot be put back",
+            found=f"a {undone.action}, which deletes files for good; only cleans with a grace time set them aside",
+            fix=f"see which files these were with `hudi-services show audit --instant {undone.time}`, and load their rows again",
+        )
     if not chosen and (clean is not None or partitions):
         held = ", ".join(aside.clean for aside in known) or "no clean"
         where = "" if not partitions else f" in {', '.join(sorted(partitions))}"
@@ -110,9 +124,10 @@ def _found(state: TableState, clean: Time | None, partitions: Collection[str]) -
 
 
 def _there(found: Iterable[AsideFile], view: TableView) -> Iterable[tuple[AsideFile, str]]:
-    sizes = {info.path: info.size for each in view.files for info in _infos(each)}
+    """A file that an undelete which was killed has left in both places has the same bytes."""
+    there, storage = {info.path for each in view.files for info in _infos(each)}, view.state.storage
     for file in found:
-        if sizes.get(file.path, file.size) != file.size:
+        if file.path in there and not same_content(storage, file.place, file.path):
             yield file, "another file of that name is there"
 
 

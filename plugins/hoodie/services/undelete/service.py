@@ -15,7 +15,6 @@ from hoodie.services.decision import Decision
 from hoodie.services.service import Given, asked_time
 from hoodie.services.undelete.plan import AsideFile, UndeletePlan, decide_undelete
 from hoodie.storage.base import Storage
-from hoodie.transaction.aside import Aside
 from hoodie.transaction.audit import Audited, AuditedFile, audited
 from hoodie.transaction.guard import check_data_files, delete_metadata_folder
 from hoodie.transaction.locks import Locking, ensure_held
@@ -66,7 +65,6 @@ class Undelete:
                 return UndeleteRun(decision, 0)
             files = decision.plan.files
             check_data_files(access.storage, {file.path for file in files})
-            ensure_held()
             why = f"put back; set aside by {', '.join(sorted({f'clean {file.aside.clean}' for file in files}))}"
             action = Audited(new_time(tx.state, access.clock), self.name, why, "")
             with audited(access.storage, access.clock, action, [AuditedFile(file.path, file.size) for file in files]):
@@ -81,9 +79,12 @@ class Undelete:
 
 
 def _put_back(storage: Storage, files: Sequence[AsideFile], engine: Engine) -> None:
+    """Raises LockLostError: while an undelete was stopped for long others may have changed what its plan goes by."""
     batches = [files[start : start + _BATCH] for start in range(0, len(files), _BATCH)]
-    for _ in engine.map(MoveBack(storage), batches):
-        pass
+    for start in range(0, len(batches), engine.parallelism):
+        ensure_held()
+        for _ in engine.map(MoveBack(storage), batches[start : start + engine.parallelism]):
+            pass
     for aside in {file.aside for file in files}:
         if not any(aside.files(storage)):
             delete_metadata_folder(storage, aside.folder)
@@ -96,8 +97,4 @@ class MoveBack:
     storage: Storage
 
     def __call__(self, files: Sequence[AsideFile]) -> int:
-        return sum(self.storage.move(_place(file.aside, file.path), file.path) for file in files)
-
-
-def _place(aside: Aside, path: str) -> str:
-    return f"{aside.folder}/{path}"
+        return sum(self.storage.move(file.place, file.path) for file in files)

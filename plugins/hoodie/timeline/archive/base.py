@@ -36,6 +36,10 @@ class ArchivedTimeline(Protocol):
         """All of them, descending; no more of the archive is read than the caller takes."""
         ...
 
+    def reaches(self, time: Time) -> bool:
+        """Whether a write instant that began at `time` or later is archived. Reads no more than the newest files."""
+        ...
+
     def completion_times(self, times: Collection[Time]) -> Mapping[Time, Time]:
         """Requested time -> completion time of those of the write instants `times` that are archived."""
         ...

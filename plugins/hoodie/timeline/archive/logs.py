@@ -24,7 +24,7 @@ from hoodie.storage.base import Storage
 from hoodie.timeline.archive.base import Key, action_of, completion_times, torn
 from hoodie.timeline.codecs.clean import clean_result_of
 from hoodie.timeline.codecs.commit import commit_of
-from hoodie.timeline.instant import Action, Instant, State
+from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, State
 
 _NAME = re.compile(r"^\.commits_\.archive\.(\d+)(?:_.*)?$")
 _MERGE_PLAN = "mergeArchivePlan"
@@ -62,6 +62,14 @@ class LogArchive:
         for entry in reversed(self._entries.values()):
             yield entry.instant
 
+    def reaches(self, time: Time) -> bool:
+        """Commits are archived in the order of their times, so the last file that has some has the latest one."""
+        for path in reversed(self._paths()):
+            times = [entry.instant.time for entry in self._of_file(path) if entry.instant.action in WRITE_ACTIONS]
+            if times:
+                return max(times) >= time
+        return False
+
     def completion_times(self, times: Collection[Time]) -> Mapping[Time, Time]:
         return completion_times(self.instants(), times)
 
@@ -72,14 +80,14 @@ class LogArchive:
         return clean_result_of(self._record(instant), self._of(instant))
 
     def known(self, instants: Collection[Instant]) -> frozenset[Key]:
-        """Files are asked from the newest on, as far as they hold some of `instants`: an archiver that was interrupted left only
-        such as it stored last."""
+        """Files are asked from the newest on, until one's commits are all older: commits are archived in the order of time."""
         wanted, found = {instant.key for instant in instants}, set[Key]()
+        least = min((time for time, _ in wanted), default=BEGINNING)
         for path in reversed(self._paths() if wanted else ()):
-            here = wanted.intersection(entry.instant.key for entry in self._of_file(path))
-            if not here:
+            here = [entry.instant for entry in self._of_file(path)]
+            found |= wanted.intersection(instant.key for instant in here)
+            if max((each.time for each in here if each.action in WRITE_ACTIONS), default=least) < least:
                 break
-            found |= here
         return frozenset(found)
 
     @cached_property

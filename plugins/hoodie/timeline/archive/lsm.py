@@ -18,7 +18,7 @@ from hoodie.timeline.archive.base import Key, action_of, completion_times, missi
 from hoodie.timeline.archive.manifest import HistoryFile, Manifests
 from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.timeline.codecs.commit import decode_commit_avro, decode_commit_json
-from hoodie.timeline.instant import Action, Instant, State
+from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, State
 
 _Key = tuple[Time, Action | None]
 
@@ -52,6 +52,10 @@ class LsmArchive:
                 held = _in_order([*held, *self._instants(left.pop())])
             if held:
                 yield held.pop()
+
+    def reaches(self, time: Time) -> bool:
+        files = (file for file in self._files if file.greatest >= time)
+        return any(i.time >= time and i.action in WRITE_ACTIONS for file in files for i in self._instants(file))
 
     def completion_times(self, times: Collection[Time]) -> Mapping[Time, Time]:
         files = [f for f in self._files if any(f.least <= time <= f.greatest for time in times)]

@@ -1,4 +1,4 @@
-"""Plans of clusterings: HoodieRequestedReplaceMetadata -> ClusteringPlan (format notes, section 2.5)."""
+"""Requests of replacecommits: HoodieRequestedReplaceMetadata -> ClusteringPlan (format notes, section 2.5)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,14 @@ from hoodie.formats import avro_file
 from hoodie.model.clustering import ClusteringPlan
 from hoodie.model.files import GroupId
 from hoodie.timeline.named import named_part, named_path, reading
+
+
+def encode_replace_request(operation: str | None) -> bytes:
+    """The request of a replacecommit that is no clustering: without a plan. Hudi names the operation where it writes no files."""
+    told = (
+        {"operationType": operation, "extraMetadata": {}, "version": 1} if operation is not None else {"version": None}
+    )
+    return avro_file.encode("HoodieRequestedReplaceMetadata", told)
 
 
 def decode_clustering_plan(data: bytes, where: str) -> ClusteringPlan | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hoodie.errors import UnsupportedTableError
 from hoodie.formats import avro_file
 from hoodie.model.restore import RestorePlan, RestoreResult
+from hoodie.model.rollback import RollbackResult
 from hoodie.model.time import Time
-from hoodie.timeline.codecs.rollback import rollback_record
+from hoodie.timeline.codecs.rollback import rollback_of, rollback_record
 from hoodie.timeline.instant import Action
 from hoodie.timeline.named import named_instant, named_watermark, reading
 
@@ -62,3 +63,11 @@ def restored_instants(data: bytes, where: str) -> frozenset[Time]:
     record = avro_file.decode(data, where)
     with reading(where, "restore"):
         return frozenset(named_instant(time, where) for time in record["instantsToRollback"])
+
+
+def restored_rollbacks(data: bytes, where: str) -> list[RollbackResult]:
+    """What a completed restore has deleted of each instant. Raises CorruptTableError naming `where`, UnsafePathError."""
+    record = avro_file.decode(data, where)
+    with reading(where, "restore"):
+        found = record.get("hoodieRestoreMetadata") or {}
+        return [rollback_of(each, where) for records in found.values() for each in records]

@@ -84,17 +84,22 @@ def decode_rollback_result(data: bytes, where: str) -> RollbackResult:
     """Raises CorruptTableError naming `where`, UnsafePathError for one that names what it may not."""
     record = avro_file.decode(data, where)
     with reading(where, "rollback"):
-        instants = record.get("instantsRollback") or [{"commitTime": each} for each in record["commitsRollback"]]
-        return RollbackResult(
-            Time.of(record["startRollbackTime"]),
-            record["timeTakenInMillis"],
-            named_watermark(instants[0]["commitTime"] if instants else None, where),
-            (instants[0].get("action") if instants else None) or "",
-            {
-                named_path(partition, where): tuple(entry["successDeleteFiles"])
-                for partition, entry in record["partitionMetadata"].items()
-            },
-        )
+        return rollback_of(record, where)
+
+
+def rollback_of(record: dict[str, Any], where: str) -> RollbackResult:
+    """A HoodieRollbackMetadata. Call it inside `reading`."""
+    instants = record.get("instantsRollback") or [{"commitTime": each} for each in record["commitsRollback"]]
+    return RollbackResult(
+        Time.of(record["startRollbackTime"]),
+        record["timeTakenInMillis"],
+        named_watermark(instants[0]["commitTime"] if instants else None, where),
+        (instants[0].get("action") if instants else None) or "",
+        {
+            named_path(partition, where): tuple(entry["successDeleteFiles"])
+            for partition, entry in record["partitionMetadata"].items()
+        },
+    )
 
 
 def rollback_record(result: RollbackResult, base_path: str) -> dict[str, Any]:

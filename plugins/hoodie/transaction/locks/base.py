@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
@@ -10,6 +11,13 @@ from hoodie.clock import Clock
 from hoodie.errors import LockHeldError
 
 T = TypeVar("T")
+
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # the former also counts while the machine sleeps
+
+
+def steady_seconds() -> float:
+    """By a clock that nobody sets, and that goes on while the machine sleeps where there is such a one."""
+    return time.clock_gettime(_STEADY)
 
 
 class HeldLock(Protocol):

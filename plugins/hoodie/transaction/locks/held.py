@@ -21,6 +21,11 @@ def holding(lock: HeldLock) -> Iterator[None]:
         _current.reset(token)
 
 
+def holds_lock() -> bool:
+    """Whether the work at hand is done under the table's lock."""
+    return _current.get() is not None
+
+
 def verify_held() -> None:
     """Raises LockLostError when the lock was lost. A writer that was stopped for long does not know it before it asks."""
     lock = _current.get()

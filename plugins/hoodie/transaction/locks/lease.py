@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import logging
 import threading
-import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Self
@@ -21,7 +20,7 @@ from hoodie.display import one_line
 from hoodie.errors import CorruptTableError, LockHeldError, LockLostError
 from hoodie.storage.base import ReplacingStorage
 from hoodie.storage.once import create_own, replace_own
-from hoodie.transaction.locks.base import HeldLock, Patience, held_by_another
+from hoodie.transaction.locks.base import HeldLock, Patience, held_by_another, steady_seconds
 from hoodie.transaction.locks.files import read_lock
 from hoodie.transaction.locks.owner import LockOwner
 from hoodie.transaction.recovery import recovered
@@ -138,14 +137,11 @@ class _Moment:
 
     @classmethod
     def now(cls, clock: Clock) -> Self:
-        return cls(int(clock.now().timestamp() * 1000), time.clock_gettime(_STEADY))
+        return cls(int(clock.now().timestamp() * 1000), steady_seconds())
 
     def seconds_since(self, begun: _Moment) -> float:
         """The longer of what both say."""
         return max((self.wall_ms - begun.wall_ms) / 1000, self.steady - begun.steady)
-
-
-_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # the former also counts while the machine sleeps
 
 
 class _Lease:

@@ -34,7 +34,9 @@ class LockOwner:
     @classmethod
     def of_this_process(cls, token: str, purpose: str) -> Self:
         pid = os.getpid()
-        return cls(socket.gethostname(), _machine_id(), _boot_id(), _namespace(), pid, _started(pid), token, purpose)
+        return cls(
+            socket.gethostname(), _machine_id(), _boot_id(), _namespace(), pid, _started_here(pid), token, purpose
+        )
 
     @classmethod
     def parse(cls, content: bytes) -> Self | None:
@@ -69,7 +71,7 @@ class LockOwner:
             return "" not in (self.machine, self.boot, _boot_id()) and self.machine == _machine_id()
         if self.namespace != _namespace():
             return False
-        if self.pid == os.getpid() and self.started == _started(self.pid):
+        if self.pid == os.getpid() and self.started == _started_here(self.pid):
             return self.token not in _held
         return not _exists(self.pid) or _started(self.pid) not in ("", self.started)
 
@@ -121,6 +123,15 @@ def _namespace() -> str:
         return str(Path("/proc/self/ns/pid").readlink())
     except OSError:
         return ""
+
+
+@cache
+def _started_here(pid: int) -> str:
+    """Of this process, whose start does not change."""
+    return _started(pid)
+
+
+os.register_at_fork(after_in_child=_started_here.cache_clear)
 
 
 def _started(pid: int) -> str:

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from hoodie.clock import Clock
 from hoodie.config import lock_keys
-from hoodie.config.key import Options
 from hoodie.display import one_line
-from hoodie.errors import ConfigError, missing_extra
+from hoodie.errors import ConfigError
 from hoodie.storage.base import ReplacingStorage, Storage
 from hoodie.transaction.locks.base import HeldLock, LockProvider, Patience
 from hoodie.transaction.locks.files import LOCK, FileLock, read_lock
-from hoodie.transaction.locks.found import SERVICE_LOCKS, FoundLock
+from hoodie.transaction.locks.found import SERVICE_LOCKS
 from hoodie.transaction.locks.held import holding
 from hoodie.transaction.locks.in_process import InProcessLock
 from hoodie.transaction.locks.lease import TABLE_LOCK, LeaseFile, LeaseLock
 from hoodie.transaction.locks.locking import Locking
 from hoodie.transaction.locks.owner import LockOwner
-
-if TYPE_CHECKING:  # kazoo is an extra
-    from hoodie.transaction.locks.zookeeper import ZooKeeperLock
+from hoodie.transaction.locks.servers import server_lock
 
 
 @contextmanager
@@ -64,13 +60,13 @@ def _held(provider: LockProvider, clock: Clock, purpose: str, locking: Locking) 
 
 
 def _provider(storage: Storage, clock: Clock, locking: Locking) -> LockProvider:
+    if (server := server_lock(storage.base_path, locking)) is not None:
+        return server
     match locking.provider:
         case lock_keys.IN_PROCESS:
             return InProcessLock(storage, clock)
         case lock_keys.STORAGE:
             return LeaseLock(_replacing(storage), clock, locking.validity_s, locking.renewal_s)
-        case lock_keys.ZOOKEEPER:
-            return _zookeeper(storage.base_path, locking.options)
     own = f"{storage.base_path}/{LOCK.rpartition('/')[0]}"
     if locking.folder is not None and locking.folder.removeprefix("file://").removeprefix("file:").rstrip("/") != own:
         raise ConfigError(
@@ -81,32 +77,12 @@ def _provider(storage: Storage, clock: Clock, locking: Locking) -> LockProvider:
     return FileLock(storage, clock)
 
 
-def lock_of_server(base_path: str, clock: Clock, locking: Locking) -> FoundLock | None:
-    """The table's lock where it is no file: that of ZooKeeper. None where nobody has it, or another provider is meant.
-
-    Raises StorageError when no server answers, ConfigError for options that are missing.
-    """
-    if locking.provider != lock_keys.ZOOKEEPER:
-        return None
-    return _zookeeper(base_path, locking.options).found(clock)
-
-
-def _zookeeper(base_path: str, options: Options) -> ZooKeeperLock:
-    try:
-        from hoodie.transaction.locks.zookeeper import Ensemble, ZooKeeperLock  # kazoo is an extra
-    except ImportError as error:
-        raise missing_extra("zookeeper", f"{lock_keys.PROVIDER.name}={lock_keys.ZOOKEEPER}", error) from error
-    node = f"/{options[lock_keys.ZOOKEEPER_BASE_PATH].strip('/')}/{options[lock_keys.ZOOKEEPER_LOCK_KEY].strip('/')}"
-    times = options[lock_keys.ZOOKEEPER_SESSION_MS], options[lock_keys.ZOOKEEPER_CONNECTION_MS]
-    return ZooKeeperLock(Ensemble(options[lock_keys.ZOOKEEPER_URL], node, *times), base_path)
-
-
 def _replacing(storage: Storage) -> ReplacingStorage:
     if not isinstance(storage, ReplacingStorage):
         raise ConfigError(
             f"{lock_keys.PROVIDER.name}={lock_keys.STORAGE} cannot lock {storage.base_path}",
             found="a storage in which a file cannot be replaced on the condition that it has not changed",
-            fix=f"use S3 or a local disk, or {lock_keys.FILE_SYSTEM} for all writers of the table",
+            fix=f"use S3, Google Cloud Storage, Azure or a local disk, or {lock_keys.FILE_SYSTEM} for all writers of the table",
         )
     return storage
 

@@ -10,22 +10,24 @@ import os
 import socket
 import time
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import xxhash
 from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException, LockTimeout, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.recipe.lock import Lock
 
 from hoodie.clock import Clock
-from hoodie.config.lock_keys import ZOOKEEPER
 from hoodie.display import one_line
 from hoodie.errors import ConfigError, LockHeldError, LockLostError, StorageError
-from hoodie.transaction.locks.base import HeldLock, Patience, held_by_another
+from hoodie.transaction.locks.base import HeldLock, Patience, held_by_another, steady_seconds
 from hoodie.transaction.locks.found import FoundLock
 
 _log = logging.getLogger(__name__)
 
+IMPLICIT_KEY = "lock_key"
+_SEED = -625288518  # of Hudi's hashes
 _NODE = "-lock-"  # before the number of a node in the queue
 _SHOWN = 200  # characters of what a node holds
 _CERTAIN = 0.1  # the share of the session's time that was asked for: the server may have granted less
@@ -33,12 +35,22 @@ _CERTAIN = 0.1  # the share of the session's time that was asked for: the server
 
 @dataclass(frozen=True)
 class Ensemble:
-    """Where the lock is: `servers` as `host:port,…`, the node below which writers queue up, and times in ms."""
+    """Where the lock is: `servers` as `host:port,…`, the node below which writers queue up, times in ms, Hudi's name of it."""
 
     servers: str
     node: str
     session_ms: int
     connection_ms: int
+    provider: str
+
+
+def implicit_base_path(base_path: str) -> str:
+    """The node that Hudi's ZookeeperBasedImplicitBasePathLockProvider derives of a table's base path, by its HashID.
+
+    Two spellings of one place are two nodes, but for `s3a://`, which is `s3://`.
+    """
+    place = base_path.replace("s3a://", "s3://", 1) if base_path.startswith("s3a://") else base_path
+    return f"/tmp/{xxhash.xxh64_hexdigest(place.encode(), _SEED % 2**64).upper()}"
 
 
 class _CuratorLock(Lock):  # type: ignore[misc]
@@ -80,20 +92,43 @@ class ZooKeeperLock:
     def found(self, clock: Clock) -> FoundLock | None:
         """Who has the lock now, and since when; None when nobody has. Raises StorageError when no server answers."""
         client = self._connected()
-        node = self.ensemble.node
         try:
-            queue = sorted(client.get_children(node), key=lambda name: name.rpartition(_NODE)[2])
-            if not queue:
-                return None
-            content, stat = client.get(f"{node}/{queue[0]}")
-        except NoNodeError:  # nobody ever had it, or whoever had it is done
-            return None
+            first = self._first(client)
         except KazooException as error:
             raise self._unanswered(error) from error
         finally:
             _close(client)
+        if first is None:
+            return None
+        _, content, stat = first
         age = round(clock.now().timestamp() - stat.ctime / 1000, 3)
-        return FoundLock(node, ZOOKEEPER, content, None, one_line(content, _SHOWN), age, None, None)
+        told = one_line(content, _SHOWN)
+        return FoundLock(self.ensemble.node, self.ensemble.provider, content, None, told, age, None, None)
+
+    def remove(self, found: FoundLock) -> bool:
+        """Take the lock from who holds it, as the end of its session would. False when another has it by now, or nobody."""
+        client = self._connected()
+        try:
+            first = self._first(client)
+            if first is None or first[1] != found.content:
+                return False
+            client.delete(first[0])
+        except NoNodeError:
+            return False
+        except KazooException as error:
+            raise self._unanswered(error) from error
+        finally:
+            _close(client)
+        return True
+
+    def _first(self, client: KazooClient) -> tuple[str, bytes, Any] | None:
+        """Of the queue: the node, what it says, and since when. None when nobody ever had the lock, or who had it is done."""
+        node = self.ensemble.node
+        try:
+            queue = sorted(client.get_children(node), key=lambda name: name.rpartition(_NODE)[2])
+            return (f"{node}/{queue[0]}", *client.get(f"{node}/{queue[0]}")) if queue else None
+        except NoNodeError:
+            return None
 
     def _connected(self) -> KazooClient:
         ensemble = self.ensemble
@@ -137,10 +172,10 @@ class _HeldNode:
 
     def __init__(self, lock: ZooKeeperLock, client: KazooClient, node: Lock) -> None:
         self._lock, self._client, self._node = lock, client, node
-        self._seen = time.monotonic()
+        self._seen = steady_seconds()
 
     def verify(self) -> None:
-        asked = time.monotonic()
+        asked = steady_seconds()
         path = f"{self._lock.ensemble.node}/{self._node.node}"
         try:
             there = self._client.retry(self._client.exists, path)
@@ -151,7 +186,7 @@ class _HeldNode:
         self._seen = asked
 
     def certain(self) -> bool:
-        return time.monotonic() - self._seen < self._lock.ensemble.session_ms / 1000 * _CERTAIN
+        return steady_seconds() - self._seen < self._lock.ensemble.session_ms / 1000 * _CERTAIN
 
     def release(self) -> None:
         try:

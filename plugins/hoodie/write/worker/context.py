@@ -10,6 +10,7 @@ from hoodie.config.operations import Operation
 from hoodie.formats.file_format import FileFormat
 from hoodie.keygen import PartitionPaths, RecordKeys, StoredKeys
 from hoodie.merge import MergeRules
+from hoodie.schema.history import StoredColumns
 from hoodie.transaction.writing import Writing
 
 
@@ -25,9 +26,12 @@ class WriteContext:
     stored_keys: StoredKeys
     rules: MergeRules  # those of the table; for a delete by key those under which the later write always wins
     operation: Operation
+    looks_up: bool  # stored keys are looked for
+    deletions: str | None  # column of the incoming rows, true for deletions, that is not stored
     allow_duplicates: bool  # rows of an insert leave stored rows of their key alone
     record_positions: bool  # logs tell where their rows stand in the base file
     max_file_bytes: int
+    columns: StoredColumns  # what files of other times call them
     spill_folder: str  # local folder of a worker for rows put aside, empty: the system's for temporary files
 
     @property

@@ -43,6 +43,8 @@ def _split(context: WriteContext, rows: pa.Table) -> tuple[pa.Table, pa.Table]:
     """The rows for data blocks and those for delete blocks."""
     if context.deletes_by_key:
         return rows.slice(0, 0), rows
+    if context.deletions is not None:  # no column of a row in a data block would tell it
+        return rows.filter(pc.invert(rows[DELETE])), rows.filter(rows[DELETE])
     if not context.rules.marked_in_blocks:
         return rows, rows.slice(0, 0)
     marked = context.rules.marked(rows)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hoodie.engine.base import Block
 from hoodie.errors import RecordKeyError
@@ -54,7 +55,7 @@ def keyed_rows(
             rows.append_column(RECORD_KEY, keys)
             .append_column(PARTITION_PATH, context.paths.of(rows))
             .append_column(SEQUENCE, sequence)
-            .append_column(DELETE, _deletes(context, rows))
+            .append_column(DELETE, _deletes(context, rows, chunk))
         )
 
 
@@ -76,10 +77,13 @@ def _check_ordering(context: WriteContext, rows: pa.Table) -> None:
             )
 
 
-def _deletes(context: WriteContext, rows: pa.Table) -> pa.ChunkedArray | pa.Array:
+def _deletes(context: WriteContext, rows: pa.Table, given: pa.Table) -> pa.ChunkedArray | pa.Array:
     if context.deletes_by_key:
         return pa.repeat(True, rows.num_rows)
-    return context.rules.deletes(rows)
+    found = context.rules.deletes(rows)
+    if context.deletions not in given.column_names:  # none is told, or only keys are surveyed
+        return found
+    return pc.or_(found, pc.fill_null(given[context.deletions], False))
 
 
 def by_key_hash(rows: pa.Table, buckets: int) -> Iterator[Block]:

@@ -99,24 +99,26 @@ class SurveyInput:
 @dataclass(frozen=True)
 class WorkloadProfile:
     """Rows that touch each file group (by its number), rows to insert into each partition; rows dropped before, as they were
-    combined with others of their keys; keys that are stored nowhere, if they were asked for."""
+    combined with others of their keys; keys that are stored nowhere, if they were asked for; rows dropped for keys that are
+    `known`."""
 
     updates: Counter[int]
     inserts: Counter[str]
     combined: int = 0
     new_keys: NewKeys = field(default_factory=NewKeys)
+    known: int = 0
 
     @staticmethod
     def of(parts: Iterable[WorkloadProfile]) -> WorkloadProfile:
         """That of all buckets together."""
         updates: Counter[int] = Counter()
         inserts: Counter[str] = Counter()
-        combined, parts = 0, list(parts)
+        parts = list(parts)
         for part in parts:
             updates.update(part.updates)
             inserts.update(part.inserts)
-            combined += part.combined
-        return WorkloadProfile(updates, inserts, combined, NewKeys.union(part.new_keys for part in parts))
+        combined, known = sum(part.combined for part in parts), sum(part.known for part in parts)
+        return WorkloadProfile(updates, inserts, combined, NewKeys.union(part.new_keys for part in parts), known)
 
 
 @dataclass(frozen=True)
@@ -145,11 +147,12 @@ class Tag:
         if self.combine:
             rows = combined_batch(rows, self.context.rules)
         tagged = self.index.tag(rows, pa.concat_tables(stored) if stored else None, self.partition_of_group)
+        known = rows.num_rows - len(np.unique(tagged.rows)) - len(tagged.new)
         absent = rows.select([PARTITION_PATH, RECORD_KEY]).take(pa.array(tagged.new)) if self.tell_new_keys else None
         if not self.context.merges_inserts:  # else what a new delete removes may be in the small file that it goes to
             lives = ~rows[DELETE].combine_chunks().to_numpy(zero_copy_only=False)
             tagged = replace(tagged, new=tagged.new[lives[tagged.new]])
-        profile = self._profile(rows, tagged, came - rows.num_rows)
+        profile = replace(self._profile(rows, tagged, came - rows.num_rows), known=known)
         if absent is not None:  # keys to delete among them: they may be inserted by another meanwhile
             profile = replace(profile, new_keys=NewKeys.of(absent))
         return profile, partial(self._placed, rows, tagged)

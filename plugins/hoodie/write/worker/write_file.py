@@ -61,7 +61,7 @@ def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, b
     merger = _merger(context, file, rows)
     updates = deletes = 0
     copied = context.rules.copied(schema, context.stored_keys.columns.names)
-    with open_base_file(context.writing.storage, base, copied) as reader, file.open() as writer:
+    with open_base_file(context.writing.storage, base, copied, context.columns) as reader, file.open() as writer:
         schema = coded(schema, coded_columns(reader.schema))
         index = KeyIndexBuilder(context.file.options, reader.key_index())
         for stored in context.stored_keys.rows(schema.names, reader.batches):

@@ -155,7 +155,7 @@ def test_a_failed_sync_costs_no_row_and_is_tried_again(tmp_path, land, more, cod
         ("parquet.crypto.factory.class=x.Y", "files would not be encrypted"),
         ("hoodie.streamer.source.dfs.root=/elsewhere", "--source-path contradicts"),
         ("hoodie.datasource.write.drop.partition.columns=true", "always in the files"),
-        ("hoodie.datasource.write.operation=insert_overwrite", "one of insert, bulk_insert, upsert, delete"),
+        ("hoodie.datasource.write.operation=overwrite", "one of insert, bulk_insert, upsert, delete"),
         ("hoodie.clean.automatic=ture", "give true or false"),
         ("hoodie.clean.automatic.enable=true", "is not known here"),
     ],

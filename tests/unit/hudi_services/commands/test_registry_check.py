@@ -58,6 +58,10 @@ def test_every_mistake_with_line_and_key(tmp_path, capsys, monkeypatch):
         ("hudi_clean__trips", None, ["ingest"]),
     ]
     assert found["pools"] == {"hudi": 2}
+    assert found["doctor"] is None
+    file.write_text(TEXT + "doctor: {schedule: 0 5 * * *}\n")
+    assert main(["registry", "check"]) == 0
+    assert "doctor of all tables  cron 0 5 * * *" in capsys.readouterr().out
 
 
 def test_a_file_that_is_none(tmp_path, capsys):

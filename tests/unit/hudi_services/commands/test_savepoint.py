@@ -10,7 +10,7 @@ from hoodie import HoodieTable
 from hoodie.errors import SavepointError
 from hoodie.services.restore.service import Restore
 from hudi_services.cli import main
-from hudi_services.commands.take_back_task import TakeBackTask
+from hudi_services.restore.take_back import TakeBackTask
 from tests.support.cli import DONE, FAILED, USAGE, everything, fill
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
@@ -88,7 +88,7 @@ def test_no_more_goes_than_was_agreed_to(table):
     saved = table.savepoint().instant
     table.write(batch([("a", "p", 9, 9)]), "upsert", SMALL_BLOOM)
     task = TakeBackTask(table.base_path, Restore(saved), {})
-    agreed = task.confirmed(task.explain(table.engine).plan)
+    agreed = task.confirmed(task.explain(table.engine))
     HoodieTable.open(table.base_path).write(batch([("c", "p", 10, 10)]), "upsert", SMALL_BLOOM)
     now = content(table)
     with pytest.raises(SavepointError, match="came after it was explained"):

@@ -43,6 +43,7 @@ def test_tables_what_never_runs_and_mistakes_with_line_and_key(tmp_path: Path) -
         "it is needed for '${NOWHERE}/misspelt'",
         f"  {file}:11: misspelt.operatoin: is not an option; known: " + _known(tmp_path),
     ]
+    assert dags_of(reading(tmp_path, "doctor: {}\n"))[-1] == "hudi_doctor"
     assert dags_of(reading(tmp_path)) == [
         "hudi_ingest__orders",
         "hudi_clean__orders",

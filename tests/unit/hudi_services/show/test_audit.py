@@ -52,6 +52,29 @@ def test_filters(capsys, cleaned):
     assert [file["path"][:7] for file in shown(capsys, table, "--path", "part=q/")["files"]] == ["part=q/"]
 
 
+def test_times_as_people_say_them(capsys, cleaned):
+    """The cleans were a moment ago by a clock of the past."""
+    table, cleans = cleaned
+    for flags, wanted in (
+        (["--since", "yesterday"], []),
+        (["--until", "Today"], cleans),
+        (["--since", "12h"], []),
+        (["--until", "30m"], cleans),
+        (["--since", "90000d"], cleans),
+    ):
+        assert [row["instant"] for row in shown(capsys, table, *flags)["audit"]] == wanted[::-1], flags
+
+
+@pytest.mark.parametrize("text", ["tomorrow", "7 days", "", "9999999d", "999999d", "-1h", "٣d"])
+@pytest.mark.parametrize("look", ["audit", "commits", "timeline"])
+def test_what_is_no_time_is_told_with_its_option(capsys, cleaned, look, text):
+    table, _ = cleaned
+    assert main(["show", look, "--target-base-path", table.base_path, f"--since={text}"]) == 2
+    told = capsys.readouterr().err
+    assert f"--since {text!r} is no time" in told
+    assert "yesterday" in told
+
+
 def test_as_text(capsys, cleaned):
     table, cleans = cleaned
     assert main(["show", "audit", "--target-base-path", table.base_path, "--instant", cleans[0]]) == 0

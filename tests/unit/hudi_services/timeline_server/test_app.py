@@ -11,10 +11,11 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.markers import Batching, read_markers
-from hoodie.markers.server import ServerAddress, SilentServerError, ask
+from hoodie.markers.server import ServerAddress, SilentServerError, ask, begin_on_server, note_on_server
 from hoodie.model.time import Time
 from hoodie.timeline import Action
 from hoodie.transaction import instants
+from hoodie.transaction.reconcile import delete_markers
 from hudi_services.timeline_server.embedded import listening, served
 from hudi_services.timeline_server.tables import ServedTable
 from tests.support.counting import CountingStorage
@@ -87,6 +88,20 @@ def test_markers_of_instants_that_are_being_written(server, table):
     assert posted(server, noting(table.base_path)) == 200
     assert read_markers(table.storage, LATER) == {FILE}
     assert posted(server, noting(table.base_path)) == 200, "a duplicate"
+
+
+def test_an_instant_that_is_begun_anew(server, table):
+    """Its markers are deleted then, so nothing is answered by what was known before."""
+    state = table.state()
+    with pytest.raises(SilentServerError, match=r"404.*is not being written"):
+        begin_on_server(server, table.base_path, Time.of(LATER))
+    instants.start(state, instants.request(state, Time.of(LATER), Action.DELTA_COMMIT))
+    for _ in range(3):
+        begin_on_server(server, table.base_path, Time.of(LATER))
+        note_on_server(server, table.base_path, Time.of(LATER), f"{FILE}.marker.CREATE")
+        assert read_markers(table.storage, LATER) == {FILE}
+        assert table.storage.read(f".hoodie/.temp/{LATER}/MARKERS.type") == b"TIMELINE_SERVER_BASED"
+        delete_markers(table.storage, Time.of(LATER))
 
 
 def test_requests_that_nobody_should_send(server, table, tmp_path):

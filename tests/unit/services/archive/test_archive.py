@@ -6,10 +6,14 @@ import json
 
 import pytest
 
-from hoodie import ARCHIVE, CLEAN, COMPACTION, HoodieTable
+from hoodie import ARCHIVE, CLEAN, COMPACTION, HoodieTable, Restore, Rollback
 from hoodie.errors import ConfigError, LockLostError
+from hoodie.model.restore import RestorePlan, RestoreResult
 from hoodie.timeline import Action, State
 from hoodie.timeline.archive.manifest import Manifest, Manifests
+from hoodie.timeline.codecs.restore import encode_restore_plan, encode_restore_result
+from hoodie.transaction import instants
+from hoodie.transaction.times import new_time
 from hoodie.transaction.window import Window
 from tests.support.archive import archive
 from tests.support.clock import FakeClock
@@ -124,6 +128,76 @@ def test_a_savepoint_holds_archival_back(version, tmp_path):
     assert table.timeline.commits[0] == saved
 
 
+def beyond_savepoints(path, version, saved, kept, **options):
+    """A table with a commit a partition, archived beyond the savepoints of some, as Hudi's archiver may; with its rows."""
+    table = create(path, FakeClock(), **{"hoodie.write.table.version": version}, **options)
+    for number in range(9):
+        table.write(batch([(f"k{number}", f"p{number}", 1, number)]), "upsert", SMALL_BLOOM)
+    commits, rows = table.timeline.commits, content(table)
+    for place in saved:
+        table.savepoint(commits[place].time)
+    archive(table, [commit for place, commit in enumerate(commits) if place not in {*saved, *kept}])
+    return table, commits, rows
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize(("saved", "kept"), [((0,), (5, 6, 7, 8)), ((0, 4), (7, 8)), ((0, 4, 8), ())])
+def test_rows_archived_beyond_savepoints_stay_when_those_are_deleted(version, tmp_path, kind, saved, kept):
+    table, commits, rows = beyond_savepoints(tmp_path / "t", version, saved, kept, **{"hoodie.table.type": kind})
+    assert content(table) == rows
+    changes = table.read_incremental(commits[0].time).num_rows
+    assert changes == (9 if version == "9" else 8)  # by completion, or by begin
+    for place in saved:
+        table.delete_savepoint(commits[place].time)
+        again = HoodieTable.open(table.base_path)
+        assert content(again) == rows
+        assert again.read_incremental(commits[0].time).num_rows == changes
+        assert again.read(as_of=commits[3].time).num_rows == 4
+    table.write(batch([("k2", "p2", 9, 99)]), "upsert", SMALL_BLOOM)
+    assert content(table) == rows | {"k2": ("p2", 9, 99)}
+    table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
+    table.run(ARCHIVE, SHORT)
+    assert content(HoodieTable.open(table.base_path)) == rows | {"k2": ("p2", 9, 99)}
+
+
+def test_a_restore_keeps_what_was_archived_beyond_older_savepoints(version, tmp_path):
+    table, commits, rows = beyond_savepoints(tmp_path / "t", version, (0, 5), (6, 7, 8))
+    table.run(Restore(commits[5].time))
+    restored = {key: row for key, row in rows.items() if key <= "k5"}
+    assert len(table.timeline.commits) == 2
+    assert content(table) == restored
+    table.write(batch([("k3", "p3", 9, 99)]), "upsert", SMALL_BLOOM)
+    assert content(table) == restored | {"k3": ("p3", 9, 99)}
+
+
+def test_archived_commits_that_hudi_restored_past_do_not_come_back(version, tmp_path):
+    """This archiver and this restore refuse it; Hudi takes back what is on the active timeline, and leaves the archived ones."""
+    table, commits, rows = beyond_savepoints(tmp_path / "t", version, (1,), (7, 8))
+    state = table.state()
+    plan = RestorePlan(commits[1].time, tuple((i.time, str(i.action)) for i in reversed(commits[7:])))
+    begun = instants.request(state, new_time(state, table.clock), Action.RESTORE, encode_restore_plan(plan))
+    begun = instants.start(state, begun)
+    for commit in commits[7:]:
+        for file in table.storage.list(state.layout.folder).files:
+            if file.name.startswith(commit.time):
+                table.storage.delete(file.path)
+    instants.complete(
+        state, begun, encode_restore_result(RestoreResult(begun.time, 0, ()), table.base_path), table.clock
+    )
+    assert set(content(table)) == {"k0", "k1"}
+    table.write(batch([("k9", "p9", 9, 99)]), "upsert", SMALL_BLOOM)
+    assert content(table) == {key: rows[key] for key in ("k0", "k1")} | {"k9": ("p9", 9, 99)}
+
+
+def test_markers_of_a_commit_that_was_archived_beyond_a_savepoint_delete_nothing(version, tmp_path):
+    table, commits, rows = beyond_savepoints(tmp_path / "t", version, (0,), (5, 6, 7, 8))
+    [path] = (stat.path for stat in table.state().commit_metadata(table.state().archive.instants()[-1]).stats)
+    table.storage.create(f".hoodie/.temp/{commits[4].time}/{path}.marker.CREATE", b"")
+    table.delete_savepoint(commits[0].time)
+    table.write(batch([("k9", "p9", 9, 99)]), "upsert", SMALL_BLOOM)
+    assert content(table) == rows | {"k9": ("p9", 9, 99)}
+
+
 def test_a_pending_write_keeps_its_last_commit(version, tmp_path):
     table = written(tmp_path / "t", 8, **{"hoodie.write.table.version": version})
     commits = table.timeline.commits
@@ -198,8 +272,6 @@ def test_a_file_of_a_commit_that_was_taken_back_is_never_seen_again(version, tmp
     last = table.timeline.commits[-1]
     path = next(stat.path for stat in table.state().commit_metadata(last).stats)
     body = table.storage.read(path)
-    from hoodie import Rollback
-
     table.run(Rollback(last.time))
     for number in range(4, 9):
         table.write(batch([(f"k{number}", "p", 1, number)]), "upsert", SMALL_BLOOM)
@@ -214,6 +286,70 @@ def test_a_file_of_a_commit_that_was_taken_back_is_never_seen_again(version, tmp
     table.run(ARCHIVE, SHORT)
     assert len(table.timeline.commits) == 2
     assert content(HoodieTable.open(table.base_path)) == rows
+
+
+def test_a_file_that_a_restore_took_back_is_never_seen_again(version, tmp_path):
+    table = written(tmp_path / "t", 5, **{"hoodie.write.table.version": version})
+    saved, last = table.timeline.commits[3], table.timeline.commits[-1]
+    path = next(stat.path for stat in table.state().commit_metadata(last).stats)
+    body = table.storage.read(path)
+    table.savepoint(saved.time)
+    table.run(Restore(saved.time))
+    table.delete_savepoint(saved.time)
+    for number in range(5, 10):
+        table.write(batch([(f"k{number}", "p", 1, number)]), "upsert", SMALL_BLOOM)
+    rows = content(table)
+    table.storage.create(path, body)  # a task that nobody knew of has written it since
+    assert f"{path} is left of {last.time}, which was taken back by a restore" in table.explain(ARCHIVE, SHORT).reason
+    table.run(ARCHIVE, SHORT)
+    assert content(HoodieTable.open(table.base_path)) == rows
+    table.storage.delete(path)
+    table.run(ARCHIVE, SHORT)
+    assert len(table.timeline.commits) == 2
+    assert content(HoodieTable.open(table.base_path)) == rows
+
+
+def test_a_rollback_of_version_6_stays_while_a_file_of_its_instant_is_there(tmp_path):
+    """It goes by a count of its own: archived before the commits around it, it would take with it what it said."""
+    table = written(tmp_path / "t", 2, **{"hoodie.write.table.version": "6"})
+    left = None
+    for number in range(5):
+        last = written_once(table, number)
+        if left is None:
+            left = next(stat.path for stat in table.state().commit_metadata(last).stats)
+            body = table.storage.read(left)
+        table.run(Rollback(last.time))
+    table.storage.create(left, body)
+    rows, rollbacks = content(table), table.timeline.completed(Action.ROLLBACK)
+    assert len(rollbacks) == 5
+    table.run(ARCHIVE, SHORT)
+    assert table.timeline.completed(Action.ROLLBACK) == rollbacks
+    for number in range(5, 10):
+        written_once(table, number)
+    table.run(ARCHIVE, SHORT)
+    assert "k5" in content(table)
+    assert {key: content(table)[key] for key in rows} == rows
+    table.storage.delete(left)
+    table.run(ARCHIVE, SHORT)
+    assert len(table.timeline.completed(Action.ROLLBACK)) == 2
+    assert len(table.timeline.commits) == 2
+
+
+def written_once(table, number):
+    table.write(batch([(f"k{number}", "p", 1, 10 + number)]), "upsert", SMALL_BLOOM)
+    return table.timeline.commits[-1]
+
+
+def test_a_commit_that_others_were_archived_after_conflicts_all_the_same(version, tmp_path):
+    """It was archived, and then newer ones by themselves: whoever looks for it must not end at the last file."""
+    table = written(tmp_path / "t", 8, **{"hoodie.write.table.version": version})
+    late = table.timeline.commits[1]
+    begun = table.state().before([late])
+    for first in (0, 2, 4):
+        archive(table, table.timeline.commits[:2])
+        assert table.timeline.commits[0].time > late.time, first
+    [found] = Window(begun, table.state()).commits
+    assert found.key == late.key
 
 
 def test_levels_of_the_history_are_merged_and_old_files_go(tmp_path):

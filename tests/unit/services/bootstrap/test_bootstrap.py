@@ -359,7 +359,11 @@ def test_source_files_are_cleaned_only_when_told(tmp_path, version):
     (source / "part=p1" / "notes.parquet").write_bytes(b"of somebody who works beside the table")
     expected, before = content(table), contents(source)
     retain = {"hoodie.clean.commits.retained": 1}
-    plan = table.explain(CLEAN, {**retain, "hoodie.cleaner.delete.bootstrap.base.file": True}).plan
+    decision = table.explain(CLEAN, {**retain, "hoodie.cleaner.delete.bootstrap.base.file": True})
+    plan = decision.plan
+    assert decision.deletion.files == len(plan.files) + len(plan.sources), "the caps count source files, too"
+    sizes = [len(body) for body, _ in before.values() if body.startswith(b"PAR1")]
+    assert decision.deletion.of_bytes == decision.facts["bytes_seen"] + sum(sizes)
     assert [file.path for file in plan.sources] == [f"file:{source}/part=p2/part-0.parquet"]
     state = table.state()
     body = encode_clean_plan(plan, table.base_path)

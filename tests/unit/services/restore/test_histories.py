@@ -13,6 +13,8 @@ from hoodie.errors import RollbackError, SavepointError
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
+pytestmark = pytest.mark.histories
+
 LOGS = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
 KEYS = {"a": "p", "b": "p", "c": "q"}
 STEPS = st.lists(

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from hoodie import CLEAN, COMPACTION, Restore
-from hoodie.errors import CorruptTableError, NoSavepointError, PendingInstantError, SavepointError
+from hoodie import CLEAN, COMPACTION, Restore, Rollback
+from hoodie.errors import (
+    CorruptTableError,
+    NoSavepointError,
+    PendingInstantError,
+    SavepointError,
+    UnsafeDeleteError,
+)
 from hoodie.formats import avro_file
 from hoodie.model.clean import CleanPlan
 from hoodie.model.restore import RestorePlan
@@ -202,7 +208,8 @@ def test_a_torn_plan(table, begun):
     with recoveries() as told:
         table.write(batch([("z", "p", 9, 9)]), "upsert", SMALL_BLOOM)
     assert any(".quarantine" in line and LATER in line for line in told)
-    assert table.storage.read(f".hoodie/.quarantine/{LATER}.restore.requested") == plan[: len(plan) // 2]
+    (kept,) = walk_files(table.storage, ".hoodie/.quarantine")
+    assert table.storage.read(kept.path) == plan[: len(plan) // 2]
     assert content(table) == {**rows, "z": ("p", 9, 9)}
     assert table.timeline.pending == ()
 
@@ -215,3 +222,23 @@ def test_plans_come_back_as_they_were():
     )
     with pytest.raises(Exception, match="digits only"):
         decode_restore_plan(hostile, "here")
+
+
+def test_a_log_that_others_share_is_seen_before_a_restore_has_begun(tmp_path):
+    """As one from before an upgrade of version 6, of a writer that appended: a restore that has begun could never end."""
+    table = create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": "MERGE_ON_READ"})
+    table.write(batch([("a", "p", 1, 1)]), "insert", SMALL_BLOOM)
+    table.write(batch([("a", "p", 2, 2)]), "upsert", SMALL_BLOOM)
+    saved = table.savepoint().instant
+    last = table.write(batch([("a", "p", 3, 3)]), "upsert", SMALL_BLOOM).instant
+    first, second = (tmp_path / "t" / log.path for log in table.file_slices()[0].log_files)
+    first.write_bytes(first.read_bytes() + second.read_bytes())
+    second.unlink()
+    commit = tmp_path / "t" / table.state().layout.path(last)
+    commit.write_bytes(commit.read_bytes().replace(second.name.encode(), first.name.encode()))
+    files = sorted(file.path for file in walk_files(table.storage, ""))
+    for service in (Restore(saved), Rollback(last.time)):
+        with pytest.raises(UnsafeDeleteError, match="it holds blocks of other instants"):
+            table.run(service)
+    assert table.timeline.pending == ()
+    assert sorted(file.path for file in walk_files(table.storage, "")) == files

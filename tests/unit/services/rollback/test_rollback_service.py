@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hoodie import CLEAN, COMPACTION, Rollback
+from hoodie import CLEAN, COMPACTION, LOG_COMPACTION, Rollback
 from hoodie.errors import RollbackError
+from hoodie.storage import walk_files
 from hoodie.timeline import Action, State
 from hoodie.transaction import instants
 from hoodie.transaction.recovery import recoveries
@@ -111,6 +112,34 @@ def test_what_was_begun_of_a_compaction_goes_and_its_plan_stays(tmp_path, versio
     assert content(made) == {"a": ("p", 1, 1)}
 
 
+@pytest.mark.parametrize(("kind", "version"), [(COMPACTION, "6"), (COMPACTION, "9"), (LOG_COMPACTION, "9")])
+def test_a_write_between_a_plan_and_its_completion_goes_before_what_the_plan_made(tmp_path, version, kind):
+    """The logs of the write stand on the base file of a compaction: that stays until they are gone."""
+    table = create(
+        tmp_path / "t", FakeClock(), **{"hoodie.write.table.version": version, "hoodie.table.type": "MERGE_ON_READ"}
+    )
+    table.write(batch([("a", "p", 1, 1), ("b", "p", 1, 1)]), "insert", LOGS)
+    table.write(batch([("a", "p", 2, 2)]), "upsert", LOGS)
+    table.write(batch([("a", "p", 3, 3)]), "upsert", LOGS)
+    threshold = {"hoodie.log.compaction.blocks.threshold": 2} if kind is LOG_COMPACTION else {}
+    planned = table.schedule(kind, threshold, force=kind is COMPACTION)
+    written = table.write(batch([("b", "p", 4, 4), ("c", "r", 4, 4)]), "upsert", LOGS).instant.time
+    table.run(kind, SMALL_BLOOM)
+    with pytest.raises(RollbackError, match=f"1 commit came after it, the last {written}"):
+        table.run(Rollback(planned))
+    table.run(Rollback(written))
+    rows = {"a": ("p", 3, 3), "b": ("p", 1, 1)}
+    assert content(table) == rows
+    assert table.diagnose().findings == ()
+    table.run(Rollback(planned))
+    assert content(table) == rows
+    assert table.timeline.pending == ()
+    table.write(batch([("b", "p", 5, 5)]), "upsert", LOGS)
+    table.schedule(COMPACTION, force=True)
+    table.run(COMPACTION, SMALL_BLOOM)
+    assert content(table) == {"a": ("p", 3, 3), "b": ("p", 5, 5)}
+
+
 def test_the_command(table, capsys):
     last = table.timeline.commits[-1].time
     flags = [f"--target-base-path={table.base_path}", f"--instant={last}"]
@@ -128,7 +157,8 @@ def test_a_torn_plan_of_a_rollback_is_moved_aside_and_told(table):
     instants.request(table.state(), LATER, Action.ROLLBACK, b"torn")
     with recoveries() as told:
         table.write(batch([("z", "p", 9, 9)]), "upsert", LOGS)
-    assert any(f"{LATER}.rollback.requested to .hoodie/.quarantine" in line for line in told)
-    assert table.storage.read(f".hoodie/.quarantine/{LATER}.rollback.requested") == b"torn"
+    (kept,) = walk_files(table.storage, ".hoodie/.quarantine")
+    assert any(f"{LATER}.rollback.requested to {kept.path}" in line for line in told)
+    assert table.storage.read(kept.path) == b"torn"
     assert content(table) == {**rows, "z": ("p", 9, 9)}
     assert table.timeline.pending == ()

@@ -6,11 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from hoodie import CLEAN, COMPACTION, Restore, Undelete
+from hoodie import CLEAN, COMPACTION, Restore, Rollback, Undelete
 from hoodie.errors import (
     ConfigError,
     CorruptTableError,
     HoodieError,
+    LockLostError,
     PendingInstantError,
     TimeTravelError,
     UndeleteError,
@@ -152,6 +153,16 @@ def test_the_audit_tells_what_was_put_back(tmp_path, clock):
     assert entry.done is not None
 
 
+@pytest.mark.parametrize("action", ["rollback", "restore"])
+def test_what_a_restore_or_a_rollback_deleted_is_gone_for_good_and_that_is_said(tmp_path, clock, action):
+    table, _ = cow(tmp_path / "t", clock)
+    saved = table.savepoint().instant
+    last = upsert(table, ("a", "p", 9, 9))
+    done = table.run(Rollback(last)).instant if action == "rollback" else table.run(Restore(saved)).result.start
+    with pytest.raises(UndeleteError, match=f"a {action}, which deletes files for good.*show audit --instant {done}"):
+        table.run(Undelete(done))
+
+
 def test_files_of_commits_that_a_restore_took_back_stay_aside(tmp_path, clock):
     table, times = cow(tmp_path / "t", clock)
     table.savepoint(times[1])
@@ -190,16 +201,46 @@ def test_a_group_whose_replacement_is_not_known_any_more_stays_aside(tmp_path, c
     assert table.explain(Undelete()).plan is None
 
 
-def test_another_file_of_the_name_is_not_touched(tmp_path, clock):
+@pytest.mark.parametrize("same_size", [False, True])
+def test_another_file_of_the_name_is_not_touched(tmp_path, clock, same_size):
     table, _ = cow(tmp_path / "t", clock)
     table.run(CLEAN, GRACE)
-    path = next(iter(table.explain(Undelete()).items)).path
-    table.storage.create(path, b"another")
+    item = next(iter(table.explain(Undelete()).items))
+    other = b"x" * (item.bytes if same_size else 7)
+    table.storage.create(item.path, other)
     decision = table.explain(Undelete())
     assert [(e["path"], e["reason"]) for e in decision.facts["stay_aside"]] == [
-        (path, "another file of that name is there")
+        (item.path, "another file of that name is there")
     ]
-    table.storage.delete(path)
+    assert table.run(Undelete()).files == 3
+    assert table.storage.read(item.path) == other
+    table.storage.delete(item.path)
+    assert table.run(Undelete()).files == 1
+
+
+def test_what_a_killed_undelete_left_in_both_places_is_put_back(tmp_path, clock):
+    table, _ = cow(tmp_path / "t", clock)
+    table.run(CLEAN, GRACE)
+    (aside,) = asides(table.storage)
+    info = next(aside.files(table.storage))
+    table.storage.create(aside.path_of(info), table.storage.read(info.path))
+    assert table.run(Undelete()).files == 4
+    assert asides(table.storage) == []
+
+
+def test_nothing_is_put_back_once_the_lock_is_lost(tmp_path, clock, monkeypatch):
+    table, _ = cow(tmp_path / "t", clock)
+    table.run(CLEAN, GRACE)
+    stopped = list(visible(table))
+
+    def lost():
+        raise LockLostError("The lock is lost", fix="run it again")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("hoodie.services.undelete.service.ensure_held", lost)
+        with pytest.raises(LockLostError):
+            table.run(Undelete())
+    assert sorted(visible(table)) == sorted(stopped)
     assert table.run(Undelete()).files == 4
 
 

@@ -28,12 +28,21 @@ def test_a_provider_goes_by_its_name_with_or_without_package(storage, name):
         assert storage.info(LOCK) is not None
 
 
-@pytest.mark.parametrize("name", ["Redis", "", "org.apache.hudi.aws.transaction.lock.DynamoDBBasedLockProvider"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Redis",
+        "",
+        "org.apache.hudi.aws.transaction.lock.DynamoDBBasedLockProvider",
+        f"{PACKAGE}HiveMetastoreBasedLockProvider",
+        "hivemetastorebasedlockprovider",
+    ],
+)
 def test_an_unknown_provider_is_an_error_before_anything_is_written(tmp_path, name):
     table = create(tmp_path / "t", FakeClock())
     with pytest.raises(
         ConfigError,
-        match=r"lock\.provider.*FileSystemBasedLockProvider, Storage.*, Zookeeper.*, InProcess",
+        match=r"lock\.provider.*FileSystemBasedLockProvider, Storage.*, Zookeeper.*, HiveMetastore.*, InProcess",
     ):
         table.write(batch([("a", "p", 1, 1)]), "insert", {"hoodie.write.lock.provider": name})
     assert len(table.timeline) == 0
@@ -76,3 +85,12 @@ def test_what_a_dead_writer_of_another_provider_left_is_in_nobodys_way(storage):
     storage.create(LOCK, json.dumps(entry).encode())
     with table_lock(storage, FakeClock(), "clean", locking(provider="InProcessLockProvider")):
         pass
+
+
+@pytest.mark.parametrize(
+    "option", ["zookeeper__lock_key", "zookeeper__url", "hivemetastore__table", "hivemetastore__database"]
+)
+@pytest.mark.parametrize("value", ["", "  "])
+def test_a_lock_without_a_name_is_refused(option, value):
+    with pytest.raises(ConfigError, match="not empty"):
+        locking(**{option: value})

@@ -9,7 +9,7 @@ import pytest
 
 import hoodie.table
 import hudi_services.ingest.run
-from hoodie import CLEAN, HoodieTable
+from hoodie import ARCHIVE, CLEAN, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.errors import CorruptTableError, MissingFileError, NotCommittedError, PendingInstantError
 from hoodie.storage import LocalStorage, walk_files
@@ -191,6 +191,25 @@ def test_an_archived_checkpoint_is_found(feed):
     assert len(next(iter(checkpoint(state(feed)).sources.values()))) == 2
     assert feed.run().instant is None
     assert feed.run(start_fresh=True).files_read == 2
+
+
+@pytest.mark.parametrize("version", ["9", "6"])
+def test_a_run_goes_on_from_a_checkpoint_that_was_archived(feed, version):
+    """Others wrote every commit that an archival left on the timeline. `bulk_insert` shows a file that is loaded twice."""
+    given = {"operation": "bulk_insert", "options": {"hoodie.write.table.version": version}}
+    for name, rows in (("1.parquet", FIRST), ("2.parquet", SECOND)):
+        feed.land(name, rows)
+        feed.run(**given)
+    for number in range(4):
+        feed.open().write(batch([(f"x{number}", "p", 1, 1)]), "insert", SMALL_BLOOM)
+    short = {"hoodie.keep.min.commits": 2, "hoodie.keep.max.commits": 3, "hoodie.clean.commits.retained": 1}
+    assert feed.open().run(ARCHIVE, short).instants == 4
+    assert len(feed.open().timeline.commits) == 2
+    assert feed.run(**given).instant is None
+    feed.land("3.parquet", batch([("e", "q", 1, 1)]))
+    assert feed.run(**given).files_read == 1
+    assert feed.run(**given).instant is None
+    assert keys_with_repeats(feed) == ["a", "b", "c", "d", "e", "x0", "x1", "x2", "x3"]
 
 
 def test_an_archive_without_a_checkpoint_is_a_table_that_was_never_loaded(feed):

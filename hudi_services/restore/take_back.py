@@ -27,7 +27,7 @@ class TookBack(Protocol):
 class TakesBack(Service[Any, Any], Protocol):
     """A service that deletes what instants wrote, which nobody can bring back. Its runs end in a `TookBack`."""
 
-    def agreed(self, plan: Any) -> TakesBack:
+    def agreed(self, decision: Decision[Any]) -> TakesBack:
         """The service that takes back what somebody has agreed to, and no more."""
         ...
 
@@ -53,6 +53,6 @@ class TakeBackTask:
     def work(self, engine: Engine) -> Work:
         return Work(0, "files are deleted, no row is read")
 
-    def confirmed(self, plan: Any) -> TakeBackTask:
+    def confirmed(self, decision: Decision[Any]) -> TakeBackTask:
         """The task that does what was agreed to, and no more."""
-        return replace(self, service=self.service.agreed(plan))
+        return replace(self, service=self.service.agreed(decision))

@@ -1,4 +1,4 @@
-"""Logs that no new compaction takes, and what they wait for. Pure but for the plans of pending services."""
+"""Logs that no new compaction, or log compaction, takes, and what they wait for. Pure but for the plans of pending services."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ from hoodie.services.blockers import Hold
 from hoodie.timeline import Action, Instant
 from hoodie.view import TableView
 
+_OF_EARLIER = (Action.COMPACTION, Action.LOG_COMPACTION)  # their plans take what was logged before them
 
-def holds_of_plans(view: TableView) -> Iterator[Hold]:
-    """Pending plans that have taken groups into which others have logged since. Raises CorruptTableError for a torn plan."""
-    taken = {**view.busy.clustering, **view.busy.compacting}
+
+def holds_of_plans(view: TableView, *, of_logs: bool = False) -> Iterator[Hold]:
+    """Pending plans that have taken groups into which others have logged since; with `of_logs` those of log compactions, too.
+
+    Raises CorruptTableError for a torn plan.
+    """
+    taken = {**(view.busy.log_compacting if of_logs else {}), **view.busy.clustering, **view.busy.compacting}
     for holder, logs in _by_holder(view.slices, taken).items():
         yield Hold(holder, _logs(logs), "which takes their file groups and not them")
 
@@ -29,9 +34,7 @@ def _by_holder(slices: Iterable[FileSlice], held: Mapping[GroupId, Instant]) -> 
     for file_slice in slices if held else ():
         holder = held.get(file_slice.group)
         if holder is not None:
-            logs = [
-                log for log in file_slice.log_files if holder.action is not Action.COMPACTION or log.time >= holder.time
-            ]
+            logs = [log for log in file_slice.log_files if holder.action not in _OF_EARLIER or log.time >= holder.time]
             if logs:
                 found.setdefault(holder, []).extend(logs)
     return found

@@ -1,0 +1,1 @@
+"""The service `restore`: its entry, and what it does when it is called; and what a rollback by hand is made of."""

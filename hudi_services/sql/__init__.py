@@ -1,0 +1,1 @@
+"""The command `sql`: statements on the tables of a warehouse."""

@@ -1,0 +1,74 @@
+"""The command `sql`: runs statements on the tables of a warehouse, and prints what they give."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from hoodie.errors import ArgumentError
+from hudi_services.commandline.flags import CONTEXT, json_flag, verbose_flag, with_examples
+from hudi_services.commandline.properties import merged_options
+
+
+def _sql(
+    warehouse: str,
+    execute: str | None,
+    file: str | None,
+    props: str | None,
+    conf: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    if execute is not None and file is not None:
+        raise click.UsageError("-e contradicts -f: keep one")
+    text = execute if execute is not None else _read(file)
+    from hoodie.sql import connect  # loads Arrow and DuckDB
+    from hudi_services.sql.output import print_json, print_table
+
+    with connect(warehouse, options=merged_options(props, conf)) as connection:
+        last = None
+        for result in connection.run(text):
+            if result.message is not None:
+                click.echo(result.message, err=True)
+            else:
+                if not as_json:
+                    print_table(result)
+                last = result
+        if as_json and last is not None:
+            print_json(last)
+
+
+def _read(file: str | None) -> str:
+    if file is None or file == "-":
+        if file is None and sys.stdin.isatty():
+            raise click.UsageError("say what is run: -e 'STATEMENTS', -f FILE, or statements on standard input")
+        return sys.stdin.read()
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ArgumentError(f"The file {file} is no text of UTF-8", found=str(error), fix="save it as UTF-8") from error
+
+
+sql = click.Command(
+    "sql",
+    callback=_sql,
+    params=[
+        click.Option(["--warehouse"], required=True, metavar="DIR", help="Folder or URL of the tables."),
+        click.Option(["-e", "--execute"], metavar="STATEMENTS", help="Statements, with semicolons between them."),
+        click.Option(["-f", "--file"], metavar="FILE", help="A file of statements; - is standard input."),
+        click.Option(["--props"], help="Properties file of hoodie.* options, a path or URL."),
+        click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable."),
+        json_flag("Print the rows of the last query, one JSON object a line, and nothing else on standard output."),
+        verbose_flag(),
+    ],
+    help="Run SQL on the tables of a warehouse: queries, CREATE TABLE, INSERT, UPDATE, DELETE, MERGE INTO. Each statement that "
+    "changes a table is one commit. DuckDB runs the queries; needs no Spark.",
+    epilog=with_examples(
+        (
+            'hudi-services sql --warehouse /data/lake -e "SELECT count(*) FROM orders"',
+            "hudi-services sql --warehouse /data/lake -f nightly.sql --json",
+        )
+    ),
+    context_settings=CONTEXT,
+)

@@ -1,0 +1,71 @@
+"""Rows of a query for people and for programs."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import sys
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from hoodie.sql import Result
+
+_ROWS = 1_000
+"""Rows that are printed for people."""
+_WIDE = 10_000  # characters a line where nobody looks at it in a window
+
+
+def print_json(result: Result) -> None:
+    """One JSON object a row."""
+    names = result.table.column_names
+    for row in result:
+        click.echo(json.dumps(dict(zip(names, map(plain, row), strict=True)), ensure_ascii=False))
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: times as text in ISO 8601, bytes in base64, decimals as numbers where no digit is lost, else as
+    text, as are the numbers that JSON does not have."""
+    if isinstance(value, Decimal):
+        if value == value.to_integral_value():
+            return int(value)
+        return float(value) if Decimal(repr(float(value))) == value else str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return str(value)
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, dict):
+        return {str(name): plain(each) for name, each in value.items()}
+    if isinstance(value, list):
+        if value and all(isinstance(each, tuple) for each in value):  # a map
+            return {str(key): plain(each) for key, each in value}
+        return [plain(each) for each in value]
+    return value
+
+
+def _word(value: Any) -> str:
+    return "NULL" if value is None else str(value)
+
+
+def print_table(result: Result) -> None:
+    """The first rows in columns, and how many there are."""
+    told = Table()
+    for name in result.table.column_names:
+        told.add_column(Text(name))
+    rows = result.table.slice(0, _ROWS)
+    for row in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+        told.add_row(*(Text(_word(value)) for value in row))
+    wide = None if sys.stdout.isatty() else _WIDE
+    Console(width=wide).print(told)
+    if len(result) > _ROWS:
+        click.echo(f"{_ROWS} of {len(result):,} rows; --json prints all", err=True)

@@ -1,0 +1,274 @@
+"""Hudi's metadata table against what the storage lists and the timeline says: its readers list files by it alone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from hoodie.display import counted
+from hoodie.doctor import catalogue
+from hoodie.doctor.checks import files
+from hoodie.doctor.facts import Facts
+from hoodie.doctor.finding import Finding
+from hoodie.errors import HoodieError
+from hoodie.model.files import BaseFile, LogFile
+from hoodie.model.names import METADATA_TABLE, is_data_file
+from hoodie.model.time import Time
+from hoodie.storage import FileInfo, join
+from hoodie.timeline import WRITE_ACTIONS, Action
+from hoodie.timeline.codecs.clean import decode_clean_result
+from hoodie.view.files import PartitionFiles, parse_partition, sizes_by_path
+from hoodie.view.log_blocks import blocks_of, counting
+from hoodie.view.metadata_table import FILES, MetadataListing
+from hoodie.view.replaced import replaced_groups
+from hoodie.view.slices import file_groups, latest_slices
+
+_FIX = (
+    "run `hudi-services doctor --fix`, or any change of the table by this library: the metadata table is switched off, and "
+    "Hudi's next write makes it anew"
+)
+_NO_HURRY = (
+    "nothing for current rows; the metadata table is made anew after the next change of the table by this library"
+)
+
+
+def metadata_table(facts: Facts) -> Iterator[Finding]:
+    """Whether it can be read, knows the last commits, and names the files that are there, with their sizes. Nothing is asked of
+    one that readers are not told to use."""
+    found = facts.metadata
+    if FILES not in facts.state.properties.metadata_partitions:
+        return
+    if found is None:
+        yield catalogue.METADATA_GONE.found(
+            "hoodie.properties names a metadata table that is not there: readers of Hudi 1.x list the storage instead",
+            _FIX,
+            path=METADATA_TABLE,
+        )
+    elif isinstance(found, HoodieError):
+        yield catalogue.METADATA_UNREADABLE.found(
+            "the metadata table cannot be read, and Hudi's readers list files by it alone",
+            _FIX,
+            found=" ".join(str(found.found or found.what).split()),
+            path=METADATA_TABLE,
+        )
+    else:
+        yield from _behind(facts, found)
+        sides = _Sides(facts, found)
+        yield from _not_named(sides)
+        yield from _not_there(sides)
+        yield from _other_sizes(sides)
+
+
+def _behind(facts: Facts, listing: MetadataListing) -> Iterator[Finding]:
+    """Hudi's writers tell it first, and then the timeline."""
+    if listing.last is None:  # made from a listing, and nothing written since
+        return
+    later = [i for i in facts.state.timeline.completed(*WRITE_ACTIONS, Action.CLEAN) if i.time > listing.last]
+    if later:
+        yield catalogue.METADATA_BEHIND.found(
+            "the metadata table does not know of the last instants of the table: readers miss what they wrote",
+            _FIX,
+            found=f"it ends with {listing.last}; {counted(len(later), 'instant')} later, the last one {later[-1]}",
+            path=METADATA_TABLE,
+            instant=later[0].time,
+        )
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """What both sides say. Files that are told elsewhere, or that count for nobody, are left out."""
+
+    facts: Facts
+    listing: MetadataListing
+
+    @cached_property
+    def named(self) -> list[PartitionFiles]:
+        """Files of the metadata table, as a listing of the storage would give them. Names that are none are not among them."""
+        by_partition: defaultdict[str, list[FileInfo]] = defaultdict(list)
+        columns = (self.listing.files[name].to_pylist() for name in ("partition", "name", "size"))
+        for partition, name, size in zip(*columns, strict=True):
+            by_partition[partition].append(FileInfo(join(partition, name), size, 0))
+        return [parse_partition(partition, found) for partition, found in sorted(by_partition.items())]
+
+    @cached_property
+    def strange(self) -> list[str]:
+        """Paths in the metadata table that lead elsewhere, or whose names are not those of data files."""
+        pairs = zip(self.listing.files["partition"].to_pylist(), self.listing.files["name"].to_pylist(), strict=True)
+        return sorted(f"{partition}/{name}" for partition, name in pairs if "/" in name or not is_data_file(name))
+
+    @cached_property
+    def sizes(self) -> Mapping[str, int]:
+        return sizes_by_path(self.named)
+
+    @cached_property
+    def current(self) -> frozenset[str]:
+        """Paths of the slices that readers take for the newest, by either side."""
+        state = self.facts.state
+        theirs = latest_slices(file_groups(self.named, state), replaced_groups(state))
+        return frozenset(path for each in (*self.facts.slices, *theirs) for path in each.paths)
+
+    @cached_property
+    def elsewhere(self) -> frozenset[str | None]:
+        """Paths that other checks tell: what is lost, and what is nobody's."""
+        return frozenset(each.path for check in (files.missing, files.orphans) for each in check(self.facts))
+
+    @cached_property
+    def begun(self) -> frozenset[Action]:
+        """What was begun and deletes files: it tells the metadata table when it is done."""
+        return frozenset(i.action for i in self.facts.state.timeline.pending)
+
+    @cached_property
+    def written(self) -> Mapping[str, int]:
+        """Paths that commits of the active timeline name, and the largest size (bytes) that they say; 0 where they say none."""
+        sizes: defaultdict[str, int] = defaultdict(int)
+        for commit in self.facts.commits.values():
+            for stat in commit.stats:
+                sizes[stat.path] = max(sizes[stat.path], stat.file_size)
+        return sizes
+
+    @cached_property
+    def cleaned(self) -> frozenset[str]:
+        """Paths that completed cleans of the active timeline have removed."""
+        state = self.facts.state
+        cleans = [decode_clean_result(state.body(i), state.where(i)) for i in state.timeline.completed(Action.CLEAN)]
+        return frozenset(join(part, name) for each in cleans for part, names in each.deleted.items() for name in names)
+
+    def committed(self, file: BaseFile | LogFile) -> bool:
+        time = _time(file)
+        return time not in self.facts.torn and self.facts.state.timeline.is_committed(time)
+
+    def holds_rows(self, file: BaseFile | LogFile) -> bool:
+        """Whether something in it was committed. In version 6 the name of a log does not tell, nor whether it has more than the
+        command block of a rollback."""
+        if isinstance(file, BaseFile) or self.facts.state.layout.logs_tell_writer or file.path in self.written:
+            return True
+        try:
+            return bool(counting(blocks_of(self.facts.storage, file), self.facts.state.timeline))
+        except HoodieError:  # told by others
+            return False
+
+
+def _not_named(sides: _Sides) -> Iterator[Finding]:
+    facts = sides.facts
+    for each in facts.files:
+        if not each.has_metafile and each.partition not in facts.written:
+            continue
+        lacking = [
+            file
+            for file in each.files
+            if file.path not in sides.sizes
+            and file.path not in sides.elsewhere
+            and sides.committed(file)
+            and sides.holds_rows(file)
+        ]
+        current = [file for file in lacking if file.path in sides.current]
+        if current and each.partition not in sides.listing.partitions:
+            yield _partition_not_named(facts, each.partition, current)
+            continue
+        for file in lacking:
+            if file.path in sides.current:
+                what = "the metadata table does not name a committed file: Hudi's readers miss its rows"
+                yield _of_file(catalogue.METADATA_MISSING, file, what)
+            else:
+                what = "the metadata table does not name an older file that is there: queries of the past miss it"
+                yield _of_file(catalogue.METADATA_OLD_FILE, file, what, remedy=_NO_HURRY)
+
+
+def _partition_not_named(facts: Facts, partition: str, current: list[BaseFile | LogFile]) -> Finding:
+    known = partition in facts.written
+    return (catalogue.METADATA_PARTITION if known else catalogue.METADATA_UNKNOWN_PARTITION).found(
+        f"the metadata table does not name partition {partition!r}: Hudi's readers miss its rows"
+        if known
+        else f"neither the metadata table nor a commit of the timeline names partition {partition!r}: readers that list the "
+        "storage have its rows, others do not",
+        _FIX
+        if known
+        else "if it is a copy, move it out of the table; if it is the table's, make any change of the table",
+        found=counted(len(current), "current file"),
+        path=partition or ".",
+        bytes=sum(file.info.size for file in current),
+    )
+
+
+def _not_there(sides: _Sides) -> Iterator[Finding]:
+    """The metadata table may be the last that knows of a file, so only one that a clean has removed is held against it."""
+    for path in sides.strange:
+        yield catalogue.METADATA_EXTRA.found(
+            "the metadata table names what no file of a table is called", _FIX, found="nothing was opened", path=path
+        )
+    if sides.begun & {Action.ROLLBACK, Action.RESTORE}:
+        return
+    there = {each.partition for each in sides.facts.files if each.files}
+    for each in sides.named:
+        lost = [
+            file
+            for file in each.files
+            if file.path not in sides.facts.sizes and file.path not in sides.elsewhere and sides.committed(file)
+        ]
+        current = [file for file in lost if file.path in sides.current]
+        unexplained = [file for file in current if file.path not in sides.cleaned] if current else []
+        if unexplained and each.partition not in there:
+            yield _missing(
+                each.partition or ".",
+                f"{counted(len(unexplained), 'current file')} of a partition of which nothing is left",
+            )
+        else:
+            yield from (_missing(file.path, "a current file", file) for file in unexplained)
+        for file in lost:
+            if file.path in sides.current and file.path in sides.cleaned:
+                what = "the metadata table names a file that a clean has removed: Hudi's readers fail"
+                yield _of_file(catalogue.METADATA_EXTRA, file, what)
+            elif file.path not in sides.current and Action.CLEAN not in sides.begun:
+                what = "the metadata table names an older file that is not there: queries of the past fail"
+                yield _of_file(catalogue.METADATA_OLD_FILE, file, what, remedy=_NO_HURRY)
+
+
+def _missing(path: str, what: str, file: BaseFile | LogFile | None = None) -> Finding:
+    return catalogue.MISSING_FILE.found(
+        f"the metadata table names {what}, and it is not there",
+        "restore it from a copy of the table; the metadata table is switched off by the next change of the table, and then "
+        "readers that list the storage take older rows for current",
+        path=path,
+        instant=_time(file) if file is not None else None,
+        bytes=file.info.size if file is not None else 0,
+    )
+
+
+def _other_sizes(sides: _Sides) -> Iterator[Finding]:
+    """Where the commit, or nobody else, says what the metadata table says, it is the file that is wrong."""
+    appended = not sides.facts.state.layout.logs_tell_writer and bool(sides.begun)
+    for each in sides.named:
+        for file in each.files:
+            size = sides.facts.sizes.get(file.path)
+            if size is None or size == file.info.size or not sides.committed(file):
+                continue
+            if appended and isinstance(file, LogFile) and size > file.info.size:
+                continue  # in version 6 a write may append to a log of others, and tells when it is done
+            found = f"{size:,} bytes, where the metadata table says {file.info.size:,}"
+            if sides.written.get(file.path) != size:
+                yield catalogue.FILE_SIZE.found(
+                    "a file has not the size with which it was committed: it was cut short, or replaced",
+                    "restore it from a copy of the table; a table with a savepoint can be taken back to it "
+                    "(`hudi-services restore`)",
+                    found=found,
+                    path=file.path,
+                    instant=_time(file),
+                    bytes=size,
+                )
+            else:
+                what = (
+                    "a file has another size than the metadata table says: Hudi's readers read as many bytes as it says"
+                )
+                yield _of_file(catalogue.METADATA_SIZE, file, what, found)
+
+
+def _of_file(
+    check: catalogue.Check, file: BaseFile | LogFile, what: str, found: str | None = None, remedy: str = _FIX
+) -> Finding:
+    return check.found(what, remedy, found=found, path=file.path, instant=_time(file), bytes=file.info.size)
+
+
+def _time(file: BaseFile | LogFile) -> Time:
+    return file.instant if isinstance(file, BaseFile) else file.time

@@ -1,0 +1,159 @@
+"""Checks of record keys: those that stand more than once, logs laid over. Keys beyond a limit wait in local files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.doctor import catalogue
+from hoodie.doctor.facts import Facts
+from hoodie.doctor.finding import Finding
+from hoodie.errors import CorruptFileError, HoodieError, MissingFileError
+from hoodie.formats.murmur import murmur2
+from hoodie.merge.spill import Spill
+from hoodie.model.files import FileSlice
+from hoodie.model.meta_columns import RECORD_KEY
+from hoodie.read.execute import ReadSlice
+from hoodie.read.plan import plan_read
+from hoodie.read.query import Query
+
+_HELD = 256 * 1024 * 1024  # bytes of keys in memory; of more a pile at a time
+_PILES = 64
+_TOLD = 3  # keys of a finding, and file groups of a key
+_KEYS = pa.schema([("partition", pa.int32()), ("slice", pa.int32()), ("key", pa.string())])
+
+
+def duplicates(facts: Facts) -> Iterator[Finding]:
+    """Keys that stand more than once in a partition; in the table, where the index of its writers is global."""
+    if facts.state.properties.virtual_keys or not facts.state.properties.record_key_fields:
+        return
+    partitions = sorted({each.partition for each in facts.slices})
+    together = facts.global_index and len(partitions) > 1
+    for some in [partitions] if together else [[each] for each in partitions]:
+        try:
+            yield from _told(_doubled(facts, some))
+        except (MissingFileError, CorruptFileError):  # told by name
+            continue
+        except HoodieError as error:
+            yield catalogue.UNCHECKED.found(
+                "the keys of the table cannot be read"
+                if together
+                else f"the keys of partition {some[0]!r} cannot be read",
+                error.fix or "see what else was found",
+                found=str(error),
+            )
+
+
+@dataclass
+class _Doubled:
+    """Keys that stand more than once in one place: how many, the first ones, and the slices of the first one."""
+
+    partition: str | None  # None: in several partitions
+    count: int = 0
+    first: tuple[str, ...] = ()
+    slices: tuple[FileSlice, ...] = ()
+
+    def add(self, rows: pa.Table, keys: pa.ChunkedArray, slices: Sequence[FileSlice]) -> None:
+        """More `keys`, all distinct, of the `rows` of a pile."""
+        self.count += len(keys)
+        least = pc.select_k_unstable(keys, min(_TOLD, len(keys)), [("", "ascending")])
+        self.first = tuple(sorted({*self.first, *keys.take(least).to_pylist()})[:_TOLD])
+        holders = rows.filter(pc.equal(rows["key"], self.first[0]))["slice"].unique().to_pylist()
+        if holders:
+            self.slices = tuple(slices[place] for place in holders)
+
+    @property
+    def found(self) -> str:
+        named = ", ".join(repr(key) for key in self.first)
+        groups = ", ".join(each.file_id for each in self.slices[:_TOLD])
+        more = " …" if len(self.slices) > _TOLD else ""
+        of = f"file group{'s' if len(self.slices) > 1 else ''} {groups}{more}"
+        return f"{self.count:,} keys: {named}{' …' if self.count > len(self.first) else ''}; {self.first[0]!r} in {of}"
+
+
+def _told(doubled: Iterable[_Doubled]) -> Iterator[Finding]:
+    for each in doubled:
+        if each.partition is None:
+            parts = sorted({s.partition for s in each.slices})
+            yield catalogue.KEYS_IN_PARTITIONS.found(
+                "keys stand in several partitions, and the table's index is global",
+                "keep one row of each: delete it in the other partitions; see which writers use another index",
+                found=f"{each.found} of partitions {', '.join(map(repr, parts[:_TOLD]))}",
+                bytes=sum(s.size for s in each.slices),
+            )
+        else:
+            yield catalogue.DUPLICATE_KEYS.found(
+                f"keys stand more than once in partition {each.partition!r}",
+                "delete these keys and write the row of each once more; see which writers add rows by `insert` or `bulk_insert` "
+                "alone",
+                found=each.found,
+                path=each.partition,
+                bytes=sum(s.size for s in each.slices),
+            )
+
+
+def _doubled(facts: Facts, partitions: Sequence[str]) -> list[_Doubled]:
+    """Of these partitions, each for itself and, where they are several, all together."""
+    plan = plan_read(facts.state, Query([RECORD_KEY], partitions=tuple(partitions)))
+    read, number = ReadSlice(facts.storage, plan.of_slice), {name: place for place, name in enumerate(partitions)}
+    each, across = [_Doubled(name) for name in partitions], _Doubled(None)
+    rows = (
+        pa.table(
+            [
+                pa.repeat(pa.scalar(number[of.partition], pa.int32()), batch.num_rows),
+                pa.repeat(pa.scalar(place, pa.int32()), batch.num_rows),
+                batch[RECORD_KEY].cast(pa.string()),
+            ],
+            schema=_KEYS,
+        )
+        for place, of in enumerate(plan.slices)
+        for batch in read.batches(of)
+    )
+    for pile in _piles(rows):
+        counts = pile.group_by(["partition", "key"]).aggregate([([], "count_all")])
+        twice = counts.filter(pc.greater(counts["count_all"], 1))
+        for partition in twice["partition"].unique().to_pylist():
+            here = pile.filter(pc.equal(pile["partition"], partition))
+            each[partition].add(here, twice.filter(pc.equal(twice["partition"], partition))["key"], plan.slices)
+        if len(partitions) > 1:
+            places = counts.group_by("key").aggregate([([], "count_all")])
+            several = places.filter(pc.greater(places["count_all"], 1))["key"]
+            if len(several):
+                across.add(pile, several, plan.slices)
+    return [found for found in (*each, across) if found.count]
+
+
+def _piles(rows: Iterable[pa.Table], limit: int = _HELD) -> Iterator[pa.Table]:
+    """The rows so that those of one key come together: all at once, or, where they are more than `limit` bytes, in piles by the
+    hash of the key."""
+    held: list[pa.Table] = []
+    size = 0
+    with Spill(_KEYS, "") as spill:
+        spilled = False
+        for batch in rows:
+            held.append(batch)
+            size += batch.nbytes
+            if size > limit:
+                _spill(spill, held)
+                held, size, spilled = [], 0, True
+        if not spilled:
+            yield pa.concat_tables([_KEYS.empty_table(), *held])
+            return
+        _spill(spill, held)
+        for pile in range(_PILES):
+            yield spill.read(pile)
+
+
+def _spill(spill: Spill, held: Collection[pa.Table]) -> None:
+    rows = pa.concat_tables([_KEYS.empty_table(), *held]).combine_chunks()
+    piles = murmur2(rows["key"], 0) % np.uint32(_PILES)
+    order = np.argsort(piles, kind="stable")
+    bounds = np.searchsorted(piles[order], np.arange(_PILES + 1))
+    ordered = rows.take(pa.array(order))
+    for pile in range(_PILES):
+        if bounds[pile] < bounds[pile + 1]:
+            spill.write(pile, ordered.slice(bounds[pile], bounds[pile + 1] - bounds[pile]))

@@ -1,0 +1,116 @@
+"""Whether readers can bring base files to the table's schema, told by footers: columns, types, and least and greatest values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hoodie.doctor import catalogue
+from hoodie.doctor.facts import Facts
+from hoodie.doctor.finding import Finding
+from hoodie.errors import CorruptFileError, MissingFileError, SchemaConflictError
+from hoodie.formats.base_file import BaseFileReader
+from hoodie.model.files import BaseFile
+from hoodie.model.meta_columns import META_COLUMNS, RECORD_KEY
+from hoodie.model.names import METADATA_BOOTSTRAP
+from hoodie.schema import conform, top_level
+from hoodie.storage import Storage
+from hoodie.view.table_schema import table_schema
+
+_READERS = 16
+
+
+def schemas(facts: Facts) -> Iterator[Finding]:
+    """Of the base files of current slices."""
+    schema = table_schema(facts.state)
+    if schema is None:
+        return
+    properties = facts.state.properties
+    absent = top_level(properties.partition_fields) if properties.drops_partition_columns else ()
+    columns = [field for field in schema if field.name not in absent]
+    needed = () if properties.virtual_keys else (RECORD_KEY,)
+    bases = [s.base_file for s in facts.slices if s.base_file and s.base_file.instant != METADATA_BOOTSTRAP]
+    unread: dict[str, int] = {}
+    with ThreadPoolExecutor(_READERS) as pool:
+        look = partial(_looked_at, facts.storage, pa.schema(columns), needed)
+        for file, seen in zip(bases, pool.map(look, bases), strict=True):
+            if seen.flaws:
+                yield catalogue.SCHEMA.found(
+                    "a base file cannot be brought to the table's schema: who reads these columns fails, or takes them for null",
+                    "see which writer made it, and write its rows again in the table's types; or restore the file from a copy",
+                    found="; ".join(seen.flaws),
+                    path=file.path,
+                    instant=file.instant,
+                    bytes=file.size,
+                )
+            for name in set(seen.columns).difference(schema.names, META_COLUMNS):
+                unread[name] = unread.get(name, 0) + 1
+    if unread:
+        yield catalogue.UNREAD_COLUMNS.found(
+            "files have columns that the table's schema does not have: nobody reads them",
+            "nothing, if they were dropped; else write with a schema that has them",
+            found=", ".join(f"{name!r} in {count:,}" for name, count in sorted(unread.items())),
+        )
+
+
+@dataclass(frozen=True)
+class _Seen:
+    columns: tuple[str, ...] = ()
+    flaws: tuple[str, ...] = ()
+
+
+def _looked_at(storage: Storage, schema: pa.Schema, needed: tuple[str, ...], file: BaseFile) -> _Seen:
+    try:
+        with BaseFileReader(storage, file.path) as reader:
+            names = reader.schema.names
+            flaws = [f"no column {name!r}" for name in needed if name not in names]
+            if reader.rows:
+                footer = pq.ParquetFile(reader.source).metadata
+                flaws += [flaw for field in schema if (flaw := _flaw(reader.schema, footer, field)) is not None]
+    except (
+        CorruptFileError,
+        MissingFileError,
+        FileNotFoundError,
+        pa.ArrowException,
+    ):  # told by others, or cleaned meanwhile
+        return _Seen()
+    return _Seen(tuple(names), tuple(flaws))
+
+
+def _flaw(stored: pa.Schema, footer: pq.FileMetaData, field: pa.Field) -> str | None:
+    """What keeps a column from being read, by what a reader does to it: here to its least and greatest values."""
+    place = stored.get_field_index(field.name)
+    if place < 0:
+        return None if field.nullable else f"no column {field.name!r}, which may not be null in the table"
+    sample, nulls = _sample(stored.field(place), footer)
+    if nulls and not field.nullable:
+        return f"column {field.name!r} has {nulls:,} nulls, and may not be null in the table"
+    try:
+        conform(pa.table({field.name: sample}), pa.schema([field]))
+    except SchemaConflictError as error:
+        return (
+            f"column {field.name!r} is {stored.field(place).type}, which does not become {field.type} ({error.found})"
+        )
+    return None
+
+
+def _sample(field: pa.Field, footer: pq.FileMetaData) -> tuple[pa.Array, int]:
+    """The least and greatest values of a column, none where the footer does not say them, and how many nulls it has."""
+    empty, values, nulls = pa.array([], field.type), [], 0
+    for group in (footer.row_group(number) for number in range(footer.num_row_groups)):
+        columns = [group.column(place) for place in range(group.num_columns)]
+        found = next((each for each in columns if each.path_in_schema == field.name), None)  # none for nested ones
+        if found is None or found.statistics is None:
+            return empty, nulls
+        nulls += found.statistics.null_count or 0 if found.statistics.has_null_count else 0
+        if found.statistics.has_min_max:
+            values += [found.statistics.min, found.statistics.max]
+    try:
+        return pa.array(values, field.type), nulls
+    except (pa.ArrowException, TypeError, ValueError):  # of a type whose statistics Arrow gives in another
+        return empty, nulls

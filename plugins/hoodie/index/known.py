@@ -1,0 +1,49 @@
+"""What an insert does with rows whose keys the table has, where it is to ask (`hoodie.datasource.insert.dup.policy`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.errors import KnownKeyError
+from hoodie.index.base import Index
+from hoodie.index.tagging import Tagged
+from hoodie.model.files import FileSlice
+from hoodie.model.internal_columns import GROUP
+from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
+from hoodie.view import TableState
+
+
+@dataclass(frozen=True)
+class UnknownOnly:
+    """Leaves out the rows whose keys `index` finds in their partition; with `fails` it takes none. Rows of one key may come more
+    than once."""
+
+    index: Index
+    fails: bool
+
+    def stored_keys(self, state: TableState, slices: Sequence[FileSlice], parallelism: int) -> Sequence[object]:
+        return self.index.stored_keys(state, slices, parallelism)
+
+    def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:
+        """Rows whose keys are stored are nowhere in what is given. Raises KnownKeyError."""
+        every = Tagged.nowhere(incoming.num_rows)
+        if stored is None or not stored.num_rows or not incoming.num_rows:
+            return every
+        partitions = pa.array(list(partition_of_group), pa.string()).take(stored[GROUP].combine_chunks())
+        keys = pc.binary_join_element_wise(partitions, stored[RECORD_KEY], "\0")
+        asked = pc.binary_join_element_wise(incoming[PARTITION_PATH], incoming[RECORD_KEY], "\0")
+        known = np.asarray(pc.is_in(asked, value_set=keys.combine_chunks()).combine_chunks())
+        if self.fails and known.any():
+            place = int(np.flatnonzero(known)[0])
+            key, partition = (incoming[name][place].as_py() for name in (RECORD_KEY, PARTITION_PATH))
+            raise KnownKeyError(
+                f"A row to insert has a key that the table has already: {key!r:.200} in partition {partition!r:.200}",
+                found="hoodie.datasource.insert.dup.policy=fail",
+                fix="nothing was written; write by upsert, or leave such rows out by hoodie.datasource.insert.dup.policy=drop",
+            )
+        return Tagged(every.rows, every.groups, every.positions, every.new[~known])

@@ -1,0 +1,32 @@
+"""Comments of columns in an Avro schema, which Arrow's do not have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+def documented(schema: str, docs: Mapping[str, str]) -> str:
+    """The Avro schema (JSON) with these comments by dotted name: `a.b`, `a.element.b`, `a.value.b`."""
+    if not docs:
+        return schema
+    parsed = json.loads(schema)
+    _document(parsed, docs, "")
+    return json.dumps(parsed, separators=(",", ":"))
+
+
+def _document(avro: Any, docs: Mapping[str, str], prefix: str) -> None:
+    if isinstance(avro, list):
+        for branch in avro:
+            _document(branch, docs, prefix)
+    elif isinstance(avro, dict) and avro["type"] == "record":
+        for field in avro["fields"]:
+            path = prefix + field["name"]
+            if path in docs:
+                field["doc"] = docs[path]
+            _document(field["type"], docs, f"{path}.")
+    elif isinstance(avro, dict) and avro["type"] == "array":
+        _document(avro["items"], docs, f"{prefix}element.")
+    elif isinstance(avro, dict) and avro["type"] == "map":
+        _document(avro["values"], docs, f"{prefix}value.")

@@ -1,0 +1,24 @@
+"""The parts of nested arrays, without the offsets and nulls that they inherit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def without_offset(array: pa.Array) -> pa.Array:
+    """The array from its first value on: what gives its parts does not look at the offset."""
+    return pa.concat_arrays([array, array.slice(0, 0)]) if array.offset else array
+
+
+def list_offsets(array: pa.Array) -> pa.Array:
+    """Where the values of each list begin, and the last ones end."""
+    if pa.types.is_fixed_size_list(array.type):
+        return pa.array(np.arange(len(array) + 1) * array.type.list_size, pa.int32())
+    return array.offsets.cast(pa.int32())
+
+
+def null_mask(array: pa.Array) -> pa.Array | None:
+    """True where it is null; None: nowhere."""
+    return pc.is_null(array) if array.null_count else None

@@ -1,0 +1,137 @@
+"""What the columns of a table are called in an older file of it, told by their ids (docs/decisions/0052)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from hoodie.errors import SchemaConflictError
+from hoodie.schema.internal import Column
+from hoodie.schema.nested import list_offsets, null_mask, without_offset
+from hoodie.schema.promotion import promoted
+
+_NOTHING = "@nothing"  # no name that a column can have
+
+
+@dataclass(frozen=True)
+class Renaming:
+    """Of the fields of one record: how a file calls each column whose name it has otherwise, None: it has no such column. A
+    column that stands not in `stored` is found by its name. `below` are the parts of nested columns, by their name now.
+
+    For an array and a map `below` has what is to do with the parts `element` or `value`. `kinds` are types of now that a file's
+    values take by Hudi's rules (see `promoted`).
+    """
+
+    stored: Mapping[str, str | None] = field(default_factory=dict)
+    below: Mapping[str, Renaming] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything is called otherwise."""
+        return bool(self.stored or self.below or self.kinds)
+
+    def in_file(self, names: Sequence[str]) -> list[str]:
+        """What a file calls these columns, without those that it does not have."""
+        found = (self.stored.get(name, name) for name in names)
+        return [name for name in found if name is not None]
+
+    def as_now(self, names: Iterable[str]) -> list[str]:
+        """What columns of a file are called now, without those whose name belongs to another column."""
+        now = {old: name for name, old in self.stored.items() if old is not None}
+        return [now.get(name, name) for name in names if name in now or name not in self.stored]
+
+    def untouched(self, names: Sequence[str]) -> bool:
+        """Whether the columns and all their parts have their names in the file."""
+        return not any(name in self.stored or name in self.below for name in names)
+
+    def apply(self, rows: pa.Table) -> pa.Table:
+        """Rows of the file with the names of now. Columns whose name belongs to another column now are left out."""
+        columns, fields = self._named([rows.column(place) for place in range(rows.num_columns)], list(rows.schema))
+        if not columns:  # rows without columns count all the same
+            return rows.select([])
+        return pa.table(columns, schema=pa.schema(fields))
+
+    def _named(self, columns: list[pa.ChunkedArray], fields: list[pa.Field]) -> tuple[list[pa.Array], list[pa.Field]]:
+        names = {old: name for name, old in self.stored.items() if old is not None}
+        kept, named = [], []
+        for column, each in zip(columns, fields, strict=True):
+            name = names.get(each.name)
+            if name is None:
+                if each.name in self.stored:
+                    continue
+                name = each.name
+            if name in self.below or name in self.kinds:
+                column = self._changed(name, column)
+            kept.append(column)
+            named.append(pa.field(name, column.type, each.nullable))
+        return kept, named
+
+    def _changed(self, name: str, column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+        if isinstance(column, pa.ChunkedArray):
+            chunks = column.chunks or [pa.nulls(0, column.type)]
+            return pa.chunked_array([self._changed(name, chunk) for chunk in chunks])
+        below = self.below.get(name)
+        return below.apply_to(column) if below is not None else self._promoted(name, column)
+
+    def _promoted(self, name: str, array: pa.Array) -> pa.Array:
+        try:
+            return promoted(array, self.kinds[name])
+        except pa.ArrowInvalid as error:
+            raise SchemaConflictError(
+                f"Column {name!r} has stored values that do not fit its type of now, {self.kinds[name]}",
+                found=f"{array.type}: {error}",
+                fix="change the column's type to one that holds them",
+            ) from error
+
+    def apply_to(self, array: pa.Array) -> pa.Array:
+        """The values of a nested column with the names of now."""
+        kind = array.type
+        if pa.types.is_struct(kind):
+            children, fields = self._named([array.field(place) for place in range(kind.num_fields)], list(kind.fields))
+            if not fields:  # a struct without fields does not know how many rows it has
+                children, fields = [pa.nulls(len(array))], [pa.field(_NOTHING, pa.null())]
+            return pa.StructArray.from_arrays(children, fields=fields, mask=null_mask(array))
+        plain = without_offset(array)
+        if pa.types.is_map(kind):
+            items = self._changed("value", plain.items)
+            made = pa.map_(kind.key_type, kind.item_field.with_type(items.type))
+            return pa.MapArray.from_arrays(plain.offsets, plain.keys, items, type=made, mask=null_mask(plain))
+        if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+            values = self._changed("element", plain.values)
+            made = pa.list_(kind.value_field.with_type(values.type))
+            return pa.ListArray.from_arrays(list_offsets(plain), values, type=made, mask=null_mask(plain))
+        return array  # the file has another type than its schema says: whoever conforms it is told
+
+
+NO_RENAMING = Renaming()
+"""For files that call all columns as the table does."""
+
+
+def renaming(now: Sequence[Column], then: Sequence[Column]) -> Renaming:
+    """How a file with the columns `then` calls those of `now`, both below one parent.
+
+    A column whose id the file does not know is found by its name, as in Hudi, where its writers had not said yet which columns
+    they have; but not where the name was that of another column.
+    """
+    by_id, names = {column.id: column for column in then}, {column.name for column in then}
+    stored: dict[str, str | None] = {}
+    below: dict[str, Renaming] = {}
+    kinds: dict[str, str] = {}
+    for column in now:
+        old = by_id.get(column.id)
+        if old is None:
+            if column.name in names:
+                stored[column.name] = None
+            continue
+        if old.name != column.name:
+            stored[column.name] = old.name
+        if old.kind != column.kind and not column.parts and not old.parts:
+            kinds[column.name] = column.kind
+        if old.kind == column.kind and column.parts:
+            inner = renaming(column.parts, old.parts)
+            if inner.changes:
+                below[column.name] = inner
+    return Renaming(stored, below, kinds)

@@ -1,0 +1,162 @@
+"""Which partitions have outlived their time: pure, but for the times that metafiles of partitions tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from hoodie.clock import Clock
+from hoodie.config import ttl_keys as keys
+from hoodie.config.key import Options, resolve
+from hoodie.display import counted
+from hoodie.model.files import FileSlice, GroupId, LogFile
+from hoodie.services.blockers import Hold, blockers_of
+from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.guard import Caps, weighed
+from hoodie.timeline import Instant, parse_time
+from hoodie.transaction.locks import Locking
+from hoodie.transaction.sharing import Sharing
+from hoodie.view import TableState, TableView
+from hoodie.view.missing import looked_at_again
+from hoodie.write.nesting import made_by
+
+_READERS = 16  # metafiles are waited for, not worked on
+_NO_DATE = "0000"  # how the fixed instants of a bootstrap begin
+
+
+@dataclass(frozen=True)
+class Expired:
+    """A partition whose time is over: since when its days count, its data files, and their bytes."""
+
+    partition: str
+    since: datetime
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class TtlPlan:
+    """What is to be dropped, the oldest first, and by which rule."""
+
+    expired: tuple[Expired, ...]
+    rule: str
+
+    @property
+    def partitions(self) -> list[str]:
+        """Their paths."""
+        return [each.partition for each in self.expired]
+
+
+@looked_at_again
+def decide_ttl(state: TableState, given: Mapping[str, object], clock: Clock) -> Decision[TtlPlan]:
+    """Which partitions are to be dropped now, with the options of `hoodie.config.ttl_keys`. Changes nothing.
+
+    Those for which a compaction or clustering waits are left for a later run. Raises ConfigError, MissingFileError (see
+    `TableView.check`): without its newest file a partition would look older than it is.
+    """
+    options = resolve(given, keys.TTL_KEYS)
+    days = options[keys.DAYS_RETAINED]
+    if days <= 0:
+        return _nothing(f"{keys.DAYS_RETAINED.name} is not set: partitions are kept for ever")
+    if not state.properties.partition_fields:
+        return _nothing("the table has no partitions")
+    view = TableView(state)
+    of_partition: dict[str, list[FileSlice]] = {}
+    for file_slice in view.latest():
+        of_partition.setdefault(file_slice.partition, []).append(file_slice)
+    asked = options.get(keys.SELECTED)
+    chosen = sorted(name for name in of_partition if asked is None or name in asked)
+    created = options[keys.STRATEGY] == keys.KEEP_BY_CREATION_TIME
+    since = _creations(state, chosen) if created else {name: _last_write(state, of_partition[name]) for name in chosen}
+    end = clock.now() - timedelta(days=days)
+    old = sorted(((moment, name) for name, moment in since.items() if moment is not None and moment < end))
+    waiting = _waiting(view)
+    over = [Expired(name, moment, *_weight(of_partition[name])) for moment, name in old if name not in waiting]
+    expired = tuple(over[: options[keys.MAX_PARTITIONS]])
+    rule = f"{counted(days, 'day')} since {'they were made' if created else 'the last write'}"
+    holds = [Hold(waiting[name], f"partition {name!r}", "which is to read it") for _, name in old if name in waiting]
+    notes = [
+        f"partition {name!r} does not tell when it was made: it is kept" for name, at in since.items() if at is None
+    ]
+    notes += [f"there is no partition {name!r}" for name in asked or () if name not in of_partition]
+    if len(over) > len(expired):
+        notes.append(f"{len(over) - len(expired):,} more wait for later runs ({keys.MAX_PARTITIONS.name})")
+    return _decision(state, options, clock, TtlPlan(expired, rule), len(chosen), view, holds, notes)
+
+
+def _decision(
+    state: TableState,
+    options: Options,
+    clock: Clock,
+    plan: TtlPlan,
+    looked_at: int,
+    view: TableView,
+    holds: Sequence[Hold],
+    notes: Sequence[str],
+) -> Decision[TtlPlan]:
+    found = f"{counted(len(plan.expired), 'partition')} of {looked_at:,} outlived {plan.rule}"
+    files, size = sum(each.files for each in plan.expired), sum(each.bytes for each in plan.expired)
+    whole = sum(file_slice.size for file_slice in view.slices)
+    return Decision(
+        plan if plan.expired else None,
+        found,
+        {"partitions": looked_at, "expired": len(plan.expired), "files": files},
+        Items("drop", plan.expired, size, "partition", _item),
+        before=(),
+        after=notes,
+        deletion=weighed(files, size, whole, Caps.of(options), lambda: whole),
+        blockers=blockers_of(holds, state, clock, Sharing.of(options), Locking.of(options)),
+    )
+
+
+def _nothing(reason: str) -> Decision[TtlPlan]:
+    return Decision(None, reason, items=Items("drop", (), 0, "partition"), before=())
+
+
+def _item(expired: Expired) -> Item:
+    since = f"{expired.since.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return Item(expired.partition, expired.bytes, f"since {since}", {"since": since, "files": expired.files})
+
+
+def _weight(slices: Sequence[FileSlice]) -> tuple[int, int]:
+    return sum(len(file_slice.files) for file_slice in slices), sum(file_slice.size for file_slice in slices)
+
+
+def _waiting(view: TableView) -> dict[str, Instant]:
+    """Partitions with file groups, not yet replaced, that a pending plan names."""
+    current: set[GroupId] = {file_slice.group for file_slice in view.slices}
+    return {group.partition: instant for group, instant in view.busy.holders.items() if group in current}
+
+
+def _last_write(state: TableState, slices: Sequence[FileSlice]) -> datetime:
+    return max(moment for file_slice in slices for moment in _moments(state, file_slice))
+
+
+def _moments(state: TableState, file_slice: FileSlice) -> Iterator[datetime]:
+    """When each file was written: its instant where it tells, else the storage's clock. The instants of a bootstrap are no
+    dates, and logs of table version 6 are named after their slice."""
+    for file in file_slice.files:
+        log = isinstance(file, LogFile)
+        time = file.time if isinstance(file, LogFile) else file.instant
+        if time.startswith(_NO_DATE) or (log and not state.layout.logs_tell_writer):
+            yield datetime.fromtimestamp(file.info.modified_ms / 1000, UTC)
+        else:
+            yield parse_time(time, state.zone)
+
+
+def _creations(state: TableState, partitions: Sequence[str]) -> dict[str, datetime | None]:
+    """When partitions were made, as their metafiles say; None where none says."""
+    with ThreadPoolExecutor(_READERS) as pool:
+        told = pool.map(lambda partition: made_by(state.storage, partition), partitions)
+        return {name: _creation(state, time) for name, time in zip(partitions, told, strict=True)}
+
+
+def _creation(state: TableState, time: str | None) -> datetime | None:
+    if time is None or not time.isascii() or not time.isdigit() or time.startswith(_NO_DATE):
+        return None
+    try:
+        return parse_time(time, state.zone)
+    except ValueError:  # NoInstantError, of a metafile that nobody else needs
+        return None

@@ -1,0 +1,272 @@
+"""UPDATE, DELETE and MERGE as queries, whose rows are then written in one commit. Trees in, trees out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from sqlglot import exp
+
+from hoodie.config.table import TableProperties
+from hoodie.errors import SqlError
+from hoodie.schema import top_level
+from hoodie.sql.parse import DIALECT
+from hoodie.sql.types import sql_type
+
+ACTION = "__hoodie_action"
+"""The column of a merge's query that says what becomes of a row: one of the next two."""
+DELETES, WRITES = 0, 1
+
+
+@dataclass(frozen=True)
+class Target:
+    """The table that a statement changes: its node in the statement, its columns, its keys."""
+
+    node: exp.Table
+    schema: pa.Schema
+    properties: TableProperties
+
+    @property
+    def alias(self) -> str:
+        return str(self.node.alias or self.node.name)
+
+    @property
+    def keys(self) -> list[str]:
+        """Columns of keys and partitions: what names a row."""
+        return top_level((*self.properties.record_key_fields, *self.properties.partition_fields))
+
+    def column(self, name: str) -> pa.Field:
+        """The column of this name in any letters. Raises SqlError."""
+        for field in self.schema:
+            if field.name.lower() == name.lower():
+                return field
+        raise SqlError(
+            f"Table {self.node.name} has no column {name}",
+            found=f"columns {', '.join(self.schema.names)}",
+            fix="correct the name",
+        )
+
+    def check_keys(self) -> None:
+        """Raises SqlError for a table whose rows have no key by which they could be changed."""
+        if not self.properties.record_key_fields:
+            raise SqlError(
+                f"Rows of table {self.node.name} cannot be changed",
+                found="they have generated keys, which no column holds",
+                fix="create the table with primaryKey",
+            )
+
+
+def update_query(tree: exp.Update, target: Target) -> exp.Select:
+    """The changed rows, whole. Raises SqlError for columns that are not there, or are keys."""
+    target.check_keys()
+    values = _assigned(tree.expressions, target)
+    columns = [_value(values[f.name], f) if f.name in values else _column(target, f) for f in target.schema]
+    where = tree.args.get("where")
+    query = exp.select(*columns).from_(target.node.copy())
+    if where is not None:
+        query = query.where(where.this.copy())
+    _refuse_more(tree, "UPDATE", {"this", "expressions", "where"})
+    return query
+
+
+def delete_query(tree: exp.Delete, target: Target) -> exp.Select:
+    """The keys and partitions of the rows that go."""
+    target.check_keys()
+    columns = [_column(target, target.column(name)) for name in target.keys]
+    where = tree.args.get("where")
+    query = exp.select(*columns).from_(target.node.copy())
+    if where is not None:
+        query = query.where(where.this.copy())
+    _refuse_more(tree, "DELETE", {"this", "where"})
+    return query
+
+
+def partitions_query(target: Target, values: Mapping[str, exp.Expression]) -> exp.Select:
+    """A key of each partition in which the partition columns have these values."""
+    columns = [_column(target, target.column(name)) for name in target.properties.partition_fields]
+    keys = [target.column(name) for name in target.keys if name not in target.properties.partition_fields]
+    rules = [_column(target, target.column(name)).eq(value.copy()) for name, value in values.items()]
+    some = [exp.Min(this=_column(target, key)).as_(_quoted(key.name)) for key in keys]
+    return exp.select(*columns, *some).from_(target.node.copy()).where(exp.and_(*rules)).group_by(*columns)
+
+
+def merge_query(tree: exp.Merge, target: Target, source: pa.Schema) -> exp.Select:
+    """The rows that a merge writes and deletes, each with its `ACTION`. `source` are the columns of what is merged.
+
+    Of the clauses for a row the first one counts whose condition is true. Raises SqlError for columns that are not there, or are
+    keys of rows that are there.
+    """
+    target.check_keys()
+    if tree.args["using"].alias_or_name.lower() == target.alias.lower():
+        raise SqlError(f"Source and target of the merge are both called {target.alias}", fix="give each an alias")
+    clauses = [
+        _Clause.of(when, target, tree.args["using"].alias_or_name, source) for when in tree.args["whens"].expressions
+    ]
+    chosen = [(clause.applies(target), clause) for clause in clauses]
+    columns = [
+        _cases([(rule, exp.Literal.number(clause.action)) for rule, clause in chosen]).as_(ACTION),
+        *(
+            exp.cast(
+                _cases([(rule, clause.values[field.name]) for rule, clause in chosen]), sql_type(field.type), DIALECT
+            ).as_(exp.to_identifier(field.name, quoted=True))
+            for field in target.schema
+        ),
+    ]
+    kinds = {(clause.matched, clause.by_source) for clause in clauses}
+    unmatched_source, unmatched_target = (False, False) in kinds, (False, True) in kinds
+    join = "full" if unmatched_source and unmatched_target else "left" if unmatched_source else "right"
+    if not unmatched_source and not unmatched_target:
+        join = "inner"
+    # A row that is there on one side tells it by a column that is never null.
+    using = tree.args["using"]
+    here = exp.select("*", exp.true().as_(_HERE)).from_(target.node.copy()).subquery(target.alias)
+    there = exp.select("*", exp.true().as_(_THERE)).from_(using.copy()).subquery(using.alias_or_name)
+    return (
+        exp.select(*columns)
+        .from_(there)
+        .join(here, on=tree.args["on"].copy(), join_type=join)
+        .where(exp.or_(*(rule.copy() for rule, _ in chosen)))
+    )
+
+
+_HERE, _THERE = "__hoodie_in_table", "__hoodie_in_source"
+
+
+@dataclass(frozen=True)
+class _Clause:
+    """One WHEN: which rows it is for, and what becomes of their columns."""
+
+    matched: bool
+    by_source: bool
+    condition: exp.Expression | None
+    action: int
+    values: Mapping[str, exp.Expression]
+
+    @classmethod
+    def of(cls, when: exp.When, target: Target, alias: str, source: pa.Schema) -> _Clause:
+        matched, by_source = bool(when.args.get("matched")), bool(when.args.get("source"))
+        then = when.args["then"]
+        stored = {field.name: _column(target, field) for field in target.schema}
+        if isinstance(then, exp.Update):
+            action, values = WRITES, stored | _updated(then, target, alias, source, by_source)
+        elif isinstance(then, exp.Insert):
+            action, values = WRITES, _inserted(then, target, alias, source)
+        elif then.name.upper() == "DELETE":
+            action, values = DELETES, stored
+        else:
+            raise SqlError(
+                f"A merge cannot do this: {then.sql(dialect=DIALECT)}", fix="use UPDATE SET, DELETE or INSERT"
+            )
+        return cls(matched, by_source, when.args.get("condition"), action, values)
+
+    def applies(self, target: Target) -> exp.Expression:
+        """Whether the clause is for a row, were it the only one."""
+        here, there = exp.column(_HERE).is_(exp.null()), exp.column(_THERE).is_(exp.null())
+        if self.matched:
+            kind = exp.and_(exp.not_(here), exp.not_(there))
+        elif self.by_source:
+            kind = exp.and_(exp.not_(here), there)
+        else:
+            kind = exp.and_(here, exp.not_(there))
+        return kind if self.condition is None else exp.and_(kind, exp.paren(self.condition.copy()))
+
+
+def _updated(
+    then: exp.Update, target: Target, alias: str, source: pa.Schema, by_source: bool
+) -> dict[str, exp.Expression]:
+    if len(then.expressions) == 1 and isinstance(then.expressions[0], exp.Star):
+        if by_source:
+            raise SqlError("UPDATE SET * has no source", found="WHEN NOT MATCHED BY SOURCE", fix="name the columns")
+        values = _all_of(target, alias, source)
+        return {name: value for name, value in values.items() if name not in target.keys}
+    return _assigned(then.expressions, target)
+
+
+def _inserted(then: exp.Insert, target: Target, alias: str, source: pa.Schema) -> dict[str, exp.Expression]:
+    if isinstance(then.this, exp.Star):
+        return _all_of(target, alias, source)
+    names = [column.name for column in then.this.expressions]
+    given = then.expression.expressions if then.expression is not None else []
+    if len(names) != len(given):
+        raise SqlError(
+            "An INSERT of a merge does not give each column a value",
+            found=f"{len(names)} columns, {len(given)} values",
+            fix="name as many columns as there are values",
+        )
+    values: dict[str, exp.Expression] = {field.name: exp.null() for field in target.schema}
+    for name, value in zip(names, given, strict=True):
+        values[target.column(name).name] = value.copy()
+    lacking = [key for key in target.keys if isinstance(values[key], exp.Null)]
+    if lacking:
+        raise SqlError(f"An INSERT of a merge gives no value for the key column {lacking[0]}", fix="add it")
+    return values
+
+
+def _all_of(target: Target, alias: str, source: pa.Schema) -> dict[str, exp.Expression]:
+    """For `*`: each column of the table has its value from the source's column of that name."""
+    there = {name.lower(): name for name in source.names}
+    lacking = [field.name for field in target.schema if field.name.lower() not in there]
+    if lacking:
+        raise SqlError(
+            f"The source of the merge has no column {lacking[0]}",
+            found=f"columns {', '.join(source.names)}; `*` takes each column of the table from it",
+            fix="name the columns that are set, or add it to the source",
+        )
+    return {f.name: exp.column(_quoted(there[f.name.lower()]), table=_quoted(alias)) for f in target.schema}
+
+
+def _assigned(assignments: Sequence[exp.Expression], target: Target) -> dict[str, exp.Expression]:
+    """What each column is set to. Raises SqlError for what is no column, is set twice, or is a key."""
+    values: dict[str, exp.Expression] = {}
+    for each in assignments:
+        if not isinstance(each, exp.EQ) or not isinstance(each.this, exp.Column):
+            raise SqlError(
+                f"Only whole columns can be set: {each.sql(dialect=DIALECT)}", fix="write column = expression"
+            )
+        column = each.this
+        if column.table and column.table.lower() not in (target.alias.lower(), target.node.name.lower()):
+            raise SqlError(
+                f"Only columns of the table can be set: {each.sql(dialect=DIALECT)}",
+                fix="a field of a struct cannot be set by itself; set the whole column",
+            )
+        field = target.column(column.name)
+        if field.name in target.keys:
+            raise SqlError(
+                f"Column {field.name} is part of the keys, which a row keeps",
+                found=each.sql(dialect=DIALECT),
+                fix="delete the row, and insert one with the other key",
+            )
+        if field.name in values:
+            raise SqlError(f"Column {field.name} is set twice", fix="set it once")
+        values[field.name] = each.expression.copy()
+    return values
+
+
+def _cases(rules: Sequence[tuple[exp.Expression, exp.Expression]]) -> exp.Case:
+    case = exp.Case()
+    for rule, value in rules:
+        case = case.when(rule.copy(), value.copy())
+    return case
+
+
+def _value(value: exp.Expression, field: pa.Field) -> exp.Expression:
+    return exp.cast(value, sql_type(field.type), DIALECT).as_(_quoted(field.name))
+
+
+def _column(target: Target, field: pa.Field) -> exp.Column:
+    return exp.column(_quoted(field.name), table=_quoted(target.alias))
+
+
+def _quoted(name: str) -> exp.Identifier:
+    return exp.to_identifier(name, quoted=True)
+
+
+def _refuse_more(tree: exp.Expression, what: str, known: set[str]) -> None:
+    more = [name for name, value in tree.args.items() if value and name not in known]
+    if more:
+        raise SqlError(
+            f"{what} with more than a table, columns and a condition: {tree.sql(dialect=DIALECT)[:120]}",
+            found=", ".join(more),
+            fix="use MERGE INTO for rows of another table",
+        )

@@ -1,0 +1,93 @@
+"""The door to SQL: statements go to the library where they name a Hudi table, and to the engine where they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sqlglot import exp
+
+from hoodie.calls import call
+from hoodie.sql.duck import DuckEngine
+from hoodie.sql.names import checked_name
+from hoodie.sql.parse import Statement, bound, multiplied, statements
+from hoodie.sql.result import Result
+from hoodie.sql.session import Session
+from hoodie.sql.statements import run_statement
+from hoodie.sql.warehouse import Warehouse
+from hoodie.storage import BasePath
+
+
+class Connection:
+    """Statements run one after the other; each that changes a table is one commit of it. Not for several threads."""
+
+    def __init__(self, session: Session) -> None:
+        """Use `connect`."""
+        self._session = session
+
+    @property
+    def session(self) -> Session:
+        """The catalog, the engine, the database in use and the options that were set."""
+        return self._session
+
+    def sql(self, text: str, parameters: Sequence[object] = ()) -> Result:
+        """Run the statements of `text`, between semicolons, and return what the last one gives.
+
+        Each `?` stands for the next of the `parameters`.
+
+        Raises SqlError for what is no SQL, or is not there, and whatever the library raises; the statements before are done.
+        """
+        last = Result.told("nothing to do")
+        for result in self.run(text, parameters):
+            last = result
+        return last
+
+    def run(self, text: str, parameters: Sequence[object] = ()) -> Iterator[Result]:
+        """What each statement gives, run when it is asked for."""
+        for statement in bound(list(statements(text)), parameters) if parameters else statements(text):
+            yield self._run(statement)
+
+    def run_many(self, text: str, rows: Sequence[Sequence[object]]) -> Iterator[Result]:
+        """What the statements give with each of the `rows` as parameters. All rows of one INSERT of VALUES are one commit."""
+        parsed = list(statements(text))
+        if len(parsed) == 1 and len(rows) > 1 and self._inserts_values(parsed[0].tree):
+            values = [value for row in rows for value in row]
+            yield self._run(bound([multiplied(parsed[0], len(rows))], values)[0])
+        else:
+            for row in rows:
+                yield from self.run(text, row)
+
+    def _inserts_values(self, tree: exp.Expression) -> bool:
+        """Whether it inserts one row of VALUES into a Hudi table."""
+        rows = tree.expression if isinstance(tree, exp.Insert) else None
+        if not isinstance(rows, exp.Values) or len(rows.expressions) != 1:
+            return False
+        into = tree.this.find(exp.Table)
+        return isinstance(into, exp.Table) and self._session.is_known(into)
+
+    def close(self) -> None:
+        """Give back what the engine holds. Temporary views go."""
+        self._session.engine.close()
+
+    def _run(self, statement: Statement) -> Result:
+        with call("running SQL", changes=True):
+            return run_statement(self._session, statement)
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(self, *_failed: object) -> None:
+        self.close()
+
+
+def connect(
+    warehouse: BasePath, *, database: str | None = None, options: Mapping[str, str] | None = None
+) -> Connection:
+    """A connection to the tables of a warehouse: a folder, or a URL. DuckDB runs the queries, in this process.
+
+    `database` is the one in use, `default` if it is not given. `options` are those of reads and writes, as SET gives them.
+    Raises SqlError for a database that is not there.
+    """
+    session = Session(Warehouse(warehouse), DuckEngine(), options=dict(options or {}))
+    if database is not None:
+        session.use(checked_name(database, "database"))
+    return Connection(session)

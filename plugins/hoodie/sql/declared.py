@@ -1,0 +1,116 @@
+"""CREATE TABLE: what it declares, in Hudi's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+from sqlglot import exp
+
+from hoodie.config import CREATE_KEYS
+from hoodie.errors import SqlError
+from hoodie.sql.parse import DIALECT
+from hoodie.sql.types import arrow_field
+
+_FORMATS = ("hudi", "org.apache.hudi", "hoodie")
+_SHORT = {  # as Hudi's table options call them
+    "type": "hoodie.table.type",
+    "primarykey": "hoodie.table.recordkey.fields",
+    "precombinefield": "hoodie.table.ordering.fields",
+    "orderingfields": "hoodie.table.ordering.fields",
+    "payloadclass": "hoodie.datasource.write.payload.class",
+    "recordmergemode": "hoodie.record.merge.mode",
+}
+_TYPES = {"cow": "COPY_ON_WRITE", "mor": "MERGE_ON_READ"}
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A table as it was declared: its columns (None: a query gives them), where it is (None: the catalog says), what it is called
+    in a comment, and options: those that make the table, and those of its writes."""
+
+    schema: pa.Schema | None
+    location: str | None
+    comment: str | None
+    create_options: dict[str, str]
+    write_options: dict[str, str]
+
+
+def is_of_hudi(tree: exp.Create) -> bool:
+    """Whether a CREATE TABLE is of a Hudi table."""
+    found = _properties(tree).find(exp.FileFormatProperty)
+    return found is not None and found.this.name.lower() in _FORMATS
+
+
+def declared(tree: exp.Create, name: str) -> Declared:
+    """Raises SqlError for what no table of Hudi has."""
+    location = comment = None
+    partition_columns: list[exp.Expression] = []
+    options: dict[str, str] = {}
+    for each in _properties(tree).expressions:
+        if isinstance(each, exp.FileFormatProperty):
+            continue
+        if isinstance(each, exp.LocationProperty):
+            location = each.this.name
+        elif isinstance(each, exp.SchemaCommentProperty):
+            comment = each.this.name
+        elif isinstance(each, exp.PartitionedByProperty):
+            partition_columns = list(each.this.expressions)
+        elif isinstance(each, exp.OptionsProperty):
+            options |= dict(_pairs(each.expressions))
+        elif type(each) is exp.Property:
+            options |= dict(_pairs([each]))
+        else:
+            raise SqlError(
+                f"A Hudi table cannot be declared with {each.sql(dialect=DIALECT)}",
+                fix="use columns, USING hudi, TBLPROPERTIES or OPTIONS, PARTITIONED BY, LOCATION, COMMENT",
+            )
+    fields = [arrow_field(column) for column in tree.this.expressions] if isinstance(tree.this, exp.Schema) else []
+    partition_fields = [arrow_field(column) for column in partition_columns if isinstance(column, exp.ColumnDef)]
+    partitions = [column.name for column in partition_columns]
+    lacking = [column for column in partitions if fields and not _has([*fields, *partition_fields], column)]
+    if lacking:
+        raise SqlError(f"The partition column {lacking[0]} is not among the columns", fix="declare it")
+    create, write = _sorted_out({"hoodie.table.name": name, **options}, partitions)
+    return Declared(_ordered(fields, partition_fields, partitions), location, comment, create, write)
+
+
+def _properties(tree: exp.Create) -> exp.Properties:
+    return tree.args.get("properties") or exp.Properties(expressions=[])
+
+
+def _pairs(properties: list[exp.Expression]) -> Iterator[tuple[str, str]]:
+    for each in properties:
+        name = each.this.name if not isinstance(each.this, exp.Dot | exp.Column) else each.this.sql().replace('"', "")
+        yield name, each.args["value"].name
+
+
+def _has(fields: list[pa.Field], name: str) -> bool:
+    return any(field.name.lower() == name.lower() for field in fields)
+
+
+def _ordered(fields: list[pa.Field], more: list[pa.Field], partitions: list[str]) -> pa.Schema | None:
+    """Partition columns come last, as Spark has them."""
+    names = {name.lower() for name in partitions}
+    last = sorted(
+        (field for field in [*fields, *more] if field.name.lower() in names),
+        key=lambda field: [name.lower() for name in partitions].index(field.name.lower()),
+    )
+    columns = [*(field for field in fields if field.name.lower() not in names), *last]
+    doubled = {field.name.lower() for field in columns}
+    if len(doubled) < len(columns):
+        raise SqlError("A column is declared twice", found=", ".join(field.name for field in columns), fix="once")
+    return pa.schema(columns) if fields else None
+
+
+def _sorted_out(options: dict[str, str], partitions: list[str]) -> tuple[dict[str, str], dict[str, str]]:
+    named = {_SHORT.get(name.lower(), name): value for name, value in options.items()}
+    if "hoodie.table.type" in named:
+        named["hoodie.table.type"] = _TYPES.get(named["hoodie.table.type"].lower(), named["hoodie.table.type"])
+    create_names = {name for key in CREATE_KEYS for name in key.names}
+    create = {name: value for name, value in named.items() if name in create_names}
+    if partitions:
+        create["hoodie.table.partition.fields"] = ",".join(partitions)
+        create.setdefault("hoodie.datasource.write.hive_style_partitioning", "true")
+    return create, {name: value for name, value in named.items() if name not in create}

@@ -1,0 +1,133 @@
+"""Statements that change rows: a query on the table as it is, its rows written in one commit.
+
+Were the table changed between the query and the begin of the write, what the query saw would be old: the query is asked again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot import exp
+
+from hoodie.config.concurrency_keys import CONFLICT_RETRIES
+from hoodie.config.key import resolve
+from hoodie.config.own import select_keys
+from hoodie.dataset import HoodieDataset
+from hoodie.errors import SqlError, StaleRowsError
+from hoodie.sql.assignment import stored
+from hoodie.sql.changes import ACTION, DELETES, Target, delete_query, merge_query, update_query
+from hoodie.sql.result import Result
+from hoodie.sql.session import Session
+from hoodie.sql.warehouse import Entry
+from hoodie.timeline import WRITE_ACTIONS, Action
+from hoodie.view import TableState
+from hoodie.write.execute import WriteHooks, WriteResult
+
+_log = logging.getLogger(__name__)
+
+_ROUNDS = 10  # times that a query is asked when others change the table meanwhile
+
+
+def update_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.Table) -> Result:
+    """UPDATE."""
+
+    def changed(dataset: HoodieDataset, target: Target) -> tuple[pa.Table, str]:
+        rows = session.rows(update_query(tree, target), [dataset])
+        return stored(rows, target.schema, target.schema.names), "upsert"
+
+    return change(session, entry, node, changed)
+
+
+def delete_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.Table) -> Result:
+    """DELETE."""
+
+    def changed(dataset: HoodieDataset, target: Target) -> tuple[pa.Table, str]:
+        return session.rows(delete_query(tree, target), [dataset]), "delete"
+
+    return change(session, entry, node, changed)
+
+
+def merge_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.Table) -> Result:
+    """MERGE INTO: what it writes and deletes is one commit. Raises SqlError when several rows are for one key."""
+
+    def changed(dataset: HoodieDataset, target: Target) -> tuple[pa.Table, str]:
+        source = exp.select("*").from_(tree.args["using"].copy()).limit(0)
+        query = merge_query(tree, target, session.rows(source, [dataset]).schema)
+        found = session.rows(query, [dataset])
+        rows = stored(found.drop_columns([ACTION]), target.schema, target.schema.names)
+        _refuse_doubles(rows, target)
+        return rows.append_column(ACTION, pc.equal(found[ACTION], DELETES)), "upsert"
+
+    return change(session, entry, node, changed)
+
+
+def change(
+    session: Session,
+    entry: Entry,
+    node: exp.Table,
+    changed: Callable[[HoodieDataset, Target], tuple[pa.Table, str]],
+) -> Result:
+    """Write what `changed` computes of the table as it is: rows, and the operation. No row is no commit, unless it overwrites."""
+    table = session.open(entry)
+    options = session.write_options(entry)
+    rounds = max(_ROUNDS, resolve(select_keys(options, [CONFLICT_RETRIES]), [CONFLICT_RETRIES])[CONFLICT_RETRIES])
+    while True:
+        dataset = HoodieDataset(table)
+        target = Target(node, dataset.schema, dataset.state.properties)
+        rows, operation = changed(dataset, target)
+        if not rows.num_rows and operation in ("upsert", "delete", "delete_partition"):
+            return Result.told("no row is changed")
+        hooks = WriteHooks(on_begin=partial(_refuse_stale, dataset.state))
+        try:
+            deletions = ACTION if ACTION in rows.column_names else None
+            return told(table.write(rows, operation, options, deletions=deletions, hooks=hooks))
+        except StaleRowsError as error:
+            rounds -= 1
+            if not rounds:
+                raise
+            _log.info("Asked again: %s", error)
+
+
+def _refuse_stale(then: TableState, now: TableState) -> None:
+    """Raises StaleRowsError when a commit was completed that the query has not seen, or one that it saw was rolled back."""
+    seen, there = _commits(then), _commits(now)
+    first = min(there, default="")
+    changed = sorted((there - seen) | {time for time in seen - there if time >= first and there})
+    if changed:
+        raise StaleRowsError(
+            f"Table {now.storage.base_path} was changed while a statement looked at it",
+            found=f"commit {changed[0]}",
+            fix="run the statement again",
+        )
+
+
+def _commits(state: TableState) -> set[str]:
+    """What has changed rows; a rollback shows by what it took away."""
+    actions = {*WRITE_ACTIONS, Action.RESTORE}
+    return {
+        str(instant.time)
+        for instant in state.timeline
+        if instant.is_completed and instant.action.completed_as in actions
+    }
+
+
+def _refuse_doubles(rows: pa.Table, target: Target) -> None:
+    keys = target.keys
+    counted = rows.select(keys).group_by(keys).aggregate([([], "count_all")])
+    doubled = counted.filter(pc.greater(counted["count_all"], 1))
+    if doubled.num_rows:
+        first = ", ".join(f"{name}={doubled[name][0].as_py()!r:.50}" for name in keys)
+        raise SqlError(
+            f"Several rows of the source are for one row of the table: {first}",
+            found=f"{doubled.num_rows} such keys",
+            fix="leave one row of each key in the source, such as by row_number() … = 1; nothing was written",
+        )
+
+
+def told(result: WriteResult) -> Result:
+    rows = f"{result.rows_inserted} inserted, {result.rows_updated} updated, {result.rows_deleted} deleted"
+    return Result.told(f"commit {result.instant.time}: rows {rows}")

@@ -1,0 +1,125 @@
+"""DuckDB as the engine of queries: it asks each table for the columns and rows that it needs."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import weakref
+from collections.abc import Mapping, Sequence
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from hoodie.dataset import HoodieDataset
+from hoodie.errors import HoodieError, SqlError
+from hoodie.sql.names import unqualify
+from hoodie.sql.parse import shortened
+
+_NUMBERS = itertools.count()
+
+
+class DuckEngine:
+    """A database in memory, of one connection. Its own tables and views are those that statements make in it."""
+
+    name = "duckdb"
+
+    def __init__(self, database: duckdb.DuckDBPyConnection | None = None) -> None:
+        self._database = duckdb.connect() if database is None else database
+        self._database.execute("SET TimeZone = 'UTC'")
+        weakref.finalize(self, self._database.close)
+        self._lock = threading.Lock()  # it runs one statement at a time
+
+    def query(self, tree: exp.Expression, sources: Sequence[tuple[exp.Table, HoodieDataset]]) -> pa.Table:
+        """The rows of a query in Spark's SQL, whose tables `sources` are Hudi's. Raises SqlError for what DuckDB cannot do."""
+        names = [f"__hoodie_{next(_NUMBERS)}" for _ in sources]
+        marks = {
+            id(table): name for (table, _), name in zip(sources, names, strict=True)
+        }  # nodes that say the same are equal
+        tree = _renamed(tree, marks)
+        try:
+            text = tree.sql(dialect="duckdb", unsupported_level=None)
+        except SqlglotError as error:
+            raise SqlError(
+                f"DuckDB has no words for: {shortened(tree.sql(dialect='spark'))}", found=str(error)
+            ) from error
+        with self._lock:
+            try:
+                for (_, dataset), name in zip(sources, names, strict=True):
+                    self._database.register(name, dataset)
+                return self._rows(text)
+            finally:
+                for name in names:
+                    self._database.unregister(name)
+
+    def filtered(self, rows: pa.Table, condition: exp.Expression) -> pa.Table:
+        """Those of `rows` for which a condition in Spark's SQL holds. Raises SqlError."""
+        name = f"__hoodie_{next(_NUMBERS)}"
+        query = exp.select("*").from_(exp.to_identifier(name, quoted=True)).where(condition)
+        with self._lock:
+            try:
+                self._database.register(name, rows)
+                return self._rows(query.sql(dialect="duckdb"))
+            finally:
+                self._database.unregister(name)
+
+    def run(self, text: str, parameters: Sequence[object] = ()) -> pa.Table:
+        """A statement that names no Hudi table, as it was written. Raises SqlError for what DuckDB cannot do."""
+        with self._lock:
+            return self._rows(text, parameters)
+
+    def has(self, name: str) -> bool:
+        """Whether the engine has a table or view of this name itself."""
+        with self._lock:
+            found = self._database.execute(
+                "SELECT 1 FROM duckdb_tables() WHERE table_name = ? UNION ALL SELECT 1 FROM duckdb_views() "
+                "WHERE view_name = ? AND NOT internal",
+                [name, name],
+            ).fetchall()
+        return bool(found)
+
+    def close(self) -> None:
+        self._database.close()
+
+    def _rows(self, text: str, parameters: Sequence[object] = ()) -> pa.Table:
+        try:
+            found: duckdb.DuckDBPyRelation | None = self._database.sql(text, params=list(parameters) or None)
+            if found is None:
+                return pa.table({})
+            whole = [n for n, kind in zip(found.columns, found.types, strict=True) if str(kind) == "HUGEINT"]
+            if whole:  # sums of integers, which are BIGINT in Spark
+                columns = [
+                    f'CAST("{_quoted(n)}" AS BIGINT) AS "{_quoted(n)}"' if n in whole else f'"{_quoted(n)}"'
+                    for n in found.columns
+                ]
+                found = found.project(", ".join(columns))
+            return found.to_arrow_table()
+        except duckdb.Error as error:
+            cause = error.__cause__ or error.__context__
+            if isinstance(cause, HoodieError):
+                raise cause from None
+            raise SqlError(
+                f"DuckDB cannot run: {shortened(text)}",
+                found=str(error).partition("\n\nLINE")[0],
+                fix="correct the statement, or run it on Spark",
+            ) from error
+
+
+def _quoted(name: str) -> str:
+    return name.replace('"', '""')
+
+
+def _renamed(tree: exp.Expression, marks: Mapping[int, str]) -> exp.Expression:
+    """A copy of the tree in which each table, by the id of its node, goes by the name under which DuckDB has it."""
+    order = [marks.get(id(node)) for node in tree.walk()]
+    copied = tree.copy()
+    for node, name in list(zip(copied.walk(), order, strict=True)):
+        if name is not None:
+            alias = node.args.get("alias") or exp.TableAlias(this=node.this.copy())
+            node.set("this", exp.to_identifier(name, quoted=True))
+            for part in ("db", "catalog", "version", "partition"):
+                node.set(part, None)
+            node.set("alias", alias)
+    unqualify(copied)
+    return copied

@@ -1,0 +1,125 @@
+"""INSERT INTO and INSERT OVERWRITE: rows of a query by position, into all columns or the named ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from sqlglot import exp
+
+from hoodie.dataset import HoodieDataset
+from hoodie.errors import SqlError
+from hoodie.sql.assignment import stored
+from hoodie.sql.changes import Target, partitions_query
+from hoodie.sql.dml import change, told
+from hoodie.sql.names import tables_read
+from hoodie.sql.parse import DIALECT
+from hoodie.sql.result import Result
+from hoodie.sql.session import INSERT_OPERATION, OVERWRITE_MODE, Session
+from hoodie.sql.types import sql_type
+from hoodie.sql.warehouse import Entry
+
+
+def insert_rows(session: Session, entry: Entry, tree: exp.Insert, node: exp.Table) -> Result:
+    """Run an INSERT. One that overwrites takes out, as in Spark: the partitions that PARTITION names; all rows where it names
+    none, or, with `hoodie.datasource.overwrite.mode=dynamic`, the partitions of the new rows.
+
+    Raises SqlError for rows that do not fit, and what a write raises.
+    """
+    query = _query(tree)
+
+    def changed(dataset: HoodieDataset, target: Target) -> tuple[pa.Table, str]:
+        into = _Into.of(tree, node, target)
+        rows = stored(session.rows(into.completed(query), [dataset]), target.schema, into.names)
+        if tree.args.get("overwrite") and into.given and not rows.num_rows:
+            return session.rows(partitions_query(target, into.given), [dataset]), "delete_partition"
+        return rows, _operation(session, entry, target, tree, into)
+
+    empties = tree.args.get("overwrite") and _partition(node)
+    if empties or any(session.is_known(table) and session.named(table) == entry.name for table in tables_read(query)):
+        return change(session, entry, node, changed)  # its rows are computed from the table
+    dataset = HoodieDataset(session.open(entry))
+    rows, operation = changed(dataset, Target(node, dataset.schema, dataset.state.properties))
+    return told(session.open(entry).write(rows, operation, session.write_options(entry)))
+
+
+def fill(session: Session, entry: Entry, rows: pa.Table) -> Result:
+    """The rows of the query of which a table was just made."""
+    table = session.open(entry)
+    operation = session.options.get(INSERT_OPERATION, "bulk_insert")
+    return told(table.write(stored(rows, table.schema, rows.column_names), operation, session.write_options(entry)))
+
+
+@dataclass(frozen=True)
+class _Into:
+    """The columns that take values, and those whose value PARTITION gives."""
+
+    names: Sequence[str]
+    given: dict[str, exp.Expression]
+    target: Target
+
+    @classmethod
+    def of(cls, tree: exp.Insert, node: exp.Table, target: Target) -> _Into:
+        given = {}
+        for each in _partition(node):
+            if isinstance(each, exp.EQ):
+                given[_partition_column(each.this.name, target)] = each.expression
+            else:
+                _partition_column(each.name, target)
+        named = (
+            [target.column(c.name).name for c in tree.this.expressions] if isinstance(tree.this, exp.Schema) else None
+        )
+        names = named if named is not None else [name for name in target.schema.names if name not in given]
+        both = [*names, *given]
+        if len(set(both)) < len(both):
+            raise SqlError("A column is named twice", found=", ".join(both), fix="name each once")
+        return cls(both, given, target)
+
+    def completed(self, query: exp.Expression) -> exp.Expression:
+        """The query, with the values that PARTITION gives as its last columns."""
+        if not self.given:
+            return query
+        more = [
+            exp.cast(value.copy(), sql_type(self.target.column(name).type), DIALECT)
+            for name, value in self.given.items()
+        ]
+        return exp.select("*", *more).from_(query.copy().subquery("given"))
+
+
+def _query(tree: exp.Insert) -> exp.Query:
+    query = tree.args.get("expression")
+    if isinstance(query, exp.Values):
+        return exp.select("*").from_(exp.Values(expressions=query.expressions, alias=exp.TableAlias(this="given")))
+    if not isinstance(query, exp.Query):
+        raise SqlError("An INSERT has no rows", fix="give VALUES, or a query")
+    if tree.args.get("with_") is not None:
+        query = query.copy()
+        query.set("with_", tree.args["with_"].copy())
+    return query
+
+
+def _operation(session: Session, entry: Entry, target: Target, tree: exp.Insert, into: _Into) -> str:
+    options = {**entry.options, **session.options}
+    if tree.args.get("overwrite"):
+        dynamic = options.get(OVERWRITE_MODE, "static").strip().lower() == "dynamic"
+        partitions = target.properties.partition_fields
+        return "insert_overwrite" if partitions and (dynamic or into.given) else "insert_overwrite_table"
+    keyed = target.properties.record_key_fields and target.properties.ordering_fields
+    return str(options.get(INSERT_OPERATION, "upsert" if keyed else "insert"))
+
+
+def _partition(node: exp.Table) -> list[exp.Expression]:
+    clause = node.args.get("partition")
+    return list(clause.expressions) if clause is not None else []
+
+
+def _partition_column(name: str, target: Target) -> str:
+    column = str(target.column(name).name)
+    if column not in target.properties.partition_fields:
+        raise SqlError(
+            f"Column {column} is no partition column of table {target.node.name}",
+            found=f"partitioned by {', '.join(target.properties.partition_fields) or 'nothing'}",
+            fix="name partition columns in PARTITION, others before VALUES or the query",
+        )
+    return column

@@ -1,0 +1,82 @@
+"""Names of databases, tables and columns. As in Spark, large and small letters are the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from hoodie.errors import SqlError
+
+_NAME = re.compile(r"[a-z0-9_]{1,200}")
+
+
+@dataclass(frozen=True, order=True)
+class TableName:
+    """A table in a catalog, in small letters."""
+
+    database: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.database}.{self.name}"
+
+
+def checked_name(name: str, what: str) -> str:
+    """The name in small letters. Raises SqlError for one that is more than letters, digits and underscores, as it becomes the
+    name of a folder."""
+    lower = name.lower()
+    if not _NAME.fullmatch(lower):
+        raise SqlError(
+            f"{name!r:.100} cannot be the name of a {what}", fix="use letters, digits and underscores, 200 at most"
+        )
+    return lower
+
+
+def table_name(table: exp.Table, database: str) -> TableName:
+    """The name that a statement says, in `database` where it does not say one. Raises SqlError for names of three parts."""
+    if table.args.get("catalog") is not None:
+        raise SqlError(
+            f"A table is named by three parts: {table.sql(dialect='spark')}",
+            fix="name the database and the table; there is one catalog",
+        )
+    return TableName((table.db or database).lower(), table.name.lower())
+
+
+def tables_read(tree: exp.Expression) -> Iterator[exp.Table]:
+    """The tables that a query names, without those that are named by a WITH of its own."""
+    for table in tree.find_all(exp.Table):
+        if isinstance(table.this, exp.Identifier) and not _is_of_with(table):
+            yield table
+
+
+def _is_of_with(table: exp.Table) -> bool:
+    if table.db:
+        return False
+    wanted, below = table.name.lower(), list[exp.Expression]([table])
+    while (parent := below[-1].parent) is not None:
+        clause = parent.args.get("with_") or parent.args.get("with")
+        if clause is not None and clause not in below:
+            if any(cte.alias.lower() == wanted for cte in clause.expressions):
+                return True
+        elif isinstance(parent, exp.With):  # a common table sees those that are named before it
+            before = parent.expressions[: _place(parent, below[-1])]
+            if any(cte.alias.lower() == wanted for cte in before) or (
+                parent.args.get("recursive") and any(cte.alias.lower() == wanted for cte in parent.expressions)
+            ):
+                return True
+        below.append(parent)
+    return False
+
+
+def _place(clause: exp.With, cte: exp.Expression) -> int:
+    return next(number for number, each in enumerate(clause.expressions) if each is cte)
+
+
+def unqualify(tree: exp.Expression) -> None:
+    """Columns lose the database in front of their table's name, which then is an alias."""
+    for column in tree.find_all(exp.Column):
+        column.set("db", None)
+        column.set("catalog", None)

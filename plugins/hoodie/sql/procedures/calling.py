@@ -1,0 +1,143 @@
+"""CALL: which procedure is meant, what its parameters are given, and its rows."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from hoodie.errors import SqlError
+from hoodie.sql.parse import DIALECT, shortened, unreadable
+from hoodie.sql.procedures.catalogue import ABSENT, PROCEDURES
+from hoodie.sql.procedures.procedure import FILTER, Call, Parameter, Procedure
+from hoodie.sql.result import Result
+from hoodie.sql.session import Session
+from hoodie.sql.types import sql_type
+
+
+def call_procedure(session: Session, called: exp.Expression) -> Result:
+    """Run what follows the word CALL, as it was parsed.
+
+    Raises SqlError for a procedure or parameter that is not there, or a value that does not fit, and what the procedure raises.
+    """
+    name, given = _read(called)
+    procedure = _procedure(name)
+    call = Call(session, procedure, _bound(procedure, given))
+    rows: Iterable[tuple[Any, ...]] = procedure.run(call)
+    condition, most = call.arguments.get(FILTER.name), call.arguments.get("limit")
+    if not condition and most is not None and most >= 0:
+        rows = islice(rows, most)
+    found = _table(procedure.result, list(rows))
+    if condition:
+        found = session.engine.filtered(found, _condition(str(condition)))
+        found = found if most is None or most < 0 else found.slice(0, most)
+    return Result(found)
+
+
+def _read(called: exp.Expression) -> tuple[str, Sequence[exp.Expression]]:
+    """The name, and the arguments in their order, those with names as Kwarg."""
+    node = called.expression if isinstance(called, exp.Dot) else called  # system.show_commits(…)
+    if isinstance(node, exp.Anonymous):
+        return str(node.name).lower(), node.expressions
+    if isinstance(node, exp.Column):  # help, without parentheses
+        return str(node.name).lower(), ()
+    raise SqlError(
+        f"CALL of what is no procedure: {shortened(called.sql(dialect=DIALECT))}",
+        fix="write CALL name(parameter => value, …)",
+    )
+
+
+def _procedure(name: str) -> Procedure:
+    if name in PROCEDURES:
+        return PROCEDURES[name]
+    if name in ABSENT:
+        raise SqlError(f"The procedure {name} is not there", found=ABSENT[name], fix="CALL help lists those that are")
+    close = difflib.get_close_matches(name, PROCEDURES, n=1)
+    raise SqlError(
+        f"There is no procedure {name:.100}",
+        found=f"the closest one is {close[0]}" if close else "no name like it",
+        fix="CALL help lists them",
+    )
+
+
+def _bound(procedure: Procedure, given: Sequence[exp.Expression]) -> dict[str, Any]:
+    """A value for each parameter: by its name, or by its place."""
+    by_name = {parameter.name.lower(): parameter for parameter in procedure.parameters}
+    values: dict[str, Any] = {}
+    for place, each in enumerate(given):
+        if isinstance(each, exp.Kwarg):
+            parameter = by_name.get(each.this.name.lower())
+            if parameter is None:
+                raise _unknown(procedure, each.this.name, by_name)
+        elif place < len(procedure.parameters):
+            parameter = procedure.parameters[place]
+        else:
+            raise SqlError(
+                f"{procedure.name} is given {len(given)} values", found=_signature(procedure), fix="leave out the rest"
+            )
+        if parameter.name in values:
+            raise SqlError(f"The parameter {parameter.name} of {procedure.name} is given twice", fix="give it once")
+        values[parameter.name] = _value(procedure, parameter, each.expression if isinstance(each, exp.Kwarg) else each)
+    lacking = [p.name for p in procedure.parameters if p.required and values.get(p.name) is None]
+    if lacking:
+        raise SqlError(
+            f"{procedure.name} is called without its parameter {lacking[0]}",
+            found=_signature(procedure),
+            fix=f"write CALL {procedure.name}({lacking[0]} => …)",
+        )
+    return {p.name: p.default if values.get(p.name) is None else values[p.name] for p in procedure.parameters}
+
+
+def _unknown(procedure: Procedure, name: str, known: Mapping[str, Parameter]) -> SqlError:
+    close = difflib.get_close_matches(name.lower(), known, n=1)
+    return SqlError(
+        f"{procedure.name} has no parameter {name:.100}",
+        found=_signature(procedure),
+        fix=f"did you mean {known[close[0]].name}?" if close else "leave it out",
+    )
+
+
+def _value(procedure: Procedure, parameter: Parameter, given: exp.Expression) -> Any:
+    """A literal as the parameter has it; texts of numbers and of true and false are taken, too."""
+    if isinstance(given, exp.Null):
+        return None
+    negative = isinstance(given, exp.Neg)
+    literal = given.this if negative else given
+    word = str(literal.this).lower() if isinstance(literal, exp.Boolean) else literal.name
+    if not isinstance(literal, exp.Literal | exp.Boolean) or (negative and literal.is_string):
+        word = None
+    try:
+        if word is None:
+            raise ValueError("no literal")
+        text = f"-{word}" if negative else word
+        if pa.types.is_string(parameter.kind):
+            return text
+        return pa.scalar(text.strip()).cast(parameter.kind).as_py()
+    except (ValueError, pa.ArrowException) as error:
+        raise SqlError(
+            f"The parameter {parameter.name} of {procedure.name} cannot be {given.sql(dialect=DIALECT):.100}",
+            fix=f"give a literal of type {sql_type(parameter.kind).lower()}",
+        ) from error
+
+
+def _signature(procedure: Procedure) -> str:
+    told = ", ".join(p.name + ("" if p.required else f" = {p.default!r}") for p in procedure.parameters)
+    return f"its parameters are {told}" if told else "it has none"
+
+
+def _condition(text: str) -> exp.Expression:
+    try:
+        return sqlglot.parse_one(text, read=DIALECT, into=exp.Condition)
+    except (SqlglotError, RecursionError) as error:
+        raise unreadable(text, error) from error
+
+
+def _table(schema: pa.Schema, rows: list[tuple[Any, ...]]) -> pa.Table:
+    values = zip(*rows, strict=True) if rows else ((),) * len(schema)
+    return pa.table([pa.array(list(each), field.type) for each, field in zip(values, schema, strict=True)], schema)

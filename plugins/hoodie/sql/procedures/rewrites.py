@@ -1,0 +1,145 @@
+"""Procedures of compaction, and of taking back what was begun of a plan."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from hoodie.errors import SqlError
+from hoodie.model.time import Time
+from hoodie.services.compaction.service import COMPACTION
+from hoodie.services.rollback.service import Rollback
+from hoodie.services.service import waiting
+from hoodie.sql.procedures.procedure import (
+    FLAG,
+    INT,
+    LONG,
+    TABLE_OR_PATH,
+    TEXT,
+    Call,
+    Parameter,
+    Procedure,
+    columns,
+    limit,
+)
+from hoodie.timeline import Action, Instant, State
+from hoodie.view import TableState, compaction_plan
+
+_SCHEDULE, _EXECUTE, _BOTH = "schedule", "execute", "scheduleandexecute"
+_PLAN = {"timestamp": TEXT, "operation_size": INT, "state": TEXT}
+
+
+def _run(call: Call) -> Iterator[tuple[Any, ...]]:
+    operation, named = _operation(call), _named(call)
+    options, table = call.options(), call.table
+    scheduled = None
+    if operation != _EXECUTE:
+        scheduled = table.schedule(COMPACTION, options)
+    chosen = [i.time for i in waiting(table.state(), COMPACTION) if not named or i.time in named]
+    lacking = [each for each in named if each not in chosen]
+    if lacking:
+        raise SqlError(f"No compaction {lacking[0]} waits", fix="CALL show_compaction lists those that do")
+    if operation == _SCHEDULE:
+        chosen = [each for each in chosen if each == scheduled]
+    elif call["limit"] is not None:
+        chosen = chosen[: call["limit"]]
+    if operation != _SCHEDULE:
+        for each in chosen:
+            table.run(COMPACTION, options, time=each)
+    after = table.state()
+    for instant in reversed([i for i in after.timeline if i.time in chosen and _is_compaction(i)]):
+        yield _row(after, instant)
+
+
+def _operation(call: Call) -> str:
+    given = call["op"].lower()
+    if call["timestamp"] is not None:
+        return _EXECUTE
+    operation = _BOTH if given == "run" else given
+    if operation not in (_SCHEDULE, _EXECUTE, _BOTH):
+        raise SqlError(f"run_compaction has no op {given:.100}", fix=f"use run, {_SCHEDULE}, {_EXECUTE} or {_BOTH}")
+    return operation
+
+
+def _named(call: Call) -> list[str]:
+    if call["timestamp"] is not None:
+        return [str(call["timestamp"])]
+    return [each.strip() for each in (call["instants"] or "").split(",") if each.strip()]
+
+
+def _show(call: Call) -> Iterator[tuple[Any, ...]]:
+    state = call.state
+    if not state.properties.is_merge_on_read:
+        raise SqlError(f"Table {call.table.base_path} has no compactions", found="copy on write", fix="nothing to do")
+    for instant in reversed([each for each in state.timeline if _is_compaction(each)]):
+        yield _row(state, instant)
+
+
+def _is_compaction(instant: Instant) -> bool:
+    """A completed one is a commit, which a merge-on-read table has of nothing else."""
+    return instant.action is (Action.COMMIT if instant.is_completed else Action.COMPACTION)
+
+
+def _row(state: TableState, instant: Instant) -> tuple[str, int | None, str]:
+    planned = replace(instant, action=Action.COMPACTION, state=State.REQUESTED)
+    try:
+        size: int | None = len(compaction_plan(state, planned).operations)
+    except FileNotFoundError:
+        size = None
+    return str(instant.time), size, instant.state.name
+
+
+def _rollback(call: Call) -> Iterator[tuple[str, str]]:
+    if call["delete_request_instant_file"]:
+        raise SqlError(
+            "A plan stays when what was begun of it is taken back",
+            found="delete_request_instant_file => true",
+            fix="leave it out; the next run carries the plan out again",
+        )
+    instant, state = Time.of(call["pending_instant"]), call.state
+    services = (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING)
+    if not any(each.time == instant and each.action in services for each in state.timeline.pending):
+        raise SqlError(f"No compaction or clustering {instant:.100} waits", fix="CALL show_timeline lists the instants")
+    begun = time.monotonic()
+    call.table.run(Rollback(instant), call.options())
+    yield str(instant), f"{(time.monotonic() - begun) * 1000:.0f}ms"
+
+
+REWRITES = (
+    Procedure(
+        "run_compaction",
+        "Schedule a compaction if one is due, carry out those that wait, or both (run).",
+        (
+            Parameter("op", required=True),
+            *TABLE_OR_PATH,
+            Parameter("timestamp", LONG),
+            Parameter("options"),
+            Parameter("instants"),
+            Parameter("limit", INT),
+        ),
+        columns(**_PLAN),
+        _run,
+        "run carries out all that wait, not only what it has scheduled",
+    ),
+    Procedure(
+        "show_compaction",
+        "Compactions, waiting and completed, the newest first.",
+        (*TABLE_OR_PATH, limit(20)),
+        columns(**_PLAN),
+        _show,
+    ),
+    Procedure(
+        "run_rollback_inflight_tableservice",
+        "Take back what was begun of a compaction or clustering; its plan stays.",
+        (
+            *TABLE_OR_PATH,
+            Parameter("pending_instant", required=True),
+            Parameter("delete_request_instant_file", FLAG, default=False),
+        ),
+        columns(instant=TEXT, time_cost=TEXT),
+        _rollback,
+        "delete_request_instant_file => true is refused",
+    ),
+)

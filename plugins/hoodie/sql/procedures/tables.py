@@ -1,0 +1,76 @@
+"""Procedures of a table's own metadata: its properties, what is damaged of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from hoodie.doctor import catalogue as checks
+from hoodie.sql.procedures.procedure import (
+    FILTER,
+    FLAG,
+    TABLE,
+    TABLE_OR_PATH,
+    TEXT,
+    Call,
+    Parameter,
+    Procedure,
+    columns,
+    limit,
+)
+from hoodie.timeline import Action
+from hoodie.view import TableView
+
+
+def _properties(call: Call) -> Iterator[tuple[str, str]]:
+    yield from call.state.properties.raw.items()
+
+
+def _partition_meta(call: Call) -> Iterator[tuple[str, str, str]]:
+    found = call.table.diagnose(call.options())
+    wanted = found.of(checks.PARTITION_METAFILE.name)
+    lacking = {(each.path or "").rpartition("/")[0] for each in wanted}
+    if wanted and not call["dry_run"]:
+        call.table.mend(replace(found, findings=wanted), call.options())
+    there = {files.partition for files in TableView(call.table.state()).files}
+    for partition in sorted(lacking | there):
+        if partition in lacking:
+            yield partition, "No", "Repaired" if partition in there else "None"
+        else:
+            yield partition, "Yes", "None"
+
+
+def _clean_files(call: Call) -> Iterator[tuple[bool]]:
+    """Torn files of cleans are put aside; the doctor finds them."""
+    found = call.table.diagnose(call.options())
+    kinds = (checks.TORN_SERVICE_INSTANT.name, checks.TORN_PLAN.name)
+    wanted = tuple(each for kind in kinds for each in found.of(kind) if f".{Action.CLEAN}" in (each.path or ""))
+    if wanted:
+        call.table.mend(replace(found, findings=wanted), call.options())
+    yield (True,)
+
+
+TABLES = (
+    Procedure(
+        "show_table_properties",
+        "What hoodie.properties says.",
+        (*TABLE_OR_PATH, limit(), FILTER),
+        columns(key=TEXT, value=TEXT),
+        _properties,
+    ),
+    Procedure(
+        "repair_add_partition_meta",
+        "Write the partition metafiles that are missing; dry_run only shows them.",
+        (TABLE, Parameter("dry_run", FLAG, default=True)),
+        columns(partition_path=TEXT, metadata_is_present=TEXT, action=TEXT),
+        _partition_meta,
+    ),
+    Procedure(
+        "repair_corrupted_clean_files",
+        "Put files of cleans aside that are torn, so that the next clean can run.",
+        (TABLE,),
+        columns(result=FLAG),
+        _clean_files,
+        "the files are renamed, not deleted",
+    ),
+)

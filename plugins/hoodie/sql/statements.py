@@ -1,0 +1,244 @@
+"""Each kind of statement, and what it does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pyarrow as pa
+from sqlglot import exp
+
+from hoodie.errors import SqlError, TableExistsError, TableNotFoundError
+from hoodie.sql import declared as declarations
+from hoodie.sql.dml import delete_rows, merge_rows, told, update_rows
+from hoodie.sql.inserts import fill, insert_rows
+from hoodie.sql.names import checked_name, tables_read
+from hoodie.sql.parse import SETTING, Statement, shortened
+from hoodie.sql.procedures.calling import call_procedure
+from hoodie.sql.result import Result
+from hoodie.sql.session import Session
+from hoodie.sql.types import sql_type
+from hoodie.sql.warehouse import DEFAULT_DATABASE, Entry
+from hoodie.table import HoodieTable
+
+
+def run_statement(session: Session, statement: Statement) -> Result:
+    """What one statement gives. Raises SqlError, and what the library raises."""
+    run = _KINDS.get(type(statement.tree))
+    if run is not None:
+        return run(session, statement)
+    if isinstance(statement.tree, exp.Query) and any(map(session.is_known, tables_read(statement.tree))):
+        return Result(session.rows(statement.tree))
+    if isinstance(statement.tree, exp.Query):
+        _check_tables(session, statement.tree)
+    return _untouched(session, statement)
+
+
+def _untouched(session: Session, statement: Statement) -> Result:
+    rows = session.engine.run(statement.text, statement.parameters)
+    return Result(rows) if rows.num_columns else Result.told("done")
+
+
+def _check_tables(session: Session, query: exp.Expression) -> None:
+    """A table that neither the catalog nor the engine knows is told with the names that there are."""
+    for table in tables_read(query):
+        if not session.engine.has(table.name) and not table.db and re.fullmatch(r"\w+", table.name):
+            session.entry(table)
+
+
+def _create(session: Session, statement: Statement) -> Result:
+    tree = statement.tree
+    if tree.args["kind"] in ("DATABASE", "SCHEMA"):
+        session.catalog.create_database(checked_name(tree.this.name, "database"))
+        return Result.told(f"database {tree.this.name.lower()} is there")
+    if tree.args["kind"] != "TABLE" or not declarations.is_of_hudi(tree):
+        query = tree.args.get("expression")
+        if query is not None and any(map(session.is_known, tables_read(query))):
+            raise SqlError(
+                f"What is made of a Hudi table here has to be one, too: {shortened(statement.text)}",
+                fix="say CREATE TABLE … USING hudi AS SELECT …",
+            )
+        return _untouched(session, statement)
+    node = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
+    name = session.named(node)
+    checked_name(name.name, "table")
+    if session.catalog.find(name) is not None:
+        if tree.args.get("exists"):
+            return Result.told(f"table {name} is there")
+        raise TableExistsError(f"There is a table {name}", fix="drop it, choose another name, or say IF NOT EXISTS")
+    if name.database not in session.catalog.databases():
+        raise SqlError(f"There is no database {name.database}", fix=f"CREATE DATABASE {name.database}")
+    told = declarations.declared(tree, name.name)
+    entry = Entry(
+        name,
+        told.location or session.catalog.location_of(name),
+        told.location is None,
+        told.write_options,
+        told.comment,
+    )
+    query = tree.args.get("expression")
+    if query is not None and told.schema is not None:
+        raise SqlError("A table that is made of a query has that one's columns", fix="leave out the columns")
+    rows = session.rows(query) if query is not None else None
+    if rows is None and told.schema is None:
+        HoodieTable.open(entry.location)  # one that is there is entered under a name
+    else:
+        if rows is not None:
+            rows = rows.select(_partitions_last(rows.schema, told.create_options))
+        schema = told.schema if rows is None else pa.schema([field.with_nullable(True) for field in rows.schema])
+        HoodieTable.create(entry.location, told.create_options, schema)
+    session.catalog.remember(entry)
+    if rows is None:
+        return Result.told(f"table {name} is made at {entry.location}")
+    written = fill(session, entry, rows)
+    return replace(written, message=f"table {name} is made at {entry.location}; {written.message}")
+
+
+def _partitions_last(schema: pa.Schema, options: dict[str, str]) -> list[str]:
+    """The columns in the order of a table. Raises SqlError when a partition column is not among them."""
+    there = {name.lower(): name for name in schema.names}
+    partitions = [name for name in options.get("hoodie.table.partition.fields", "").split(",") if name]
+    lacking = [name for name in partitions if name.lower() not in there]
+    if lacking:
+        raise SqlError(
+            f"The query gives no partition column {lacking[0]}", found=", ".join(schema.names), fix="select it, too"
+        )
+    last = [there[name.lower()] for name in partitions]
+    return [*(name for name in schema.names if name not in last), *last]
+
+
+def _drop(session: Session, statement: Statement) -> Result:
+    tree = statement.tree
+    done = []
+    if tree.args["kind"] in ("DATABASE", "SCHEMA"):
+        name = checked_name(tree.args["tables"][0].name, "database")
+        if name == DEFAULT_DATABASE:
+            raise SqlError("The database default is always there", fix="drop its tables")
+        if tree.args.get("cascade"):
+            for table in session.catalog.tables(name):
+                found = session.catalog.find(table)
+                if found is not None:
+                    session.catalog.drop(found)
+        session.catalog.drop_database(name)
+        return Result.told(f"database {name} is gone")
+    if tree.args["kind"] != "TABLE" or not any(map(session.is_known, tree.args["tables"])):
+        if tree.args["kind"] == "TABLE" and not any(session.engine.has(table.name) for table in tree.args["tables"]):
+            if tree.args.get("exists"):
+                return Result.told("there is no such table")
+            session.entry(tree.args["tables"][0])
+        return _untouched(session, statement)
+    for table in tree.args["tables"]:
+        entry = session.entry(table)
+        session.catalog.drop(entry)
+        files = (
+            "and its files are" if entry.managed else f"is forgotten; its files stay at {entry.location}, the name is"
+        )
+        done.append(f"table {entry.name} {files} gone")
+    return Result.told("; ".join(done))
+
+
+def _changed(
+    change: Callable[[Session, Entry, exp.Expression, exp.Table], Result],
+) -> Callable[[Session, Statement], Result]:
+    def run(session: Session, statement: Statement) -> Result:
+        node = statement.tree.this
+        node = node.this if isinstance(node, exp.Schema) else node
+        if not session.is_known(node):
+            return _no_target(session, statement, node)
+        return change(session, session.entry(node), statement.tree, node)
+
+    return run
+
+
+def _no_target(session: Session, statement: Statement, node: exp.Table) -> Result:
+    if not session.engine.has(node.name):
+        session.entry(node)
+    if any(map(session.is_known, tables_read(statement.tree))):
+        raise SqlError(
+            f"{node.name} is no Hudi table, and rows of Hudi tables cannot be written to it here",
+            fix="create it with USING hudi",
+        )
+    return _untouched(session, statement)
+
+
+def _describe(session: Session, statement: Statement) -> Result:
+    node = statement.tree.this
+    if statement.tree.args.get("style") or not isinstance(node, exp.Table) or not session.is_known(node):
+        return _untouched(session, statement)
+    columns = session.open(session.entry(node)).schema
+    comments = [((field.metadata or {}).get(b"comment") or b"").decode() or None for field in columns]
+    return Result(
+        pa.table(
+            {
+                "col_name": pa.array(columns.names, pa.string()),
+                "data_type": pa.array([sql_type(field.type).lower() for field in columns], pa.string()),
+                "comment": pa.array(comments, pa.string()),
+            }
+        )
+    )
+
+
+def _use(session: Session, statement: Statement) -> Result:
+    name = checked_name(statement.tree.this.name, "database")
+    session.use(name)
+    return Result.told(f"database {name} is in use")
+
+
+def _truncate(session: Session, statement: Statement) -> Result:
+    nodes = statement.tree.expressions
+    if not any(map(session.is_known, nodes)):
+        return _no_target(session, statement, nodes[0])
+    entries = [session.entry(node) for node in nodes]
+    done = [told(session.open(entry).truncate(session.write_options(entry))) for entry in entries]
+    return Result.told("; ".join(str(each.message) for each in done))
+
+
+def _set(session: Session, statement: Statement) -> Result:
+    found = SETTING.fullmatch(statement.text.strip())
+    if found is None:
+        return _untouched(session, statement)
+    session.options[found[1]] = found[2].strip().strip("'\"")
+    return Result.told(f"{found[1]} = {session.options[found[1]]}")
+
+
+_SHOW = re.compile(r"(TABLES|DATABASES|SCHEMAS)(?:\s+(?:IN|FROM)\s+`?(\w+)`?)?", re.IGNORECASE)
+
+
+def _command(session: Session, statement: Statement) -> Result:
+    word, rest = statement.tree.name.upper(), statement.tree.args.get("expression")
+    if word == "CALL":
+        return call_procedure(session, rest)
+    shown = _SHOW.fullmatch(rest.name.strip()) if word == "SHOW" and rest is not None else None
+    if shown is None:
+        return _untouched(session, statement)
+    if shown[1].upper() != "TABLES":
+        return Result(pa.table({"namespace": pa.array(session.catalog.databases(), pa.string())}))
+    database = (shown[2] or session.database).lower()
+    if database not in session.catalog.databases():
+        raise TableNotFoundError(f"There is no database {database}", fix="SHOW DATABASES")
+    tables = session.catalog.tables(database)
+    return Result(
+        pa.table(
+            {
+                "namespace": pa.array([table.database for table in tables], pa.string()),
+                "tableName": pa.array([table.name for table in tables], pa.string()),
+                "isTemporary": pa.array([False for _ in tables], pa.bool_()),
+            }
+        )
+    )
+
+
+_KINDS: dict[type[exp.Expression], Callable[[Session, Statement], Result]] = {
+    exp.Create: _create,
+    exp.Drop: _drop,
+    exp.Insert: _changed(insert_rows),
+    exp.Update: _changed(update_rows),
+    exp.Delete: _changed(delete_rows),
+    exp.Merge: _changed(merge_rows),
+    exp.Describe: _describe,
+    exp.Use: _use,
+    exp.Set: _set,
+    exp.TruncateTable: _truncate,
+    exp.Command: _command,
+}

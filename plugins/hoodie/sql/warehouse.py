@@ -1,0 +1,162 @@
+"""A catalog in a folder: databases and tables by name, as Spark lays out its warehouse.
+
+A table without a location is at `<warehouse>/<table>`, or `<warehouse>/<database>.db/<table>`, and is found there whoever made
+it. What else is known of a table is in `.catalog/<database>/<table>.json`: where it is, and the options of its writes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from hoodie.errors import SqlError, TableNotFoundError
+from hoodie.sql.names import TableName
+from hoodie.storage import BasePath, storage_of
+from hoodie.storage.once import create_own
+
+DEFAULT_DATABASE = "default"
+_CATALOG = ".catalog"
+_DATABASE = ".database"
+_JSON = ".json"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a catalog knows of a table: its base path, the options of its writes, a comment. A managed one is deleted when it is
+    dropped."""
+
+    name: TableName
+    location: str
+    managed: bool
+    options: Mapping[str, str] = field(default_factory=dict)
+    comment: str | None = None
+
+
+class Warehouse:
+    """The catalog in the folder `path`, which is made with its first table."""
+
+    def __init__(self, path: BasePath) -> None:
+        self._storage = storage_of(path)
+
+    @property
+    def path(self) -> str:
+        return self._storage.base_path
+
+    def databases(self) -> list[str]:
+        """All databases, in order; there always is `default`."""
+        known = {folder.rpartition("/")[2] for folder in self._storage.list(_CATALOG).folders}
+        folders = {folder for folder in self._storage.list("").folders if folder.endswith(".db")}
+        return sorted(known | {folder.removesuffix(".db") for folder in folders} | {DEFAULT_DATABASE})
+
+    def create_database(self, name: str) -> None:
+        """Nothing happens when it is there."""
+        path = f"{_CATALOG}/{name}/{_DATABASE}"
+        if self._storage.info(path) is None:
+            create_own(self._storage, path, b"{}")
+
+    def drop_database(self, name: str) -> None:
+        """Forget an empty one. Raises SqlError when it has tables."""
+        tables = [str(each) for each in self.tables(name)]
+        if tables:
+            raise SqlError(
+                f"Database {name} is not empty",
+                found=", ".join(tables[:10]),
+                fix="drop its tables first, or say CASCADE",
+            )
+        self._storage.delete_folder(f"{_CATALOG}/{name}")
+        self._storage.delete_folder(f"{name}.db")
+
+    def tables(self, database: str) -> list[TableName]:
+        """The tables of a database, in order."""
+        found = {
+            file.name.removesuffix(_JSON)
+            for file in self._storage.list(f"{_CATALOG}/{database}").files
+            if file.name.endswith(_JSON)
+        }
+        found.update(
+            folder.rpartition("/")[2]
+            for folder in self._storage.list(_folder(database)).folders
+            if self._is_table(folder)
+        )
+        return [TableName(database, name) for name in sorted(found)]
+
+    def find(self, name: TableName) -> Entry | None:
+        """What is known of a table; None when there is none of this name. Raises SqlError for an entry that cannot be read."""
+        try:
+            data = self._storage.read(_entry(name))
+        except FileNotFoundError:
+            place = self._place(name)
+            return Entry(name, self._location(place), managed=True) if self._is_table(place) else None
+        try:
+            told = json.loads(data)
+            location, options = told["location"], told.get("options", {})
+            if not isinstance(location, str | None) or not _are_texts(options):
+                raise ValueError("a location or options that are no text")
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise SqlError(
+                f"The catalog's entry of table {name} cannot be read",
+                found=f"{self.path}/{_entry(name)}: {error}",
+                fix="delete that file, and create the table again with its LOCATION; its rows are not touched",
+            ) from error
+        place = self._location(self._place(name)) if location is None else location
+        return Entry(name, place, location is None, options, told.get("comment"))
+
+    def location_of(self, name: TableName) -> str:
+        """Where a table is that is created without a location."""
+        return self._location(self._place(name))
+
+    def remember(self, entry: Entry) -> None:
+        """Enter a table. Raises SqlError when another process has just done so with other values."""
+        told = {"options": dict(entry.options), "comment": entry.comment}
+        told["location"] = None if entry.managed else entry.location
+        try:
+            create_own(self._storage, _entry(entry.name), json.dumps(told, sort_keys=True, indent=1).encode())
+        except FileExistsError:
+            raise SqlError(f"There is a table {entry.name} by now", fix="drop it, or choose another name") from None
+
+    def drop(self, entry: Entry) -> None:
+        """Forget a table, and delete its files if it is managed. Who is killed in between drops it again."""
+        if entry.managed:
+            place = self._place(entry.name)
+            # Without these it is no table to anybody, whatever is left of its files.
+            self._storage.delete_folder(f"{place}/.hoodie")
+            self._storage.delete_folder(place)
+        self._storage.delete(_entry(entry.name))
+
+    def _is_table(self, folder: str) -> bool:
+        return f"{folder}/.hoodie" in self._storage.list(folder).folders
+
+    def _place(self, name: TableName) -> str:
+        folder = _folder(name.database)
+        return f"{folder}/{name.name}" if folder else name.name
+
+    def _location(self, place: str) -> str:
+        return f"{self._storage.base_path}/{place}"
+
+
+def _folder(database: str) -> str:
+    return "" if database == DEFAULT_DATABASE else f"{database}.db"
+
+
+def _entry(name: TableName) -> str:
+    return f"{_CATALOG}/{name.database}/{name.name}{_JSON}"
+
+
+def _are_texts(options: object) -> bool:
+    return isinstance(options, dict) and all(isinstance(part, str) for pair in options.items() for part in pair)
+
+
+def known(catalog: Warehouse, name: TableName) -> Entry:
+    """The entry of a table. Raises TableNotFoundError, naming the tables that there are."""
+    entry = catalog.find(name)
+    if entry is None:
+        there = ", ".join(_few(catalog, name.database)) or "no table"
+        raise TableNotFoundError(
+            f"There is no table {name} in {catalog.path}", found=there, fix="correct the name, or create the table"
+        )
+    return entry
+
+
+def _few(catalog: Warehouse, database: str) -> Iterator[str]:
+    yield from (str(each) for each in catalog.tables(database)[:10])

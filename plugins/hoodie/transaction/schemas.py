@@ -1,0 +1,76 @@
+"""The history of a table's schemas, carried on by each commit (docs/decisions/0052).
+
+Hudi takes the schema with ids from the last commit alone, and the history from `.hoodie/.schema`: a commit without them would
+make it forget which column is which.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hoodie.clock import Clock
+from hoodie.model.commit import LATEST_SCHEMA_KEY, SCHEMA_KEY
+from hoodie.model.time import Time
+from hoodie.schema import avro_to_arrow, data_columns
+from hoodie.schema.documented import documented
+from hoodie.schema.history import schema_at
+from hoodie.schema.internal import InternalSchema, history_text
+from hoodie.transaction.change import Change
+from hoodie.transaction.times import new_time
+from hoodie.view.schema_history import FOLDER, SUFFIX, time_of
+from hoodie.view.state import TableState
+
+
+def with_history(state: TableState, change: Change, clock: Clock) -> Change:
+    """The change with the ids of its columns, of a table that has them; its file of the history is written, which counts once the
+    change is complete. Call it under the lock, right before that.
+
+    A column that the history does not know gets a new id.
+    """
+    declared = change.metadata.schema
+    if declared is None or not state.schemas:
+        return change
+    versions, current = _after(state.schemas, declared, change)
+    text = history_text(versions)
+    _persist(state, change, text, clock)
+    extra = {
+        **change.metadata.extra,
+        SCHEMA_KEY: documented(declared, current.docs()),
+        LATEST_SCHEMA_KEY: current.text(),
+    }
+    return replace(change, metadata=replace(change.metadata, extra=extra))
+
+
+def _after(
+    versions: tuple[InternalSchema, ...], declared: str, change: Change
+) -> tuple[tuple[InternalSchema, ...], InternalSchema]:
+    """The history with the schema of the change, and that schema."""
+    given = change.metadata.extra.get(LATEST_SCHEMA_KEY)
+    if given is not None:
+        current = InternalSchema.parse(given)
+        return (*versions, current), current
+    time = change.instant.time
+    then = schema_at(versions, time) or versions[0]
+    greatest = max(each.max_id for each in versions)
+    grown = replace(then, max_id=greatest).with_columns(data_columns(avro_to_arrow(declared)))
+    if grown.columns == then.columns:
+        return versions, then
+    current = replace(grown, version=int(time))
+    return (*versions, current), current
+
+
+def _persist(state: TableState, change: Change, text: str, clock: Clock) -> None:
+    storage, instant = state.storage, change.instant
+    named = state.layout.completed_name(instant, new_time(state, clock, after=instant.time))
+    _remove_old(state)
+    storage.create(f"{FOLDER}/{named.rpartition('.')[0]}{SUFFIX}", text.encode())
+
+
+def _remove_old(state: TableState) -> None:
+    """Files of instants that are archived, or were rolled back, as Hudi does: the newest holds all that any of them does."""
+    files = {info.path: Time.of(time_of(info.name)) for info in state.storage.list(FOLDER).files}
+    committed = [time for time in files.values() if time in state.timeline.commit_times]
+    kept = state.timeline.commit_times.union(instant.time for instant in state.timeline.pending)
+    for path, time in files.items():
+        if committed and time < max(committed) and time not in kept:
+            state.storage.delete(path)

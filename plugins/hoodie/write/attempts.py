@@ -1,0 +1,43 @@
+"""A write that lost against another is planned again on what that one has left, as often as its options say."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TypeVar
+
+from hoodie.config.concurrency_keys import CONFLICT_RETRIES
+from hoodie.config.key import Options
+from hoodie.errors import EarlyConflictError, WriteConflictError
+from hoodie.transaction.early import wait_for_others
+from hoodie.transaction.locks import Locking
+from hoodie.transaction.sharing import Sharing
+from hoodie.view.access import TableAccess
+
+_log = logging.getLogger(__name__)
+
+R = TypeVar("R")
+
+
+def attempts(access: TableAccess, options: Options, attempt: Callable[[], R], *, readable_again: bool) -> R:
+    """What `attempt` gives, tried again after conflicts (`hoodie.write.num.retries.on.conflict.failures`).
+
+    Raises what it raises, WriteConflictError when it lost too often, or when its rows are not `readable_again`.
+    """
+    left = options[CONFLICT_RETRIES]
+    while True:
+        try:
+            return attempt()
+        except WriteConflictError as error:
+            if not (left and error.retryable):
+                raise
+            if not readable_again:
+                raise WriteConflictError(
+                    error.what,
+                    found=error.found,
+                    fix=f"{error.fix}; not by itself here, as its rows can be read only once",
+                ) from error
+            left -= 1
+            _log.warning("Planned again on the table as it is now, %d more times if need be: %s", left, error)
+            if isinstance(error, EarlyConflictError):
+                wait_for_others(access.storage, access.clock, Sharing.of(options), Locking.of(options))

@@ -1,0 +1,173 @@
+"""Partitions dropped, or all rows of a table, without writing any (docs/decisions/0048)."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from hoodie.config.key import Options, resolve
+from hoodie.config.operations import Operation, operation_named
+from hoodie.config.same_table import check_same_table
+from hoodie.config.table_keys import CREATE_KEYS
+from hoodie.config.write_keys import PARTITIONS_TO_DELETE, WRITE_KEYS
+from hoodie.errors import ArgumentError, ConfigError, SchemaConflictError
+from hoodie.model.commit import SCHEMA_KEY, CommitMetadata
+from hoodie.schema import arrow_to_avro
+from hoodie.timeline.named import named_path
+from hoodie.transaction.change import Change
+from hoodie.transaction.locks import Locking
+from hoodie.transaction.sharing import Sharing
+from hoodie.transaction.transaction import optimistic, transaction
+from hoodie.view import TableState
+from hoodie.view.access import TableAccess
+from hoodie.view.table_schema import table_schema
+from hoodie.write.attempts import attempts
+from hoodie.write.execute import WriteResult, check_extra
+from hoodie.write.overwrite import Replaced, open_replacing, refuse_waiting
+from hoodie.write.plan import check_partitions
+
+_log = logging.getLogger(__name__)
+
+DROP, EMPTY = operation_named("delete_partition"), operation_named("insert_overwrite_table")
+
+
+def named_partitions(operation: str, given: Mapping[str, object]) -> tuple[str, ...] | None:
+    """The partitions that the options of a write name (`hoodie.datasource.write.partitions.to.delete`); None: those of its rows.
+
+    Raises ConfigError where they are named for an operation that drops none.
+    """
+    names = resolve(given, (*CREATE_KEYS, *WRITE_KEYS)).get(PARTITIONS_TO_DELETE)
+    if names is not None and operation != DROP.name:
+        raise ConfigError(
+            f"Option {PARTITIONS_TO_DELETE.name} has no meaning for the operation {operation}",
+            found=", ".join(names),
+            fix=f"remove it, or write by {DROP.name}",
+        )
+    return names
+
+
+def drop_partitions(
+    access: TableAccess, names: Sequence[str] | None, given: Mapping[str, object], extra: Mapping[str, str]
+) -> WriteResult:
+    """Take whole partitions out of the table in one commit; None: all rows of it. A clean deletes their files later.
+
+    `names` are paths of partitions, in which `*` stands for anything. One that holds nothing is told in the log. Raises
+    ConfigError for a table without partitions and for a name that also is a pattern, PendingInstantError when a service waits
+    for one of their file groups, and what a write raises.
+    """
+    check_extra(extra)
+    checked = _checked(names)
+
+    def choose(state: TableState) -> _Chosen:
+        return Replaced.of(state, None) if checked is None else _named(state, checked), extra
+
+    done = _dropped(_Drop(access, DROP if names is not None else EMPTY, choose, given))
+    assert done is not None, "it was asked for by name"
+    return done
+
+
+def drop_chosen(
+    access: TableAccess,
+    choose: Callable[[TableState], tuple[Sequence[str], Mapping[str, str]] | None],
+    given: Mapping[str, object],
+) -> WriteResult | None:
+    """As `drop_partitions`, of partitions that are there and that `choose` names in the state under the table's lock, with the
+    extra metadata of the commit; None: there is nothing to drop."""
+
+    def chosen(state: TableState) -> _Chosen | None:
+        found = choose(state)
+        return (Replaced.of(state, sorted(found[0])), found[1]) if found is not None else None
+
+    return _dropped(_Drop(access, DROP, chosen, given))
+
+
+_Chosen = tuple[Replaced, Mapping[str, str]]
+
+
+def _dropped(drop: _Drop) -> WriteResult | None:
+    options, _ = drop.planned(drop.access.state())  # refuse before taking the lock
+    return attempts(drop.access, options, drop.attempt, readable_again=True)
+
+
+@dataclass(frozen=True)
+class _Drop:
+    access: TableAccess
+    operation: Operation
+    choose: Callable[[TableState], _Chosen | None]
+    given: Mapping[str, object]
+
+    def planned(self, state: TableState) -> tuple[Options, pa.Schema]:
+        """The checked options, and the columns of the table."""
+        options = resolve(self.given, (*CREATE_KEYS, *WRITE_KEYS))
+        check_same_table(state.properties, options)
+        state.properties.check_writable()
+        check_partitions(state.properties, self.operation)
+        schema = table_schema(state)
+        if schema is None:
+            raise SchemaConflictError(
+                f"Table {state.storage.base_path} has no schema yet",
+                fix="there is nothing to drop: it was never written",
+            )
+        return options, schema
+
+    def attempt(self) -> WriteResult | None:
+        access = self.access
+        options, _ = self.planned(access.state())
+        sharing, locking = Sharing.of(options), Locking.of(options)
+        begin = optimistic if sharing.optimistic else transaction
+        with begin(access.storage, access.clock, self.operation.name, locking, sharing) as tx:
+            _, schema = self.planned(tx.state)
+            chosen = self.choose(tx.state)
+            if chosen is None:
+                return None
+            replaced, given = chosen
+            refuse_waiting(tx.state, self.operation, replaced)
+            instant = open_replacing(tx, self.operation)
+            extra = {**given, SCHEMA_KEY: arrow_to_avro(schema, tx.state.properties.name)}
+            metadata = CommitMetadata(self.operation.name.upper(), (), extra, replaced.groups)
+            (done,) = tx.commit(Change(instant, metadata, touched=replaced.file_groups, overwrites=replaced))
+            return WriteResult(done.instant, done.metadata)
+
+
+def _named(state: TableState, names: Sequence[str]) -> Replaced:
+    known = state.files.partitions()
+    found = {name: _matching(state, name, known) for name in names}
+    replaced = Replaced.of(state, sorted(set().union(*found.values())))
+    # A partition whose folder has lost its metafile is not among those that are known.
+    there = {name: ids for name, ids in replaced.groups.items() if ids or name in known}
+    idle = [name for name, partitions in found.items() if there.keys().isdisjoint(partitions)]
+    if idle:
+        _log.warning("Table %s has no partition %s: nothing to drop there", state.storage.base_path, ", ".join(idle))
+    return Replaced(there)
+
+
+def _checked(names: object) -> Sequence[str] | None:
+    if names is None:
+        return None
+    if isinstance(names, str) or not isinstance(names, Collection) or not names or not all(map(_is_name, names)):
+        raise ArgumentError(
+            "The partitions to drop are no list of their paths",
+            found=f"{names!r:.100}",
+            fix="give a list of texts, such as ['day=2026-01-01', 'day=2025-*']; to drop all rows, use HoodieTable.truncate",
+        )
+    return [named_path(name, "the list of partitions to drop") for name in names]
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and bool(name.strip("/"))
+
+
+def _matching(state: TableState, name: str, known: Sequence[str]) -> list[str]:
+    if "*" not in name:
+        return [name]
+    if name in known:
+        raise ConfigError(
+            f"{name!r} is a partition of table {state.storage.base_path}, and a pattern that may match others",
+            fix="delete its rows by their keys: no name tells it from the others",
+        )
+    pattern = re.compile(".*".join(map(re.escape, name.split("*"))), re.DOTALL)
+    return [partition for partition in known if pattern.fullmatch(partition)]

@@ -1,0 +1,93 @@
+"""The doctor's rounds of the registry as a DAG: no Spark, and nothing is changed."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, Param
+
+from hoodie_airflow.outcome import bounded, failed
+from hoodie_airflow.places import registry_file
+from hudi_services.entry.doctor import DOCTOR_DAG, Doctor
+from hudi_services.outcome.failures import Failure
+from hudi_services.registry.load import read_registry
+
+if TYPE_CHECKING:  # it loads Arrow
+    from hudi_services.doctor.rounds import Seen
+
+_HEALTH = "health"
+_TOLD = 5  # findings in a failure's message
+_WARNED, _DAMAGED = 1, 2  # exit codes of the command
+
+
+def doctor_dag(file: Path | None = None) -> DAG | None:
+    """The DAG; None where the registry has no section `doctor`."""
+    place = file or registry_file()
+    doctor = read_registry(place).registry.doctor
+    if doctor is None:
+        return None
+    with DAG(
+        dag_id=DOCTOR_DAG,
+        schedule=CronDataIntervalTimetable(doctor.schedule, timezone="UTC") if doctor.schedule else None,
+        start_date=datetime(2000, 1, 1, tzinfo=UTC),
+        catchup=False,
+        max_active_runs=1,
+        params={"deep": Param(doctor.deep, type="boolean", title="Deep", description="Also read data files.")},
+        tags=["hudi", "doctor"],
+        description="What is wrong with the tables of the registry, and what helps",
+        doc_md=f"`hudi-services doctor` of all tables in `{place}`. It changes nothing. The run fails on {doctor.fails_on}.",
+        default_args={"owner": doctor.owner, "retries": 0},
+    ) as dag:
+        HudiDoctorOperator(task_id="doctor", file=str(place), doctor=doctor)
+    return dag
+
+
+class HudiDoctorOperator(BaseOperator):
+    """Looks at all tables of a registry. What is found is the task's XCom, the worst first, and its log as text.
+
+    The task fails from the severity on that the registry names; it is not tried again.
+    """
+
+    def __init__(self, *, file: str, doctor: Doctor, **kwargs: Any) -> None:
+        super().__init__(pool=doctor.pool, **kwargs)
+        self.file = file
+        self.doctor = doctor
+
+    def execute(self, context: Any) -> dict[str, Any]:
+        """Returns the result. Raises AirflowFailException."""
+        from hudi_services.doctor import report  # loads Arrow, and DAG files are parsed often
+
+        seen = self._seen(deep=bool(context["params"].get("deep")))
+        for line in report.as_text(seen).splitlines():
+            self.log.info("%s", line)
+        found = report.as_findings(seen)
+        needed = ("exit_code", "message", "tables", "healthy")
+        result: dict[str, Any] = json.loads(
+            json.dumps(bounded(found, "findings", _HEALTH, needed, context), default=str)
+        )
+        if found["exit_code"] >= (_DAMAGED if self.doctor.fails_on == "damage" else _WARNED):
+            context["ti"].xcom_push("return_value", result)  # who is called to a failed task wants it the more
+            raise failed(_failure(found), context)
+        if found["exit_code"]:
+            self.log.warning("%s", found["message"])
+        return result
+
+    def _seen(self, *, deep: bool) -> list[Seen]:
+        from hudi_services.doctor.registered import patients
+        from hudi_services.doctor.rounds import rounds
+
+        well, seen = patients(read_registry(self.file), {}, deep=deep)
+        seen += rounds(well, self.doctor.at_once, None)
+        return sorted(seen, key=lambda each: each.name)
+
+
+def _failure(found: dict[str, Any]) -> Failure:
+    worst = found["findings"][:_TOLD]
+    lines = [f"{each['table']}: {each['check']}: {each['what']}" for each in worst]
+    more = len(found["findings"]) - len(worst)
+    told = "; ".join([*lines, *([f"and {more:,} more"] if more else [])])
+    fix = "see the log for what helps; `hudi-services doctor --fix` mends what it can"
+    return Failure("DoctorFindings", found["message"], told, fix, found["exit_code"], retryable=False)

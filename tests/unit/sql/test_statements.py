@@ -1,0 +1,253 @@
+"""What statements do to tables of a warehouse."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie import HoodieTable
+from hoodie.errors import SqlError, TableExistsError, TableNotFoundError, TimeTravelError
+from hoodie.sql import connect
+
+CREATE = (
+    "create table t (id int, name string, price double, ts bigint, dt string) using hudi "
+    "tblproperties (primaryKey='id', preCombineField='ts', type='{kind}') partitioned by (dt)"
+)
+ROWS = "insert into t values (1, 'a', 10.5, 1, 'x'), (2, 'b', 20, 1, 'x'), (3, 'c', 30, 1, 'y')"
+
+
+@pytest.fixture(params=["cow", "mor"])
+def db(request, tmp_path):
+    with connect(tmp_path) as connection:
+        connection.sql(CREATE.format(kind=request.param))
+        connection.sql(ROWS)
+        yield connection
+
+
+def rows(db, query="select * from t order by id"):
+    return db.sql(query).rows()
+
+
+def test_a_table_is_one_of_hudi(db, tmp_path):
+    table = HoodieTable.open(tmp_path / "t")
+    assert table.properties.record_key_fields == ("id",)
+    assert table.properties.partition_fields == ("dt",)
+    assert {path.name for path in (tmp_path / "t").iterdir()} == {".hoodie", "dt=x", "dt=y"}
+    assert sorted(table.read()["id"].to_pylist()) == [1, 2, 3]
+
+
+def test_queries(db):
+    assert rows(db) == [(1, "a", 10.5, 1, "x"), (2, "b", 20.0, 1, "x"), (3, "c", 30.0, 1, "y")]
+    assert rows(db, "select dt, sum(ts), count(*) from t group by dt order by 1") == [("x", 2, 2), ("y", 1, 1)]
+    assert rows(
+        db, "select a.id from t a join default.t b on a.id = b.id + 1 where default.b.id > 1 or a.id = 2 order by 1"
+    ) == [
+        (2,),
+        (3,),
+    ]
+    assert rows(db, "with t as (select 5 as five) select * from t") == [(5,)]
+    assert rows(db, "with u as (select * from t) select count(*) from u, t") == [(9,)]
+    assert rows(db, "select 1 + 1") == [(2,)]
+
+
+def test_update(db):
+    db.sql(
+        "update t set price = price * 2, T.Name = upper(name) where id in (select id from t where ts = 1 and id < 3)"
+    )
+    assert rows(db) == [(1, "A", 21.0, 1, "x"), (2, "B", 40.0, 1, "x"), (3, "c", 30.0, 1, "y")]
+    assert "no row" in db.sql("update t set name = 'z' where id = 99").message
+
+
+def test_delete(db):
+    db.sql("delete from t where id = 2")
+    assert [row[0] for row in rows(db)] == [1, 3]
+    db.sql("delete from t")
+    assert rows(db) == []
+
+
+def test_merge_updates_and_inserts(db):
+    db.sql(
+        "merge into t as target using (select 3 id, 'q' name, 2.5 price, 9L ts, 'y' dt union all select 9, 'n', 3, 9, 'z') s "
+        "on target.id = s.id when matched then update set name = s.name, price = s.price + target.price, ts = s.ts "
+        "when not matched then insert *"
+    )
+    assert rows(db)[2:] == [(3, "q", 32.5, 9, "y"), (9, "n", 3.0, 9, "z")]
+
+
+def test_merge_deletes(db):
+    db.sql("merge into t using (select 1 id) s on t.id = s.id when matched then delete")
+    assert [row[0] for row in rows(db)] == [2, 3]
+
+
+def test_several_rows_of_the_source_for_one_key(db):
+    with pytest.raises(SqlError, match="id=1"):
+        db.sql(
+            "merge into t using (select 1 id union all select 1) s on t.id = s.id when matched then update set name = 'x'"
+        )
+    assert rows(db)[0][1] == "a"
+
+
+def test_overwrite_of_a_partition(db):
+    db.sql("insert overwrite t partition (dt = 'x') values (7, 'o', 1.0, 1)")
+    assert rows(db) == [(3, "c", 30.0, 1, "y"), (7, "o", 1.0, 1, "x")]
+    db.sql("insert overwrite t partition (dt = 'x') select id, name, price, ts from t where id = 0")
+    assert rows(db) == [(3, "c", 30.0, 1, "y")]
+
+
+def test_overwrite_of_the_table(db):
+    db.sql("insert overwrite t select id + 10, name, price, ts, dt from t where id > 1")
+    assert [row[0] for row in rows(db)] == [12, 13]
+    db.sql("set hoodie.datasource.overwrite.mode = dynamic; insert overwrite t values (1, 'a', 1, 1, 'y')")
+    assert [row[0] for row in rows(db)] == [1, 12]
+
+
+def test_truncate(db):
+    db.sql("truncate table t")
+    assert rows(db) == []
+
+
+def test_insert_by_names(db):
+    db.sql("insert into t (ts, ID) values (5, 50); insert into t partition (dt = 'w') (id, ts) values (51, 5)")
+    assert rows(db, "select id, name, ts, dt from t where id >= 50 order by id") == [
+        (50, None, 5, None),
+        (51, None, 5, "w"),
+    ]
+
+
+@pytest.mark.parametrize(("operation", "count"), [(None, 3), ("upsert", 3), ("insert", 4), ("bulk_insert", 4)])
+def test_an_insert_into_a_table_with_ordering_is_an_upsert(db, operation, count):
+    if operation is not None:
+        db.sql(f"set hoodie.spark.sql.insert.into.operation = {operation}")
+    db.sql("insert into t values (1, 'again', 1.0, 5, 'x')")
+    assert len(rows(db)) == count
+
+
+def test_time_travel(db, tmp_path):
+    first = next(i.time for i in HoodieTable.open(tmp_path / "t").timeline if i.is_completed)
+    db.sql("delete from t where id = 1")
+    assert rows(db, f"select count(*) from t timestamp as of '{first}'") == [(3,)]
+    assert rows(db, f"select count(*) from t version as of {first} a, t b") == [(6,)]
+    with pytest.raises(TimeTravelError):
+        db.sql("select * from t timestamp as of '2020-01-01'")
+
+
+def test_a_table_of_a_query(db):
+    db.sql("create table c using hudi tblproperties (primaryKey = 'id') partitioned by (dt) as select dt, id from t")
+    assert rows(db, "select * from c order by id") == [(1, "x"), (2, "x"), (3, "y")]
+    assert rows(db, "show tables") == [("default", "c", False), ("default", "t", False)]
+    db.sql("drop table c")
+    assert rows(db, "show tables") == [("default", "t", False)]
+
+
+def test_databases(db, tmp_path):
+    db.sql(
+        "create database if not exists Sales; use sales; create table o (id int) using hudi tblproperties (primaryKey='id')"
+    )
+    db.sql("insert into o values (1); insert into default.t select id, 'o', 1, 1, 'o' from o")
+    assert rows(db, "select name, dt from default.t where id = 1 order by dt") == [("o", "o"), ("a", "x")]
+    assert (tmp_path / "sales.db" / "o" / ".hoodie").is_dir()
+    with pytest.raises(SqlError, match="not empty"):
+        db.sql("drop database sales")
+    db.sql("drop database sales cascade")
+    assert rows(db, "show databases") == [("default",)]
+
+
+def test_a_table_elsewhere(db, tmp_path):
+    place = tmp_path / "elsewhere"
+    db.sql(
+        f"create table e (id int) using hudi tblproperties (primaryKey='id') location '{place}'; insert into e values (1)"
+    )
+    db.sql("drop table e")
+    assert (place / ".hoodie").is_dir()
+    db.sql(f"create table again using hudi location '{place}'")
+    assert rows(db, "select * from again") == [(1,)]
+
+
+def test_the_engines_own_tables(db):
+    db.sql("create temporary view v as select 1 as id; create table plain (a int); insert into plain values (5)")
+    assert rows(db, "select v.id, t.name, a from v join t on v.id = t.id, plain") == [(1, "a", 5)]
+    assert rows(db, "update plain set a = 6; select * from plain") == [(6,)]
+    with pytest.raises(SqlError, match="USING hudi"):
+        db.sql("insert into plain select id from t")
+
+
+@pytest.mark.parametrize(
+    ("statement", "kind", "words"),
+    [
+        ("select * from nothing", TableNotFoundError, "default.t"),
+        ("selec 1", SqlError, "line 1"),
+        ("update t set id = 4", SqlError, "part of the keys"),
+        ("update t set dt = 'z'", SqlError, "part of the keys"),
+        ("update t set nope = 4", SqlError, "no column nope"),
+        ("update t set name = 'x', NAME = 'y'", SqlError, "twice"),
+        ("insert into t values (1)", SqlError, "1 columns for 5"),
+        ("insert into t values ('x', 'a', 1, 1, 'x')", SqlError, "type string"),
+        ("insert into t values (3000000000, 'a', 1, 1, 'x')", SqlError, "column id"),
+        ("insert into t partition (name = 'x') values (1, 1, 1, 'x')", SqlError, "no partition column"),
+        ("create table t (id int) using hudi", TableExistsError, "IF NOT EXISTS"),
+        ("create table `../x` (id int) using hudi", SqlError, "letters"),
+        ("create table u (id int, ID string) using hudi", SqlError, "twice"),
+        ("create table u (id interval) using hudi", SqlError, "type"),
+        ("create table no.u (id int) using hudi", SqlError, "no database"),
+        ("drop table nothing", TableNotFoundError, "nothing"),
+        ("merge into t using t on t.id = t.id when matched then delete", SqlError, "alias"),
+        (
+            "merge into t using (select 1 id) s on t.id = s.id when not matched then insert *",
+            SqlError,
+            "no column name",
+        ),
+        (
+            "merge into t using (select 1 id) s on t.id = s.id when not matched then insert (name) values ('x')",
+            SqlError,
+            "key",
+        ),
+        ("merge into t using (select 1 id) s on t.id = s.id when matched then update set id = 5", SqlError, "keys"),
+        ("use nothing", SqlError, "default"),
+        ("select * from a.b.t", SqlError, "three parts"),
+        ("select nope from t", SqlError, "nope"),
+    ],
+)
+def test_mistakes_are_told_and_nothing_changes(db, statement, kind, words):
+    before = rows(db)
+    with pytest.raises(kind, match=words):
+        db.sql(statement)
+    assert rows(db) == before
+
+
+def test_if_exists(db):
+    assert "is there" in db.sql("create table if not exists t (id int) using hudi").message
+    assert "no such" in db.sql("drop table if exists nothing").message
+
+
+def test_merge_writes_and_deletes_in_one_commit(db, tmp_path):
+    before = [i.time for i in HoodieTable.open(tmp_path / "t").timeline if i.is_completed]
+    db.sql(
+        "merge into t using (select 1 id, 'd' op union all select 2, 'u' union all select 8, 'i') s on t.id = s.id "
+        "when matched and s.op = 'd' then delete when matched then update set name = s.op "
+        "when not matched then insert (id, name, ts, dt) values (s.id, s.op, 7, 'x')"
+    )
+    table = HoodieTable.open(tmp_path / "t")
+    assert len([i for i in table.timeline if i.is_completed]) == len(before) + 1
+    assert table.schema.names == ["id", "name", "price", "ts", "dt"]
+    assert [row[:2] for row in rows(db)] == [(2, "u"), (3, "c"), (8, "i")]
+
+
+def test_rows_that_others_changed_meanwhile_are_asked_for_again(db, tmp_path, monkeypatch):
+    from hoodie.sql import dml
+
+    table, asked = HoodieTable.open(tmp_path / "t"), []
+    refuse = dml._refuse_stale
+
+    def others_first(then, now):
+        asked.append(now)
+        refuse(then, now)
+
+    def meanwhile(tree, target, query=dml.update_query):
+        if not asked:
+            table.write(table.read(filter="id = 1").set_column(2, "price", [[100.0]]))
+        return query(tree, target)
+
+    monkeypatch.setattr(dml, "_refuse_stale", others_first)
+    monkeypatch.setattr(dml, "update_query", meanwhile)
+    db.sql("update t set price = price + 1 where id < 3")
+    assert len(asked) == 2
+    assert rows(db, "select price from t where id < 3 order by id") == [(101.0,), (21.0,)]

@@ -1,0 +1,66 @@
+"""A table as a data set of Arrow, in the engines that take one."""
+
+from __future__ import annotations
+
+import duckdb
+import polars as pl
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pytest
+
+from hoodie import COMPACTION
+from hoodie.dataset import HoodieDataset
+from hoodie.errors import ArgumentError
+from hoodie.read.plan import plan_read
+from tests.support.tables import batch, create
+
+
+@pytest.fixture(params=["COPY_ON_WRITE", "MERGE_ON_READ"])
+def table(request, tmp_path):
+    table = create(tmp_path / "t", **{"hoodie.table.type": request.param})
+    table.write(batch([(f"k{n}", "xy"[n % 2], 1, n) for n in range(20)]))
+    table.write(batch([("k3", "y", 2, 300), ("k4", "x", 0, 400), ("new", "z", 1, 1)]), "upsert")
+    table.write(batch([("k5", "y", 2, 0)]), "delete")
+    return table
+
+
+def test_duckdb(table):
+    rows = HoodieDataset(table)  # noqa: F841 - DuckDB finds it by its name
+    total, count = duckdb.execute("select sum(value), count(*) from rows").fetchall()[0]
+    assert (total, count) == (sum(range(20)) - 3 + 300 - 5 + 1, 20)
+    found = duckdb.execute("select id, value from rows where part = 'y' and value > 15 order by id").fetchall()
+    assert found == [("k17", 17), ("k19", 19), ("k3", 300)]
+    assert duckdb.execute("select count(*) from rows a join rows b using (id)").fetchall() == [(20,)]
+
+
+def test_polars(table):
+    rows = pl.scan_pyarrow_dataset(HoodieDataset(table))
+    found = rows.filter((pl.col("part") == "y") & (pl.col("value") > 15)).select("id", "value").sort("id").collect()
+    assert found.rows() == [("k17", 17), ("k19", 19), ("k3", 300)]
+
+
+def test_only_what_is_asked_for_is_read(table, monkeypatch):
+    asked = []
+    monkeypatch.setattr("hoodie.dataset.plan_read", lambda state, query: asked.append(query) or plan_read(state, query))
+    rows = HoodieDataset(table)  # noqa: F841 - DuckDB finds it by its name
+    asked.clear()
+    duckdb.execute("select id from rows where part = 'z'").fetchall()
+    (query,) = asked
+    assert list(query.columns) == ["id"]
+    assert "part" in str(query.filter)
+
+
+def test_it_stays_as_it_was(table):
+    rows = HoodieDataset(table)
+    table.write(batch([("k3", "y", 9, 9)]), "upsert")
+    assert rows.to_table(filter=pc.field("id") == "k3")["value"].to_pylist() == [300]
+    assert isinstance(rows, ds.Dataset)
+    if table.properties.table_type == "MERGE_ON_READ":
+        assert table.schedule(COMPACTION, force=True)
+        table.run(COMPACTION)
+    assert HoodieDataset(table).to_table(["value"], pc.field("id") == "k3")["value"].to_pylist() == [9]
+
+
+def test_what_it_does_not_do_is_told(table):
+    with pytest.raises(ArgumentError, match="columns made by expressions"):
+        HoodieDataset(table).scanner({"double": pc.field("value") * 2})
