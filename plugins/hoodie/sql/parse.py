@@ -24,6 +24,15 @@ _DECIMAL_DIGITS = 38
 _PLACE = "__hoodie_parameter_"
 SETTING = re.compile(r"SET\s+(hoodie\.[\w.\-]+)\s*=\s*(.*)", re.IGNORECASE | re.DOTALL)
 """One option for the statements that follow."""
+_WORD = r"(?:`[^`]+`|[\w]+)"
+DESCRIBE_COLUMN = re.compile(
+    rf"DESC(?:RIBE)?\s+(?:TABLE\s+)?(?:(?:EXTENDED|FORMATTED)\s+)?"
+    rf"(?P<table>(?!(?:EXTENDED|FORMATTED|HISTORY|TABLE|DATABASE|SCHEMA|NAMESPACE|QUERY|FUNCTION)\s){_WORD}(?:\.{_WORD})*)"
+    rf"\s+(?P<column>{_WORD})",
+    re.IGNORECASE,
+)
+"""Of one column, which sqlglot does not read."""
+_DESCRIBE_QUERY = re.compile(r"(DESC(?:RIBE)?)\s+QUERY\s+", re.IGNORECASE)
 _CALL = re.compile(r"CALL\s+(.*)", re.IGNORECASE | re.DOTALL)
 
 # It says of statements that it does not know that it keeps them as text, which is what is wanted here.
@@ -121,6 +130,9 @@ def parsed(text: str) -> exp.Expression:
     """The tree of one statement. Raises SqlError."""
     if SETTING.fullmatch(text.strip()):  # its value may be a word of the grammar
         return exp.Set()
+    if DESCRIBE_COLUMN.fullmatch(text.strip()):
+        return exp.Command(this="DESCRIBE", expression=exp.Literal.string(text))
+    text = _DESCRIBE_QUERY.sub(r"\1 ", text.strip()) if _DESCRIBE_QUERY.match(text.strip()) else text
     called = _CALL.fullmatch(text.strip())
     try:
         if called:

@@ -47,9 +47,13 @@ class Session:
         """Raises TableNotFoundError."""
         return known(self.catalog, self.named(table))
 
+    def is_of_engine(self, table: exp.Table) -> bool:
+        """Whether a statement's table is one of the engine's own, which come first."""
+        return not table.db and self.engine.has(table.name)
+
     def is_known(self, table: exp.Table) -> bool:
-        """Whether a statement's table is one of the catalog; one of the engine's own of this name comes first."""
-        if not table.db and self.engine.has(table.name):
+        """Whether a statement's table is one of the catalog."""
+        if self.is_of_engine(table):
             return False
         return self.catalog.find(self.named(table)) is not None
 

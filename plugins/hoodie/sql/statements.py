@@ -9,8 +9,9 @@ from dataclasses import replace
 import pyarrow as pa
 from sqlglot import exp
 
-from hoodie.errors import SqlError, TableExistsError, TableNotFoundError
+from hoodie.errors import SqlError, TableExistsError
 from hoodie.sql import declared as declarations
+from hoodie.sql.describe import describe, describe_column
 from hoodie.sql.dml import delete_rows, merge_rows, told, update_rows
 from hoodie.sql.inserts import fill, insert_rows
 from hoodie.sql.names import checked_name, tables_read
@@ -18,7 +19,7 @@ from hoodie.sql.parse import SETTING, Statement, shortened
 from hoodie.sql.procedures.calling import call_procedure
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
-from hoodie.sql.types import sql_type
+from hoodie.sql.shows import show
 from hoodie.sql.warehouse import DEFAULT_DATABASE, Entry
 from hoodie.table import HoodieTable
 
@@ -163,20 +164,8 @@ def _no_target(session: Session, statement: Statement, node: exp.Table) -> Resul
 
 
 def _describe(session: Session, statement: Statement) -> Result:
-    node = statement.tree.this
-    if statement.tree.args.get("style") or not isinstance(node, exp.Table) or not session.is_known(node):
-        return _untouched(session, statement)
-    columns = session.open(session.entry(node)).schema
-    comments = [((field.metadata or {}).get(b"comment") or b"").decode() or None for field in columns]
-    return Result(
-        pa.table(
-            {
-                "col_name": pa.array(columns.names, pa.string()),
-                "data_type": pa.array([sql_type(field.type).lower() for field in columns], pa.string()),
-                "comment": pa.array(comments, pa.string()),
-            }
-        )
-    )
+    told = describe(session, statement)
+    return _untouched(session, statement) if told is None else told
 
 
 def _use(session: Session, statement: Statement) -> Result:
@@ -202,31 +191,16 @@ def _set(session: Session, statement: Statement) -> Result:
     return Result.told(f"{found[1]} = {session.options[found[1]]}")
 
 
-_SHOW = re.compile(r"(TABLES|DATABASES|SCHEMAS)(?:\s+(?:IN|FROM)\s+`?(\w+)`?)?", re.IGNORECASE)
-
-
 def _command(session: Session, statement: Statement) -> Result:
     word, rest = statement.tree.name.upper(), statement.tree.args.get("expression")
     if word == "CALL":
         return call_procedure(session, rest)
-    shown = _SHOW.fullmatch(rest.name.strip()) if word == "SHOW" and rest is not None else None
-    if shown is None:
-        return _untouched(session, statement)
-    if shown[1].upper() != "TABLES":
-        return Result(pa.table({"namespace": pa.array(session.catalog.databases(), pa.string())}))
-    database = (shown[2] or session.database).lower()
-    if database not in session.catalog.databases():
-        raise TableNotFoundError(f"There is no database {database}", fix="SHOW DATABASES")
-    tables = session.catalog.tables(database)
-    return Result(
-        pa.table(
-            {
-                "namespace": pa.array([table.database for table in tables], pa.string()),
-                "tableName": pa.array([table.name for table in tables], pa.string()),
-                "isTemporary": pa.array([False for _ in tables], pa.bool_()),
-            }
-        )
-    )
+    shown = None
+    if word == "SHOW" and rest is not None:
+        shown = show(session, rest.name)
+    elif word == "DESCRIBE":
+        shown = describe_column(session, statement.text)
+    return _untouched(session, statement) if shown is None else shown
 
 
 _KINDS: dict[type[exp.Expression], Callable[[Session, Statement], Result]] = {

@@ -105,3 +105,20 @@ def sql_type(kind: pa.DataType) -> str:
         fields = ", ".join(f"{exp.to_identifier(f.name).sql(dialect=DIALECT)}: {sql_type(f.type)}" for f in kind)
         return f"STRUCT<{fields}>"
     raise SqlError(f"A column of type {kind} has no type of SQL", fix="read it by HoodieTable.read")
+
+
+def simple_type(kind: pa.DataType, *, upper: bool = False) -> str:
+    """The type as Spark's DESCRIBE writes it; `upper` as SHOW CREATE TABLE does. Names of fields stay. Raises SqlError for one
+    that SQL cannot write."""
+    comma, colon = (", ", ": ") if upper else (",", ":")
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        text, inner = "array<{}>", simple_type(kind.value_type, upper=upper)
+    elif pa.types.is_map(kind):
+        text = "map<{}>"
+        inner = comma.join(simple_type(each, upper=upper) for each in (kind.key_type, kind.item_type))
+    elif pa.types.is_struct(kind):
+        text, inner = "struct<{}>", comma.join(f"{f.name}{colon}{simple_type(f.type, upper=upper)}" for f in kind)
+    else:
+        plain = sql_type(kind).replace(" ", "")
+        return plain if upper else plain.lower()
+    return (text.upper() if upper else text).format(inner)

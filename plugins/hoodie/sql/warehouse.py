@@ -106,6 +106,10 @@ class Warehouse:
         """Where a table is that is created without a location."""
         return self._location(self._place(name))
 
+    def place_of(self, database: str) -> str:
+        """The folder of a database."""
+        return self._location(_folder(database)).rstrip("/")
+
     def remember(self, entry: Entry) -> None:
         """Enter a table. Raises SqlError when another process has just done so with other values."""
         told = {"options": dict(entry.options), "comment": entry.comment}
