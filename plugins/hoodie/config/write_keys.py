@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoodie.config.concurrency_keys import CHECK_NEW_KEYS, CONFLICT_RETRIES, EARLY_KEYS, SHARING_KEYS
+from hoodie.config.index_keys import INDEX_KEYS
 from hoodie.config.key import ConfigKey, boolean, choice, fraction, integer
 from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.config.marker_keys import MARKER_KEYS
@@ -145,6 +146,7 @@ WRITE_KEYS: tuple[ConfigKey[Any], ...] = (
     DELETE_PARALLELISM,
     BULK_INSERT_PARALLELISM,
     WRITE_POSITIONS,
+    *INDEX_KEYS,
     *LOCK_KEYS,
     *SHARING_KEYS,
     *MARKER_KEYS,

@@ -20,11 +20,12 @@ from hoodie.view import TableState
 
 @dataclass(frozen=True)
 class UnknownOnly:
-    """Leaves out the rows whose keys `index` finds in their partition; with `fails` it takes none. Rows of one key may come more
-    than once."""
+    """Leaves out the rows whose keys `index` finds in their partition, or `anywhere`; with `fails` it takes none. Rows of one key
+    may come more than once."""
 
     index: Index
     fails: bool
+    anywhere: bool = False  # a key of another partition is known, too
 
     def stored_keys(self, state: TableState, slices: Sequence[FileSlice], parallelism: int) -> Sequence[object]:
         return self.index.stored_keys(state, slices, parallelism)
@@ -34,9 +35,11 @@ class UnknownOnly:
         every = Tagged.nowhere(incoming.num_rows)
         if stored is None or not stored.num_rows or not incoming.num_rows:
             return every
-        partitions = pa.array(list(partition_of_group), pa.string()).take(stored[GROUP].combine_chunks())
-        keys = pc.binary_join_element_wise(partitions, stored[RECORD_KEY], "\0")
-        asked = pc.binary_join_element_wise(incoming[PARTITION_PATH], incoming[RECORD_KEY], "\0")
+        keys, asked = stored[RECORD_KEY], incoming[RECORD_KEY]
+        if not self.anywhere:
+            partitions = pa.array(list(partition_of_group), pa.string()).take(stored[GROUP].combine_chunks())
+            keys = pc.binary_join_element_wise(partitions, keys, "\0")
+            asked = pc.binary_join_element_wise(incoming[PARTITION_PATH], asked, "\0")
         known = np.asarray(pc.is_in(asked, value_set=keys.combine_chunks()).combine_chunks())
         if self.fails and known.any():
             place = int(np.flatnonzero(known)[0])

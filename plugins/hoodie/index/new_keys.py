@@ -126,26 +126,29 @@ class NewKeys:
             return NewKeys.union(pool.map(read, stats))
 
     def inserted_by_others(
-        self, window: Window, own: frozenset[GroupId], stored: StoredKeys
+        self, window: Window, own: frozenset[GroupId], stored: StoredKeys, *, anywhere: bool = False
     ) -> tuple[Instant, GroupId] | None:
         """A file group, none of `own`, into which a commit of `window` has put one of these keys, and the commit; None: none has.
 
-        Only files of these partitions are opened, of groups into which something was inserted; and only their keys are read,
-        where their footers do not tell that none of these is there.
+        Only files of these partitions are opened (`anywhere`: of all), of groups into which something was inserted; and only
+        their keys are read, where their footers do not tell that none of these is there.
         """
+        mine = self.of_partition
         added: dict[GroupId, Instant] = {}
         for commit in window.commits:
             done = window.now.commit_metadata(commit)
             if not done.moves_rows:
                 added.update({stat.group: commit for stat in done.stats if _adds(stat)})
-        wanted = {group for group in added if group.partition in self.of_partition and group not in own}
-        if not wanted:
+        wanted = {group for group in added if (anywhere or group.partition in mine) and group not in own}
+        if not wanted or not mine:
             return None
+        held = [keys for keys in mine.values() if keys is not None]
+        every = KeySet.union(held) if anywhere and len(held) == len(mine) else None
         partitions = sorted({group.partition for group in wanted})
         slices = [found for found in TableView(window.now, partitions).slices if found.group in wanted]
 
         def holds(file_slice: FileSlice) -> bool:
-            known = self.of_partition[file_slice.partition]
+            known = every if anywhere else mine[file_slice.partition]
             return known is None or any(map(known.meets, _stored(window.now, file_slice, stored, known)))
 
         with ThreadPoolExecutor(_READERS) as pool:

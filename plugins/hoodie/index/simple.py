@@ -16,6 +16,7 @@ import pyarrow as pa
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.formats.log import BlockType, read_rows
 from hoodie.formats.stitched import StitchedReader, open_base_file
+from hoodie.index.shares import shares
 from hoodie.index.tagging import NOWHERE, Tagged, tag
 from hoodie.keygen import StoredKeys
 from hoodie.model.files import FileSlice
@@ -25,9 +26,6 @@ from hoodie.storage.base import Storage
 from hoodie.timeline import Timeline
 from hoodie.view import TableState
 from hoodie.view.log_blocks import valid_blocks
-
-_SPLITS_A_WORKER = 2
-_SPLIT_BYTES = 512 * 1024 * 1024  # bytes of base files per split: the keys are a small part of them
 
 
 @dataclass(frozen=True)
@@ -97,15 +95,8 @@ class SimpleIndex:
     positions: bool  # rows of base files are told by their place, too
 
     def stored_keys(self, state: TableState, slices: Sequence[FileSlice], parallelism: int) -> list[KeySplit]:
-        """The keys of all slices; the group number is the slice's place in `slices`.
-
-        Slices are dealt out so that each worker gets a few splits of about equal size: a task of its own for each of a thousand
-        small files would cost more than reading it.
-        """
-        ordered = sorted(enumerate(slices), key=lambda item: item[1].size, reverse=True)
-        most = -(-sum(file_slice.size for file_slice in slices) // _SPLIT_BYTES)
-        count = min(len(ordered), max(parallelism * _SPLITS_A_WORKER, most))
-        dealt = [tuple(ordered[start::count]) for start in range(count)]
+        """The keys of all slices; the group number is the slice's place in `slices`."""
+        dealt = shares(slices, parallelism)
         return [KeySplit(state.storage, state.timeline, self.keys, some, self.positions) for some in dealt]
 
     def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:

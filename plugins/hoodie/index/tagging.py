@@ -21,12 +21,17 @@ class Tagged:
 
     A key that is stored in several file groups appears once for each. `positions[i]` is its row in the base file of the group, -1
     where it has none or several, or nobody asked.
+
+    A global index tells of `rows[i]` whether it `leaves` that group, where it is deleted, for a place among `new`; the others are
+    written to the partition of their group, whatever their own, perhaps with the stored values `kept` of some columns.
     """
 
     rows: np.ndarray
     groups: np.ndarray
     positions: np.ndarray
     new: np.ndarray
+    leaves: np.ndarray | None = None
+    kept: pa.Table | None = None
 
     @staticmethod
     def nowhere(rows: int) -> Tagged:

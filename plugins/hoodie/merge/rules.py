@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from hoodie.config.merging import Deletion
 from hoodie.config.table import TableProperties
 from hoodie.errors import SchemaConflictError
-from hoodie.merge.batch import latest_per_key
+from hoodie.merge.batch import IDENTITY, latest_per_key
 from hoodie.merge.partial import PartialUpdate, folded_per_key
 from hoodie.model.meta_columns import IS_DELETED, OPERATION, RECORD_KEY
 
@@ -85,11 +85,12 @@ def merge_rules(properties: TableProperties) -> MergeRules:
     return MergeRules(properties.precombine_fields, properties.merge_ordering_fields, merging.deletion, partial)
 
 
-def combined_batch(rows: pa.Table, rules: MergeRules) -> pa.Table:
-    """Of the rows of a batch that share partition path and record key the one to write; columns as `latest_per_key` wants."""
+def combined_batch(rows: pa.Table, rules: MergeRules, identity: Sequence[str] = IDENTITY) -> pa.Table:
+    """Of the rows of a batch that share `identity` the one to write; columns as `latest_per_key` wants. Rows that fill each other
+    share partition path and record key."""
     if rules.partial is not None and rules.partial.between_logs:
         return folded_per_key(rows, rules.ordering, rules.partial)
-    return latest_per_key(rows, rules.ordering)
+    return latest_per_key(rows, rules.ordering, identity)
 
 
 def _marked(column: pa.ChunkedArray, deletion: Deletion) -> pa.ChunkedArray:

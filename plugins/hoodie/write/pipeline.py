@@ -7,15 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hoodie.config.memory_keys import MergeMemory
 from hoodie.config.operations import Replaces
 from hoodie.config.write_keys import EMPTY_OVERWRITE
 from hoodie.engine.base import Engine, Exchanged
 from hoodie.index.base import Index
+from hoodie.index.global_simple import GlobalSimpleIndex
 from hoodie.index.known import UnknownOnly
+from hoodie.index.live_keys import StoredRows
 from hoodie.index.new_keys import NewKeys
 from hoodie.index.none import NoIndex
 from hoodie.index.simple import SimpleIndex
 from hoodie.index.sketch import KeySketch, sketch_power
+from hoodie.index.tagging_globally import Across
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice, GroupId
 from hoodie.schema import top_level
@@ -105,7 +109,8 @@ class Pipeline:
         """Those that may hold keys of the rows, or take rows: none for an overwrite."""
         if self.plan.operation.replaces is not None:
             return ()
-        return TableView(self.state, partitions).latest()  # or older rows would be taken for those of today
+        wanted = None if self.plan.looks_up and self.plan.global_keys else partitions
+        return TableView(self.state, wanted).latest()  # or older rows would be taken for those of today
 
     def _replaced(self, partitions: Sequence[str]) -> Replaced:
         """What an overwrite with rows of these partitions takes out. Raises PendingInstantError (see `refuse_waiting`)."""
@@ -118,10 +123,23 @@ class Pipeline:
 
     @property
     def _index(self) -> Index:
-        if not self.plan.looks_up:
+        plan = self.plan
+        if not plan.looks_up:
             return NoIndex()
-        index = SimpleIndex(self.context.stored_keys, self.context.record_positions)
-        return index if self.plan.operation.finds_keys else UnknownOnly(index, self.plan.known_keys == "FAIL")
+        index = self._global_index if plan.global_keys else self._simple_index
+        return index if plan.operation.finds_keys else UnknownOnly(index, plan.known_keys == "FAIL", plan.global_keys)
+
+    @property
+    def _simple_index(self) -> Index:
+        return SimpleIndex(self.context.stored_keys, self.context.record_positions)
+
+    @property
+    def _global_index(self) -> Index:
+        plan, context = self.plan, self.context
+        across = Across(plan.moves_keys, context.rules.base_ordering, context.paths.fields)
+        memory = MergeMemory.of(plan.options)
+        rows = StoredRows.of(self.state, plan.properties, plan.schema, across.columns, context.columns, memory)
+        return GlobalSimpleIndex(rows, across)
 
     def _advise(self, size: int, tasks: int) -> None:
         """Say what the options ask too much of before the tasks run out of memory, not after."""

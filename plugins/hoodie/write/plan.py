@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from hoodie.config import write_keys as keys
+from hoodie.config.index_keys import GLOBAL_SIMPLE, INDEX_TYPE, SIMPLE_MOVES
 from hoodie.config.key import Options, resolve
 from hoodie.config.memory_keys import SPILL_FOLDER
 from hoodie.config.operations import Operation, operation_named
@@ -20,7 +21,7 @@ from hoodie.config.write_keys import OPERATION
 from hoodie.errors import ConfigError, RecordKeyError, SchemaConflictError, check_argument
 from hoodie.formats.base_file import BaseFileOptions
 from hoodie.formats.file_format import FileFormat
-from hoodie.keygen import keeps_text, key_generator, misread_times, stored_keys
+from hoodie.keygen import PartitionPaths, keeps_text, key_generator, misread_times, stored_keys
 from hoodie.merge import MergeRules, merge_rules
 from hoodie.schema import arrow_to_avro, check_ordering, find_field, normalise, reconcile, top_level
 from hoodie.schema.history import StoredColumns
@@ -63,6 +64,16 @@ class WritePlan:
     def looks_up(self) -> bool:
         """Whether stored keys are looked for."""
         return self.operation.finds_keys or self.known_keys != "NONE"
+
+    @property
+    def global_keys(self) -> bool:
+        """Whether a key stands once in the table; else once in each partition."""
+        return self.options[INDEX_TYPE] == GLOBAL_SIMPLE
+
+    @property
+    def moves_keys(self) -> bool:
+        """Whether a row of another partition than that of its key takes the key there."""
+        return self.options[SIMPLE_MOVES]
 
     @property
     def sizing(self) -> SizingOptions:
@@ -142,7 +153,7 @@ def plan_write(
     rules = MergeRules((), ()) if deletes else merge_rules(properties)
     rules.check_mark(schema)
     row_schema = pa.schema([schema.field(name) for name in top_level(needed)]) if deletes else schema
-    return WritePlan(
+    plan = WritePlan(
         operation,
         options,
         properties,
@@ -154,6 +165,29 @@ def plan_write(
         deletions,
         state.schemas,
     )
+    _check_index(plan, partition_paths)
+    return plan
+
+
+def _check_index(plan: WritePlan, paths: PartitionPaths) -> None:
+    """Raises ConfigError for a global index where it could not keep what it promises."""
+    if not plan.global_keys or not plan.operation.finds_keys:
+        return
+    chosen = f"{INDEX_TYPE.name}={plan.options[INDEX_TYPE]}"
+    if plan.rules.partial is not None:
+        raise ConfigError(
+            f"Option {chosen} is not for table {plan.properties.name!r}, whose rows fill each other",
+            found="partial updates: of a key that moves, the values that a row does not give would stay behind",
+            fix=f"use {INDEX_TYPE.name}=SIMPLE",
+        )
+    whole = paths.fields == tuple(top_level(paths.fields)) and not paths.timestamp_fields
+    if not plan.moves_keys and not whole:
+        raise ConfigError(
+            f"Option {SIMPLE_MOVES.name}=false is not for table {plan.properties.name!r}",
+            found="partitions made of parts of values: a row that stays in another partition than its own would hold a value of "
+            "neither",
+            fix=f"let keys move ({SIMPLE_MOVES.name}=true), or use {INDEX_TYPE.name}=SIMPLE",
+        )
 
 
 def _check_policy(properties: TableProperties, operation: Operation, policy: str) -> None:
@@ -246,6 +280,7 @@ def write_context(plan: WritePlan, writing: Writing) -> WriteContext:
         rules=plan.rules,
         operation=plan.operation,
         looks_up=plan.looks_up,
+        global_keys=plan.global_keys,
         deletions=plan.deletions,
         allow_duplicates=options[keys.ALLOW_DUPLICATES],
         record_positions=_tells_positions(plan),

@@ -19,7 +19,7 @@ def refuse_same_keys(meanwhile: Window, instant: Instant, written: Written, cont
     keys = written.new_keys
     if keys is None:
         keys = NewKeys.of_files(state, instant.time, written.stats, stored)
-    found = keys.inserted_by_others(meanwhile, written.touched, stored)
+    found = keys.inserted_by_others(meanwhile, written.touched, stored, anywhere=context.global_keys)
     if found is None:
         return
     winner, group = found

@@ -234,7 +234,7 @@ def test_whose_failure_counts(options, counts):
             "other files would be deleted",
         ),
         ({"hoodie.datasource.meta.sync.enable": "true", "hoodie.meta.sync.client.tool.class": "x.Glue"}, "only Hive"),
-        ({"hoodie.index.type": "BUCKET"}, "is refused.*SIMPLE"),
+        ({"hoodie.index.type": "RECORD_INDEX"}, "metadata table, which is not kept here"),
         ({"hoodie.write.concurrency.mode": "non_blocking_concurrency_control"}, "OPTIMISTIC_CONCURRENCY_CONTROL"),
         (
             {

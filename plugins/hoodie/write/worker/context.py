@@ -9,7 +9,7 @@ import pyarrow as pa
 from hoodie.config.operations import Operation
 from hoodie.formats.file_format import FileFormat
 from hoodie.keygen import PartitionPaths, RecordKeys, StoredKeys
-from hoodie.merge import MergeRules
+from hoodie.merge import IDENTITY, MergeRules
 from hoodie.schema.history import StoredColumns
 from hoodie.transaction.writing import Writing
 
@@ -27,6 +27,7 @@ class WriteContext:
     rules: MergeRules  # those of the table; for a delete by key those under which the later write always wins
     operation: Operation
     looks_up: bool  # stored keys are looked for
+    global_keys: bool  # a key stands once in the table; else once in each partition
     deletions: str | None  # column of the incoming rows, true for deletions, that is not stored
     allow_duplicates: bool  # rows of an insert leave stored rows of their key alone
     record_positions: bool  # logs tell where their rows stand in the base file
@@ -38,6 +39,11 @@ class WriteContext:
     def deletes_by_key(self) -> bool:
         """The operation is a delete: every incoming row removes its key."""
         return self.operation.deletes
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The columns by which rows are the same row of the table."""
+        return IDENTITY[:1] if self.global_keys else IDENTITY
 
     @property
     def adds_only(self) -> bool:

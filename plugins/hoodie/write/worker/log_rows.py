@@ -43,12 +43,16 @@ def _split(context: WriteContext, rows: pa.Table) -> tuple[pa.Table, pa.Table]:
     """The rows for data blocks and those for delete blocks."""
     if context.deletes_by_key:
         return rows.slice(0, 0), rows
-    if context.deletions is not None:  # no column of a row in a data block would tell it
-        return rows.filter(pc.invert(rows[DELETE])), rows.filter(rows[DELETE])
-    if not context.rules.marked_in_blocks:
+    gone = rows[DELETE]
+    if (
+        context.deletions is None
+    ):  # else no column of a row in a data block would tell it; nor that its key moves from here
+        gone = pc.and_(gone, pc.invert(context.rules.deletes(rows)))
+        if context.rules.marked_in_blocks:
+            gone = pc.or_(gone, context.rules.marked(rows))
+    if not pc.any(gone).as_py():
         return rows, rows.slice(0, 0)
-    marked = context.rules.marked(rows)
-    return rows.filter(pc.invert(marked)), rows.filter(marked)
+    return rows.filter(pc.invert(gone)), rows.filter(gone)
 
 
 def _stamping(instant: str, number: int) -> Callable[[pa.Table, pa.Schema], pa.Table]:

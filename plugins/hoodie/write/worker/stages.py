@@ -145,9 +145,9 @@ class Tag:
         rows = pa.concat_tables(incoming)
         came = rows.num_rows
         if self.combine:
-            rows = combined_batch(rows, self.context.rules)
+            rows = combined_batch(rows, self.context.rules, self.context.identity)
         tagged = self.index.tag(rows, pa.concat_tables(stored) if stored else None, self.partition_of_group)
-        known = rows.num_rows - len(np.unique(tagged.rows)) - len(tagged.new)
+        known = rows.num_rows - len(np.union1d(tagged.rows, tagged.new))
         absent = rows.select([PARTITION_PATH, RECORD_KEY]).take(pa.array(tagged.new)) if self.tell_new_keys else None
         if not self.context.merges_inserts:  # else what a new delete removes may be in the small file that it goes to
             lives = ~rows[DELETE].combine_chunks().to_numpy(zero_copy_only=False)
@@ -170,6 +170,26 @@ class Tag:
         placed = placed.append_column(GROUP, pa.array(np.concatenate([tagged.groups, nowhere])))
         if self.context.record_positions:
             placed = placed.append_column(POSITION, pa.array(np.concatenate([tagged.positions, nowhere])))
+        return placed if tagged.leaves is None else self._across(placed, tagged, tagged.leaves)
+
+    def _across(self, placed: pa.Table, tagged: Tagged, leaves: np.ndarray) -> pa.Table:
+        """Rows that are written to another partition than their own, or delete what they leave there."""
+        fresh = len(tagged.new)
+        there = pa.array(self.partition_of_group, pa.string()).take(pa.array(tagged.groups))
+        own = placed[PARTITION_PATH].slice(len(tagged.rows))
+        away = pa.array(
+            np.append(pc.not_equal(placed[PARTITION_PATH].slice(0, len(there)), there), np.zeros(fresh, bool))
+        )
+        values = {
+            PARTITION_PATH: pa.chunked_array([there, *own.chunks]),
+            DELETE: pc.or_(placed[DELETE], pa.array(np.append(leaves, np.zeros(fresh, bool)))),
+        }
+        kept = tagged.kept if tagged.kept is not None else pa.table({})
+        for name in kept.schema.names:
+            stored = pa.chunked_array([*kept[name].chunks, pa.nulls(fresh, placed[name].type)])
+            values[name] = pc.if_else(away, stored, placed[name])
+        for name, column in values.items():
+            placed = placed.set_column(placed.schema.get_field_index(name), placed.schema.field(name), column)
         return placed
 
 

@@ -1,0 +1,43 @@
+"""Options of indexes: how a write finds the file of a stored key. Names and defaults are Hudi's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hoodie.config.key import ConfigKey, boolean
+
+SIMPLE, GLOBAL_SIMPLE = "SIMPLE", "GLOBAL_SIMPLE"
+INDEX_TYPES = (SIMPLE, GLOBAL_SIMPLE)
+_NO_METADATA = "it lives in Hudi's metadata table, which is not kept here"
+_NOT_HERE = {
+    "RECORD_INDEX": _NO_METADATA,
+    "RECORD_LEVEL_INDEX": _NO_METADATA,
+    "GLOBAL_RECORD_LEVEL_INDEX": _NO_METADATA,
+    "INMEMORY": "Hudi keeps it in the memory of one process, for tests",
+    "FLINK_STATE": "it lives in the state of a Flink job",
+}
+
+
+def index_type(value: str) -> str:
+    """One of `INDEX_TYPES`, whatever the case."""
+    upper = value.strip().upper()
+    if upper not in INDEX_TYPES:
+        reason = f" ({upper}: {_NOT_HERE[upper]})" if upper in _NOT_HERE else ""
+        raise ValueError(f"one of {', '.join(INDEX_TYPES)}{reason}")
+    return upper
+
+
+INDEX_TYPE = ConfigKey[str](
+    "hoodie.index.type",
+    index_type,
+    SIMPLE,
+    "how the file of a stored key is found; with a GLOBAL_ index a key stands once in the table, else once in each partition",
+)
+SIMPLE_MOVES = ConfigKey[bool](
+    "hoodie.simple.index.update.partition.path",
+    boolean,
+    True,
+    "GLOBAL_SIMPLE: a row of another partition than that of its key moves the key there; false: it stays in the old one",
+)
+
+INDEX_KEYS: tuple[ConfigKey[Any], ...] = (INDEX_TYPE, SIMPLE_MOVES)

@@ -1,0 +1,34 @@
+"""The GLOBAL_SIMPLE index: a key stands once in the whole table (`hoodie.index.type=GLOBAL_SIMPLE`).
+
+The keys of all partitions are read, with the ordering values of their rows: whether an incoming row of another partition takes
+its key along is settled before anything is written (docs/decisions/0049).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from hoodie.index.live_keys import LiveKeys, StoredRows
+from hoodie.index.shares import shares
+from hoodie.index.tagging import Tagged
+from hoodie.index.tagging_globally import Across
+from hoodie.model.files import FileSlice
+from hoodie.view import TableState
+
+
+@dataclass(frozen=True)
+class GlobalSimpleIndex:
+    """Reads the keys of all slices. `rows` are read with the columns that `across` compares and keeps."""
+
+    rows: StoredRows
+    across: Across
+
+    def stored_keys(self, state: TableState, slices: Sequence[FileSlice], parallelism: int) -> list[LiveKeys]:
+        """The keys of all slices; the group number is the slice's place in `slices`."""
+        return [LiveKeys(self.rows, some) for some in shares(slices, parallelism)]
+
+    def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:
+        return self.across.tag(incoming, stored, partition_of_group)

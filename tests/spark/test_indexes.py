@@ -1,0 +1,26 @@
+"""Indexes find on Spark what they find on threads."""
+
+from __future__ import annotations
+
+import pytest
+
+import hoodie.spark
+from hoodie.engine import LocalEngine
+from tests.support.tables import SMALL_BLOOM, batch, content, create
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_keys_move(spark, tmp_path, kind):
+    options = {**SMALL_BLOOM, "hoodie.index.type": "GLOBAL_SIMPLE"}
+    for name, engine in (("threads", LocalEngine(2)), ("spark", hoodie.spark.SparkEngine(spark))):
+        table = create(tmp_path / name, engine=engine, **{"hoodie.table.type": kind})
+        table.write(batch([(f"k{i}", "pq"[i % 2], 10, 1) for i in range(50)]), "upsert", options)
+        done = table.write(batch([(f"k{i}", "r", 5 + i, 2) for i in range(10)]), "upsert", options)
+        assert (done.rows_deleted, done.rows_inserted) == (5, 5)
+        found = content(table)
+        assert sorted(key for key, row in found.items() if row[0] == "r") == [f"k{i}" for i in range(5, 10)]
+        assert len(found) == 50
+        table.write(batch([(f"k{i}", "x", 0, 0) for i in range(50)]), "delete", options)
+        assert content(table) == {}
