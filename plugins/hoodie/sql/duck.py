@@ -31,7 +31,7 @@ class DuckEngine:
         weakref.finalize(self, self._database.close)
         self._lock = threading.Lock()  # it runs one statement at a time
 
-    def query(self, tree: exp.Expression, sources: Sequence[tuple[exp.Table, HoodieDataset]]) -> pa.Table:
+    def query(self, tree: exp.Expression, sources: Sequence[tuple[exp.Table, HoodieDataset | pa.Table]]) -> pa.Table:
         """The rows of a query in Spark's SQL, whose tables `sources` are Hudi's. Raises SqlError for what DuckDB cannot do."""
         names = [f"__hoodie_{next(_NUMBERS)}" for _ in sources]
         marks = {
@@ -116,7 +116,7 @@ def _renamed(tree: exp.Expression, marks: Mapping[int, str]) -> exp.Expression:
     copied = tree.copy()
     for node, name in list(zip(copied.walk(), order, strict=True)):
         if name is not None:
-            alias = node.args.get("alias") or exp.TableAlias(this=node.this.copy())
+            alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(str(node.this.name)))
             node.set("this", exp.to_identifier(name, quoted=True))
             for part in ("db", "catalog", "version", "partition"):
                 node.set(part, None)

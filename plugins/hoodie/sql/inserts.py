@@ -10,10 +10,10 @@ from sqlglot import exp
 
 from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError
+from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.sql.assignment import stored
 from hoodie.sql.changes import Target, partitions_query
 from hoodie.sql.dml import change, told
-from hoodie.sql.names import tables_read
 from hoodie.sql.parse import DIALECT
 from hoodie.sql.result import Result
 from hoodie.sql.session import INSERT_OPERATION, OVERWRITE_MODE, Session
@@ -31,17 +31,23 @@ def insert_rows(session: Session, entry: Entry, tree: exp.Insert, node: exp.Tabl
 
     def changed(dataset: HoodieDataset, target: Target) -> tuple[pa.Table, str]:
         into = _Into.of(tree, node, target)
-        rows = stored(session.rows(into.completed(query), [dataset]), target.schema, into.names)
+        rows = stored(without_meta(session.rows(into.completed(query), [dataset])), target.schema, into.names)
         if tree.args.get("overwrite") and into.given and not rows.num_rows:
             return session.rows(partitions_query(target, into.given), [dataset]), "delete_partition"
         return rows, _operation(session, entry, target, tree, into)
 
     empties = tree.args.get("overwrite") and _partition(node)
-    if empties or any(session.is_known(table) and session.named(table) == entry.name for table in tables_read(query)):
+    if empties or any(read.location == entry.location for read in session.reads(query)):
         return change(session, entry, node, changed)  # its rows are computed from the table
     dataset = HoodieDataset(session.open(entry))
     rows, operation = changed(dataset, Target(node, dataset.schema, dataset.state.properties))
     return told(session.open(entry).write(rows, operation, session.write_options(entry)))
+
+
+def without_meta(rows: pa.Table) -> pa.Table:
+    """The rows of a query without the meta columns of a table, which stand first where `*` has given them."""
+    first = len(META_COLUMNS)
+    return rows.select(rows.column_names[first:]) if tuple(rows.column_names[:first]) == META_COLUMNS else rows
 
 
 def fill(session: Session, entry: Entry, rows: pa.Table) -> Result:

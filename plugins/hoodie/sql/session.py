@@ -10,10 +10,12 @@ from sqlglot import exp
 
 from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError
+from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.read.query import Snapshot
 from hoodie.sql.duck import DuckEngine
 from hoodie.sql.names import TableName, table_name, tables_read
 from hoodie.sql.parse import DIALECT
+from hoodie.sql.table_functions import Source, TableFunction, table_functions
 from hoodie.sql.warehouse import DEFAULT_DATABASE, Entry, Warehouse, known
 from hoodie.table import HoodieTable
 
@@ -65,16 +67,35 @@ class Session:
         """Those of the table, and over them those that were set."""
         return {name: value for name, value in {**entry.options, **self.options}.items() if not _is_of_sql(name)}
 
+    def about(self, function: TableFunction) -> Entry:
+        """The table of a function, which names it, or says its path. Raises TableNotFoundError."""
+        if "/" in function.table:
+            return Entry(TableName(self.database, function.table), function.table, managed=False)
+        return self.entry(exp.to_table(function.table, dialect=DIALECT))
+
+    def reads(self, query: exp.Expression) -> list[Entry]:
+        """The tables of the catalog that a query is about. Raises SqlError."""
+        named = [self.entry(table) for table in tables_read(query) if self.is_known(table)]
+        return named + [self.about(function) for function in table_functions(query)]
+
     def rows(self, query: exp.Expression, opened: Iterable[HoodieDataset] = ()) -> pa.Table:
-        """The rows of a query. `opened` are tables as the statement looked at them before: it sees them in that state."""
+        """The rows of a query. `opened` are tables as the statement looked at them before: it sees them in that state.
+
+        Tables have their meta columns where the query names one.
+        """
         before = {dataset.state.storage.base_path: dataset for dataset in opened}
-        sources = list[tuple[exp.Table, HoodieDataset]]()
+        meta = any(column.name.lower() in META_COLUMNS for column in query.find_all(exp.Column))
+        sources = list[tuple[exp.Table, Source]]()
         for table in tables_read(query):
             if self.is_known(table):
                 entry = self.entry(table)
                 moment = _as_of(table)
                 here = before.get(entry.location) if moment is None else None
-                sources.append((table, here or HoodieDataset(self.open(entry), Snapshot(moment))))
+                if here is None or meta:
+                    state = None if here is None else here.state
+                    here = HoodieDataset(self.open(entry), Snapshot(moment), state=state, meta_columns=meta)
+                sources.append((table, here))
+        sources += [(each.node, each.source(self.open(self.about(each)))) for each in table_functions(query)]
         return self.engine.query(query, sources)
 
 

@@ -13,7 +13,7 @@ from hoodie.errors import SqlError, TableExistsError
 from hoodie.sql import declared as declarations
 from hoodie.sql.describe import describe, describe_column
 from hoodie.sql.dml import delete_rows, merge_rows, told, update_rows
-from hoodie.sql.inserts import fill, insert_rows
+from hoodie.sql.inserts import fill, insert_rows, without_meta
 from hoodie.sql.names import checked_name, tables_read
 from hoodie.sql.parse import SETTING, Statement, shortened
 from hoodie.sql.procedures.calling import call_procedure
@@ -29,7 +29,7 @@ def run_statement(session: Session, statement: Statement) -> Result:
     run = _KINDS.get(type(statement.tree))
     if run is not None:
         return run(session, statement)
-    if isinstance(statement.tree, exp.Query) and any(map(session.is_known, tables_read(statement.tree))):
+    if isinstance(statement.tree, exp.Query) and session.reads(statement.tree):
         return Result(session.rows(statement.tree))
     if isinstance(statement.tree, exp.Query):
         _check_tables(session, statement.tree)
@@ -55,7 +55,7 @@ def _create(session: Session, statement: Statement) -> Result:
         return Result.told(f"database {tree.this.name.lower()} is there")
     if tree.args["kind"] != "TABLE" or not declarations.is_of_hudi(tree):
         query = tree.args.get("expression")
-        if query is not None and any(map(session.is_known, tables_read(query))):
+        if query is not None and session.reads(query):
             raise SqlError(
                 f"What is made of a Hudi table here has to be one, too: {shortened(statement.text)}",
                 fix="say CREATE TABLE … USING hudi AS SELECT …",
@@ -81,7 +81,7 @@ def _create(session: Session, statement: Statement) -> Result:
     query = tree.args.get("expression")
     if query is not None and told.schema is not None:
         raise SqlError("A table that is made of a query has that one's columns", fix="leave out the columns")
-    rows = session.rows(query) if query is not None else None
+    rows = without_meta(session.rows(query)) if query is not None else None
     if rows is None and told.schema is None:
         HoodieTable.open(entry.location)  # one that is there is entered under a name
     else:
@@ -155,7 +155,7 @@ def _changed(
 def _no_target(session: Session, statement: Statement, node: exp.Table) -> Result:
     if not session.engine.has(node.name):
         session.entry(node)
-    if any(map(session.is_known, tables_read(statement.tree))):
+    if session.reads(statement.tree):
         raise SqlError(
             f"{node.name} is no Hudi table, and rows of Hudi tables cannot be written to it here",
             fix="create it with USING hudi",
