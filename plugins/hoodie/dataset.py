@@ -54,6 +54,11 @@ class HoodieDataset(ds.Dataset):  # type: ignore[misc]
         """The table as the data set reads it."""
         return self._state
 
+    @property
+    def query(self) -> Query:
+        """What is asked of the table, without columns and filter."""
+        return self._query
+
     def scanner(
         self, columns: list[str] | None = None, filter: pc.Expression | None = None, **_how_fast: Any
     ) -> ds.Scanner:

@@ -39,7 +39,7 @@ def table(tmp_path):
     ],
 )
 def test_spark_tells_the_columns(spark, build, columns):
-    assert required_columns(spark, SCHEMA, build).columns == columns
+    assert required_columns(spark, SCHEMA, build)[0] == columns
 
 
 def test_sub_queries_and_views(spark):
@@ -54,10 +54,10 @@ def test_sub_queries_and_views(spark):
     def cached(rows):
         return rows.where("ts > 1").cache().join(rows.select("id"), "id").select("id")
 
-    assert required_columns(spark, SCHEMA, cached).columns == SCHEMA.names
+    assert required_columns(spark, SCHEMA, cached)[0] == SCHEMA.names
     spark.catalog.clearCache()
-    assert required_columns(spark, SCHEMA, view).columns == ["part", "ts"]
-    assert required_columns(spark, SCHEMA, nested).columns == SCHEMA.names
+    assert required_columns(spark, SCHEMA, view)[0] == ["part", "ts"]
+    assert required_columns(spark, SCHEMA, nested)[0] == SCHEMA.names
 
 
 def test_a_query_reads_what_it_needs(spark, table, monkeypatch):

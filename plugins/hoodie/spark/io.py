@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from hoodie.config import given_options
 from hoodie.errors import check_argument
@@ -17,6 +16,7 @@ from hoodie.read.filters import Filter
 from hoodie.read.plan import plan_read, snapshot_columns
 from hoodie.read.query import Incremental, Query, Snapshot
 from hoodie.spark.calls import check_session, spark_call
+from hoodie.spark.columns import arrow_schema
 from hoodie.spark.engine import SparkEngine
 from hoodie.spark.required import required_columns
 from hoodie.spark.scan import Scan, plan_scan
@@ -43,7 +43,7 @@ def write(
     check_argument("df", df, "a DataFrame of Spark; HoodieTable.write takes others", DataFrame)
     check_session(df.sparkSession)
     table = HoodieTable.open(base_path, engine=SparkEngine(df.sparkSession))
-    return table.write(df, operation, options, schema=to_arrow_schema(df.schema))
+    return table.write(df, operation, options, schema=arrow_schema(df))
 
 
 @spark_call("reading")
@@ -98,13 +98,13 @@ def query(
     kind = Snapshot(as_of, read_optimized)
     asked = Query(None, filter, kind, partitions, given_options(options), meta_columns=True)
     known = snapshot_columns(state, asked, kind)
-    required = required_columns(spark, known, build)
+    required, result = required_columns(spark, known, build)
 
     def built(columns: Sequence[str]) -> DataFrame:
         return build(_planned(spark, state, replace(asked, columns=columns)).frame(spark))
 
-    frame = built(required.columns or known.names[:1])  # something has to count the rows
-    return frame if frame.columns == required.result else built(known.names)
+    frame = built(required or known.names[:1])  # something has to count the rows
+    return frame if frame.columns == result else built(known.names)
 
 
 @spark_call("explaining a read")

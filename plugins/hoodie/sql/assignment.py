@@ -9,24 +9,29 @@ import pyarrow as pa
 from hoodie.errors import SqlError
 
 
-def stored(rows: pa.Table, schema: pa.Schema, names: Sequence[str]) -> pa.Table:
-    """The rows in the columns `names` of the table with `schema`, by position; the others are null.
+def stored(rows: pa.Table, schema: pa.Schema, names: Sequence[str], kept: Sequence[str] = ()) -> pa.Table:
+    """The rows in the columns `names` of the table with `schema`, by position; the others are null. `kept` are columns of the
+    rows themselves, which come last as they are.
 
     As Spark's ANSI store assignment: numbers into numbers, anything into text, text into nothing else. Raises SqlError when
     counts or types do not fit, or a value would be changed.
     """
-    if rows.num_columns != len(names):
+    given_columns = rows.drop_columns(list(kept))
+    if given_columns.num_columns != len(names):
         raise SqlError(
             "The rows do not fit the table",
-            found=f"{rows.num_columns} columns for {len(names)}: {', '.join(names)}",
+            found=f"{given_columns.num_columns} columns for {len(names)}: {', '.join(names)}",
             fix="give each column a value, or name the columns",
         )
-    given = dict(zip(names, rows.columns, strict=True))
+    given = dict(zip(names, given_columns.columns, strict=True))
     columns = [
         _cast(given[field.name], field) if field.name in given else pa.nulls(rows.num_rows, field.type)
         for field in schema
     ]
-    return pa.table(columns, schema=pa.schema([field.with_nullable(True) for field in schema]))
+    table = pa.table(columns, schema=pa.schema([field.with_nullable(True) for field in schema]))
+    for name in kept:
+        table = table.append_column(name, rows[name])
+    return table
 
 
 def _cast(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:

@@ -15,8 +15,7 @@ from hoodie.sql.parse import DIALECT
 from hoodie.sql.types import sql_type
 
 ACTION = "__hoodie_action"
-"""The column of a merge's query that says what becomes of a row: one of the next two."""
-DELETES, WRITES = 0, 1
+"""The column of a merge's query that tells whether a row is deleted."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ def merge_query(tree: exp.Merge, target: Target, source: pa.Schema) -> exp.Selec
     ]
     chosen = [(clause.applies(target), clause) for clause in clauses]
     columns = [
-        _cases([(rule, exp.Literal.number(clause.action)) for rule, clause in chosen]).as_(ACTION),
+        _cases([(rule, exp.true() if clause.deletes else exp.false()) for rule, clause in chosen]).as_(ACTION),
         *(
             exp.cast(
                 _cases([(rule, clause.values[field.name]) for rule, clause in chosen]), sql_type(field.type), DIALECT
@@ -140,7 +139,7 @@ class _Clause:
     matched: bool
     by_source: bool
     condition: exp.Expression | None
-    action: int
+    deletes: bool
     values: Mapping[str, exp.Expression]
 
     @classmethod
@@ -149,16 +148,16 @@ class _Clause:
         then = when.args["then"]
         stored = {field.name: _column(target, field) for field in target.schema}
         if isinstance(then, exp.Update):
-            action, values = WRITES, stored | _updated(then, target, alias, source, by_source)
+            deletes, values = False, stored | _updated(then, target, alias, source, by_source)
         elif isinstance(then, exp.Insert):
-            action, values = WRITES, _inserted(then, target, alias, source)
+            deletes, values = False, _inserted(then, target, alias, source)
         elif then.name.upper() == "DELETE":
-            action, values = DELETES, stored
+            deletes, values = True, stored
         else:
             raise SqlError(
                 f"A merge cannot do this: {then.sql(dialect=DIALECT)}", fix="use UPDATE SET, DELETE or INSERT"
             )
-        return cls(matched, by_source, when.args.get("condition"), action, values)
+        return cls(matched, by_source, when.args.get("condition"), deletes, values)
 
     def applies(self, target: Target) -> exp.Expression:
         """Whether the clause is for a row, were it the only one."""

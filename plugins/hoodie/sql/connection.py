@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from hoodie.calls import call
 from hoodie.sql.duck import DuckEngine
+from hoodie.sql.engine import QueryEngine
 from hoodie.sql.names import checked_name
 from hoodie.sql.parse import Statement, bound, multiplied, statements
 from hoodie.sql.result import Result
@@ -15,6 +17,9 @@ from hoodie.sql.session import Session
 from hoodie.sql.statements import run_statement
 from hoodie.sql.warehouse import Warehouse
 from hoodie.storage import BasePath
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 class Connection:
@@ -80,14 +85,26 @@ class Connection:
 
 
 def connect(
-    warehouse: BasePath, *, database: str | None = None, options: Mapping[str, str] | None = None
+    warehouse: BasePath,
+    *,
+    database: str | None = None,
+    options: Mapping[str, str] | None = None,
+    spark: SparkSession | None = None,
 ) -> Connection:
-    """A connection to the tables of a warehouse: a folder, or a URL. DuckDB runs the queries, in this process.
+    """A connection to the tables of a warehouse: a folder, or a URL. DuckDB runs the queries, in this process, or else `spark`.
 
     `database` is the one in use, `default` if it is not given. `options` are those of reads and writes, as SET gives them.
-    Raises SqlError for a database that is not there.
+    Raises SqlError for a database that is not there, ArgumentError for a session that was stopped.
     """
-    session = Session(Warehouse(warehouse), DuckEngine(), options=dict(options or {}))
+    session = Session(Warehouse(warehouse), _engine(spark), options=dict(options or {}))
     if database is not None:
         session.use(checked_name(database, "database"))
     return Connection(session)
+
+
+def _engine(spark: SparkSession | None) -> QueryEngine:
+    if spark is None:
+        return DuckEngine()
+    from hoodie.sql.spark.engine import SparkQueries  # loads PySpark
+
+    return SparkQueries(spark)

@@ -9,8 +9,6 @@ import logging
 from collections.abc import Callable
 from functools import partial
 
-import pyarrow as pa
-import pyarrow.compute as pc
 from sqlglot import exp
 
 from hoodie.config.concurrency_keys import CONFLICT_RETRIES
@@ -18,8 +16,8 @@ from hoodie.config.key import resolve
 from hoodie.config.own import select_keys
 from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError, StaleRowsError
-from hoodie.sql.assignment import stored
-from hoodie.sql.changes import ACTION, DELETES, Target, delete_query, merge_query, update_query
+from hoodie.sql.changes import ACTION, Target, delete_query, merge_query, update_query
+from hoodie.sql.engine import Rows
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
 from hoodie.sql.warehouse import Entry
@@ -35,9 +33,9 @@ _ROUNDS = 10  # times that a query is asked when others change the table meanwhi
 def update_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.Table) -> Result:
     """UPDATE."""
 
-    def changed(dataset: HoodieDataset, target: Target) -> tuple[pa.Table, str]:
+    def changed(dataset: HoodieDataset, target: Target) -> tuple[Rows, str]:
         rows = session.rows(update_query(tree, target), [dataset])
-        return stored(rows, target.schema, target.schema.names), "upsert"
+        return rows.stored(target.schema, target.schema.names), "upsert"
 
     return change(session, entry, node, changed)
 
@@ -45,7 +43,7 @@ def update_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.
 def delete_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.Table) -> Result:
     """DELETE."""
 
-    def changed(dataset: HoodieDataset, target: Target) -> tuple[pa.Table, str]:
+    def changed(dataset: HoodieDataset, target: Target) -> tuple[Rows, str]:
         return session.rows(delete_query(tree, target), [dataset]), "delete"
 
     return change(session, entry, node, changed)
@@ -54,42 +52,48 @@ def delete_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.
 def merge_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.Table) -> Result:
     """MERGE INTO: what it writes and deletes is one commit. Raises SqlError when several rows are for one key."""
 
-    def changed(dataset: HoodieDataset, target: Target) -> tuple[pa.Table, str]:
+    def changed(dataset: HoodieDataset, target: Target) -> tuple[Rows, str]:
         source = exp.select("*").from_(tree.args["using"].copy()).limit(0)
         query = merge_query(tree, target, session.rows(source, [dataset]).schema)
-        found = session.rows(query, [dataset])
-        rows = stored(found.drop_columns([ACTION]), target.schema, target.schema.names)
-        _refuse_doubles(rows, target)
-        return rows.append_column(ACTION, pc.equal(found[ACTION], DELETES)), "upsert"
+        rows = session.rows(query, [dataset])
+        return rows.stored(target.schema, target.schema.names, [ACTION]), "upsert"
 
-    return change(session, entry, node, changed)
+    return change(session, entry, node, changed, one_row_a_key=True)
 
 
 def change(
     session: Session,
     entry: Entry,
     node: exp.Table,
-    changed: Callable[[HoodieDataset, Target], tuple[pa.Table, str]],
+    changed: Callable[[HoodieDataset, Target], tuple[Rows, str]],
+    *,
+    one_row_a_key: bool = False,
 ) -> Result:
-    """Write what `changed` computes of the table as it is: rows, and the operation. No row is no commit, unless it overwrites."""
+    """Write what `changed` computes of the table as it is: rows, and the operation. No row is no commit, unless it overwrites.
+
+    Raises SqlError when there is to be `one_row_a_key`, and a key has several.
+    """
     table = session.open(entry)
     options = session.write_options(entry)
     rounds = max(_ROUNDS, resolve(select_keys(options, [CONFLICT_RETRIES]), [CONFLICT_RETRIES])[CONFLICT_RETRIES])
     while True:
         dataset = HoodieDataset(table)
         target = Target(node, dataset.schema, dataset.state.properties)
-        rows, operation = changed(dataset, target)
-        if not rows.num_rows and operation in ("upsert", "delete", "delete_partition"):
-            return Result.told("no row is changed")
-        hooks = WriteHooks(on_begin=partial(_refuse_stale, dataset.state))
-        try:
-            deletions = ACTION if ACTION in rows.column_names else None
-            return told(table.write(rows, operation, options, deletions=deletions, hooks=hooks))
-        except StaleRowsError as error:
-            rounds -= 1
-            if not rounds:
-                raise
-            _log.info("Asked again: %s", error)
+        computed, operation = changed(dataset, target)
+        with computed.held() as rows:
+            if operation in ("upsert", "delete", "delete_partition") and rows.is_empty():
+                return Result.told("no row is changed")
+            if one_row_a_key:
+                _refuse_doubles(rows, target)
+            hooks = WriteHooks(on_begin=partial(_refuse_stale, dataset.state))
+            deletions = ACTION if ACTION in rows.schema.names else None
+            try:
+                return told(rows.write(table, operation, options, deletions=deletions, hooks=hooks))
+            except StaleRowsError as error:
+                rounds -= 1
+                if not rounds:
+                    raise
+                _log.info("Asked again: %s", error)
 
 
 def _refuse_stale(then: TableState, now: TableState) -> None:
@@ -115,15 +119,13 @@ def _commits(state: TableState) -> set[str]:
     }
 
 
-def _refuse_doubles(rows: pa.Table, target: Target) -> None:
-    keys = target.keys
-    counted = rows.select(keys).group_by(keys).aggregate([([], "count_all")])
-    doubled = counted.filter(pc.greater(counted["count_all"], 1))
-    if doubled.num_rows:
-        first = ", ".join(f"{name}={doubled[name][0].as_py()!r:.50}" for name in keys)
+def _refuse_doubles(rows: Rows, target: Target) -> None:
+    doubled = rows.doubled(target.keys)
+    if doubled is not None:
+        first = ", ".join(f"{name}={value!r:.50}" for name, value in doubled.first.items())
         raise SqlError(
             f"Several rows of the source are for one row of the table: {first}",
-            found=f"{doubled.num_rows} such keys",
+            found=f"{doubled.count} such keys",
             fix="leave one row of each key in the source, such as by row_number() … = 1; nothing was written",
         )
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import duckdb
 import pyarrow as pa
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from hoodie.dataset import HoodieDataset
 from hoodie.errors import HoodieError, SqlError
-from hoodie.sql.names import unqualify
+from hoodie.sql.arrow_rows import ArrowRows
+from hoodie.sql.engine import NamedSource
+from hoodie.sql.names import renamed
 from hoodie.sql.parse import shortened
 
 _NUMBERS = itertools.count()
@@ -23,7 +24,8 @@ _NUMBERS = itertools.count()
 class DuckEngine:
     """A database in memory, of one connection. Its own tables and views are those that statements make in it."""
 
-    name = "duckdb"
+    name = "DuckDB"
+    tasks = None
 
     def __init__(self, database: duckdb.DuckDBPyConnection | None = None) -> None:
         self._database = duckdb.connect() if database is None else database
@@ -31,13 +33,13 @@ class DuckEngine:
         weakref.finalize(self, self._database.close)
         self._lock = threading.Lock()  # it runs one statement at a time
 
-    def query(self, tree: exp.Expression, sources: Sequence[tuple[exp.Table, HoodieDataset | pa.Table]]) -> pa.Table:
+    def query(self, tree: exp.Expression, sources: Sequence[NamedSource]) -> ArrowRows:
         """The rows of a query in Spark's SQL, whose tables `sources` are Hudi's. Raises SqlError for what DuckDB cannot do."""
         names = [f"__hoodie_{next(_NUMBERS)}" for _ in sources]
         marks = {
             id(table): name for (table, _), name in zip(sources, names, strict=True)
         }  # nodes that say the same are equal
-        tree = _renamed(tree, marks)
+        tree = renamed(tree, marks)
         try:
             text = tree.sql(dialect="duckdb", unsupported_level=None)
         except SqlglotError as error:
@@ -48,7 +50,7 @@ class DuckEngine:
             try:
                 for (_, dataset), name in zip(sources, names, strict=True):
                     self._database.register(name, dataset)
-                return self._rows(text)
+                return ArrowRows(self._rows(text))
             finally:
                 for name in names:
                     self._database.unregister(name)
@@ -79,6 +81,8 @@ class DuckEngine:
             ).fetchall()
         return bool(found)
 
+    has_temporary = has
+
     def close(self) -> None:
         self._database.close()
 
@@ -108,18 +112,3 @@ class DuckEngine:
 
 def _quoted(name: str) -> str:
     return name.replace('"', '""')
-
-
-def _renamed(tree: exp.Expression, marks: Mapping[int, str]) -> exp.Expression:
-    """A copy of the tree in which each table, by the id of its node, goes by the name under which DuckDB has it."""
-    order = [marks.get(id(node)) for node in tree.walk()]
-    copied = tree.copy()
-    for node, name in list(zip(copied.walk(), order, strict=True)):
-        if name is not None:
-            alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(str(node.this.name)))
-            node.set("this", exp.to_identifier(name, quoted=True))
-            for part in ("db", "catalog", "version", "partition"):
-                node.set(part, None)
-            node.set("alias", alias)
-    unqualify(copied)
-    return copied

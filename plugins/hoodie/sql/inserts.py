@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pyarrow as pa
 from sqlglot import exp
 
 from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError
 from hoodie.model.meta_columns import META_COLUMNS
-from hoodie.sql.assignment import stored
 from hoodie.sql.changes import Target, partitions_query
 from hoodie.sql.dml import change, told
+from hoodie.sql.engine import Rows
 from hoodie.sql.parse import DIALECT
 from hoodie.sql.result import Result
 from hoodie.sql.session import INSERT_OPERATION, OVERWRITE_MODE, Session
@@ -29,10 +28,10 @@ def insert_rows(session: Session, entry: Entry, tree: exp.Insert, node: exp.Tabl
     """
     query = _query(tree)
 
-    def changed(dataset: HoodieDataset, target: Target) -> tuple[pa.Table, str]:
+    def changed(dataset: HoodieDataset, target: Target) -> tuple[Rows, str]:
         into = _Into.of(tree, node, target)
-        rows = stored(without_meta(session.rows(into.completed(query), [dataset])), target.schema, into.names)
-        if tree.args.get("overwrite") and into.given and not rows.num_rows:
+        rows = without_meta(session.rows(into.completed(query), [dataset])).stored(target.schema, into.names)
+        if tree.args.get("overwrite") and into.given and rows.is_empty():
             return session.rows(partitions_query(target, into.given), [dataset]), "delete_partition"
         return rows, _operation(session, entry, target, tree, into)
 
@@ -41,20 +40,20 @@ def insert_rows(session: Session, entry: Entry, tree: exp.Insert, node: exp.Tabl
         return change(session, entry, node, changed)  # its rows are computed from the table
     dataset = HoodieDataset(session.open(entry))
     rows, operation = changed(dataset, Target(node, dataset.schema, dataset.state.properties))
-    return told(session.open(entry).write(rows, operation, session.write_options(entry)))
+    return told(rows.write(session.open(entry), operation, session.write_options(entry)))
 
 
-def without_meta(rows: pa.Table) -> pa.Table:
+def without_meta(rows: Rows) -> Rows:
     """The rows of a query without the meta columns of a table, which stand first where `*` has given them."""
-    first = len(META_COLUMNS)
-    return rows.select(rows.column_names[first:]) if tuple(rows.column_names[:first]) == META_COLUMNS else rows
+    first, names = len(META_COLUMNS), rows.schema.names
+    return rows.selected(names[first:]) if tuple(names[:first]) == META_COLUMNS else rows
 
 
-def fill(session: Session, entry: Entry, rows: pa.Table) -> Result:
+def fill(session: Session, entry: Entry, rows: Rows) -> Result:
     """The rows of the query of which a table was just made."""
     table = session.open(entry)
     operation = session.options.get(INSERT_OPERATION, "bulk_insert")
-    return told(table.write(stored(rows, table.schema, rows.column_names), operation, session.write_options(entry)))
+    return told(rows.stored(table.schema, rows.schema.names).write(table, operation, session.write_options(entry)))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -75,7 +75,22 @@ def _place(clause: exp.With, cte: exp.Expression) -> int:
     return next(number for number, each in enumerate(clause.expressions) if each is cte)
 
 
-def unqualify(tree: exp.Expression) -> None:
+def renamed(tree: exp.Expression, marks: Mapping[int, str]) -> exp.Expression:
+    """A copy of the tree in which each table, by the id of its node, goes by the name under which the engine has it."""
+    order = [marks.get(id(node)) for node in tree.walk()]
+    copied = tree.copy()
+    for node, name in list(zip(copied.walk(), order, strict=True)):
+        if name is not None:
+            alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(str(node.this.name)))
+            node.set("this", exp.to_identifier(name, quoted=True))
+            for part in ("db", "catalog", "version", "partition"):
+                node.set(part, None)
+            node.set("alias", alias)
+    _unqualify(copied)
+    return copied
+
+
+def _unqualify(tree: exp.Expression) -> None:
     """Columns lose the database in front of their table's name, which then is an alias."""
     for column in tree.find_all(exp.Column):
         column.set("db", None)

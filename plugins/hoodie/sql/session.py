@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-import pyarrow as pa
 from sqlglot import exp
 
 from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError
 from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.read.query import Snapshot
-from hoodie.sql.duck import DuckEngine
+from hoodie.sql.engine import NamedSource, QueryEngine, Rows
 from hoodie.sql.names import TableName, table_name, tables_read
 from hoodie.sql.parse import DIALECT
-from hoodie.sql.table_functions import Source, TableFunction, table_functions
+from hoodie.sql.table_functions import TableFunction, table_functions
 from hoodie.sql.warehouse import DEFAULT_DATABASE, Entry, Warehouse, known
 from hoodie.table import HoodieTable
 
@@ -28,7 +27,7 @@ class Session:
     """Of one connection."""
 
     catalog: Warehouse
-    engine: DuckEngine
+    engine: QueryEngine
     database: str = DEFAULT_DATABASE
     options: dict[str, str] = field(default_factory=dict)
 
@@ -50,18 +49,22 @@ class Session:
         return known(self.catalog, self.named(table))
 
     def is_of_engine(self, table: exp.Table) -> bool:
-        """Whether a statement's table is one of the engine's own, which come first."""
-        return not table.db and self.engine.has(table.name)
+        """Whether a statement's table is one of the engine's own. Its temporary views come before tables of the catalog, what
+        else it has comes after them."""
+        if table.db:
+            return False
+        engine = self.engine
+        return engine.has_temporary(table.name) or (engine.has(table.name) and not self.is_known(table))
 
     def is_known(self, table: exp.Table) -> bool:
         """Whether a statement's table is one of the catalog."""
-        if self.is_of_engine(table):
+        if not table.db and self.engine.has_temporary(table.name):
             return False
         return self.catalog.find(self.named(table)) is not None
 
     def open(self, entry: Entry) -> HoodieTable:
         """The table itself."""
-        return HoodieTable.open(entry.location)
+        return HoodieTable.open(entry.location, engine=self.engine.tasks)
 
     def write_options(self, entry: Entry) -> dict[str, str]:
         """Those of the table, and over them those that were set."""
@@ -78,14 +81,14 @@ class Session:
         named = [self.entry(table) for table in tables_read(query) if self.is_known(table)]
         return named + [self.about(function) for function in table_functions(query)]
 
-    def rows(self, query: exp.Expression, opened: Iterable[HoodieDataset] = ()) -> pa.Table:
+    def rows(self, query: exp.Expression, opened: Iterable[HoodieDataset] = ()) -> Rows:
         """The rows of a query. `opened` are tables as the statement looked at them before: it sees them in that state.
 
         Tables have their meta columns where the query names one.
         """
         before = {dataset.state.storage.base_path: dataset for dataset in opened}
         meta = any(column.name.lower() in META_COLUMNS for column in query.find_all(exp.Column))
-        sources = list[tuple[exp.Table, Source]]()
+        sources = list[NamedSource]()
         for table in tables_read(query):
             if self.is_known(table):
                 entry = self.entry(table)

@@ -30,7 +30,7 @@ def run_statement(session: Session, statement: Statement) -> Result:
     if run is not None:
         return run(session, statement)
     if isinstance(statement.tree, exp.Query) and session.reads(statement.tree):
-        return Result(session.rows(statement.tree))
+        return Result(session.rows(statement.tree).fetched())
     if isinstance(statement.tree, exp.Query):
         _check_tables(session, statement.tree)
     return _untouched(session, statement)
@@ -86,7 +86,7 @@ def _create(session: Session, statement: Statement) -> Result:
         HoodieTable.open(entry.location)  # one that is there is entered under a name
     else:
         if rows is not None:
-            rows = rows.select(_partitions_last(rows.schema, told.create_options))
+            rows = rows.selected(_partitions_last(rows.schema, told.create_options))
         schema = told.schema if rows is None else pa.schema([field.with_nullable(True) for field in rows.schema])
         HoodieTable.create(entry.location, told.create_options, schema)
     session.catalog.remember(entry)

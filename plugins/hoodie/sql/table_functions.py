@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import pyarrow as pa
 from sqlglot import exp
@@ -13,13 +12,11 @@ from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError
 from hoodie.model.commit import NO_PREVIOUS_COMMIT
 from hoodie.read.query import Incremental, Snapshot
+from hoodie.sql.engine import Source
 from hoodie.sql.parse import DIALECT
 from hoodie.table import HoodieTable
 from hoodie.timeline import WRITE_ACTIONS, Instant
 from hoodie.view import TableState
-
-Source: TypeAlias = HoodieDataset | pa.Table
-"""What an engine reads as a table."""
 
 _COUNTS = (
     "Total_Bytes_Written",

@@ -1,0 +1,70 @@
+"""Conditions on one column that Spark's optimizer found in a query, in its own types, as conditions of Arrow.
+
+Only those are taken that mean the same in both: equality, order and sets of whole numbers, text, dates and truth values.
+"""
+
+from __future__ import annotations
+
+import datetime
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow.compute as pc
+from pyspark.sql import SparkSession
+
+_COMPARED: dict[str, Callable[[Any, Any], pc.Expression]] = {
+    "EqualTo": operator.eq,
+    "GreaterThan": operator.gt,
+    "GreaterThanOrEqual": operator.ge,
+    "LessThan": operator.lt,
+    "LessThanOrEqual": operator.le,
+}
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Of one column."""
+
+    column: str
+    expression: pc.Expression
+
+
+def translated(spark: SparkSession, filters: Any) -> tuple[Condition, ...]:
+    """Those of a scan's filters, a sequence of Catalyst's expressions that all hold, which mean the same to Arrow."""
+    execution: Any = spark._jvm.org.apache.spark.sql.execution
+    strategy = getattr(getattr(execution.datasources, "DataSourceStrategy$"), "MODULE$")  # its Scala object
+    found = []
+    for each in map(filters.apply, range(filters.size())):
+        option = strategy.translateFilter(each, False)
+        condition = _condition(option.get()) if option.isDefined() else None
+        if condition is not None:
+            found.append(condition)
+    return tuple(found)
+
+
+def _condition(given: Any) -> Condition | None:
+    kind = given.getClass().getSimpleName()
+    if kind in _COMPARED:
+        value = _value(given.value())
+        return None if value is None else Condition(given.attribute(), _COMPARED[kind](_field(given), value))
+    if kind == "In":
+        values = [_value(each) for each in given.values()]
+        if values and all(value is not None for value in values):
+            return Condition(given.attribute(), _field(given).isin(values))
+    return None
+
+
+def _field(given: Any) -> pc.Expression:
+    return pc.field(given.attribute())
+
+
+def _value(value: Any) -> int | str | datetime.date | None:
+    """None for values of other types, which are left to Spark alone."""
+    if isinstance(value, bool | int | str):
+        return value
+    kind = value.getClass().getName() if hasattr(value, "getClass") else ""
+    if kind in ("java.sql.Date", "java.time.LocalDate"):
+        return datetime.date.fromisoformat(str(value.toString()))
+    return None

@@ -1,0 +1,53 @@
+"""Rows of a query in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.sql.assignment import stored
+from hoodie.sql.engine import Doubled
+from hoodie.table import HoodieTable
+from hoodie.write.execute import WriteResult
+
+
+@dataclass(frozen=True)
+class ArrowRows:
+    """See `hoodie.sql.engine.Rows`."""
+
+    table: pa.Table
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.table.schema
+
+    def fetched(self) -> pa.Table:
+        return self.table
+
+    def selected(self, names: Sequence[str]) -> ArrowRows:
+        return ArrowRows(self.table.select(names))
+
+    def stored(self, schema: pa.Schema, names: Sequence[str], kept: Sequence[str] = ()) -> ArrowRows:
+        return ArrowRows(stored(self.table, schema, names, kept))
+
+    @contextmanager
+    def held(self) -> Iterator[ArrowRows]:
+        yield self
+
+    def is_empty(self) -> bool:
+        return not self.table.num_rows
+
+    def doubled(self, keys: Sequence[str]) -> Doubled | None:
+        counted = self.table.select(keys).group_by(keys).aggregate([([], "count_all")])
+        found = counted.filter(pc.greater(counted["count_all"], 1))
+        if not found.num_rows:
+            return None
+        return Doubled(found.num_rows, {name: found[name][0].as_py() for name in keys})
+
+    def write(self, table: HoodieTable, operation: str, options: dict[str, str], **how: Any) -> WriteResult:
+        return table.write(self.table, operation, options, **how)

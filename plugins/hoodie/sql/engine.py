@@ -1,0 +1,105 @@
+"""What statements ask of the engine of queries. Two real ones: DuckDB in this process, and Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import pyarrow as pa
+from sqlglot import exp
+
+from hoodie.dataset import HoodieDataset
+from hoodie.engine import Engine
+from hoodie.table import HoodieTable
+from hoodie.write.execute import WriteResult
+
+Source: TypeAlias = HoodieDataset | pa.Table
+"""What an engine reads as a table."""
+NamedSource: TypeAlias = tuple[exp.Table, Source]
+"""It, and its node in the tree of a query."""
+
+
+@dataclass(frozen=True)
+class Doubled:
+    """Keys that several rows have."""
+
+    count: int
+    first: dict[str, Any]
+    """The values of one of them, by column."""
+
+
+class Rows(Protocol):
+    """The rows of a query, where the engine has them: in memory, or on a cluster, where they may not even be computed yet."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Their columns."""
+        ...
+
+    def fetched(self) -> pa.Table:
+        """All rows, here."""
+        ...
+
+    def selected(self, names: Sequence[str]) -> Rows:
+        """The named columns, in this order."""
+        ...
+
+    def stored(self, schema: pa.Schema, names: Sequence[str], kept: Sequence[str] = ()) -> Rows:
+        """As `hoodie.sql.assignment.stored`: in the columns of a table. `kept` are columns of their own, which come last."""
+        ...
+
+    def held(self) -> AbstractContextManager[Rows]:
+        """The same rows, which are not computed anew each time they are asked for."""
+        ...
+
+    def is_empty(self) -> bool:
+        """Whether there is no row."""
+        ...
+
+    def doubled(self, keys: Sequence[str]) -> Doubled | None:
+        """What several rows have the same values of `keys`; None when no two have."""
+        ...
+
+    def write(self, table: HoodieTable, operation: str, options: dict[str, str], **how: Any) -> WriteResult:
+        """Write them by `HoodieTable.write`, whose further arguments are `how`."""
+        ...
+
+
+class QueryEngine(Protocol):
+    """Runs queries whose tables may be Hudi's. It may have tables and views of its own."""
+
+    @property
+    def name(self) -> str:
+        """As messages call it."""
+        ...
+
+    @property
+    def tasks(self) -> Engine | None:
+        """What reads and writes of the library run on; None: threads."""
+        ...
+
+    def query(self, tree: exp.Expression, sources: Sequence[NamedSource]) -> Rows:
+        """The rows of a query in Spark's SQL, whose tables `sources` are Hudi's. Raises SqlError for what it cannot do."""
+        ...
+
+    def filtered(self, rows: pa.Table, condition: exp.Expression) -> pa.Table:
+        """Those of `rows` for which a condition in Spark's SQL holds. Raises SqlError."""
+        ...
+
+    def run(self, text: str, parameters: Sequence[object] = ()) -> pa.Table:
+        """A statement that names no Hudi table, as it was written. Raises SqlError for what the engine cannot do."""
+        ...
+
+    def has(self, name: str) -> bool:
+        """Whether it has a table or view of this name itself."""
+        ...
+
+    def has_temporary(self, name: str) -> bool:
+        """Whether it has a view of this name for this session only, which goes before a table of the catalog."""
+        ...
+
+    def close(self) -> None:
+        """Give back what it holds."""
+        ...

@@ -1,0 +1,1 @@
+"""Spark as the engine of queries. Imported only where a session is given."""

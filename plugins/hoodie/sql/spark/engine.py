@@ -1,0 +1,122 @@
+"""Spark's SQL over tables of Hudi: each is read as the library reads it, by the columns and partitions that the query needs."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import col, lit
+from pyspark.sql.pandas.types import from_arrow_type
+from sqlglot import exp
+
+from hoodie.read.plan import plan_read
+from hoodie.schema import top_level
+from hoodie.spark import SparkEngine
+from hoodie.spark.calls import check_session
+from hoodie.spark.failures import raised_errors
+from hoodie.spark.required import Required, required_of_each
+from hoodie.spark.scan import plan_scan
+from hoodie.sql.engine import NamedSource, Source
+from hoodie.sql.names import renamed
+from hoodie.sql.parse import DIALECT
+from hoodie.sql.spark.failures import sql_errors
+from hoodie.sql.spark.rows import FrameRows
+
+_NUMBERS = itertools.count()
+
+
+class SparkQueries:
+    """A session of Spark, with whatever tables and views it has. It stays the user's: closing a connection does not stop it."""
+
+    name = "Spark"
+
+    def __init__(self, spark: SparkSession) -> None:
+        """Raises ArgumentError for what is no session that runs."""
+        check_session(spark)
+        self._spark = spark
+        self.tasks = SparkEngine(spark)
+
+    def query(self, tree: exp.Expression, sources: Sequence[NamedSource]) -> FrameRows:
+        """The rows of a query, which are computed when they are asked for. Raises SqlError for what Spark cannot do."""
+        names = [f"__hoodie_{next(_NUMBERS)}" for _ in sources]
+        marks = {id(node): name for (node, _), name in zip(sources, names, strict=True)}
+        text = renamed(tree, marks).sql(dialect=DIALECT, normalize_functions=False)
+
+        def built(frames: Sequence[DataFrame]) -> DataFrame:
+            with self._views(names, frames):
+                return self._spark.sql(text)
+
+        with sql_errors(tree.sql(dialect=DIALECT)):
+            needed = required_of_each(self._spark, [source.schema for _, source in sources], built)
+            return FrameRows(
+                built([self._read(source, each) for (_, source), each in zip(sources, needed, strict=True)])
+            )
+
+    def filtered(self, rows: pa.Table, condition: exp.Expression) -> pa.Table:
+        """Those of `rows` for which a condition holds."""
+        text = condition.sql(dialect=DIALECT)
+        with sql_errors(text):
+            return self._spark.createDataFrame(rows).where(text).toArrow()
+
+    def run(self, text: str, parameters: Sequence[object] = ()) -> pa.Table:
+        """A statement that names no Hudi table, as it was written."""
+        with sql_errors(text), raised_errors():
+            frame = self._spark.sql(text, args=list(parameters) or None)
+            return frame.toArrow() if frame.columns else pa.table({})
+
+    def has(self, name: str) -> bool:
+        """Whether the session has a table or view of this name."""
+        return bool(self._spark.catalog.tableExists(_quoted(name)))
+
+    def has_temporary(self, name: str) -> bool:
+        """Whether it has a temporary view of this name."""
+        return self.has(name) and bool(self._spark.catalog.getTable(_quoted(name)).isTemporary)
+
+    def close(self) -> None:
+        """Nothing: views of statements are the session's."""
+
+    def _read(self, source: Source, needed: Required) -> DataFrame:
+        """The rows of a table, all of its columns, of which those that are not needed are null. Conditions on partition columns
+        leave other partitions unlisted; the others are Spark's to ask."""
+        if isinstance(source, pa.Table):
+            return self._spark.createDataFrame(source)
+        dataset, known = source, source.schema
+        partitions = top_level(dataset.state.properties.partition_fields)
+        rules: list[pc.Expression] = [each.expression for each in needed.conditions if each.column in partitions]
+        columns = needed.columns or known.names[:1]  # something has to count the rows
+        asked = replace(
+            dataset.query,
+            columns=columns,
+            filter=functools.reduce(operator.and_, rules) if rules else None,
+        )
+        frame = plan_scan(self._spark, dataset.state.storage, plan_read(dataset.state, asked)).frame(self._spark)
+        return frame.select(
+            *(
+                col(f.name) if f.name in columns else lit(None).cast(from_arrow_type(f.type)).alias(f.name)
+                for f in known
+            )
+        )
+
+    @contextmanager
+    def _views(self, names: Sequence[str], frames: Sequence[DataFrame]) -> Iterator[None]:
+        """A query keeps what it was made of, so that its views can go as soon as it is made."""
+        try:
+            for name, frame in zip(names, frames, strict=True):
+                frame.createOrReplaceTempView(name)
+            yield
+        finally:
+            catalog: Any = self._spark.catalog
+            for name in names:
+                catalog.dropTempView(name)
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"

@@ -1,0 +1,27 @@
+"""What Spark says of a statement, as errors of SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyspark.errors import PySparkException
+
+from hoodie.errors import SqlError
+from hoodie.sql.parse import shortened
+
+_MOST = 500  # characters of what Spark says
+
+
+@contextmanager
+def sql_errors(what: str) -> Iterator[None]:
+    """Whatever Spark raises of `what` is a SqlError."""
+    try:
+        yield
+    except PySparkException as error:
+        said = str(error).partition("\n\n")[0].partition("\nJVM stacktrace")[0].strip()
+        raise SqlError(
+            f"Spark cannot run: {shortened(what)}",
+            found=said[:_MOST] or type(error).__name__,
+            fix="correct the statement",
+        ) from error

@@ -1,0 +1,112 @@
+"""Rows of a query as a DataFrame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame
+from pyspark.sql.functions import col, lit
+from pyspark.sql.functions import count as count_rows
+from pyspark.sql.pandas.types import from_arrow_schema, from_arrow_type
+
+from hoodie.spark.columns import arrow_schema
+from hoodie.spark.failures import raised_errors
+from hoodie.spark.worker import worker_task
+from hoodie.sql.assignment import stored
+from hoodie.sql.engine import Doubled
+from hoodie.sql.spark.failures import sql_errors
+from hoodie.table import HoodieTable
+from hoodie.write.execute import WriteResult
+
+
+@dataclass(frozen=True)
+class FrameRows:
+    """See `hoodie.sql.engine.Rows`."""
+
+    frame: DataFrame
+
+    @property
+    def schema(self) -> pa.Schema:
+        return arrow_schema(self.frame)
+
+    def fetched(self) -> pa.Table:
+        with sql_errors("the rows of a query"), raised_errors():
+            return self.frame.toArrow()
+
+    def selected(self, names: Sequence[str]) -> FrameRows:
+        return FrameRows(self.frame.select(*(col(_quoted(name)) for name in names)))
+
+    def stored(self, schema: pa.Schema, names: Sequence[str], kept: Sequence[str] = ()) -> FrameRows:
+        """Types that differ are brought into those of the table by the same function as in memory, in Spark's workers."""
+        given = self.schema
+        wanted = stored(given.empty_table(), schema, names, kept).schema  # refused at once, and without a row
+        places = [number for number, name in enumerate(given.names) if name not in kept]
+        same = all(
+            given.field(place).type == wanted.field(name).type for place, name in zip(places, names, strict=True)
+        )
+        renamed = self.frame.toDF(*map(str, range(len(given))))  # a query may give a name twice
+        if not same:
+            work = _Stored(tuple(given.names), schema, names, kept)
+            return FrameRows(renamed.mapInArrow(work, from_arrow_schema(wanted)))
+        place_of = {**dict(zip(names, places, strict=True)), **{name: given.names.index(name) for name in kept}}
+        columns = [
+            (col(str(place_of[f.name])) if f.name in place_of else lit(None).cast(from_arrow_type(f.type))).alias(
+                f.name
+            )
+            for f in wanted
+        ]
+        return FrameRows(renamed.select(*columns))
+
+    @contextmanager
+    def held(self) -> Iterator[FrameRows]:
+        kept = self.frame.persist(StorageLevel.MEMORY_AND_DISK)
+        try:
+            with sql_errors("the rows of a statement"):
+                yield FrameRows(kept)
+        finally:
+            kept.unpersist()
+
+    def is_empty(self) -> bool:
+        with raised_errors():
+            return bool(self.frame.isEmpty())
+
+    def doubled(self, keys: Sequence[str]) -> Doubled | None:
+        counted = self.frame.groupBy(*(col(_quoted(key)) for key in keys)).agg(count_rows(lit(1)).alias(_COUNT))
+        found = counted.where(col(_COUNT) > 1)
+        with raised_errors():
+            first = found.limit(1).toArrow()
+            if not first.num_rows:
+                return None
+            return Doubled(found.count(), {key: first[key][0].as_py() for key in keys})
+
+    def write(self, table: HoodieTable, operation: str, options: dict[str, str], **how: Any) -> WriteResult:
+        return table.write(self.frame, operation, options, schema=self.schema, **how)
+
+
+_COUNT = "__hoodie_count"
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """Function of `mapInArrow`: rows of a query -> rows of a table."""
+
+    given: Sequence[str]
+    schema: pa.Schema
+    names: Sequence[str]
+    kept: Sequence[str]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with worker_task():
+            for batch in batches:
+                rows = pa.Table.from_batches([batch]).rename_columns(self.given)
+                yield from stored(rows, self.schema, self.names, self.kept).combine_chunks().to_batches()
+
+
+def _quoted(name: str) -> str:
+    """A name as `col` takes it: whole, whatever signs are in it."""
+    return f"`{name.replace('`', '``')}`"

@@ -1,0 +1,155 @@
+"""Statements on Spark: those that are tested on DuckDB have the same outcome, and a query reads no more than it needs."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import pytest
+
+from hoodie import HoodieTable
+from hoodie.errors import ArgumentError, HoodieError, SqlError
+from hoodie.spark import write
+from hoodie.sql import connect
+from hoodie.sql.spark import engine as spark_engine
+from tests.unit.sql import test_statements
+from tests.unit.sql.test_statements import CREATE, ROWS, rows
+
+_OF_DUCKDB = {"test_the_engines_own_tables"}
+globals().update(
+    {n: test for n, test in vars(test_statements).items() if n.startswith("test_") and n not in _OF_DUCKDB}
+)
+
+
+@pytest.fixture
+def db(spark, tmp_path):
+    with connect(tmp_path, spark=spark) as connection:
+        connection.sql(CREATE.format(kind="mor"))
+        connection.sql(ROWS)
+        yield connection
+
+
+@pytest.fixture
+def plans(monkeypatch):
+    """What is asked of tables, in turn."""
+    asked, plan = [], spark_engine.plan_read
+
+    def planned(state, query):
+        asked.append(query)
+        return plan(state, query)
+
+    monkeypatch.setattr(spark_engine, "plan_read", planned)
+    return asked
+
+
+def test_a_query_reads_the_columns_and_partitions_that_it_needs(db, plans):
+    query = "select x.id, upper(x.n) from (select *, name as n from t) x where x.dt = 'y' and x.price > 3"
+    assert rows(db, query) == [(3, "C")]
+    (asked,) = plans
+    assert sorted(asked.columns) == ["dt", "id", "name", "price"]
+    assert str(asked.filter) == '(dt == "y")'
+
+
+@pytest.mark.parametrize(
+    ("condition", "filters", "found"),
+    [
+        ("a.dt in ('x', 'q') and b.dt <> 'x'", ["is_in(dt", None], []),
+        ("a.dt >= 'y' and a.dt < 'z'", ['(dt < "z")', '(dt >= "y")'], [3]),
+        ("a.dt = 'y' or a.id = 1", [None], [1, 3]),
+        ("a.dt is null", [None], []),
+        ("a.dt like 'y%'", [None], [3]),
+        ("a.id in (select id from t where dt = 'y')", [], [3]),
+        ("not exists (select 1 from t c where c.id = a.id and c.dt = 'x')", [], [3]),
+        ("(select max(id) from t where dt = 'x') = a.id", [None], [2]),
+    ],
+)
+def test_only_what_every_row_passes_leaves_partitions_out(db, plans, condition, filters, found):
+    query = f"select a.id from t a left join t b on a.id = b.id and b.dt = a.dt where {condition} order by 1"
+    assert [row[0] for row in rows(db, query)] == found
+    told = " ".join(str(asked.filter) for asked in plans)
+    assert all(each in told for each in filters if each is not None)
+
+
+def test_a_condition_on_the_side_that_may_be_missing(db, plans):
+    query = "select a.id, b.id from t a left join t b on a.id = b.id and b.dt = 'y' order by 1"
+    assert rows(db, query) == [(1, None), (2, None), (3, 3)]
+    assert sorted(str(asked.filter) for asked in plans) == ['(dt == "y")', "None"]
+
+
+def test_tables_and_views_of_the_session(db, spark):
+    db.sql("create or replace temporary view v as select 1 as id")
+    assert rows(db, "select v.id, t.name from v join t on v.id = t.id") == [(1, "a")]
+    db.sql("create or replace temporary view t as select 5 as id")
+    assert rows(db, "select * from t") == [(5,)]
+    db.sql("drop view t; drop view v")
+    assert len(rows(db)) == 3
+    assert not [table.name for table in spark.catalog.listTables() if table.name.startswith("__hoodie")]
+
+
+def test_rows_are_not_held_in_the_driver(db, spark, tmp_path):
+    """What a statement reads and writes stays with the workers."""
+    before = HoodieTable.open(tmp_path / "t").read(columns=["id"]).num_rows
+    db.sql("insert into t select cast(id + 10 as int), cast(id as string), id, id, 'big' from range(0, 20000, 1, 4)")
+    assert rows(db, "select count(*), count(distinct id) from t") == [(20_000 + before, 20_000 + before)]
+    db.sql("update t set price = price + 1 where dt = 'big' and id % 2 = 0")
+    assert rows(db, "select sum(price - ts) from t where dt = 'big'") == [(10_000.0,)]
+    assert spark.sparkContext._jsc.getPersistentRDDs().size() == 0
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("insert into t select 3000000000, 'a', 1, 1, 'x'", "column id"),
+        ("update t set id = 1 / 0", "keys"),
+        ("update t set price = 1 / 0", "DIVIDE_BY_ZERO"),
+        ("select nothing(id) from t", "nothing"),
+    ],
+)
+def test_what_spark_or_a_worker_raises(db, statement, words):
+    before = rows(db)
+    with pytest.raises(HoodieError, match=words):
+        db.sql(statement)
+    assert rows(db) == before
+
+
+@pytest.fixture(params=["UTC", "America/New_York"])
+def zone(request, spark):
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", request.param)
+    yield request.param
+    spark.conf.set("spark.sql.session.timeZone", before)
+
+
+def test_times_of_a_data_frame(spark, tmp_path, zone):
+    """They are moments, however the session shows them; those without a zone stay what they say."""
+    HoodieTable.create(tmp_path / "m", {"hoodie.table.name": "m", "hoodie.table.recordkey.fields": "id"})
+    frame = spark.sql("select 1 id, timestamp '2026-07-01 00:00:00Z' at, timestamp_ntz '2026-07-01 00:00:00' plain")
+    write(frame, tmp_path / "m")
+    (row,) = HoodieTable.open(tmp_path / "m").read().to_pylist()
+    assert row["at"] == datetime(2026, 7, 1, tzinfo=UTC)
+    assert row["plain"] == datetime(2026, 7, 1)
+
+
+def test_decimals_and_times_keep_every_digit(spark, tmp_path, zone):
+    with connect(tmp_path, spark=spark) as db:
+        db.sql(
+            "create table m (id int, amount decimal(20, 4), at timestamp, plain timestamp_ntz, day date, tags array<string>, "
+            "s struct<a: int, b: string>, raw binary) using hudi tblproperties (primaryKey = 'id')"
+        )
+        db.sql(
+            "insert into m select 1, 1234567890123456.7891, timestamp '2026-01-01 00:00:00.123456', "
+            "timestamp_ntz '1969-12-31 23:59:59.999999', date '0999-01-01', array('a', null), "
+            "named_struct('a', 1, 'b', 'x'), x'00ff'"
+        )
+        with connect(tmp_path) as other:
+            (row,) = other.sql("select * from m").rows()
+            assert db.sql("select * from m").rows() == [row]
+            assert row[1] == Decimal("1234567890123456.7891")
+            assert row[3:5] == (datetime(1969, 12, 31, 23, 59, 59, 999999), date(999, 1, 1))
+        with pytest.raises(SqlError, match="amount"):
+            db.sql("insert into m (id, amount) values (2, 0.12345)")
+
+
+def test_a_session_that_was_stopped(tmp_path):
+    with pytest.raises(ArgumentError):
+        connect(tmp_path, spark="spark")
