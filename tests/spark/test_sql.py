@@ -153,3 +153,13 @@ def test_decimals_and_times_keep_every_digit(spark, tmp_path, zone):
 def test_a_session_that_was_stopped(tmp_path):
     with pytest.raises(ArgumentError):
         connect(tmp_path, spark="spark")
+
+
+def test_functions_that_stand_for_a_table(db):
+    """Those that give rows of a table, and those that give a table of their own."""
+    db.sql("update t set price = 0 where id = 2")
+    assert rows(db, "select id from hudi_table_changes('t', 'latest_state', 'earliest') where dt = 'x' order by 1") == [
+        (1,),
+        (2,),
+    ]
+    assert rows(db, "select count(*) from hudi_query_timeline('t') where State = 'COMPLETED'") == [(2,)]
