@@ -13,7 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from hoodie.config import laid_over
-from hoodie.errors import ConfigError, missing_extra
+from hoodie.errors import ConfigError
 from hudi_services.commandline.flags import (
     CONTEXT,
     VERBOSE,
@@ -28,6 +28,7 @@ from hudi_services.commandline.lines import logs_told, say
 from hudi_services.commandline.progress import progress_shown
 from hudi_services.commandline.properties import merged_options
 from hudi_services.commandline.registered import check_begun, registered, spark_settings
+from hudi_services.commandline.spark import spark_session
 from hudi_services.commandline.surroundings import ALONE, Surroundings
 from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.call import Call, Task, carried_out
@@ -40,7 +41,6 @@ from hudi_services.outcome.result import DONE, WANTS_SPARK, Explained, finish, r
 if TYPE_CHECKING:  # it loads Arrow, which help and completion do without
     from hoodie.engine import Engine, Progress
 
-_OLD_MASTERS = ("yarn-cluster", "yarn-client")
 _TABLE, _REGISTERED = "hudi_services.table", "hudi_services.options"  # keys of a context's notes
 
 
@@ -227,15 +227,7 @@ def _open_engine(
         from hoodie.engine import LocalEngine
 
         return LocalEngine(progress=progress)
-    if master in _OLD_MASTERS:
-        raise ConfigError(
-            f"--spark-master {master} is no master of Spark's any more",
-            fix=f"pass `--master yarn --deploy-mode {master.removeprefix('yarn-')}` to spark-submit, and no --spark-master",
-        )
-    try:
-        from hoodie.spark import SparkEngine
-        from hudi_services.spark.session import open_session
-    except ImportError as error:
-        raise missing_extra("spark", "--engine spark", error) from error
+    session = spark_session(master, application, settings, verbose=verbose)
+    from hoodie.spark import SparkEngine
 
-    return SparkEngine(open_session(master, application, settings, verbose=verbose), progress)
+    return SparkEngine(session, progress)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import sysconfig
@@ -40,6 +41,9 @@ def open_session(
     session = builder.getOrCreate()
     if not verbose:
         log4j = cast("Any", session._jvm).org.apache.logging.log4j
+        logging.getLogger("SQLQueryContextLogger").setLevel(
+            logging.CRITICAL
+        )  # it prints what is raised, with both stack traces
         for name in _REPEATING:
             log4j.core.config.Configurator.setLevel(name, log4j.Level.OFF)
     workers = session.sparkContext.environment

@@ -8,8 +8,12 @@ from pathlib import Path
 import click
 
 from hoodie.errors import ArgumentError
-from hudi_services.commandline.flags import CONTEXT, json_flag, verbose_flag, with_examples
+from hudi_services.commandline.flags import CONTEXT, VERBOSE, json_flag, verbose_flag, with_examples
 from hudi_services.commandline.properties import merged_options
+from hudi_services.commandline.spark import spark_session
+from hudi_services.entry.work import SPARK
+
+DUCKDB = "duckdb"
 
 
 def _sql(
@@ -19,14 +23,20 @@ def _sql(
     props: str | None,
     conf: tuple[str, ...],
     as_json: bool,
+    engine: str,
+    spark_master: str | None,
 ) -> None:
     if execute is not None and file is not None:
         raise click.UsageError("-e contradicts -f: keep one")
+    if spark_master is not None and engine != SPARK:
+        raise click.UsageError("--spark-master is for --engine spark")
     text = execute if execute is not None else _read(file)
     from hoodie.sql import connect  # loads Arrow and DuckDB
     from hudi_services.sql.output import print_json, print_table
 
-    with connect(warehouse, options=merged_options(props, conf)) as connection:
+    verbose = bool(click.get_current_context().meta.get(VERBOSE))
+    spark = spark_session(spark_master, "hudi sql", verbose=verbose) if engine == SPARK else None
+    with connect(warehouse, options=merged_options(props, conf), spark=spark) as connection:
         last = None
         for result in connection.run(text):
             if result.message is not None:
@@ -60,14 +70,25 @@ sql = click.Command(
         click.Option(["--props"], help="Properties file of hoodie.* options, a path or URL."),
         click.Option(["--hoodie-conf", "conf"], multiple=True, metavar="KEY=VALUE", help="One option. Repeatable."),
         json_flag("Print the rows of the last query, one JSON object a line, and nothing else on standard output."),
+        click.Option(
+            ["--engine"],
+            type=click.Choice((DUCKDB, SPARK)),
+            default=DUCKDB,
+            show_default=True,
+            help="What runs the queries: DuckDB in this process, or Spark.",
+        ),
+        click.Option(
+            ["--spark-master"], help="Spark master, when spark-submit does not give it; for instance local[2]."
+        ),
         verbose_flag(),
     ],
     help="Run SQL on the tables of a warehouse: queries, CREATE TABLE, INSERT, UPDATE, DELETE, MERGE INTO. Each statement that "
-    "changes a table is one commit. DuckDB runs the queries; needs no Spark.",
+    "changes a table is one commit. DuckDB runs the queries, without Spark, unless --engine says so.",
     epilog=with_examples(
         (
             'hudi-services sql --warehouse /data/lake -e "SELECT count(*) FROM orders"',
             "hudi-services sql --warehouse /data/lake -f nightly.sql --json",
+            "hudi-services sql --warehouse /data/lake --engine spark --spark-master 'local[4]' -f nightly.sql",
         )
     ),
     context_settings=CONTEXT,

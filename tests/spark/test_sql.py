@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -12,6 +13,7 @@ from hoodie.errors import ArgumentError, HoodieError, SqlError
 from hoodie.spark import write
 from hoodie.sql import connect
 from hoodie.sql.spark import engine as spark_engine
+from hudi_services.cli import main
 from tests.unit.sql import test_statements
 from tests.unit.sql.test_statements import CREATE, ROWS, rows
 
@@ -148,6 +150,17 @@ def test_decimals_and_times_keep_every_digit(spark, tmp_path, zone):
             assert row[3:5] == (datetime(1969, 12, 31, 23, 59, 59, 999999), date(999, 1, 1))
         with pytest.raises(SqlError, match="amount"):
             db.sql("insert into m (id, amount) values (2, 0.12345)")
+
+
+def test_the_command_runs_on_spark(spark, tmp_path, capsys):
+    script = "create table c (id int) using hudi tblproperties (primaryKey = 'id'); insert into c values (7)"
+    where = ["sql", "--warehouse", str(tmp_path), "--engine", "spark"]
+    assert main([*where, "-e", script]) == 0
+    assert main([*where, "--json", "-e", "select id, typeof(id) kind from c"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"id": 7, "kind": "int"}
+    assert main([*where, "-e", "select nope from c"]) != 0
+    assert "Relation" not in capsys.readouterr().err
+    assert main(["sql", "--warehouse", str(tmp_path), "--spark-master", "local", "-e", "select 1"]) == 2
 
 
 def test_a_session_that_was_stopped(tmp_path):

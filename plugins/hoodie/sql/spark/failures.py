@@ -19,7 +19,9 @@ def sql_errors(what: str) -> Iterator[None]:
     try:
         yield
     except PySparkException as error:
-        said = str(error).partition("\n\n")[0].partition("\nJVM stacktrace")[0].strip()
+        said = (
+            str(error).partition("\n\n")[0].partition("\nJVM stacktrace")[0].partition(";\n")[0].strip()
+        )  # then the plan
         raise SqlError(
             f"Spark cannot run: {shortened(what)}",
             found=said[:_MOST] or type(error).__name__,
