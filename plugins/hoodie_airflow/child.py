@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,6 +18,8 @@ from hudi_services.entry.table import Table
 from hudi_services.outcome.failures import Failure, core
 from hudi_services.outcome.result import WANTS_SPARK, Report
 from hudi_services.spark.session import checkout_folders
+
+_FULL = re.compile(r"(?:\w+\.)*(?:Arrow)?MemoryError\b|.*std::bad_alloc")
 
 
 class Child:
@@ -83,6 +86,8 @@ class Child:
     def _died(self, code: int) -> Failure:
         """Of a process that left no report."""
         last = core(self._output.last) or self._output.last.rpartition("\n")[2] or None
+        if code >= 0 and last is not None and _FULL.match(last):  # there was no memory left to leave a report
+            return Failure("MemoryError", f"The service's process ended with code {code}", last, None, 1, True)
         if code >= 0:
             return Failure("ProcessError", f"The service's process ended with code {code}", last, None, 1, code != 2)
         if -code in (signal.SIGABRT, signal.SIGKILL):  # C++ code that gets no memory, or the kernel

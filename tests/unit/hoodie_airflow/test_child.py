@@ -185,6 +185,27 @@ def _lives(pid: int) -> bool:
         return False
 
 
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("MemoryError", "MemoryError"),
+        ("pyarrow.lib.ArrowMemoryError: malloc of size 64 failed", "MemoryError"),
+        ("terminate called after throwing an instance of 'std::bad_alloc'", "MemoryError"),
+        ("ValueError: a MemoryError would be another thing", "ProcessError"),
+    ],
+)
+def test_a_process_without_memory_for_its_report(
+    orders: Table, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: str, kind: str
+) -> None:
+    code = f"import sys; print('Traceback (most recent call last):\\n  File'); print({said!r}); sys.exit(1)"
+    popen = subprocess.Popen
+    monkeypatch.setattr(
+        "hoodie_airflow.child.subprocess.Popen", lambda _command, **how: popen([sys.executable, "-c", code], **how)
+    )
+    with pytest.raises(AirflowException, match=f"^{kind}: "):
+        ingest(orders.model_copy(update={"engine": "local"}))
+
+
 def test_a_killed_service_is_tried_again(orders: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hoodie_airflow.child._environment", lambda: {**os.environ, "PYTHONPATH": "/nowhere"})
     table = orders.model_copy(update={"engine": "local"})
