@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from hoodie import spark
     from hoodie.services.archive.service import ARCHIVE
     from hoodie.services.clean.service import CLEAN
+    from hoodie.services.clustering.give_up import GiveUpClustering
+    from hoodie.services.clustering.service import CLUSTERING
     from hoodie.services.compaction.service import COMPACTION
     from hoodie.services.log_compaction.service import LOG_COMPACTION
     from hoodie.services.restore.service import Restore
@@ -25,10 +27,12 @@ __version__ = "0.1.0"
 __all__ = [
     "ARCHIVE",
     "CLEAN",
+    "CLUSTERING",
     "COMPACTION",
     "LOG_COMPACTION",
     "SYNC",
     "TTL",
+    "GiveUpClustering",
     "HoodieError",
     "HoodieTable",
     "Restore",
@@ -43,7 +47,9 @@ __all__ = [
 _LATER = {
     "ARCHIVE": "hoodie.services.archive.service",
     "CLEAN": "hoodie.services.clean.service",
+    "CLUSTERING": "hoodie.services.clustering.service",
     "COMPACTION": "hoodie.services.compaction.service",
+    "GiveUpClustering": "hoodie.services.clustering.give_up",
     "HoodieTable": "hoodie.table",
     "LOG_COMPACTION": "hoodie.services.log_compaction.service",
     "Restore": "hoodie.services.restore.service",

@@ -9,6 +9,7 @@ from hoodie.config.after_write_keys import AFTER_WRITE_KEYS
 from hoodie.config.archive_keys import ARCHIVE_KEYS
 from hoodie.config.bootstrap_keys import BOOTSTRAP_KEYS
 from hoodie.config.clean_keys import CLEAN_KEYS
+from hoodie.config.clustering_keys import CLUSTERING_KEYS
 from hoodie.config.compaction_keys import COMPACTION_KEYS
 from hoodie.config.concurrency_keys import COMMON_KEYS
 from hoodie.config.delete_keys import DELETE_KEYS
@@ -35,6 +36,7 @@ WRITE_OPTIONS = OptionGroup("write", (*CREATE_KEYS, *WRITE_KEYS, OPERATION, *AFT
 CLEAN_OPTIONS = OptionGroup("clean", CLEAN_KEYS)
 ARCHIVE_OPTIONS = OptionGroup("archive", ARCHIVE_KEYS)
 COMPACT_OPTIONS = OptionGroup("compact", COMPACTION_KEYS)
+CLUSTER_OPTIONS = OptionGroup("cluster", CLUSTERING_KEYS)
 SYNC_OPTIONS = OptionGroup("sync", SYNC_KEYS)
 BOOTSTRAP_OPTIONS = OptionGroup("bootstrap", (*CREATE_KEYS, *BOOTSTRAP_KEYS))
 READ_OPTIONS = OptionGroup("read", READ_KEYS)
@@ -50,6 +52,7 @@ GROUPS = (
     CLEAN_OPTIONS,
     ARCHIVE_OPTIONS,
     COMPACT_OPTIONS,
+    CLUSTER_OPTIONS,
     SYNC_OPTIONS,
     BOOTSTRAP_OPTIONS,
     READ_OPTIONS,

@@ -15,8 +15,9 @@ from hoodie.config.key import resolve
 from hoodie.errors import ArgumentError, PendingInstantError
 from hoodie.model.time import Time
 from hoodie.services.decision import Decision
-from hoodie.timeline import Action, Instant
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.transaction.locks import Locking
+from hoodie.transaction.rollback import is_plan
 from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState
@@ -100,7 +101,8 @@ def check_service(service: object, *kinds: type) -> None:
         raise ArgumentError(
             "The argument 'service' is no service that can do this",
             found=f"{service!r:.100} ({type(service).__name__})",
-            fix="give one of hoodie.ARCHIVE, CLEAN, COMPACTION, LOG_COMPACTION, SYNC, TTL; only compactions are scheduled",
+            fix="give one of hoodie.ARCHIVE, CLEAN, CLUSTERING, COMPACTION, LOG_COMPACTION, SYNC, TTL; only clusterings and "
+            "compactions are scheduled",
         )
 
 
@@ -129,13 +131,14 @@ def schedule(
         decision = service.decide(tx.state, options, access.clock, force=force, seen=seen)
         if decision.plan is None:
             return None, decision
-        return tx.request(service.action, service.encode(decision.plan)), decision
+        return tx.request(tx.state.layout.requested_as(service.action), service.encode(decision.plan)), decision
 
 
 def waiting(state: TableState, *services: Scheduled[Any, Any]) -> list[Instant]:
     """Plans of these services that were scheduled and not completed, the oldest first."""
-    actions = {service.action for service in services}
-    return [instant for instant in state.timeline.pending if instant.action in actions]
+    actions = {state.layout.requested_as(service.action) for service in services}
+    found = [instant for instant in state.timeline.pending if instant.action in actions]
+    return [i for i in found if i.action not in WRITE_ACTIONS or is_plan(state, i.time, i.action)]
 
 
 def execute_waiting(
@@ -145,7 +148,8 @@ def execute_waiting(
 
     Without those that another process has carried out, or taken back, meanwhile. Raises what the services raise.
     """
-    of_action = {service.action: service for service in services}
+    layout = access.state().layout
+    of_action = {layout.requested_as(service.action): service for service in services}
     done: dict[str, R] = {}
     for instant in plans:
         try:

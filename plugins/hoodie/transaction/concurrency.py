@@ -25,6 +25,7 @@ from hoodie.transaction.reconcile import reconcile_markers
 from hoodie.transaction.repair import repaired
 from hoodie.transaction.rollback import roll_back_now, tell_left
 from hoodie.transaction.sharing import Sharing
+from hoodie.transaction.window import Window
 from hoodie.view.state import TableState, load_state
 
 _PLAN_LOCK = "compaction"  # for plans of every action: other releases know it by this name
@@ -45,7 +46,8 @@ class Concurrency(Protocol):
     def completing(self, begun: TableState, changes: Sequence[Change]) -> AbstractContextManager[TableState]:
         """Around the completion, under the lock: the state by then.
 
-        Raises PendingInstantError, and deletes the files of the changes, when there is nothing to complete any more.
+        Raises PendingInstantError, and deletes the files of the changes, when there is nothing to complete any more; and what the
+        changes raise about what others have done meanwhile.
         """
         ...
 
@@ -117,6 +119,8 @@ class PlanExecution:
             except PendingInstantError:
                 self._withdraw(state, changes)
                 raise
+            for change in changes:
+                change.meets(Window(begun, state))
             # Hudi's writers may have made one meanwhile: it would not know the new files.
             if switch_off_metadata_table(state):
                 state = load_state(self.storage, self.clock)

@@ -1,6 +1,6 @@
 """Which files make up the table."""
 
-from hoodie.view.busy import Busy, compaction_plan
+from hoodie.view.busy import Busy, clustering_plan, compaction_plan
 from hoodie.view.files import PartitionFiles, StorageFiles, partitions_above
 from hoodie.view.state import TableState, load_state
 from hoodie.view.table_view import TableView
@@ -11,6 +11,7 @@ __all__ = [
     "StorageFiles",
     "TableState",
     "TableView",
+    "clustering_plan",
     "compaction_plan",
     "load_state",
     "partitions_above",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from hoodie.model.clustering import ClusteringPlan
 from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import GroupId
 from hoodie.timeline import Action, Instant
@@ -37,11 +38,7 @@ class Busy:
         """In version 6 a clustering is a replacecommit."""
         result: dict[GroupId, Instant] = {}
         for instant in self._pending(Action.CLUSTERING, Action.REPLACE_COMMIT):
-            path = self.state.layout.requested_path(instant.time, instant.action)
-            try:
-                plan = decode_clustering_plan(self.state.storage.read(path), path)
-            except FileNotFoundError:
-                continue
+            plan = clustering_plan(self.state, instant)
             if plan is not None:
                 result.update(dict.fromkeys(plan.groups, instant))
         return result
@@ -65,3 +62,13 @@ def compaction_plan(state: TableState, instant: Instant) -> CompactionPlan:
     """The plan of a pending compaction or log compaction. Raises CorruptTableError."""
     path = state.layout.requested_path(instant.time, instant.action)
     return decode_compaction_plan(state.storage.read(path), f"{state.storage.base_path}/{path}")
+
+
+def clustering_plan(state: TableState, instant: Instant) -> ClusteringPlan | None:
+    """The plan of a pending clustering; None for another operation that replaces file groups, and where its request is gone.
+    Raises CorruptTableError."""
+    path = state.layout.requested_path(instant.time, instant.action)
+    try:
+        return decode_clustering_plan(state.storage.read(path), path)
+    except FileNotFoundError:
+        return None

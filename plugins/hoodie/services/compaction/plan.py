@@ -9,13 +9,11 @@ from datetime import datetime
 from hoodie.clock import Clock
 from hoodie.config import compaction_keys as keys
 from hoodie.config.key import Options, resolve
-from hoodie.markers import read_markers
 from hoodie.model.compaction import CompactionOperation, CompactionPlan
-from hoodie.model.files import FileSlice, GroupId
-from hoodie.model.names import LogFileName
+from hoodie.model.files import FileSlice
 from hoodie.services.blockers import blockers_of
 from hoodie.services.decision import Decision
-from hoodie.services.rewrite.holds import holds_of_plans, holds_of_writers
+from hoodie.services.rewrite.holds import being_written, holds_of_plans, holds_of_writers
 from hoodie.services.rewrite.plan import (
     backlog_of,
     check_merge_on_read,
@@ -25,8 +23,7 @@ from hoodie.services.rewrite.plan import (
     planned_operation,
     waiting_slices,
 )
-from hoodie.timeline import WRITE_ACTIONS, Instant, parse_time
-from hoodie.transaction.heartbeat import Heartbeats
+from hoodie.timeline import Instant, parse_time
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState, TableView
@@ -50,7 +47,7 @@ def decide_compaction(
     waiting = waiting_slices(view)
     holds = [*holds_of_plans(view)]
     if not state.layout.logs_tell_writer:  # after the listing: a marker comes before its log
-        written = _being_written(state, clock, sharing)
+        written = being_written(state, clock, sharing)
         holds += holds_of_writers(waiting, written)
         waiting = [file_slice for file_slice in waiting if file_slice.group not in written]
     decided = _decided(state, waiting, since, options, clock.now(), force=force)
@@ -76,22 +73,6 @@ def _decided(
     left = len(waiting) - len(operations)
     more = f"; {left} file groups are left for the next" if left else ""
     return decision(CompactionPlan(operations), f"{reason}{more}", backlog)
-
-
-def _being_written(state: TableState, clock: Clock, sharing: Sharing) -> Mapping[GroupId, Instant]:
-    """The groups for whose logs living writers have markers. What dead ones left is taken back before the plan is made."""
-    writers = [instant for instant in state.timeline.pending if instant.action in WRITE_ACTIONS]
-    if not writers:
-        return {}
-    beats = Heartbeats.of(state.storage, clock, sharing.expiry_ms)
-    found: dict[GroupId, Instant] = {}
-    for writer in writers:
-        for path in read_markers(state.storage, writer.time) if beats.alive(writer.time) else ():
-            partition, _, name = path.rpartition("/")
-            log = LogFileName.parse(name)
-            if log is not None:
-                found[GroupId(partition, log.file_id)] = writer
-    return found
 
 
 def _due(since: Sequence[Instant], options: Options, now: datetime, state: TableState) -> tuple[bool, str]:

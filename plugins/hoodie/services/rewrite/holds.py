@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from hoodie.clock import Clock
 from hoodie.display import counted
+from hoodie.markers import read_markers
 from hoodie.model.files import FileSlice, GroupId, LogFile
+from hoodie.model.names import LogFileName
 from hoodie.services.blockers import Hold
-from hoodie.timeline import Action, Instant
-from hoodie.view import TableView
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant
+from hoodie.transaction.heartbeat import Heartbeats
+from hoodie.transaction.sharing import Sharing
+from hoodie.view import TableState, TableView
 
 _OF_EARLIER = (Action.COMPACTION, Action.LOG_COMPACTION)  # their plans take what was logged before them
 
@@ -27,6 +32,22 @@ def holds_of_writers(waiting: Iterable[FileSlice], written: Mapping[GroupId, Ins
     """Writers of version 6 at work in groups with logs: which of these are theirs only markers tell."""
     for holder, logs in _by_holder(waiting, written).items():
         yield Hold(holder, _logs(logs), "which adds logs to the same file groups")
+
+
+def being_written(state: TableState, clock: Clock, sharing: Sharing) -> Mapping[GroupId, Instant]:
+    """The groups for whose logs living writers have markers. What dead ones left is taken back before the plan is made."""
+    writers = [instant for instant in state.timeline.pending if instant.action in WRITE_ACTIONS]
+    if not writers:
+        return {}
+    beats = Heartbeats.of(state.storage, clock, sharing.expiry_ms)
+    found: dict[GroupId, Instant] = {}
+    for writer in writers:
+        for path in read_markers(state.storage, writer.time) if beats.alive(writer.time) else ():
+            partition, _, name = path.rpartition("/")
+            log = LogFileName.parse(name)
+            if log is not None:
+                found[GroupId(partition, log.file_id)] = writer
+    return found
 
 
 def _by_holder(slices: Iterable[FileSlice], held: Mapping[GroupId, Instant]) -> dict[Instant, list[LogFile]]:

@@ -1,11 +1,15 @@
-"""Requests of replacecommits: HoodieRequestedReplaceMetadata -> ClusteringPlan (format notes, section 2.5)."""
+"""Requests of replacecommits: HoodieRequestedReplaceMetadata <-> ClusteringPlan (format notes, section 2.5)."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from hoodie.formats import avro_file
-from hoodie.model.clustering import ClusteringPlan
-from hoodie.model.files import GroupId
+from hoodie.model.clustering import SORT_AND_SIZE, ClusteringGroup, ClusteringPlan, ClusteringSlice
+from hoodie.storage.base import join
 from hoodie.timeline.named import named_part, named_path, reading
+
+_RECORD, _OPERATION = "HoodieRequestedReplaceMetadata", "CLUSTER"
 
 
 def encode_replace_request(operation: str | None) -> bytes:
@@ -13,7 +17,45 @@ def encode_replace_request(operation: str | None) -> bytes:
     told = (
         {"operationType": operation, "extraMetadata": {}, "version": 1} if operation is not None else {"version": None}
     )
-    return avro_file.encode("HoodieRequestedReplaceMetadata", told)
+    return avro_file.encode(_RECORD, told)
+
+
+def encode_clustering_plan(plan: ClusteringPlan) -> bytes:
+    """The request of a clustering. Rows keep the commit that wrote them (`preserveHoodieMetadata`)."""
+    groups = [
+        {
+            "slices": [_slice_to_record(each, plan.base_path) for each in group.slices],
+            "metrics": dict(group.metrics),
+            "numOutputFileGroups": group.outputs,
+            "extraMetadata": None,
+            "version": 1,
+        }
+        for group in plan.inputs
+    ]
+    strategy = {"strategyClassName": plan.strategy, "strategyParams": dict(plan.params), "version": 1}
+    told: dict[str, Any] = {
+        "inputGroups": groups,
+        "strategy": strategy,
+        "extraMetadata": {},
+        "version": 1,
+        "preserveHoodieMetadata": True,
+        "missingSchedulePartitions": [],
+    }
+    return avro_file.encode(
+        _RECORD, {"operationType": _OPERATION, "clusteringPlan": told, "extraMetadata": {}, "version": 1}
+    )
+
+
+def _slice_to_record(each: ClusteringSlice, base_path: str) -> dict[str, Any]:
+    folder = join(base_path, each.partition)
+    return {
+        "dataFilePath": join(folder, each.base_file) if each.base_file else "",
+        "deltaFilePaths": [join(folder, name) for name in each.log_files],
+        "fileId": each.file_id,
+        "partitionPath": each.partition,
+        "bootstrapFilePath": each.source or "",
+        "version": 1,
+    }
 
 
 def decode_clustering_plan(data: bytes, where: str) -> ClusteringPlan | None:
@@ -22,13 +64,32 @@ def decode_clustering_plan(data: bytes, where: str) -> ClusteringPlan | None:
     Raises CorruptTableError naming `where` for a torn request, UnsafePathError for one whose names are more than names.
     """
     record = avro_file.decode(data, where) if data else {}
-    if record.get("clusteringPlan") is None:
+    plan = record.get("clusteringPlan")
+    if plan is None:
         return None
     with reading(where, "clustering plan"):
+        strategy = plan.get("strategy") or {}
         return ClusteringPlan(
-            tuple(
-                GroupId(named_path(file_slice["partitionPath"], where), named_part(file_slice["fileId"], where))
-                for group in record["clusteringPlan"].get("inputGroups") or ()
-                for file_slice in group.get("slices") or ()
-            )
+            tuple(_group_of(group, where) for group in plan.get("inputGroups") or ()),
+            strategy.get("strategyClassName") or SORT_AND_SIZE,
+            strategy.get("strategyParams") or {},
         )
+
+
+def _group_of(group: dict[str, Any], where: str) -> ClusteringGroup:
+    slices = tuple(
+        ClusteringSlice(
+            named_path(each["partitionPath"], where),
+            named_part(each["fileId"], where),
+            _name(each.get("dataFilePath"), where) or None,
+            tuple(_name(path, where) for path in each.get("deltaFilePaths") or ()),
+            each.get("bootstrapFilePath") or None,
+        )
+        for each in group.get("slices") or ()
+    )
+    return ClusteringGroup(slices, group.get("numOutputFileGroups") or 1, group.get("metrics") or {})
+
+
+def _name(path: str | None, where: str) -> str:
+    """The file's name: plans hold whole paths, and a table may have been moved since."""
+    return named_part(path.rpartition("/")[2], where) if path else ""

@@ -78,6 +78,10 @@ class Layout(ABC):
     def archive_writer(self, storage: Storage, settings: ArchiveSettings) -> ArchiveWriter:
         """What puts instants into the archive."""
 
+    def requested_as(self, action: Action) -> Action:
+        """The action under which a plan of `action` waits."""
+        return self.clustering if action is Action.CLUSTERING else action
+
     def pending_name(self, instant: Instant) -> str:
         """File name of a requested or inflight instant."""
         if instant.action is Action.COMMIT and instant.state is State.INFLIGHT:

@@ -1,0 +1,73 @@
+"""Giving up a clustering that waits: its file groups are free again, as if it had never been planned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hoodie.clock import Clock
+from hoodie.config.groups import CLUSTER_OPTIONS, OptionGroup
+from hoodie.config.key import resolve
+from hoodie.display import counted
+from hoodie.errors import PendingInstantError
+from hoodie.model.clustering import ClusteringPlan
+from hoodie.model.time import Time
+from hoodie.services.decision import Decision
+from hoodie.services.service import Given, asked_time
+from hoodie.timeline import Instant, State
+from hoodie.transaction.concurrency import pending_plan, plan_lock
+from hoodie.transaction.locks import Locking
+from hoodie.transaction.rollback import drop, roll_back_instant
+from hoodie.transaction.sharing import Sharing
+from hoodie.transaction.transaction import transaction
+from hoodie.view import TableState, clustering_plan
+from hoodie.view.access import TableAccess
+
+
+@dataclass(frozen=True)
+class GiveUpClustering:
+    """Takes the plan of `instant` off the timeline, after what was begun of it is rolled back. A row is not touched: a clustering
+    that is not complete has changed none."""
+
+    instant: str
+    name: str = "give up clustering"
+    options: OptionGroup = CLUSTER_OPTIONS
+
+    def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[ClusteringPlan]:
+        """The plan. Raises PendingInstantError when no clustering of this instant waits."""
+        resolve(options, self.options.keys)
+        time = asked_time(self.instant)
+        _, plan = _waiting(state, time)
+        groups = counted(len(plan.groups), "file group")
+        return Decision(plan, f"clustering {time} of {groups} waits", before=(), would="would give its plan up")
+
+    def run(self, access: TableAccess, options: Given) -> Decision[ClusteringPlan]:
+        """Safe to kill at any point, and to repeat: the plan goes last.
+
+        Raises PendingInstantError, and LockHeldError, also while another process carries the plan out.
+        """
+        resolved, time = resolve(options, self.options.keys), asked_time(self.instant)
+        locking, sharing = Locking.of(resolved), Sharing.of(resolved)
+        self.decide(access.state(), options, access.clock)
+        begin = transaction(access.storage, access.clock, self.name, locking, sharing)
+        with plan_lock(access.storage, access.clock, time, locking), begin as tx:
+            decision = self.decide(tx.state, options, access.clock)
+            instant, _ = _waiting(tx.state, time)
+            if instant.state is State.INFLIGHT:
+                roll_back_instant(tx.state, instant, access.clock)
+            drop(tx.state, time, instant.action)
+            return decision
+
+    def told(self, done: Decision[ClusteringPlan]) -> tuple[str, str | None]:
+        """That it is given up, in words, and its instant."""
+        return f"the plan is given up: {done.reason}", self.instant
+
+
+def _waiting(state: TableState, time: Time) -> tuple[Instant, ClusteringPlan]:
+    instant = pending_plan(state, time, state.layout.clustering)
+    plan = clustering_plan(state, instant)
+    if plan is None:
+        raise PendingInstantError(
+            f"The pending {instant.action} {time} of table {state.storage.base_path} is no clustering",
+            fix="name one that `hudi-services show timeline` shows",
+        )
+    return instant, plan

@@ -1,0 +1,45 @@
+"""Which partitions a clustering looks at (`hoodie.clustering.plan.*`), as Hudi chooses them. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+from hoodie.config import clustering_keys as keys
+from hoodie.config.key import Options
+from hoodie.errors import ConfigError
+
+_HOURS = 24
+
+
+def chosen_partitions(known: Sequence[str], options: Options, now: datetime) -> list[str]:
+    """Those of the `known` partitions that are looked at, in order; `now` in the table's zone.
+
+    First those that are named, and whose path matches the pattern; of these what the filter mode leaves. Raises ConfigError for
+    bounds that the filter mode does not take.
+    """
+    named, pattern = options.get(keys.PARTITION_SELECTED), options.get(keys.PARTITION_REGEX)
+    found = sorted(name for name in known if named is None or name in named)
+    if pattern is not None:
+        found = [name for name in found if re.fullmatch(pattern, name)]
+    return _filtered(found, options, now)
+
+
+def _filtered(found: list[str], options: Options, now: datetime) -> list[str]:
+    mode = options[keys.PARTITION_FILTER]
+    begin, end = options.get(keys.BEGIN_PARTITION), options.get(keys.END_PARTITION)
+    if mode != keys.SELECTED_PARTITIONS and (begin, end) != (None, None):
+        given = keys.BEGIN_PARTITION if begin is not None else keys.END_PARTITION
+        raise ConfigError(
+            f"{given.name} has no effect with {keys.PARTITION_FILTER.name}={mode}",
+            fix=f"set {keys.PARTITION_FILTER.name}={keys.SELECTED_PARTITIONS}, or leave it out",
+        )
+    if mode == keys.RECENT_DAYS:
+        newest = found[::-1][options[keys.SKIPPED_PARTITIONS] :]
+        return sorted(newest[: options[keys.RECENT_PARTITIONS] or None])
+    if mode == keys.SELECTED_PARTITIONS:
+        return [name for name in found if (begin is None or name >= begin) and (end is None or name <= end)]
+    if mode == keys.DAY_ROLLING:
+        return [name for number, name in enumerate(found) if number % _HOURS == now.hour]
+    return found

@@ -1,0 +1,179 @@
+"""Planning a clustering: whether one is due, and which file groups it packs together (format notes, section 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from hoodie.clock import Clock
+from hoodie.config import clustering_keys as keys
+from hoodie.config.key import Options, resolve
+from hoodie.display import counted
+from hoodie.model.clustering import ClusteringGroup, ClusteringPlan, ClusteringSlice
+from hoodie.model.files import FileSlice
+from hoodie.services.blockers import Hold, blockers_of
+from hoodie.services.clustering.order import SortOrder
+from hoodie.services.clustering.partitions import chosen_partitions
+from hoodie.services.decision import Decision, Item, Items
+from hoodie.services.rewrite.holds import being_written
+from hoodie.services.rewrite.plan import log_bytes
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant
+from hoodie.transaction.locks import Locking
+from hoodie.transaction.rollback import is_plan
+from hoodie.transaction.sharing import Sharing
+from hoodie.view import TableState, TableView
+from hoodie.view.missing import looked_at_again
+from hoodie.view.table_schema import table_schema
+
+_MB = 1024 * 1024  # bytes; Hudi's plans count in megabytes
+
+
+@looked_at_again
+def decide_clustering(
+    state: TableState, given: Mapping[str, object], clock: Clock, *, force: bool = False
+) -> Decision[ClusteringPlan]:
+    """Plan a clustering with the options of `hoodie.config.clustering_keys`; `force` does not ask whether it is due.
+
+    File groups that another plan has taken are left out, and in version 6 those with logs that a living writer has marked: they
+    may be taken back. Lists partitions, changes nothing. Raises ConfigError, also for columns that rows cannot be sorted by, and
+    MissingFileError (see `TableView.check`).
+    """
+    options = resolve(given, keys.CLUSTERING_KEYS)
+    schema = table_schema(state)
+    if schema is None:
+        return _decision(None, "the table was never written", 0, 0)
+    order = SortOrder.of(options, schema, state.properties)
+    since = commits_since_clustering(state)
+    wanted = options[keys.MAX_COMMITS]
+    due = force or len(since) >= wanted
+    reason = "asked for" if force else f"{counted(len(since), 'commit')} (of {wanted}) since the last clustering"
+    if not due:
+        return _decision(None, reason, 0, 0)
+    partitions = chosen_partitions(state.files.partitions(), options, clock.now().astimezone(state.zone))
+    sharing = Sharing.of(options)
+    view = TableView(state, partitions)
+    latest = [each for each in view.latest() if _is_small(each, options)]
+    held = dict(view.busy.holders)
+    if not state.layout.logs_tell_writer:  # after the listing: a marker comes before its log
+        held |= being_written(state, clock, sharing)
+    free = [each for each in latest if each.group not in held]
+    groups = _groups(free, options, order)
+    kept = [group for group in groups if order or _gains(group)][: options[keys.MAX_GROUPS]]
+    plan = ClusteringPlan(tuple(kept), params=order.params, base_path=state.storage.base_path) if kept else None
+    taken = sum(len(group.slices) for group in kept)
+    what = f"{counted(len(latest), 'file group')} below {keys.SMALL_FILE_LIMIT.name}"
+    holds = [
+        Hold(held[each.group], f"file group {each.file_id} of partition {each.partition!r}", "which has taken it")
+        for each in latest
+        if each.group in held
+    ]
+    decided = _decision(plan, f"{reason}; {what} in {counted(len(partitions), 'partition')}", len(free), taken)
+    return replace(decided, blockers=blockers_of(holds, state, clock, sharing, Locking.of(options)))
+
+
+def commits_since_clustering(state: TableState) -> Sequence[Instant]:
+    """Completed writes that were requested after the last clustering, whether that is done or waits."""
+    plans = [i.time for i in state.timeline.pending if i.action is state.layout.clustering]
+    waiting = [time for time in plans if is_plan(state, time, state.layout.clustering)]
+    found: list[Instant] = []
+    for instant in reversed(state.timeline.commits):
+        if waiting and instant.time < max(waiting):
+            break
+        if instant.action is Action.REPLACE_COMMIT and state.commit_metadata(instant).operation == "CLUSTER":
+            break
+        if instant.action in WRITE_ACTIONS:
+            found.append(instant)
+    return found[::-1]
+
+
+def _is_small(file_slice: FileSlice, options: Options) -> bool:
+    base = file_slice.base_file
+    return (base.size if base is not None else 0) < options[keys.SMALL_FILE_LIMIT]
+
+
+def _gains(group: ClusteringGroup) -> bool:
+    """Whether there is something to pack or to merge: a file alone would be written again as it is."""
+    return len(group.slices) > 1 or bool(group.slices[0].log_files)
+
+
+def _groups(slices: Sequence[FileSlice], options: Options, order: SortOrder) -> list[ClusteringGroup]:
+    """Slices of one partition each, the largest first, of together not more than the bytes of a group."""
+    found: list[ClusteringGroup] = []
+    for partition in sorted({each.partition for each in slices}):
+        here = sorted((s for s in slices if s.partition == partition), key=lambda s: (-s.size, s.file_id))
+        of_partition = [_group(each, options) for each in _packed(here, options[keys.MAX_GROUP_BYTES])]
+        if not options[keys.SINGLE_GROUPS]:
+            of_partition = [group for group in of_partition if len(group.slices) > 1]
+        found += of_partition
+    return found
+
+
+def _packed(slices: Sequence[FileSlice], most: int) -> Iterator[list[FileSlice]]:
+    held: list[FileSlice] = []
+    size = 0
+    for each in slices:
+        if held and size + each.size > most:
+            yield held
+            held, size = [], 0
+        held.append(each)
+        size += each.size
+    if held:
+        yield held
+
+
+def _group(slices: Sequence[FileSlice], options: Options) -> ClusteringGroup:
+    size = sum(each.size for each in slices)
+    outputs = max(1, -(-size // options[keys.TARGET_FILE_BYTES]))
+    logs = sum(log_bytes(each) for each in slices)
+    return ClusteringGroup(
+        tuple(map(_planned, slices)),
+        outputs,
+        {
+            "TOTAL_LOG_FILES": float(sum(len(each.log_files) for each in slices)),
+            "TOTAL_LOG_FILES_SIZE": float(logs),
+            "TOTAL_IO_READ_MB": size / _MB,
+            "TOTAL_IO_WRITE_MB": size / _MB,
+            "TOTAL_IO_MB": 2 * size / _MB,
+        },
+    )
+
+
+def _planned(file_slice: FileSlice) -> ClusteringSlice:
+    base = file_slice.base_file
+    return ClusteringSlice(
+        file_slice.partition,
+        file_slice.file_id,
+        base.name if base is not None else None,
+        tuple(log.info.name for log in file_slice.log_files),
+        base.source.uri if base is not None and base.source is not None else None,
+    )
+
+
+def _decision(plan: ClusteringPlan | None, reason: str, free: int, taken: int) -> Decision[ClusteringPlan]:
+    groups = plan.inputs if plan is not None else ()
+    files = sum(group.outputs for group in groups)
+    left = free - taken
+    return Decision(
+        plan,
+        reason,
+        {"file_groups": taken, "new_files": files, "left": left, "sorted_by": dict(plan.params) if plan else {}},
+        Items("cluster", groups, _bytes(groups), "group", _item),
+        before=(),
+        after=[f"{counted(taken, 'file group')} become about {counted(files, 'file')}; {left} are left"]
+        if plan
+        else [],
+    )
+
+
+def _item(group: ClusteringGroup) -> Item:
+    first = group.slices[0]
+    return Item(
+        first.partition or ".",
+        _bytes([group]),
+        f"{counted(len(group.slices), 'file group')} become {counted(group.outputs, 'file')}",
+        {"file_groups": [each.file_id for each in group.slices], "new_files": group.outputs},
+    )
+
+
+def _bytes(groups: Sequence[ClusteringGroup]) -> int:
+    return round(sum(group.metrics["TOTAL_IO_READ_MB"] for group in groups) * _MB)

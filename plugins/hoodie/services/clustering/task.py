@@ -1,0 +1,145 @@
+"""Writing the rows of some slices into new file groups. Runs in the workers."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from hoodie.errors import NotCommittedError
+from hoodie.formats.key_index import KeyIndexBuilder
+from hoodie.model.commit import WriteStat
+from hoodie.model.files import FileSlice
+from hoodie.model.meta_columns import FILE_NAME, RECORD_KEY
+from hoodie.services.clustering.order import UNSORTED, SortOrder
+from hoodie.services.clustering.sorting import sorted_rows
+from hoodie.services.rewrite.slice_task import SliceTask
+from hoodie.write.worker.assignment import FileTask
+from hoodie.write.worker.base_file import BaseFileHandle
+
+_WRITTEN_ROWS = 1 << 17  # rows that are handed to a file at once
+
+
+@dataclass(frozen=True)
+class Together:
+    """The slices of one partition whose rows go into `outputs` new files. `number` is that of the task."""
+
+    number: int
+    slices: tuple[FileSlice, ...]
+    outputs: int
+
+    @property
+    def size(self) -> int:
+        """Bytes that are read."""
+        return sum(each.size for each in self.slices)
+
+
+@dataclass(frozen=True)
+class ClusterSlices(SliceTask):
+    """Task function: slices -> the stats of the new files.
+
+    Records keep their commit time and sequence number, as in Hudi (`preserveHoodieMetadata`). Memory holds what the merger may
+    hold, what sorting may hold, and a row group. Raises NotCommittedError when a row was lost on the way.
+    """
+
+    not_merged = (FILE_NAME,)
+
+    order: SortOrder = UNSORTED
+
+    def __call__(self, task: Together) -> list[WriteStat]:
+        counts = [0] * len(task.slices)
+        rows = self._rows(task, counts)
+        if self.order:
+            rows = sorted_rows(rows, self.order, self.merger.memory)
+        stats = list(self._files(task, rows))
+        written = sum(stat.num_writes for stat in stats)
+        if written != sum(counts):
+            raise NotCommittedError(
+                f"A clustering of {len(task.slices)} file groups of partition {task.slices[0].partition!r} lost count",
+                found=f"{sum(counts)} rows were read and {written} written",
+                fix="nothing was changed; tell who maintains this program",
+            )
+        return stats
+
+    def _rows(self, task: Together, counts: list[int]) -> Iterator[pa.Table]:
+        """The rows of the slices, one after the other; `counts` are how many each has."""
+        for place, file_slice in enumerate(task.slices):
+            base = file_slice.base_file
+            with ExitStack() as stack:
+                reader = self.merger.open(base) if base is not None else None
+                if reader is not None:
+                    stack.callback(reader.close)
+                expected = reader.rows if reader is not None else 0
+                for merged in self.merger.batches(file_slice, reader):
+                    expected += merged.added - merged.deleted
+                    counts[place] += merged.rows.num_rows
+                    yield merged.rows.cast(self.merger.logs.schema) if self.order else merged.rows
+            if counts[place] != expected:
+                raise NotCommittedError(
+                    f"The rows of file group {file_slice.file_id} of partition {file_slice.partition!r} do not add up",
+                    found=f"{counts[place]} rows, where its files have {expected}",
+                    fix="nothing was changed; `hudi-services doctor --deep` looks for what is wrong with its files",
+                )
+
+    def _files(self, task: Together, tables: Iterable[pa.Table]) -> Iterator[WriteStat]:
+        """New files with about equally many rows each: the last one takes what is left."""
+        quota = self._quota(task)
+        with ExitStack() as stack:
+            file: _NewFile | None = None
+            for table in tables:
+                start = 0
+                while start < table.num_rows:
+                    if file is None:
+                        file = stack.enter_context(closing(_NewFile(self, task)))
+                        task = Together(task.number, task.slices, task.outputs - 1)
+                    room = quota - file.rows if quota is not None and task.outputs else table.num_rows
+                    part = table.slice(start, min(room, _WRITTEN_ROWS))
+                    file.write(part)
+                    start += part.num_rows
+                    if quota is not None and task.outputs and file.rows >= quota:
+                        yield file.finish()
+                        file = None
+            if file is not None:
+                yield file.finish()
+
+    def _quota(self, task: Together) -> int | None:
+        """Rows of a file, by the base files; None: as many as there are."""
+        if task.outputs == 1:
+            return None
+        rows = 0
+        for base in (each.base_file for each in task.slices):
+            if base is not None:
+                with self.merger.open(base) as reader:
+                    rows += reader.rows
+        return -(-rows // task.outputs) or None
+
+
+class _NewFile:
+    """A file group that is made."""
+
+    def __init__(self, cluster: ClusterSlices, task: Together) -> None:
+        target = FileTask(task.slices[0].partition, f"{uuid.uuid4()}-0", None)
+        self._handle = BaseFileHandle(cluster.writing, cluster.file, target, task.number)
+        self._index = KeyIndexBuilder(cluster.file.options)
+        self._open = ExitStack()
+        self._writer = self._open.enter_context(self._handle.open())
+
+    @property
+    def rows(self) -> int:
+        return self._writer.rows
+
+    def write(self, rows: pa.Table) -> None:
+        self._index.add(rows[RECORD_KEY])
+        self._writer.write(rows)
+
+    def finish(self) -> WriteStat:
+        self._writer.finish(self._index.build())
+        self._open.close()
+        return self._handle.stat(inserts=self._writer.rows)
+
+    def close(self) -> None:
+        """Where it was not finished, something went wrong: what is there of it is left to the next attempt."""
+        self._open.close()
