@@ -24,3 +24,14 @@ def test_keys_move(spark, tmp_path, kind):
         assert len(found) == 50
         table.write(batch([(f"k{i}", "x", 0, 0) for i in range(50)]), "delete", options)
         assert content(table) == {}
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_buckets(spark, tmp_path, kind):
+    options = {**SMALL_BLOOM, "hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": 3}
+    table = create(tmp_path / "t", engine=hoodie.spark.SparkEngine(spark), **{"hoodie.table.type": kind})
+    for number, operation in enumerate(["bulk_insert", "upsert", "insert", "upsert"]):
+        table.write(batch([(f"k{i}", "p", number, number) for i in range(10 * (number + 1))][-20:]), operation, options)
+    found = table.read(columns=["id", "_hoodie_file_name"]).to_pylist()
+    assert len({row["id"] for row in found}) == 40
+    assert sorted({row["_hoodie_file_name"][:8] for row in found}) == ["00000000", "00000001", "00000002"]

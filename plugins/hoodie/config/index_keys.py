@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoodie.config.key import ConfigKey, boolean
+from hoodie.config.key import ConfigKey, boolean, columns
 
-SIMPLE, GLOBAL_SIMPLE = "SIMPLE", "GLOBAL_SIMPLE"
-INDEX_TYPES = (SIMPLE, GLOBAL_SIMPLE)
+SIMPLE, GLOBAL_SIMPLE, BUCKET = "SIMPLE", "GLOBAL_SIMPLE", "BUCKET"
+INDEX_TYPES = (SIMPLE, GLOBAL_SIMPLE, BUCKET)
+MOST_BUCKETS = 10_000  # more make file ids that cannot be told from others
 _NO_METADATA = "it lives in Hudi's metadata table, which is not kept here"
 _NOT_HERE = {
     "RECORD_INDEX": _NO_METADATA,
@@ -27,6 +28,13 @@ def index_type(value: str) -> str:
     return upper
 
 
+def bucket_count(value: str) -> int:
+    """A number of buckets."""
+    if not value.strip().isdecimal() or not 0 < int(value) <= MOST_BUCKETS:
+        raise ValueError(f"a whole number from 1 to {MOST_BUCKETS}")
+    return int(value)
+
+
 INDEX_TYPE = ConfigKey[str](
     "hoodie.index.type",
     index_type,
@@ -39,5 +47,17 @@ SIMPLE_MOVES = ConfigKey[bool](
     True,
     "GLOBAL_SIMPLE: a row of another partition than that of its key moves the key there; false: it stays in the old one",
 )
+BUCKETS = ConfigKey[int](
+    "hoodie.bucket.index.num.buckets",
+    bucket_count,
+    256,
+    "BUCKET: file groups of a partition, at most; they never change, and each write needs the same",
+)
+BUCKET_FIELDS = ConfigKey[tuple[str, ...]](
+    "hoodie.bucket.index.hash.field",
+    columns,
+    None,
+    "BUCKET: key columns whose values tell the bucket of a row; all of them when not given",
+)
 
-INDEX_KEYS: tuple[ConfigKey[Any], ...] = (INDEX_TYPE, SIMPLE_MOVES)
+INDEX_KEYS: tuple[ConfigKey[Any], ...] = (INDEX_TYPE, SIMPLE_MOVES, BUCKETS, BUCKET_FIELDS)

@@ -28,7 +28,7 @@ class GlobalSimpleIndex:
 
     def stored_keys(self, state: TableState, slices: Sequence[FileSlice], parallelism: int) -> list[LiveKeys]:
         """The keys of all slices; the group number is the slice's place in `slices`."""
-        return [LiveKeys(self.rows, some, not self.across.moves) for some in shares(slices, parallelism)]
+        return [LiveKeys(self.rows, some) for some in shares(slices, parallelism)]
 
     def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:
         return self.across.tag(incoming, stored, partition_of_group)

@@ -6,8 +6,8 @@ file that it has left.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -20,7 +20,7 @@ from hoodie.index.tagging import NOWHERE
 from hoodie.keygen import stored_keys
 from hoodie.merge import merge_rules
 from hoodie.model.files import FileSlice
-from hoodie.model.internal_columns import GROUP, LIVES, POSITION
+from hoodie.model.internal_columns import GROUP, POSITION
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.read.logs import LogReader
 from hoodie.read.merged import SliceMerger
@@ -81,7 +81,6 @@ class LiveKeys:
 
     stored: StoredRows
     slices: tuple[tuple[int, FileSlice], ...]
-    deleted_too: bool  # besides, all rows of base files with logs, which do not live
 
     @property
     def size(self) -> int:
@@ -94,25 +93,12 @@ class LiveKeys:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         for number, file_slice in self.slices:
-            yield from self._numbered(number, self.stored.batches(file_slice), lives=True)
-            if self.deleted_too and file_slice.log_files and file_slice.base_file is not None:
-                yield from self._numbered(number, self.stored.batches(replace(file_slice, log_files=())), lives=False)
-
-    @staticmethod
-    def _numbered(
-        number: int, found: Iterable[tuple[pa.Table, int | None]], *, lives: bool
-    ) -> Iterator[pa.RecordBatch]:
-        for rows, first in found:
-            count = rows.num_rows
-            places = np.arange(first, first + count) if first is not None and lives else NOWHERE
-            columns = {
-                GROUP: pa.repeat(pa.scalar(number, pa.int32()), count),
-                POSITION: pa.array(np.broadcast_to(places, count), pa.int64()),
-                LIVES: pa.repeat(lives, count),
-            }
-            for name, column in columns.items():
-                rows = rows.append_column(name, column)
-            yield from rows.to_batches()
+            for rows, first in self.stored.batches(file_slice):
+                places = np.arange(first, first + rows.num_rows) if first is not None else NOWHERE
+                numbered = rows.append_column(
+                    GROUP, pa.repeat(pa.scalar(number, pa.int32()), rows.num_rows)
+                ).append_column(POSITION, pa.array(np.broadcast_to(places, rows.num_rows), pa.int64()))
+                yield from numbered.to_batches()
 
     def narrowed(self, columns: Sequence[str]) -> None:
         return None

@@ -75,9 +75,11 @@ class KeySplit:
             yield batch, None
 
 
-def base_file_keys(reader: BaseFileReader | StitchedReader, keys: StoredKeys) -> Iterator[pa.Table]:
+def base_file_keys(
+    reader: BaseFileReader | StitchedReader, keys: StoredKeys, batch_rows: int = 1 << 20
+) -> Iterator[pa.Table]:
     """Of all rows of a base file, in their order, the column `_hoodie_record_key`."""
-    return keys.rows([RECORD_KEY], partial(reader.batches, batch_rows=1 << 20))
+    return keys.rows([RECORD_KEY], partial(reader.batches, batch_rows=batch_rows))
 
 
 def log_keys(storage: Storage, timeline: Timeline, file_slice: FileSlice, keys: StoredKeys) -> Iterator[pa.Table]:

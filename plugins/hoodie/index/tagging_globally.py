@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from hoodie.index.tagging import Tagged
 from hoodie.merge import incoming_wins
-from hoodie.model.internal_columns import DELETE, GROUP, LIVES, POSITION
+from hoodie.model.internal_columns import DELETE, GROUP, POSITION
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 
 
@@ -21,9 +21,8 @@ class Across:
 
     With `moves` the row is compared with the stored one by the columns `ordering` (none: it wins), as Hudi does: if it wins, the
     stored row is deleted there and the row is new in its partition; if not, it goes where the key is, and loses there. Deletions
-    go to the key. Without `moves` each row goes to the key, also to one that logs have deleted, as in Hudi, which knows keys of
-    base files only: else it would write to both places. It gets the stored values of the columns `partition_columns`: a row whose
-    values are those of another folder would be missed by each query that filters on them.
+    go to the key. Without `moves` each row goes to the key, and gets the stored values of the columns `partition_columns`:
+    a row whose values are those of another folder would be missed by each query that filters on them.
     """
 
     moves: bool
@@ -37,14 +36,12 @@ class Across:
 
     def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:
         """Join incoming rows (`_hoodie_record_key`, at most one row for each, `_hoodie_partition_path`, `@delete`, the ordering
-        columns) with stored keys (`_hoodie_record_key`, `columns`, `@group`, `@position`, `@lives`)."""
+        columns) with stored keys (`_hoodie_record_key`, `columns`, `@group`, `@position`)."""
         if stored is None or not stored.num_rows or not incoming.num_rows:
             return Tagged.nowhere(incoming.num_rows)
         found = pc.index_in(stored[RECORD_KEY], value_set=incoming[RECORD_KEY].combine_chunks())
         hits = stored.filter(pc.is_valid(found))
         rows = pc.drop_null(found).to_numpy().astype(np.int64)
-        chosen = _living_or_one(rows, hits[LIVES].to_numpy())
-        hits, rows = hits.take(pa.array(chosen)), rows[chosen]
         groups = hits[GROUP].to_numpy().astype(np.int64)
         order = np.lexsort((groups, rows))
         hits, rows, groups = hits.take(pa.array(order)), rows[order], groups[order]
@@ -70,11 +67,3 @@ class Across:
         wins = incoming_wins(incoming, stored, self.ordering)
         moved: np.ndarray = pc.and_(pc.and_(away, wins), pc.invert(incoming[DELETE])).to_numpy()
         return moved
-
-
-def _living_or_one(rows: np.ndarray, lives: np.ndarray) -> np.ndarray:
-    """Places of the stored keys that count, by the row that has the key: those that live, else the first."""
-    order = np.lexsort((~lives, rows))
-    first = np.ones(len(rows), dtype=bool)
-    first[1:] = np.diff(rows[order]) != 0
-    return np.sort(order[first | lives[order]])

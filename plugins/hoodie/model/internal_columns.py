@@ -18,8 +18,6 @@ GROUP = _MARK + "group"
 """int32 column of stored keys: number of the file group (its place in the list of slices) that holds the key."""
 POSITION = _MARK + "position"
 """int64 column: number of the row in the base file, from 0, that has the same key; -1 where that is not known."""
-LIVES = _MARK + "lives"
-"""Boolean column of stored keys: the row stands; false for one that is only in the base file, which logs may have deleted."""
 LACKS = _MARK + "lacks."
 """Prefix of boolean columns of rows from logs: the row comes without the column that is named behind it."""
 

@@ -55,12 +55,14 @@ def assign(
     record_bytes: int,
     options: SizingOptions,
     new_file_id: Callable[[], str],
+    new_group: Callable[[int], FileTask],
     log_name: Callable[[FileSlice], LogFileName] | None = None,
     input_row_bytes: int = 0,
 ) -> Assignment:
     """Plan the files of a write.
 
-    `updates`: number of a file group (its place in `slices`) -> rows that touch it. `inserts`: partition -> rows to insert.
+    `updates`: number of a file group (its place in `slices`; past them `new_group` makes it) -> rows that touch it. `inserts`:
+    partition -> rows to insert.
     `no_inserts` tells slices that must not grow (they wait for clustering). In a merge-on-read table `log_name` names the log to
     which a slice's updates go; a slice that also takes inserts is written anew, since the index does not look into logs first.
     `input_row_bytes` is what a row of the input takes, 0 where nobody knows: tasks of large rows are not small, whatever older
@@ -73,7 +75,8 @@ def assign(
     def task_for(number: int) -> int:
         if number not in task_of_group:
             task_of_group[number] = len(tasks)
-            tasks.append(FileTask(slices[number].partition, slices[number].file_id, slices[number]))
+            known = slices[number] if number < len(slices) else None
+            tasks.append(new_group(number) if known is None else FileTask(known.partition, known.file_id, known))
         return task_of_group[number]
 
     for number in sorted(updates):

@@ -39,6 +39,7 @@ from hoodie.write.nesting import refuse_nested
 from hoodie.write.overwrite import open_replacing
 from hoodie.write.pipeline import Pipeline
 from hoodie.write.plan import commit_action, plan_write, write_context
+from hoodie.write.same_buckets import refuse_same_buckets
 from hoodie.write.same_keys import refuse_same_keys
 
 _log = logging.getLogger(__name__)
@@ -174,6 +175,7 @@ class _Write:
                 and plan.options[concurrency_keys.CHECK_NEW_KEYS]
                 and bool(plan.properties.record_key_fields)
                 and plan.operation.replaces is None  # else what others do in its partitions is a conflict anyway
+                and plan.buckets is None  # else equal keys are in one bucket
             )
             pipeline = Pipeline(tx.state, plan, context, access.engine, look)
             try:
@@ -190,6 +192,8 @@ class _Write:
 
             def meets(meanwhile: Window) -> None:
                 self.hooks.on_others(meanwhile.now)
+                if plan.buckets is not None:
+                    refuse_same_buckets(meanwhile, instant, written.stats)
                 if look:
                     refuse_same_keys(meanwhile, instant, written, context)
 

@@ -17,7 +17,7 @@ from hoodie.config.key import resolve
 from hoodie.config.memory_keys import SPILL_FOLDER
 from hoodie.config.operations import operation_named
 from hoodie.config.own import select_keys
-from hoodie.config.write_keys import COMBINE_BEFORE_INSERT, WRITE_KEYS
+from hoodie.config.write_keys import WRITE_KEYS
 from hoodie.engine.base import Engine
 from hoodie.engine.splits import arrow_splits
 from hoodie.engine.spooled import OnceSplit, spooled
@@ -95,9 +95,9 @@ def write_input(
             yield held(pa.Table.from_batches(first, reader.schema))
             return
         _check_index(rows, reader.schema)
-        plan_write(access.state(), reader.schema, operation, options, deletions)
+        plan = plan_write(access.state(), reader.schema, operation, options, deletions)
         every = itertools.chain(_let_go(first), batches)
-        if kind.in_one_pass and not chosen[COMBINE_BEFORE_INSERT]:
+        if plan.places_at_once:
             tasks = input_tasks(kind, chosen, 0, engine.parallelism)
             yield WriteInput([OnceSplit(every)] * tasks, reader.schema)
             return

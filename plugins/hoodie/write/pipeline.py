@@ -12,6 +12,9 @@ from hoodie.config.operations import Replaces
 from hoodie.config.write_keys import EMPTY_OVERWRITE
 from hoodie.engine.base import Engine, Exchanged
 from hoodie.index.base import Index
+from hoodie.index.bucket import BucketIndex
+from hoodie.index.bucket_layout import check_buckets
+from hoodie.index.buckets import bucket_of
 from hoodie.index.global_simple import GlobalSimpleIndex
 from hoodie.index.known import UnknownOnly
 from hoodie.index.live_keys import StoredRows
@@ -77,7 +80,7 @@ class Pipeline:
         size = self.engine.input_size(rows)
         buckets = shuffle_tasks(self.plan.operation, self.plan.options, size, self.engine.parallelism)
         self._advise(size, buckets)
-        if self.plan.operation.in_one_pass and not self.plan.combines:
+        if self.plan.places_at_once:
             written = self.engine.map_input(BulkInsert(self.context, new_file_id), rows)
             return Written([stat for stats in written for stat in stats])
         power = sketch_power(size // _ROW_BYTES)
@@ -87,15 +90,19 @@ class Pipeline:
         if not self.plan.operation.writes:
             return Written([], touched=replaced.file_groups, replaced=replaced)
         slices = self._slices(partitions)
+        index = self._index(partitions, slices)
         sketch = KeySketch.union((part.keys for part in touched), power)
-        keyed = self._with_stored(rows, keyed, slices, sketch, buckets)
+        keyed = self._with_stored(
+            rows, keyed, index.stored_keys(self.state, slices, self.engine.parallelism), sketch, buckets
+        )
         partition_of_group = tuple(file_slice.partition for file_slice in slices)
-        tag = Tag(self.context, self._index, partition_of_group, self.plan.combines, self.tell_new_keys)
+        tag = Tag(self.context, index, partition_of_group, self.plan.combines, self.tell_new_keys)
         profiles, placed = keyed.each(tag)
         del keyed  # an engine that keeps rows in memory then has those of one stage
         profile = WorkloadProfile.of(profiles)
         placement = Placement(self.state, self.plan, self.context.writing.instant, Busy(self.state))
-        assignment = placement.assign(profile, slices, size)
+        homes = index.home if isinstance(index, BucketIndex) else None
+        assignment = placement.assign(profile, slices, size, homes)
         if not assignment.tasks:
             refuse_empty(self.state, self.plan.operation, allowed=self.plan.options[EMPTY_OVERWRITE])
             return Written([], profile.combined, replaced.file_groups, profile.new_keys, replaced, profile.known)
@@ -121,9 +128,13 @@ class Pipeline:
         refuse_waiting(self.state, operation, replaced)
         return replaced
 
-    @property
-    def _index(self) -> Index:
+    def _index(self, partitions: Sequence[str], slices: Sequence[FileSlice]) -> Index:
+        """That of rows of these partitions. Raises what `check_buckets` raises."""
         plan = self.plan
+        if plan.buckets is not None:
+            check_buckets(self.state, slices, plan.buckets, self.context.stored_keys)
+            homes = tuple((each.partition, bucket_of(each.file_id) or 0) for each in slices)
+            return BucketIndex(plan.buckets, tuple(partitions), homes)
         if not plan.looks_up:
             return NoIndex()
         index = self._global_index if plan.global_keys else self._simple_index
@@ -169,11 +180,10 @@ class Pipeline:
         return None if None in narrow else narrow
 
     def _with_stored(
-        self, rows: Any, keyed: Exchanged | None, slices: Sequence[FileSlice], sketch: KeySketch, buckets: int
+        self, rows: Any, keyed: Exchanged | None, stored: Sequence[Any], sketch: KeySketch, buckets: int
     ) -> Exchanged:
         """Keyed rows and the stored keys that may be among theirs, by the hash of the key."""
         inputs: list[tuple[Any, Any]] = [] if keyed is not None else [(KeyRows(self.context, buckets), rows)]
-        stored = self._index.stored_keys(self.state, slices, self.engine.parallelism)
         if stored:
             inputs.append((KeyStored(buckets, sketch), stored))
         if keyed is None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from hoodie.errors import PendingInstantError
+from hoodie.index.buckets import bucket_file_id, bucket_of
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.files import FileSlice
 from hoodie.model.names import METADATA_BOOTSTRAP, LogFileName
@@ -14,7 +15,7 @@ from hoodie.model.time import Time
 from hoodie.view import Busy, TableState
 from hoodie.write.assign import assign, average_record_bytes
 from hoodie.write.plan import WritePlan
-from hoodie.write.worker.assignment import Assignment
+from hoodie.write.worker.assignment import Assignment, FileTask
 from hoodie.write.worker.stages import WorkloadProfile
 
 
@@ -27,21 +28,35 @@ class Placement:
     instant: Time
     busy: Busy
 
-    def assign(self, profile: WorkloadProfile, slices: Sequence[FileSlice], input_bytes: int) -> Assignment:
-        """The file of every row; `input_bytes` is the size of the input, 0 where it is not known.
+    def assign(
+        self,
+        profile: WorkloadProfile,
+        slices: Sequence[FileSlice],
+        input_bytes: int,
+        home: Callable[[int], tuple[str, int]] | None = None,
+    ) -> Assignment:
+        """The file of every row; `input_bytes` is the size of the input, 0 where it is not known. `home` tells partition and
+        bucket of a file group whose number is past those of `slices`, where rows have such.
 
         Raises PendingInstantError for an update of a group that waits for clustering.
         """
-        self._refuse_clustered(slices[number] for number in profile.updates)
+        self._refuse_clustered(slices[number] for number in profile.updates if number < len(slices))
+
+        def new_group(number: int) -> FileTask:
+            assert home is not None, "only buckets are known before they are there"
+            partition, bucket = home(number)
+            return FileTask(partition, bucket_file_id(bucket), None)
+
         sizing = self.plan.sizing
         return assign(
             profile.updates,
             profile.inserts,
-            slices if self.plan.operation.packs else (),
+            slices,
             self._must_not_grow,
             average_record_bytes(self._sized_commits() if profile.inserts else (), sizing),
-            sizing,
+            sizing if self.plan.operation.packs else replace(sizing, small_file_bytes=0),
             new_file_id,
+            new_group,
             self._log_name if self.state.properties.is_merge_on_read else None,
             input_bytes // max(1, profile.updates.total() + profile.inserts.total()),
         )
@@ -76,5 +91,7 @@ class Placement:
 
 
 def new_file_id() -> str:
-    """A fresh file id, `<uuid>-0`."""
-    return f"{uuid.uuid4()}-0"
+    """A fresh file id, `<uuid>-0`, that cannot be taken for one of a bucket."""
+    while bucket_of(made := f"{uuid.uuid4()}-0") is not None:
+        pass
+    return made

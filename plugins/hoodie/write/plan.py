@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from hoodie.config import write_keys as keys
-from hoodie.config.index_keys import GLOBAL_SIMPLE, INDEX_TYPE, SIMPLE_MOVES
+from hoodie.config.index_keys import BUCKET, BUCKET_FIELDS, BUCKETS, GLOBAL_SIMPLE, INDEX_TYPE, SIMPLE_MOVES
 from hoodie.config.key import Options, resolve
 from hoodie.config.memory_keys import SPILL_FOLDER
 from hoodie.config.operations import Operation, operation_named
@@ -21,6 +21,8 @@ from hoodie.config.write_keys import OPERATION
 from hoodie.errors import ConfigError, RecordKeyError, SchemaConflictError, check_argument
 from hoodie.formats.base_file import BaseFileOptions
 from hoodie.formats.file_format import FileFormat
+from hoodie.index.bucket_layout import is_bucketed
+from hoodie.index.buckets import Buckets
 from hoodie.keygen import PartitionPaths, keeps_text, key_generator, misread_times, stored_keys
 from hoodie.merge import MergeRules, merge_rules
 from hoodie.schema import arrow_to_avro, check_ordering, find_field, normalise, reconcile, top_level
@@ -69,6 +71,19 @@ class WritePlan:
     def global_keys(self) -> bool:
         """Whether a key stands once in the table; else once in each partition."""
         return self.options[INDEX_TYPE] == GLOBAL_SIMPLE
+
+    @property
+    def buckets(self) -> Buckets | None:
+        """Where a row goes follows from its key."""
+        if self.options[INDEX_TYPE] != BUCKET:
+            return None
+        keys = self.properties.record_key_fields
+        return Buckets(self.options[BUCKETS], self.options.get(BUCKET_FIELDS) or keys, keys)
+
+    @property
+    def places_at_once(self) -> bool:
+        """Rows go to new files as they come: nothing has to be known of their keys."""
+        return self.operation.in_one_pass and not self.combines and self.buckets is None
 
     @property
     def moves_keys(self) -> bool:
@@ -166,6 +181,7 @@ def plan_write(
         state.schemas,
     )
     _check_index(plan, partition_paths)
+    _check_buckets(state, plan)
     return plan
 
 
@@ -187,6 +203,46 @@ def _check_index(plan: WritePlan, paths: PartitionPaths) -> None:
             found="partitions made of parts of values: a row that stays in another partition than its own would hold a value of "
             "neither",
             fix=f"let keys move ({SIMPLE_MOVES.name}=true), or use {INDEX_TYPE.name}=SIMPLE",
+        )
+
+
+def _check_buckets(state: TableState, plan: WritePlan) -> None:
+    """Raises ConfigError for file groups that are not what the index takes them for, and where there can be no buckets."""
+    buckets, operation, properties = plan.buckets, plan.operation, plan.properties
+    chosen = f"{INDEX_TYPE.name}={plan.options[INDEX_TYPE]}"
+    if buckets is None:
+        places = not operation.deletes and operation.replaces is None
+        if places and is_bucketed(state):
+            raise ConfigError(
+                f"Option {chosen} is not for table {properties.name!r}, whose file groups are buckets",
+                found="the file ids of its newest commit",
+                fix=f"write with {INDEX_TYPE.name}=BUCKET and the {BUCKETS.name} of the table; other writers would not find rows "
+                "that go elsewhere",
+            )
+        return
+    if not properties.record_key_fields:
+        raise ConfigError(
+            f"Option {chosen} is not for table {properties.name!r}, whose keys are generated",
+            fix=f"use {INDEX_TYPE.name}=SIMPLE",
+        )
+    unknown = [name for name in buckets.fields if name not in properties.record_key_fields]
+    if unknown:
+        raise ConfigError(
+            f"Option {BUCKET_FIELDS.name} names {unknown[0]!r}, which is no key column of table {properties.name!r}",
+            found=f"key columns {', '.join(properties.record_key_fields)}",
+            fix="name some of these, or leave the option out",
+        )
+    if plan.known_keys != "NONE":
+        raise ConfigError(
+            f"Option {keys.DUP_POLICY.name}={plan.known_keys.lower()} does not go with {chosen}",
+            found="an index that reads no keys: Hudi takes each key of a bucket that is there for known",
+            fix="write by upsert",
+        )
+    if is_bucketed(state) is False and operation.replaces is None:
+        raise ConfigError(
+            f"Option {chosen} is not for table {properties.name!r}, whose file groups are no buckets",
+            found="the file ids of its newest commit",
+            fix=f"use {INDEX_TYPE.name}=SIMPLE, or write the table anew by insert_overwrite_table",
         )
 
 
@@ -283,6 +339,7 @@ def write_context(plan: WritePlan, writing: Writing) -> WriteContext:
         global_keys=plan.global_keys,
         deletions=plan.deletions,
         allow_duplicates=options[keys.ALLOW_DUPLICATES],
+        bucketed=plan.buckets is not None,
         record_positions=_tells_positions(plan),
         max_file_bytes=options[keys.MAX_FILE_SIZE],
         columns=StoredColumns.of(plan.schema, plan.versions),

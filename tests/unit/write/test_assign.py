@@ -20,10 +20,14 @@ def file_slice(name, size, partition="p"):
     return FileSlice(partition, name, "001", base)
 
 
+def no_more(number):
+    raise AssertionError("the file group is not there")
+
+
 def plan(updates, inserts, slices, logged, sizing=SIZING, grows=lambda _: False):
     names = (f"new-{number}" for number in count())
     log_name = (lambda s: LogFileName(s.file_id, "002", 1, "0-0-0")) if logged else None
-    return assign(updates, inserts, slices, grows, 10, sizing, lambda: next(names), log_name)
+    return assign(updates, inserts, slices, grows, 10, sizing, lambda: next(names), no_more, log_name)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +69,7 @@ def test_tasks_of_large_rows_are_not_small():
         new = iter(())
         slices = [file_slice("a", 100)]
         return assign(
-            {0: 7}, {}, slices, lambda _: False, 10, SIZING, new.__next__, lambda _: name, input_row_bytes
+            {0: 7}, {}, slices, lambda _: False, 10, SIZING, new.__next__, no_more, lambda _: name, input_row_bytes
         ).sizes
 
     assert sizes(0) == (70,), "as large as older records"

@@ -30,6 +30,7 @@ class WriteContext:
     global_keys: bool  # a key stands once in the table; else once in each partition
     deletions: str | None  # column of the incoming rows, true for deletions, that is not stored
     allow_duplicates: bool  # rows of an insert leave stored rows of their key alone
+    bucketed: bool  # the file of a row follows from its key
     record_positions: bool  # logs tell where their rows stand in the base file
     max_file_bytes: int
     columns: StoredColumns  # what files of other times call them
@@ -58,4 +59,5 @@ class WriteContext:
     @property
     def _packs_new_rows(self) -> bool:
         """Rows go to files that hold others, whose keys nobody has looked for."""
-        return self.operation.packs and not self.operation.finds_keys
+        added = not self.operation.finds_keys and self.operation.replaces is None
+        return added and (self.operation.packs or self.bucketed)
