@@ -9,6 +9,7 @@ from hoodie.errors import ConfigError
 from hudi_services.archive.entry import ARCHIVE
 from hudi_services.bootstrap.entry import BOOTSTRAP
 from hudi_services.clean.entry import CLEAN
+from hudi_services.cluster.entry import CLUSTER
 from hudi_services.compact.entry import COMPACT
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.ingest.entry import INGEST
@@ -18,7 +19,7 @@ from hudi_services.ttl.entry import TTL
 
 Entries = tuple[ServiceEntry[Any], ...]
 
-ENTRIES: Entries = (INGEST, CLEAN, COMPACT, ARCHIVE, SYNC, BOOTSTRAP, RESTORE, TTL)
+ENTRIES: Entries = (INGEST, CLEAN, COMPACT, CLUSTER, ARCHIVE, SYNC, BOOTSTRAP, RESTORE, TTL)
 
 
 def entry_named(name: str, entries: Iterable[ServiceEntry[Any]] = ENTRIES) -> ServiceEntry[Any]:

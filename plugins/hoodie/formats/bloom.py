@@ -131,6 +131,6 @@ class BloomFilter:
             raise CorruptFileError(
                 "A bloom filter in a Parquet footer cannot be read",
                 found=str(error),
-                fix="let Hudi write the file anew (`call run_clustering` in Spark SQL)",
+                fix="let the file be written anew: `hudi-services cluster`",
             ) from error
         return BloomFilter(type_code, hashes, bits, tuple(rows), entries, current, max_entries)

@@ -162,8 +162,8 @@ class _Owners:
         if instant.action in (Action.ROLLBACK, Action.RESTORE):
             return "the next change of the table finishes it"
         if instant in self.clusterings:
-            call = f"call run_clustering(table => '…', op => 'execute', instants => '{time}')"
-            return f"carry it out with Hudi (in Spark SQL `{call}`)"
+            execute = f"`hudi-services cluster --mode execute --instant {time}`"
+            return "wait until it is carried out" if owner else f"carry it out: {execute}"
         if instant.action is Action.CLEAN:
             return "`hudi-services clean` finishes it first"
         if owner:

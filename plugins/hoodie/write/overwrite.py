@@ -65,11 +65,11 @@ def refuse_waiting(state: TableState, operation: Operation, replaced: Replaced) 
         group = min(wanted.intersection(planned), default=None)
         if group is None:
             continue
-        run = "let Hudi run that clustering (`call run_clustering` in Spark SQL)"
+        run = f"run `hudi-services {'cluster' if kind == 'clustering' else 'compact'}`"
         raise PendingInstantError(
             f"A {kind} of partition {group.partition!r} of table {state.storage.base_path} waits",
             found=f"pending {state.where(planned[group])}, which names file group {group.file_id}",
-            fix=f"nothing was changed; {run if kind == 'clustering' else 'run `hudi-services compact`'}, then try again",
+            fix=f"nothing was changed; {run}, then try again",
         )
 
 

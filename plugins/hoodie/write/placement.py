@@ -85,8 +85,8 @@ class Placement:
                 raise PendingInstantError(
                     f"File group {file_slice.file_id} of partition {file_slice.partition!r} waits for clustering",
                     found=f"pending {self.state.where(instant)}",
-                    fix="nothing was written; let Hudi run that clustering (`call run_clustering` in Spark SQL), "
-                    "then write again",
+                    fix=f"nothing was written; carry that clustering out, `hudi-services cluster --mode execute --instant "
+                    f"{instant.time}`, or give it up, `hudi-services cluster --give-up {instant.time}`; then write again",
                 )
 
 

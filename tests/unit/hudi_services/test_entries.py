@@ -152,8 +152,10 @@ def test_bootstrap() -> None:
 
 def test_a_service_that_is_not_there_is_named() -> None:
     assert entry_named("clean") is CLEAN
-    with pytest.raises(ConfigError, match=r"no service 'cluster'.*ingest, clean, compact, archive, sync, bootstrap"):
-        entry_named("cluster")
+    with pytest.raises(
+        ConfigError, match=r"no service 'polish'.*ingest, clean, compact, cluster, archive, sync, bootstrap"
+    ):
+        entry_named("polish")
 
 
 def test_names_are_what_people_know() -> None:
@@ -162,6 +164,7 @@ def test_names_are_what_people_know() -> None:
         "ingest": "ingest.py",
         "clean": "cleaner.py",
         "compact": "compactor.py",
+        "cluster": "clustering.py",
         "archive": None,
         "sync": None,
         "bootstrap": "bootstrap.py",

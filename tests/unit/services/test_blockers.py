@@ -161,7 +161,7 @@ def test_a_plan_that_is_carried_out_is_waited_for(mor):
     assert (found.owner, found.fix) == ("another program", "wait until it is carried out")
 
 
-def test_a_clustering_is_hudis_to_carry_out(cow, version):
+def test_a_clustering_is_to_be_carried_out(cow, version):
     (group,) = TableView(cow.state()).slices
     slices = [{"fileId": group.file_id, "partitionPath": group.partition}]
     body = avro_file.encode("HoodieRequestedReplaceMetadata", {"clusteringPlan": {"inputGroups": [{"slices": slices}]}})
@@ -171,7 +171,7 @@ def test_a_clustering_is_hudis_to_carry_out(cow, version):
     found = cow.explain(CLEAN, ONE_VERSION).blockers
     assert [(each.instant, each.action) for each in found][:1] == [(waiting.time, str(action))]
     assert found[0].held.startswith("2 files of ")
-    assert "call run_clustering(" in found[0].fix
+    assert f"`hudi-services cluster --mode execute --instant {time}`" in found[0].fix
     assert found[0].owner is None
 
 

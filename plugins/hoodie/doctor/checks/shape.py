@@ -28,8 +28,7 @@ def small_files(facts: Facts) -> Iterator[Finding]:
         if len(small) >= _MANY and needed * _FEWER <= len(small):
             yield catalogue.SMALL_FILES.found(
                 f"partition {partition!r} has many small files",
-                "cluster it with Hudi (in Spark SQL `call run_clustering(table => '…')`); inserts fill small files up, "
-                "bulk_insert and many parallel tasks make them",
+                "run `hudi-services cluster`; inserts fill small files up, bulk_insert and many parallel tasks make them",
                 found=f"{counted(len(small), 'file')} below {_SMALL:,} bytes, {sum(small):,} bytes together",
                 path=partition,
                 bytes=sum(small),

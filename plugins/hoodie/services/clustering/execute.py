@@ -145,7 +145,7 @@ def _outdated(state: TableState, instant: Instant) -> PendingInstantError:
     return PendingInstantError(
         f"Nothing of clustering {instant.time} of table {state.storage.base_path} can be done any more",
         found="all its file groups were written to, or replaced, since it was planned",
-        fix=f"nothing was changed; give the plan up: table.run(hoodie.GiveUpClustering('{instant.time}'))",
+        fix=f"nothing was changed; give the plan up: `hudi-services cluster --give-up {instant.time}`",
     )
 
 

@@ -8,6 +8,7 @@ import os
 import pytest
 
 from hoodie import HoodieTable
+from hoodie.config.clustering_keys import MAX_COMMITS
 from hoodie.config.ttl_keys import DAYS_RETAINED
 from hoodie.engine import LocalEngine
 from hudi_services.cli import cli, main, program
@@ -82,7 +83,9 @@ def test_flags_and_options_are_those_of_the_dag(registry, name):
         table = table.model_copy(update={"archive": entry.section.kind(hoodie={"hoodie.keep.min.commits": "21"})})
     if name == "ttl":
         table = table.model_copy(update={"ttl": entry.section.kind(hoodie={DAYS_RETAINED.name: "9"})})
-    mode = {"compact": "execute", "bootstrap": "validate"}.get(name, "")
+    if name == "cluster":
+        table = table.model_copy(update={"cluster": entry.section.kind(hoodie={MAX_COMMITS.name: "9"})})
+    mode = {"compact": "execute", "cluster": "execute", "bootstrap": "validate"}.get(name, "")
     dag = entry.called_with(table, Asked(mode))
     found = registered(entry, table, {})
     assert found.options == dag.options

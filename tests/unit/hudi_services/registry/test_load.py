@@ -101,7 +101,7 @@ def test_a_bad_table_does_not_stop_the_others(tmp_path: Path) -> None:
     [
         (entry("    bsae_path: /x\n"), 4, "t.bsae_path", "did you mean 'base_path'?"),
         (entry("    keys: {recrd_key: a, record_key: b}\n"), 4, "t.keys.recrd_key", "did you mean 'record_key'?"),
-        (entry("    colour: red\n"), 4, "t.colour", "known: name, base_path"),
+        (entry("    wheels: 4\n"), 4, "t.wheels", "known: name, base_path"),
         (entry("    name: t\n"), 4, "t.name", "is given twice; first on line 2"),
         (entry("    version: 7\n"), 4, "t.version", "input should be 6 or 9 (found 7)"),
         (entry("    clean:\n      schedule: 0 6 * *\n"), 5, "t.clean.schedule", "'0 6 * *' is no cron schedule"),

@@ -1,0 +1,1 @@
+"""The service `cluster`: its entry, and what it does when it is called."""
