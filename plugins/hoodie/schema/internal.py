@@ -20,7 +20,7 @@ from hoodie.schema.avro import decimal_bytes
 
 RECORD, ARRAY, MAP = "record", "array", "map"
 _ELEMENT, _KEY, _VALUE = "element", "key", "value"
-_KINDS = {
+KINDS = {
     pa.bool_(): "boolean",
     pa.int32(): "int",
     pa.int64(): "long",
@@ -80,6 +80,12 @@ class InternalSchema:
         columns = ids.of_record(schema, [column for column in self.columns if column.name not in META_COLUMNS])
         return replace(self, max_id=ids.last, columns=(*meta, *columns))
 
+    def numbered(self, name: str, kind: pa.DataType, doc: str | None) -> tuple[Column, int]:
+        """A new column of this type, with ids that none has had, and the last of them."""
+        ids = _Ids(self.max_id)
+        column = ids.new(name, kind, doc)
+        return column, ids.last
+
     def docs(self) -> dict[str, str]:
         """The comments by dotted name."""
         return {path: column.doc for path, column in walked(self.columns) if column.doc}
@@ -120,6 +126,9 @@ class _Ids:
         self.last += 1
         return self.last
 
+    def new(self, name: str, kind: pa.DataType, doc: str | None) -> Column:
+        return replace(self._column(self.next(), name, kind, True, None), doc=doc)
+
     def of_record(self, fields: Any, known: Sequence[Column]) -> tuple[Column, ...]:
         by_name = {column.name: column for column in known}
         numbered = []
@@ -156,12 +165,13 @@ class _Ids:
 
 def _alike(one: str, other: str) -> bool:
     """Whether both name one type: a decimal is named with and without its bytes."""
-    return _SAME.get(one, one) == _SAME.get(other, other) or _digits(one) == _digits(other) is not None
+    return _SAME.get(one, one) == _SAME.get(other, other) or decimal_digits(one) == decimal_digits(other) is not None
 
 
-def _digits(kind: str) -> tuple[str, ...] | None:
+def decimal_digits(kind: str) -> tuple[int, int] | None:
+    """Precision and scale of Hudi's name of a decimal type; None of another."""
     found = _DECIMAL.match(kind)
-    return found.groups() if found is not None else None
+    return (int(found[1]), int(found[2])) if found is not None else None
 
 
 def kind_of(kind: pa.DataType) -> str:
@@ -176,7 +186,7 @@ def kind_of(kind: pa.DataType) -> str:
         return f"decimal_fixed({kind.precision}, {kind.scale})[{decimal_bytes(kind.precision)}]"
     if pa.types.is_fixed_size_binary(kind):
         return f"fixed[{kind.byte_width}]"
-    return _KINDS[kind]
+    return KINDS[kind]
 
 
 def _dumped(schema: InternalSchema) -> dict[str, Any]:
