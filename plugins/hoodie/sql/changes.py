@@ -11,7 +11,7 @@ from sqlglot import exp
 from hoodie.config.table import TableProperties
 from hoodie.errors import SqlError
 from hoodie.schema import top_level
-from hoodie.sql.parse import DIALECT
+from hoodie.sql.parse import DIALECT, shortened
 from hoodie.sql.types import sql_type
 
 ACTION = "__hoodie_action"
@@ -46,8 +46,10 @@ class Target:
             fix="correct the name",
         )
 
-    def check_keys(self) -> None:
-        """Raises SqlError for a table whose rows have no key by which they could be changed."""
+    def check(self) -> None:
+        """Raises SqlError for a table whose rows have no key by which they could be changed, and for one that is named with more
+        than an alias, such as a moment: rows of then would be written as those of now."""
+        check_plain(self.node, {"this", "db", "alias"})
         if not self.properties.record_key_fields:
             raise SqlError(
                 f"Rows of table {self.node.name} cannot be changed",
@@ -56,36 +58,50 @@ class Target:
             )
 
 
+def check_plain(node: exp.Table, known: set[str]) -> None:
+    """Raises SqlError for a table that is named with more than the parts that are `known`."""
+    more = [name for name, value in node.args.items() if value and name not in known]
+    if more:
+        raise SqlError(
+            f"A table is changed as it is now, and whole: {node.sql(dialect=DIALECT)}",
+            found=", ".join(more),
+            fix="name the table alone; choose its rows by a condition",
+        )
+
+
 def update_query(tree: exp.Update, target: Target) -> exp.Select:
     """The changed rows, whole. Raises SqlError for columns that are not there, or are keys."""
-    target.check_keys()
+    target.check()
     values = _assigned(tree.expressions, target)
     columns = [_value(values[f.name], f) if f.name in values else _column(target, f) for f in target.schema]
     where = tree.args.get("where")
     query = exp.select(*columns).from_(target.node.copy())
     if where is not None:
         query = query.where(where.this.copy())
-    _refuse_more(tree, "UPDATE", {"this", "expressions", "where"})
-    return query
+    refuse_more(tree, {"this", "expressions", "where", "with_"})
+    return _with(tree, query, target)
 
 
 def delete_query(tree: exp.Delete, target: Target) -> exp.Select:
     """The keys and partitions of the rows that go."""
-    target.check_keys()
+    target.check()
     columns = [_column(target, target.column(name)) for name in target.keys]
     where = tree.args.get("where")
     query = exp.select(*columns).from_(target.node.copy())
     if where is not None:
         query = query.where(where.this.copy())
-    _refuse_more(tree, "DELETE", {"this", "where"})
-    return query
+    refuse_more(tree, {"this", "where", "with_"})
+    return _with(tree, query, target)
 
 
 def partitions_query(target: Target, values: Mapping[str, exp.Expression]) -> exp.Select:
     """A key of each partition in which the partition columns have these values."""
     columns = [_column(target, target.column(name)) for name in target.properties.partition_fields]
     keys = [target.column(name) for name in target.keys if name not in target.properties.partition_fields]
-    rules = [_column(target, target.column(name)).eq(value.copy()) for name, value in values.items()]
+    rules = [
+        exp.NullSafeEQ(this=_column(target, target.column(name)), expression=value.copy())
+        for name, value in values.items()
+    ]
     some = [exp.Min(this=_column(target, key)).as_(_quoted(key.name)) for key in keys]
     return exp.select(*columns, *some).from_(target.node.copy()).where(exp.and_(*rules)).group_by(*columns)
 
@@ -96,7 +112,8 @@ def merge_query(tree: exp.Merge, target: Target, source: pa.Schema) -> exp.Selec
     Of the clauses for a row the first one counts whose condition is true. Raises SqlError for columns that are not there, or are
     keys of rows that are there.
     """
-    target.check_keys()
+    target.check()
+    refuse_more(tree, {"this", "using", "on", "whens", "with_"})
     if tree.args["using"].alias_or_name.lower() == target.alias.lower():
         raise SqlError(f"Source and target of the merge are both called {target.alias}", fix="give each an alias")
     clauses = [
@@ -121,12 +138,19 @@ def merge_query(tree: exp.Merge, target: Target, source: pa.Schema) -> exp.Selec
     using = tree.args["using"]
     here = exp.select("*", exp.true().as_(_HERE)).from_(target.node.copy()).subquery(target.alias)
     there = exp.select("*", exp.true().as_(_THERE)).from_(using.copy()).subquery(using.alias_or_name)
-    return (
+    query = (
         exp.select(*columns)
         .from_(there)
         .join(here, on=tree.args["on"].copy(), join_type=join)
         .where(exp.or_(*(rule.copy() for rule, _ in chosen)))
     )
+    return _with(tree, query, target)
+
+
+def source_query(tree: exp.Merge) -> exp.Select:
+    """The columns of what is merged, without its rows."""
+    query = exp.select("*").from_(tree.args["using"].copy()).limit(0)
+    return _with_clause(tree, query)
 
 
 _HERE, _THERE = "__hoodie_in_table", "__hoodie_in_source"
@@ -261,11 +285,29 @@ def _quoted(name: str) -> exp.Identifier:
     return exp.to_identifier(name, quoted=True)
 
 
-def _refuse_more(tree: exp.Expression, what: str, known: set[str]) -> None:
+def _with(tree: exp.Expression, query: exp.Select, target: Target) -> exp.Select:
+    """The query with the WITH of its statement. Raises SqlError when that names the table itself anew."""
+    clause = tree.args.get("with_")
+    if clause is not None and any(each.alias.lower() == target.node.name.lower() for each in clause.expressions):
+        raise SqlError(
+            f"WITH gives the table that is changed another meaning: {target.node.name}", fix="choose another name"
+        )
+    return _with_clause(tree, query)
+
+
+def _with_clause(tree: exp.Expression, query: exp.Select) -> exp.Select:
+    clause = tree.args.get("with_")
+    if clause is not None:
+        query.set("with_", clause.copy())
+    return query
+
+
+def refuse_more(tree: exp.Expression, known: set[str]) -> None:
+    """Raises SqlError for a statement with parts that are not `known`: without them it would do something else."""
     more = [name for name, value in tree.args.items() if value and name not in known]
     if more:
         raise SqlError(
-            f"{what} with more than a table, columns and a condition: {tree.sql(dialect=DIALECT)[:120]}",
-            found=", ".join(more),
-            fix="use MERGE INTO for rows of another table",
+            f"A statement has more to it than is understood: {shortened(tree.sql(dialect=DIALECT))}",
+            found=", ".join(name.strip("_").replace("_", " ") for name in more),
+            fix="leave that out; nothing was changed",
         )

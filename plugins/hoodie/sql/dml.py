@@ -16,7 +16,7 @@ from hoodie.config.key import resolve
 from hoodie.config.own import select_keys
 from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError, StaleRowsError
-from hoodie.sql.changes import ACTION, Target, delete_query, merge_query, update_query
+from hoodie.sql.changes import ACTION, Target, delete_query, merge_query, source_query, update_query
 from hoodie.sql.engine import Rows
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
@@ -53,8 +53,7 @@ def merge_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.T
     """MERGE INTO: what it writes and deletes is one commit. Raises SqlError when several rows are for one key."""
 
     def changed(dataset: HoodieDataset, target: Target) -> tuple[Rows, str]:
-        source = exp.select("*").from_(tree.args["using"].copy()).limit(0)
-        query = merge_query(tree, target, session.rows(source, [dataset]).schema)
+        query = merge_query(tree, target, session.rows(source_query(tree), [dataset]).schema)
         rows = session.rows(query, [dataset])
         return rows.stored(target.schema, target.schema.names, [ACTION]), "upsert"
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
 from sqlglot import exp
 
 from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError
 from hoodie.model.meta_columns import META_COLUMNS
-from hoodie.sql.changes import Target, partitions_query
+from hoodie.sql.changes import Target, check_plain, partitions_query, refuse_more
 from hoodie.sql.dml import change, told
 from hoodie.sql.engine import Rows
 from hoodie.sql.parse import DIALECT
@@ -26,11 +27,14 @@ def insert_rows(session: Session, entry: Entry, tree: exp.Insert, node: exp.Tabl
 
     Raises SqlError for rows that do not fit, and what a write raises.
     """
+    refuse_more(tree, {"this", "expression", "overwrite", "by_name", "with_"})
+    check_plain(node, {"this", "db", "partition"})
     query = _query(tree)
 
     def changed(dataset: HoodieDataset, target: Target) -> tuple[Rows, str]:
         into = _Into.of(tree, node, target)
-        rows = without_meta(session.rows(into.completed(query), [dataset])).stored(target.schema, into.names)
+        given = without_meta(session.rows(into.completed(query), [dataset]))
+        rows = given.stored(target.schema, into.named(given.schema) if tree.args.get("by_name") else into.names)
         if tree.args.get("overwrite") and into.given and rows.is_empty():
             return session.rows(partitions_query(target, into.given), [dataset]), "delete_partition"
         return rows, _operation(session, entry, target, tree, into)
@@ -41,6 +45,28 @@ def insert_rows(session: Session, entry: Entry, tree: exp.Insert, node: exp.Tabl
     dataset = HoodieDataset(session.open(entry))
     rows, operation = changed(dataset, Target(node, dataset.schema, dataset.state.properties))
     return told(rows.write(session.open(entry), operation, session.write_options(entry)))
+
+
+def empty_partitions(session: Session, entry: Entry, clause: exp.Expression, node: exp.Table) -> Result:
+    """TRUNCATE TABLE … PARTITION (…): the partitions with these values of some or all partition columns go.
+
+    Raises SqlError for what names no partition column, or gives it no value.
+    """
+    lacking = next((each for each in clause.expressions if not isinstance(each, exp.EQ)), None)
+    if lacking is not None or not clause.expressions:
+        raise SqlError(
+            "TRUNCATE … PARTITION gives a column no value",
+            found=clause.sql(dialect=DIALECT),
+            fix="write column = value",
+        )
+
+    def changed(dataset: HoodieDataset, target: Target) -> tuple[Rows, str]:
+        values = {_partition_column(each.this.name, target): each.expression for each in clause.expressions}
+        if len(values) < len(clause.expressions):
+            raise SqlError("A column is named twice", found=clause.sql(dialect=DIALECT), fix="name each once")
+        return session.rows(partitions_query(target, values), [dataset]), "delete_partition"
+
+    return change(session, entry, node, changed)
 
 
 def without_meta(rows: Rows) -> Rows:
@@ -77,9 +103,19 @@ class _Into:
         )
         names = named if named is not None else [name for name in target.schema.names if name not in given]
         both = [*names, *given]
+        if named is not None and tree.args.get("by_name"):
+            raise SqlError("BY NAME, and a list of columns", found=", ".join(named), fix="leave out one of them")
         if len(set(both)) < len(both):
             raise SqlError("A column is named twice", found=", ".join(both), fix="name each once")
         return cls(both, given, target)
+
+    def named(self, rows: pa.Schema) -> list[str]:
+        """For BY NAME: the columns that the rows' own columns are for. Raises SqlError."""
+        before = rows.names[: len(rows.names) - len(self.given)]
+        names = [*(str(self.target.column(name).name) for name in before), *self.given]
+        if len(set(names)) < len(names):
+            raise SqlError("A column is named twice", found=", ".join(names), fix="name each once")
+        return names
 
     def completed(self, query: exp.Expression) -> exp.Expression:
         """The query, with the values that PARTITION gives as its last columns."""
@@ -99,6 +135,8 @@ def _query(tree: exp.Insert) -> exp.Query:
     if not isinstance(query, exp.Query):
         raise SqlError("An INSERT has no rows", fix="give VALUES, or a query")
     if tree.args.get("with_") is not None:
+        if query.args.get("with_") is not None:
+            raise SqlError("An INSERT has a WITH before it and one in its query", fix="write both as one")
         query = query.copy()
         query.set("with_", tree.args["with_"].copy())
     return query

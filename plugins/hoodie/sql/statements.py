@@ -13,7 +13,7 @@ from hoodie.errors import SqlError, TableExistsError
 from hoodie.sql import declared as declarations
 from hoodie.sql.describe import describe, describe_column
 from hoodie.sql.dml import delete_rows, merge_rows, told, update_rows
-from hoodie.sql.inserts import fill, insert_rows, without_meta
+from hoodie.sql.inserts import empty_partitions, fill, insert_rows, without_meta
 from hoodie.sql.names import checked_name, tables_read
 from hoodie.sql.parse import SETTING, Statement, shortened
 from hoodie.sql.procedures.calling import call_procedure
@@ -179,6 +179,9 @@ def _truncate(session: Session, statement: Statement) -> Result:
     if not any(map(session.is_known, nodes)):
         return _no_target(session, statement, nodes[0])
     entries = [session.entry(node) for node in nodes]
+    clause = statement.tree.args.get("partition")
+    if clause is not None:
+        return empty_partitions(session, entries[0], clause, nodes[0])
     done = [told(session.open(entry).truncate(session.write_options(entry))) for entry in entries]
     return Result.told("; ".join(str(each.message) for each in done))
 

@@ -105,6 +105,70 @@ def test_truncate(db):
     assert rows(db) == []
 
 
+def test_truncate_of_a_partition_leaves_the_others(db):
+    db.sql("truncate table t partition (DT = 'x')")
+    assert rows(db) == [(3, "c", 30.0, 1, "y")]
+    assert "no row" in db.sql("truncate table t partition (dt = 'w')").message
+    for clause in ("(name = 'c')", "(dt)", "(dt = 'y', dt = 'y')"):
+        with pytest.raises(SqlError):
+            db.sql(f"truncate table t partition {clause}")
+    assert rows(db) == [(3, "c", 30.0, 1, "y")]
+
+
+def test_an_overwrite_without_rows_empties_the_partition_of_null(db):
+    db.sql("insert into t values (4, 'd', 1.0, 1, null)")
+    db.sql("insert overwrite t partition (dt = null) select 5, 'e', 1.0, 1 where false")
+    assert [row[0] for row in rows(db)] == [1, 2, 3]
+    db.sql("insert into t values (4, 'd', 1.0, 1, null); truncate table t partition (dt = null)")
+    assert [row[0] for row in rows(db)] == [1, 2, 3]
+
+
+def test_insert_by_name_of_the_querys_columns(db):
+    db.sql("insert into t by name select 'y' as dt, 9 as ts, 'n' as NAME, 50 as id")
+    db.sql("insert overwrite t partition (dt = 'x') by name select 9 as ts, 51 as id")
+    assert rows(db, "select id, name, ts, dt from t order by id") == [
+        (3, "c", 1, "y"),
+        (50, "n", 9, "y"),
+        (51, None, 9, "x"),
+    ]
+    for statement in (
+        "insert into t by name select 1 as id, 2 as other",
+        "insert into t by name select 1 as id, 2 as ID",
+        "insert into t (id) by name select 1 as id",
+    ):
+        with pytest.raises(SqlError):
+            db.sql(statement)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "insert into t replace where dt = 'x' select 1, 'a', 1.0, 1, 'x'",
+        "insert into t select 1, 'a', 1.0, 1, 'x' returning *",
+        "with a as (select 1) insert into t with b as (select 1) select 1, 'a', 1.0, 1, 'x' from b",
+        "update t version as of '2020' set name = 'z'",
+        "delete from t timestamp as of '2020' where id = 1",
+        "delete from t tablesample (1 rows)",
+        "delete from t where id = 1 limit 1",
+        "update t set name = 'z' where id = 1 order by id limit 1",
+        "with t as (select 1 as id) delete from t where id = 1",
+    ],
+)
+def test_what_is_not_understood_is_refused_whole(db, statement):
+    before = rows(db)
+    with pytest.raises(SqlError):
+        db.sql(statement)
+    assert rows(db) == before
+
+
+def test_changes_may_begin_by_with(db):
+    db.sql("create table u (id int) using hudi tblproperties (primaryKey = 'id'); insert into u values (3)")
+    db.sql("with u as (select 1 as id) update t set name = 'z' where id in (select id from u)")
+    db.sql("with u as (select 2 as id) delete from t where id in (select id from u)")
+    db.sql("with u as (select 1 as id) merge into t using u on t.id = u.id when matched then update set price = 0.0")
+    assert rows(db, "select id, name, price from t order by id") == [(1, "z", 0.0), (3, "c", 30.0)]
+
+
 def test_insert_by_names(db):
     db.sql("insert into t (ts, ID) values (5, 50); insert into t partition (dt = 'w') (id, ts) values (51, 5)")
     assert rows(db, "select id, name, ts, dt from t where id >= 50 order by id") == [
