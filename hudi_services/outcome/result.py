@@ -17,6 +17,7 @@ import click
 from hoodie.errors import ConfigError
 from hoodie.model.outcome import ServiceOutcome
 from hudi_services.outcome.failures import Failure
+from hudi_services.outcome.room import take_room
 
 if TYPE_CHECKING:  # it loads Arrow
     from hoodie.storage import Storage
@@ -104,8 +105,9 @@ def reported(path: str | None) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
+        take_room()
         if path is not None:
-            with suppress(OSError):  # what is raised says more
+            with suppress(OSError, MemoryError):  # what is raised says more
                 write_report(Failure.of(error), path)
         raise
 

@@ -8,23 +8,22 @@ from __future__ import annotations
 
 import ctypes
 import os
-import resource
 import signal
 import sys
 
+from hudi_services.outcome.room import limit_memory
 from hudi_services.process.leaving import Leaving
 
 _PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
 def contain(parent: int, memory: int) -> None:
-    """Let this process die with `parent`, and take at most `memory` bytes."""
+    """Let this process die with `parent`, and take at most `memory` bytes, and a little more to tell why it failed."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it has died in between
         os._exit(1)
-    # What is written to, not what is only reserved: threads reserve much more address space than they use.
-    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    limit_memory(memory)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,12 @@ from hudi_services.outcome.failures import Failure, core
 from hudi_services.outcome.result import WANTS_SPARK, Report
 from hudi_services.spark.session import checkout_folders
 
-_FULL = re.compile(r"(?:\w+\.)*(?:Arrow)?MemoryError\b|.*std::bad_alloc")
+# The last exception, or the last line, of a process that had too little memory: Python's, Arrow's, numpy's, C++'s, the
+# kernel's, the loader's of shared libraries, and our own words.
+_NO_MEMORY = re.compile(
+    r"(?:\w+\.)*\w*MemoryError(?:$|:)|.*std::bad_alloc|OSError: \[Errno 12\]|ImportError: .*(?:map segment|allocate memory)"
+    r"|RuntimeError: can't start new thread|OpenBLAS error: Memory allocation|hudi-services: there is not enough memory"
+)
 
 
 class Child:
@@ -86,8 +91,8 @@ class Child:
     def _died(self, code: int) -> Failure:
         """Of a process that left no report."""
         last = core(self._output.last) or self._output.last.rpartition("\n")[2] or None
-        if code >= 0 and last is not None and _FULL.match(last):  # there was no memory left to leave a report
-            return Failure("MemoryError", f"The service's process ended with code {code}", last, None, 1, True)
+        if code >= 0 and last is not None and _NO_MEMORY.match(last):  # it ran out of it again while it told so
+            return Failure(MemoryError.__name__, f"The service's process ended with code {code}", last, None, 1, True)
         if code >= 0:
             return Failure("ProcessError", f"The service's process ended with code {code}", last, None, 1, code != 2)
         if -code in (signal.SIGABRT, signal.SIGKILL):  # C++ code that gets no memory, or the kernel

@@ -154,6 +154,64 @@ def test_memory_is_bounded_and_the_error_says_so(tmp_path: Path, monkeypatch: py
     assert "engine: Spark instead: ingest of table orders does not fit" in capsys.readouterr().out
 
 
+def dies_with(monkeypatch: pytest.MonkeyPatch, folder: Path, *lines: str, code: int = 1) -> None:
+    """The service's process prints these lines and leaves no report."""
+    (folder / "said").write_text("".join(f"{line}\n" for line in lines))
+    program = folder / "python"
+    program.write_text(f"#!/bin/sh\ncat '{folder}/said'\nexit {code}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr("hoodie_airflow.child.sys.executable", str(program))
+
+
+TRACE = ("Traceback (most recent call last):", '  File "cli.py", line 74, in main')
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (*TRACE, "MemoryError"),
+        (*TRACE, "pyarrow.lib.ArrowMemoryError: malloc of size 64 failed"),
+        (*TRACE, "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 8 MiB"),
+        (*TRACE, "RuntimeError: std::bad_alloc"),
+        (*TRACE, "RuntimeError: can't start new thread"),
+        (*TRACE, "OSError: [Errno 12] Cannot allocate memory"),
+        ("terminate called after throwing an instance of 'std::bad_alloc'",),
+        ("hudi-services: there is not enough memory: malloc of size 64 failed. To do: more",),
+    ],
+    ids=lambda lines: lines[-1][:30],
+)
+def test_no_memory_left_to_tell_of_it_is_the_same_error(
+    orders: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: tuple[str, ...]
+) -> None:
+    dies_with(monkeypatch, tmp_path, *lines)
+    local = orders.model_copy(update={"engine": "local"})
+    with pytest.raises(AirflowFailException, match=r"^MemoryError: ingest of table orders does not fit into"):
+        ingest(local)
+    commands = submitted(monkeypatch)
+    result, _ = ingest(orders)
+    assert (result or {})["message"] == "by Spark"
+    assert len(commands) == 1
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (*TRACE, "MemoryError", *TRACE, "KeyError: 'n'"),
+        (*TRACE, "ValueError: no column MemoryError: it is a text"),
+        ("There is a table whose name is MemoryError",),
+    ],
+    ids=lambda lines: lines[-1][:30],
+)
+def test_other_deaths_stay_what_they_are(
+    orders: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: tuple[str, ...]
+) -> None:
+    dies_with(monkeypatch, tmp_path, *lines)
+    commands = submitted(monkeypatch)
+    with pytest.raises(AirflowException, match=r"^ProcessError: The service's process ended with code 1"):
+        ingest(orders)
+    assert commands == []
+
+
 CHILD = """
 import os, subprocess, sys
 sleeping = "import time; print('up', flush=True); time.sleep(600)"
@@ -183,27 +241,6 @@ def _lives(pid: int) -> bool:
         return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except FileNotFoundError:
         return False
-
-
-@pytest.mark.parametrize(
-    ("said", "kind"),
-    [
-        ("MemoryError", "MemoryError"),
-        ("pyarrow.lib.ArrowMemoryError: malloc of size 64 failed", "MemoryError"),
-        ("terminate called after throwing an instance of 'std::bad_alloc'", "MemoryError"),
-        ("ValueError: a MemoryError would be another thing", "ProcessError"),
-    ],
-)
-def test_a_process_without_memory_for_its_report(
-    orders: Table, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: str, kind: str
-) -> None:
-    code = f"import sys; print('Traceback (most recent call last):\\n  File'); print({said!r}); sys.exit(1)"
-    popen = subprocess.Popen
-    monkeypatch.setattr(
-        "hoodie_airflow.child.subprocess.Popen", lambda _command, **how: popen([sys.executable, "-c", code], **how)
-    )
-    with pytest.raises(AirflowException, match=f"^{kind}: "):
-        ingest(orders.model_copy(update={"engine": "local"}))
 
 
 def test_a_killed_service_is_tried_again(orders: Table, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,22 @@
+"""Memory that a process with a limit keeps to tell how it ended: what fails for want of memory can still be told."""
+
+from __future__ import annotations
+
+import resource
+from contextlib import suppress
+
+ROOM = 64 * 1024 * 1024
+"""Bytes: a report, a stack trace with its source lines, and what other threads take in the meantime."""
+
+
+def limit_memory(memory: int) -> None:
+    """Let this process take at most `memory` bytes, and ROOM more once it takes it."""
+    # What is written to, not what is only reserved: threads reserve much more address space than they use.
+    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory + ROOM))
+
+
+def take_room() -> None:
+    """From now on up to the hard limit; nothing changes where none was kept."""
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
