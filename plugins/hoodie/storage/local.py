@@ -22,6 +22,7 @@ from hoodie.storage.content import same_content
 
 _TEMPORARY = ".tmp-"  # no name of the format begins so: readers of every implementation pass it over
 
+_EMPTYINGS = 20  # times that a folder is emptied which others fill meanwhile
 _GUARD_LOOKS, _GUARD_SECONDS = 200, 0.01  # what it is held for takes a few milliseconds
 
 
@@ -170,7 +171,15 @@ class LocalStorage:
         target = self._at(folder)
         if target == self._root:
             raise UnsafePathError(f"Refused to delete all of {self.base_path}", fix="nothing was deleted")
-        shutil.rmtree(target, ignore_errors=False, onerror=_ignore_absent)
+        for left in reversed(range(_EMPTYINGS)):
+            try:
+                shutil.rmtree(target, ignore_errors=False, onerror=_ignore_absent)
+                break
+            except (
+                OSError
+            ) as error:  # another process, such as a task that outlives its write, puts a file there meanwhile
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or not left:
+                    raise
 
 
 def _unfinished(name: str) -> str:

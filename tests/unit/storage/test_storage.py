@@ -396,3 +396,24 @@ def test_nothing_is_moved_out_of_the_table(storage, to):
     with pytest.raises(UnsafePathError):
         storage.move(to, "a/g")
     assert storage.read("a/f") == b"one"
+
+
+def test_a_folder_that_others_fill_while_it_is_deleted(tmp_path, monkeypatch):
+    """As tasks do that outlive the write for which they make markers."""
+    storage = LocalStorage(str(tmp_path))
+    remove, late = os.rmdir, iter(range(3))
+
+    def filled(path, *args, **kwargs):
+        for number in late:
+            (tmp_path / "f" / f"late-{number}").touch()
+            break
+        return remove(path, *args, **kwargs)
+
+    storage.create("f/a", b"1")
+    monkeypatch.setattr(os, "rmdir", filled)
+    storage.delete_folder("f")
+    assert not (tmp_path / "f").exists()
+    late = iter(range(1000))
+    storage.create("f/a", b"1")
+    with pytest.raises(OSError, match="not empty"):
+        storage.delete_folder("f")

@@ -11,6 +11,7 @@ import os
 import re
 import socket
 import threading
+import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,11 +20,11 @@ from typing import Any, TypeVar
 
 from pymetastore.hive_metastore import ttypes as hive
 from thrift.protocol.TProtocol import TProtocolException
-from thrift.Thrift import TException
+from thrift.Thrift import TApplicationException, TException
 from thrift.transport.TTransport import TTransportException
 
 from hoodie.clock import Clock
-from hoodie.config.lock_keys import HEARTBEAT_INTERVAL_MS, HIVE, HIVE_URIS
+from hoodie.config.lock_keys import HEARTBEAT_INTERVAL_MS, HIVE, HIVE_DATABASE, HIVE_TABLE, HIVE_URIS
 from hoodie.display import one_line
 from hoodie.errors import ConfigError, LockHeldError, LockLostError, StorageError
 from hoodie.metastore import Connection, words
@@ -39,6 +40,7 @@ _AGENT = 128  # characters of what the metastore keeps of who asks
 _TIMEOUT = "hive.txn.timeout"
 _UNITS_S = {"": 1.0, "d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _TIME = re.compile(r"([0-9]{1,18}) *(|ms|us|ns|[dhms])(?:(?<=[dh])(?:ay|our)s?|(?<=m)in(?:ute)?s?|(?<=s)ec(?:ond)?s?)?")
+_PAUSES_S = (0.2, 1.0, 3.0)  # after which a metastore that did not answer is asked again
 _UNHEARD = (TTransportException, TProtocolException, OSError)  # the call may have happened
 
 
@@ -50,6 +52,16 @@ class NamedTable:
     database: str
     name: str
     interval_ms: int
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError for names that a metastore has no room for."""
+        for option, name, most in ((HIVE_DATABASE, self.database, 128), (HIVE_TABLE, self.name, 256)):
+            if not 0 < len(name) <= most:
+                raise ConfigError(
+                    f"{option.name} is no name that a metastore can lock",
+                    found=f"{len(name)} characters: {name!r:.60}",
+                    fix=f"give one of 1 to {most} characters",
+                )
 
     def __str__(self) -> str:
         return f"{self.database}.{self.name}"
@@ -131,12 +143,15 @@ class _Metastore:
         self._closed = False
 
     def ask(self, call: Callable[[Any], T]) -> T:
-        """What `call` gives of the client; tried a second time on a connection of its own. For calls that may happen twice.
+        """What `call` gives of the client; tried again on a connection of its own, as a metastore that is restarted is away for
+        some seconds. For calls that may happen twice.
 
         Raises StorageError when nobody answers, and what the metastore has declared for the call.
         """
-        with suppress(*_UNHEARD):
-            return self.ask_once(call)
+        for pause in _PAUSES_S:
+            with suppress(*_UNHEARD):
+                return self.ask_once(call)
+            time.sleep(pause)
         try:
             return self.ask_once(call)
         except _UNHEARD as error:
@@ -185,6 +200,12 @@ class _Metastore:
                 self._connection = None
 
     def unanswered(self, error: Exception) -> StorageError:
+        if isinstance(error, TApplicationException):
+            return StorageError(
+                f"The Hive metastore, which locks table {self._base_path}, fails at {self.table.uris}",
+                found=words(error),
+                fix="look at its log, which says why; nothing was written",
+            )
         return StorageError(
             f"The Hive metastore, which locks table {self._base_path}, does not answer at {self.table.uris}",
             found=words(error),

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from thrift.Thrift import TApplicationException
+from thrift.transport.TTransport import TTransportException
 
+from hoodie.clock import SystemClock
+from hoodie.errors import ConfigError, StorageError
+from hoodie.transaction.locks import hive
 from hoodie.transaction.locks.hive import seconds_of
 
 
@@ -29,3 +34,49 @@ from hoodie.transaction.locks.hive import seconds_of
 )
 def test_times_of_hive(said, seconds):
     assert seconds_of(said) == seconds
+
+
+class Answering:
+    """A metastore that does not answer the first calls, and then does, or says that it has failed."""
+
+    def __init__(self, monkeypatch, silent, failing=False):
+        self.calls, self.pauses, self._silent, self._failing = 0, [], silent, failing
+        monkeypatch.setattr(hive.Connection, "open", lambda *_: hive.Connection(self, self, "there"))
+        monkeypatch.setattr(hive.time, "sleep", self.pauses.append)
+
+    def close(self):
+        pass
+
+    def show_locks(self, _request):
+        self.calls += 1
+        if self.calls <= self._silent:
+            raise TTransportException(message="gone")
+        if self._failing:
+            raise TApplicationException(message="Internal error processing show_locks")
+        return hive.hive.ShowLocksResponse(locks=[])
+
+
+LOCK = hive.HiveLock(hive.NamedTable("thrift://there:1", "db", "t", 60_000), "/lake/t")
+
+
+def test_a_metastore_that_is_restarted_is_asked_again(monkeypatch):
+    metastore = Answering(monkeypatch, silent=3)
+    assert LOCK.found(SystemClock()) is None
+    assert metastore.calls == 4
+    assert sum(metastore.pauses) > 3, "seconds"
+    metastore = Answering(monkeypatch, silent=4)
+    with pytest.raises(StorageError, match="does not answer"):
+        LOCK.found(SystemClock())
+
+
+def test_a_metastore_that_fails_has_answered(monkeypatch):
+    metastore = Answering(monkeypatch, silent=0, failing=True)
+    with pytest.raises(StorageError, match=r"fails at thrift://there:1.*Internal error"):
+        LOCK.found(SystemClock())
+    assert metastore.calls == 1
+
+
+@pytest.mark.parametrize(("database", "name"), [("d" * 129, "t"), ("d", "t" * 257), ("", "t"), ("d", "")])
+def test_names_that_a_metastore_has_no_room_for(database, name):
+    with pytest.raises(ConfigError, match=r"hoodie\.write\.lock\.hivemetastore"):
+        hive.NamedTable("thrift://there:1", database, name, 60_000)
