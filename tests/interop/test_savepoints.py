@@ -226,6 +226,31 @@ def test_a_write_after_the_plan_of_a_compaction_is_rolled_back_before_it(tmp_pat
     same(hudi, ours, expected)
 
 
+@pytest.mark.parametrize("op", ["scheduleAndExecute", "schedule"])
+@pytest.mark.parametrize("table_type", TYPES)
+def test_a_restore_goes_back_over_a_clustering_of_hudis(tmp_path, hudi12, table_type, op):
+    """One that it ran, with writes on top, and one that it has only planned."""
+    table = made_by_hudi(hudi12, tmp_path / "t", "9", table_type)
+    table.write(batch(3, "a", "b"), "upsert")
+    expected, saved = rows(table.read()), table.savepoint().instant
+    table.write(batch(4, "a", "d"), "upsert")
+    given = {**options("9", table_type), "hoodie.clustering.plan.strategy.small.file.limit": "10000000"}
+    told = ",".join(f"{key}={value}" for key, value in given.items())
+    found = hudi12.sql(f"call run_clustering(path => '{table.base_path}', op => '{op}', options => '{told}')")
+    assert [row["state"] for row in found] == ["COMPLETED" if op == "scheduleAndExecute" else "REQUESTED"]
+    if op == "scheduleAndExecute":
+        before = rows(table.read())
+        assert rows(hudi12.read(table.base_path)) == before
+        table.write(batch(5, "a", "e"), "upsert")
+    table.run(Restore(saved))
+    same(hudi12, table, expected)
+    assert not [instant for instant in table.timeline if instant.action.completed_as is Action.REPLACE_COMMIT]
+    hudi12.write(table.base_path, batch(6, "b", "g"), options("9", table_type))
+    table.write(batch(7, "g"), "upsert")
+    same(hudi12, table, rows(table.read()))
+    assert {row[0] for row in rows(table.read())} == {row[0] for row in expected} | {"g0", "g1"}
+
+
 def test_a_restore_goes_back_over_an_upgrade_of_the_table(tmp_path, hudi12):
     """Its logs are named as in version 6 then. Hudi's own upgrades the table, and does not know the logs of such names: what they
     hold shows again, to Hudi, with its next write. Ours takes them back."""
