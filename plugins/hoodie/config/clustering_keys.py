@@ -20,6 +20,8 @@ from hoodie.config.write_keys import (
 
 _MIB = 1024 * 1024
 NONE, RECENT_DAYS, SELECTED_PARTITIONS, DAY_ROLLING = "NONE", "RECENT_DAYS", "SELECTED_PARTITIONS", "DAY_ROLLING"
+LINEAR, Z_ORDER, HILBERT = "LINEAR", "Z-ORDER", "HILBERT"
+DIRECT, SAMPLE = "DIRECT", "SAMPLE"
 
 MAX_COMMITS = ConfigKey[int](
     "hoodie.clustering.async.max.commits", integer(1), 4, "commits since the last clustering until one is due"
@@ -56,6 +58,22 @@ SORT_COLUMNS = ConfigKey[tuple[str, ...]](
     columns,
     None,
     "columns by which rows are sorted, between commas; none: they keep their order",
+)
+LAYOUT = ConfigKey[str](
+    "hoodie.layout.optimize.strategy",
+    choice(LINEAR, Z_ORDER, HILBERT),
+    LINEAR,
+    "how rows are sorted by these columns: by the first one first, or along a space-filling curve, so that a filter on any of "
+    "them passes over row groups",
+)
+CURVE_METHOD = ConfigKey[str](
+    "hoodie.layout.optimize.curve.build.method",
+    choice(DIRECT, SAMPLE),
+    DIRECT,
+    "what the curve goes by: the bits of values, or their ranks among sampled values, for columns of different ranges",
+)
+CURVE_SAMPLE = ConfigKey[int](
+    "hoodie.layout.optimize.build.curve.sample.size", integer(1), 200_000, "rows that each task samples for the curve"
 )
 PARTITION_FILTER = ConfigKey[str](
     "hoodie.clustering.plan.partition.filter.mode",
@@ -102,6 +120,9 @@ CLUSTERING_KEYS: tuple[ConfigKey[Any], ...] = (
     MAX_GROUPS,
     SINGLE_GROUPS,
     SORT_COLUMNS,
+    LAYOUT,
+    CURVE_METHOD,
+    CURVE_SAMPLE,
     PARTITION_FILTER,
     PARTITION_SELECTED,
     PARTITION_REGEX,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from hoodie.config.clustering_keys import CLUSTERING_KEYS
+from hoodie.config.clustering_keys import CLUSTERING_KEYS, CURVE_SAMPLE
 from hoodie.config.key import Options, resolve
 from hoodie.config.write_keys import ROW_GROUP_SIZE
 from hoodie.display import Shown, Shows, counted
@@ -23,6 +23,7 @@ from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.names import BaseFileName
 from hoodie.model.time import Time
 from hoodie.schema import arrow_to_avro
+from hoodie.services.clustering.buckets import refuse_buckets
 from hoodie.services.clustering.order import SortOrder
 from hoodie.services.clustering.task import ClusterSlices, Together
 from hoodie.timeline import Instant
@@ -81,16 +82,17 @@ def execute_clustering(access: TableAccess, time: Time, given: Mapping[str, obje
                 f"The pending {instant.action} {time} of table {access.storage.base_path} is no clustering",
                 fix="name one that `hudi-services show timeline` shows",
             )
+        refuse_buckets(tx.state)
         work, passed_over = _current(tx.state, plan)
         if plan.inputs and not work:
             raise _outdated(tx.state, instant)
         # The file is found by the instant's time, and so are the names of its columns.
         schema = table_schema(tx.state, time if tx.state.schemas else None)
         assert schema is not None, "a table with file groups has commits"
-        order = SortOrder.planned(plan.params, schema, tx.state.properties)
+        order = SortOrder.planned(plan.params, options, schema, tx.state.properties)
         tx.resume(instant, partial(_leftovers, instant=instant, partitions=plan.partitions))
         task = ClusterSlices.of(tx.state, schema, tx.writing(instant, access.engine), options)
-        stats = _clustered(replace(task, order=order), work, access.engine, options)
+        stats = _clustered(replace(task, order=order, sampled_rows=options[CURVE_SAMPLE]), work, access.engine, options)
         extra = {SCHEMA_KEY: arrow_to_avro(schema, tx.state.properties.name)}
         metadata = CommitMetadata("CLUSTER", tuple(stats), extra, _by_partition(work))
         change = Change(instant, metadata, touched=frozenset(metadata.replaced_groups))

@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.config import clustering_keys as keys
-from hoodie.config.key import Options
+from hoodie.config.key import ConfigKey, Options
 from hoodie.config.table import TableProperties
 from hoodie.errors import ConfigError
 from hoodie.schema import with_meta_columns
+from hoodie.services.clustering.curves import hilbert, ordered_bits, ranks, z_order
+
+_CHUNK_ROWS = 1 << 16  # rows whose places on a curve are made at once: each bit of a value takes a byte then
+_DIRECT_BITS, _SAMPLE_BITS = 64, 16
+_TOLD: tuple[ConfigKey[str], ...] = (keys.LAYOUT, keys.CURVE_METHOD)
 
 
 @dataclass(frozen=True)
 class SortOrder:
-    """Rows sorted by `columns`, each from its least value to its greatest, nulls first, as Spark sorts. Without columns there is
-    none, and it is false."""
+    """Rows in order of `columns`. Without columns there is none, and it is false.
+
+    LINEAR: by the first column, then the next one; from the least value to the greatest, nulls first, as Spark sorts. Else by
+    their places on a space-filling curve through all columns (`layout`): of the values' own bits (`method` DIRECT), or of their
+    ranks among sampled values (SAMPLE), which fits columns of different ranges, and texts that begin alike.
+    """
 
     columns: tuple[str, ...] = ()
+    layout: str = keys.LINEAR
+    method: str = keys.DIRECT
+    bounds: tuple[pa.Array, ...] = ()  # SAMPLE: of each column values in order
 
     def __bool__(self) -> bool:
         return bool(self.columns)
@@ -29,18 +42,28 @@ class SortOrder:
     @classmethod
     def of(cls, options: Options, schema: pa.Schema, properties: TableProperties) -> Self:
         """From checked options, for a table with these data columns. Raises ConfigError for a column that it has not, or whose
-        values have no order."""
-        return cls._checked(options.get(keys.SORT_COLUMNS) or (), schema, properties)
+        values have no order, and for a curve without columns."""
+        columns, layout = options.get(keys.SORT_COLUMNS) or (), options[keys.LAYOUT]
+        if not columns and layout != keys.LINEAR:
+            raise ConfigError(
+                f"{keys.LAYOUT.name}={layout.lower()} has no effect without {keys.SORT_COLUMNS.name}",
+                fix=f"name the columns by which queries filter in {keys.SORT_COLUMNS.name}",
+            )
+        return cls(columns, layout, options[keys.CURVE_METHOD])._checked(schema, properties)
 
     @classmethod
-    def planned(cls, params: Mapping[str, str], schema: pa.Schema, properties: TableProperties) -> Self:
-        """What a plan says, whoever made it. Raises ConfigError, too."""
-        return cls._checked(keys.SORT_COLUMNS.parse(params.get(keys.SORT_COLUMNS.name, "")), schema, properties)
+    def planned(
+        cls, params: Mapping[str, str], options: Options, schema: pa.Schema, properties: TableProperties
+    ) -> Self:
+        """What a plan says, whoever made it; what Hudi's plans leave to the options of their execution, of these. Raises
+        ConfigError, too."""
+        layout, method = (key.parse(params[key.name]) if key.name in params else options[key] for key in _TOLD)
+        columns = keys.SORT_COLUMNS.parse(params.get(keys.SORT_COLUMNS.name, ""))
+        return cls(columns, layout, method)._checked(schema, properties)
 
-    @classmethod
-    def _checked(cls, columns: tuple[str, ...], schema: pa.Schema, properties: TableProperties) -> Self:
+    def _checked(self, schema: pa.Schema, properties: TableProperties) -> Self:
         known = schema if properties.virtual_keys else with_meta_columns(schema)
-        for name in columns:
+        for name in self.columns:
             if name not in known.names or pa.types.is_nested(known.field(name).type):
                 has = "no such column" if name not in known.names else f"it is of type {known.field(name).type}"
                 raise ConfigError(
@@ -48,16 +71,42 @@ class SortOrder:
                     found=has,
                     fix=f"name columns of plain values in {keys.SORT_COLUMNS.name}: {', '.join(schema.names)}",
                 )
-        return cls(columns)
+        return self
 
     @property
     def params(self) -> Mapping[str, str]:
         """As a plan says it."""
-        return {keys.SORT_COLUMNS.name: ",".join(self.columns)} if self.columns else {}
+        if not self:
+            return {}
+        told = {keys.SORT_COLUMNS.name: ",".join(self.columns), keys.LAYOUT.name: self.layout.lower()}
+        return told if self.layout == keys.LINEAR else {**told, keys.CURVE_METHOD.name: self.method.lower()}
+
+    @property
+    def wants_sample(self) -> bool:
+        """Whether it has to know some of the values before it can compare rows."""
+        return bool(self) and self.layout != keys.LINEAR and self.method == keys.SAMPLE
+
+    def sampled(self, rows: pa.Table) -> Self:
+        """The order that goes by these values. Where there are none, by the bits of values."""
+        if not rows.num_rows:
+            return replace(self, method=keys.DIRECT)
+        return replace(self, bounds=tuple(_quantiles(rows[name]) for name in self.columns))
 
     def keys(self, rows: pa.Table) -> pa.Table:
         """The columns by which these rows are compared."""
-        return rows.select(list(self.columns))
+        if self.layout == keys.LINEAR:
+            return rows.select(list(self.columns))
+        starts = range(0, max(1, rows.num_rows), _CHUNK_ROWS)
+        places = np.concatenate([self._places(rows.slice(start, _CHUNK_ROWS)) for start in starts])
+        return pa.table({str(word): places[:, word] for word in range(places.shape[1])})
+
+    def _places(self, rows: pa.Table) -> np.ndarray:
+        if self.method == keys.SAMPLE:
+            told = [ranks(rows[name], bounds) for name, bounds in zip(self.columns, self.bounds, strict=True)]
+        else:
+            told = [ordered_bits(rows[name]) for name in self.columns]
+        curve = z_order if self.layout == keys.Z_ORDER else hilbert
+        return curve(np.stack(told, axis=1), _SAMPLE_BITS if self.method == keys.SAMPLE else _DIRECT_BITS)
 
     @staticmethod
     def indices(keys: pa.Table) -> pa.Array:
@@ -75,3 +124,11 @@ class SortOrder:
 
 UNSORTED = SortOrder()
 """Rows keep their order."""
+
+
+def _quantiles(values: pa.ChunkedArray) -> pa.Array:
+    """Values in order, each once, evenly chosen where they are more than ranks can tell apart."""
+    found = pc.unique(values).drop_null()
+    ordered = found.take(pc.sort_indices(found))
+    step = -(-len(ordered) // ((1 << _SAMPLE_BITS) - 1)) or 1
+    return ordered.take(pa.array(np.arange(0, len(ordered), step)))

@@ -12,6 +12,7 @@ from hoodie.display import counted
 from hoodie.model.clustering import ClusteringGroup, ClusteringPlan, ClusteringSlice
 from hoodie.model.files import FileSlice
 from hoodie.services.blockers import Hold, blockers_of
+from hoodie.services.clustering.buckets import refuse_buckets
 from hoodie.services.clustering.order import SortOrder
 from hoodie.services.clustering.partitions import chosen_partitions
 from hoodie.services.decision import Decision, Item, Items
@@ -35,13 +36,14 @@ def decide_clustering(
     """Plan a clustering with the options of `hoodie.config.clustering_keys`; `force` does not ask whether it is due.
 
     File groups that another plan has taken are left out, and in version 6 those with logs that a living writer has marked: they
-    may be taken back. Lists partitions, changes nothing. Raises ConfigError, also for columns that rows cannot be sorted by, and
-    MissingFileError (see `TableView.check`).
+    may be taken back. Lists partitions, changes nothing. Raises ConfigError, also for columns that rows cannot be sorted by,
+    UnsupportedTableError for a table of buckets, MissingFileError (see `TableView.check`).
     """
     options = resolve(given, keys.CLUSTERING_KEYS)
     schema = table_schema(state)
     if schema is None:
         return _decision(None, "the table was never written", 0, 0)
+    refuse_buckets(state)
     order = SortOrder.of(options, schema, state.properties)
     since = commits_since_clustering(state)
     wanted = options[keys.MAX_COMMITS]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
 from hoodie.errors import NotCommittedError
@@ -14,9 +14,11 @@ from hoodie.formats.key_index import KeyIndexBuilder
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import FILE_NAME, RECORD_KEY
+from hoodie.schema import conform
 from hoodie.services.clustering.order import UNSORTED, SortOrder
 from hoodie.services.clustering.sorting import sorted_rows
 from hoodie.services.rewrite.slice_task import SliceTask
+from hoodie.write.placement import new_file_id
 from hoodie.write.worker.assignment import FileTask
 from hoodie.write.worker.base_file import BaseFileHandle
 
@@ -48,12 +50,14 @@ class ClusterSlices(SliceTask):
     not_merged = (FILE_NAME,)
 
     order: SortOrder = UNSORTED
+    sampled_rows: int = 0  # rows that are sampled for an order that has to know some
 
     def __call__(self, task: Together) -> list[WriteStat]:
         counts = [0] * len(task.slices)
         rows = self._rows(task, counts)
         if self.order:
-            rows = sorted_rows(rows, self.order, self.merger.memory)
+            order = self.order.sampled(self._sample(task)) if self.order.wants_sample else self.order
+            rows = sorted_rows(rows, order, self.merger.memory)
         stats = list(self._files(task, rows))
         written = sum(stat.num_writes for stat in stats)
         if written != sum(counts):
@@ -76,7 +80,8 @@ class ClusterSlices(SliceTask):
                 for merged in self.merger.batches(file_slice, reader):
                     expected += merged.added - merged.deleted
                     counts[place] += merged.rows.num_rows
-                    yield merged.rows.cast(self.merger.logs.schema) if self.order else merged.rows
+                    if merged.rows.num_rows:
+                        yield merged.rows.cast(self.merger.logs.schema) if self.order else merged.rows
             if counts[place] != expected:
                 raise NotCommittedError(
                     f"The rows of file group {file_slice.file_id} of partition {file_slice.partition!r} do not add up",
@@ -105,6 +110,20 @@ class ClusterSlices(SliceTask):
             if file is not None:
                 yield file.finish()
 
+    def _sample(self, task: Together) -> pa.Table:
+        """Rows of base files, evenly chosen, with the columns by which rows are ordered."""
+        logs, found = self.merger.logs, []
+        wanted = pa.schema([logs.schema.field(name) for name in self.order.columns])
+        bases = [each.base_file for each in task.slices if each.base_file is not None]
+        share = max(1, self.sampled_rows // max(1, len(bases)))
+        for base in bases:
+            with self.merger.open(base) as reader:
+                step = max(1, reader.rows // share)
+                for batch in logs.keys.rows(wanted.names, reader.batches):
+                    rows = conform(batch, wanted)
+                    found.append(rows.take(pa.array(np.arange(0, rows.num_rows, step))))
+        return pa.concat_tables(found) if found else wanted.empty_table()
+
     def _quota(self, task: Together) -> int | None:
         """Rows of a file, by the base files; None: as many as there are."""
         if task.outputs == 1:
@@ -121,7 +140,7 @@ class _NewFile:
     """A file group that is made."""
 
     def __init__(self, cluster: ClusterSlices, task: Together) -> None:
-        target = FileTask(task.slices[0].partition, f"{uuid.uuid4()}-0", None)
+        target = FileTask(task.slices[0].partition, new_file_id(), None)
         self._handle = BaseFileHandle(cluster.writing, cluster.file, target, task.number)
         self._index = KeyIndexBuilder(cluster.file.options)
         self._open = ExitStack()

@@ -10,7 +10,13 @@ import pytest
 
 from hoodie import CLEAN, CLUSTERING, COMPACTION, GiveUpClustering, HoodieTable, Rollback
 from hoodie.engine import LocalEngine
-from hoodie.errors import ConfigError, LockHeldError, PendingInstantError, WriteConflictError
+from hoodie.errors import (
+    ConfigError,
+    LockHeldError,
+    PendingInstantError,
+    UnsupportedTableError,
+    WriteConflictError,
+)
 from hoodie.model.time import Time
 from hoodie.services.clustering import execute
 from hoodie.timeline import Action
@@ -343,3 +349,42 @@ def test_a_table_of_one_task(table):
     alone.schedule(CLUSTERING, force=True)
     alone.run(CLUSTERING, SMALL_BLOOM)
     assert content(table) == CONTENT
+
+
+@pytest.mark.parametrize("layout", ["z-order", "hilbert"])
+@pytest.mark.parametrize("method", ["direct", "sample"])
+def test_rows_on_a_curve_are_near_each_other_in_both_columns(table, layout, method):
+    side = 48
+    rows = [(f"k{number:05}", "p", number // side, number % side) for number in range(side * side)]
+    table.write(batch(rows[::2]), "insert", NO_SMALL_FILES)
+    table.write(batch(rows[1::2]), "insert", NO_SMALL_FILES)
+    before = meta(table)
+    curve = {"hoodie.layout.optimize.strategy": layout, "hoodie.layout.optimize.curve.build.method": method}
+    table.schedule(CLUSTERING, {PLAN + "sort.columns": "ts,value", **curve}, force=True)
+    table.run(CLUSTERING, {"hoodie.memory.merge.max.size": 100_000, **SMALL_BLOOM})
+    assert meta(table) == before
+    (made,) = groups(table)
+    stored = pa.parquet.read_table(f"{table.base_path}/{made.base_file.path}", columns=["ts", "value"]).to_pandas()[5:]
+    spans = [
+        stored[start : start + side].agg(lambda column: column.max() - column.min())
+        for start in range(0, len(stored), side)
+    ]
+    assert sum(max(span) for span in spans) / len(spans) < side / 2, (
+        "a row group of 48 rows is a patch, not a line of the grid"
+    )
+
+
+def test_a_curve_needs_columns(table):
+    with pytest.raises(ConfigError, match=r"sort\.columns"):
+        planned(table, **{"hoodie.layout.optimize.strategy": "hilbert"})
+
+
+def test_a_table_of_buckets_is_refused(table):
+    made = HoodieTable.create(
+        f"{table.base_path}-buckets",
+        {"hoodie.table.name": "t", "hoodie.table.recordkey.fields": "id", "hoodie.table.partition.fields": "part"},
+    )
+    buckets = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": 2, **SMALL_BLOOM}
+    made.write(batch([(key, "p", 1, 1) for key in "abcdef"]), "upsert", buckets)
+    with pytest.raises(UnsupportedTableError, match="buckets"):
+        made.schedule(CLUSTERING, force=True)
