@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from tests.interop.test_cow import hudi_options
@@ -107,3 +109,22 @@ def test_buckets_of_keys_of_several_columns(tmp_path, hudi12):
         hudi12.write(table.base_path, rows(2), hudis(table, "upsert", **options))
         table.write(rows(3), "upsert", {**SMALL_BLOOM, **options})
         assert set(seen(table.read()).values()) == {("p", 3, 3)}
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("index", ["BLOOM", "GLOBAL_BLOOM"])
+def test_bloom_in_turns(tmp_path, hudi12, kind, index):
+    """Each finds by the footers of the other: keys in and between their ranges, and keys that move."""
+    options = {"hoodie.index.type": index, "hoodie.parquet.small.file.limit": "0"}
+    table = create(tmp_path / "t", **{"hoodie.table.type": kind})
+    place = "pqr" if index == "GLOBAL_BLOOM" else "p"
+    signs = ["k{:03}", "ключ-{}", "😀{}", "ﬀ{}"]
+    for step in range(6):
+        some = random.Random(step).sample(range(60), 20)
+        rows = [(signs[i % 4].format(i), place[(i + step) % len(place)], step, step) for i in some]
+        operation = "delete" if step == 3 else "upsert"
+        if step % 2:
+            hudi12.write(table.base_path, batch(rows), hudis(table, operation, **options))
+        else:
+            table.write(batch(rows), operation, {**SMALL_BLOOM, **options})
+        assert seen(table.read()) == seen(hudi12.read(table.base_path)), step

@@ -12,8 +12,9 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
-def test_keys_move(spark, tmp_path, kind):
-    options = {**SMALL_BLOOM, "hoodie.index.type": "GLOBAL_SIMPLE"}
+@pytest.mark.parametrize("index", ["GLOBAL_SIMPLE", "GLOBAL_BLOOM"])
+def test_keys_move(spark, tmp_path, kind, index):
+    options = {**SMALL_BLOOM, "hoodie.index.type": index}
     for name, engine in (("threads", LocalEngine(2)), ("spark", hoodie.spark.SparkEngine(spark))):
         table = create(tmp_path / name, engine=engine, **{"hoodie.table.type": kind})
         table.write(batch([(f"k{i}", "pq"[i % 2], 10, 1) for i in range(50)]), "upsert", options)

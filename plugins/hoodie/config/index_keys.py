@@ -6,8 +6,11 @@ from typing import Any
 
 from hoodie.config.key import ConfigKey, boolean, columns
 
-SIMPLE, GLOBAL_SIMPLE, BUCKET = "SIMPLE", "GLOBAL_SIMPLE", "BUCKET"
-INDEX_TYPES = (SIMPLE, GLOBAL_SIMPLE, BUCKET)
+SIMPLE, BLOOM, BUCKET = "SIMPLE", "BLOOM", "BUCKET"
+GLOBAL_SIMPLE, GLOBAL_BLOOM = "GLOBAL_SIMPLE", "GLOBAL_BLOOM"
+INDEX_TYPES = (SIMPLE, BLOOM, BUCKET, GLOBAL_SIMPLE, GLOBAL_BLOOM)
+GLOBAL_TYPES = (GLOBAL_SIMPLE, GLOBAL_BLOOM)
+BLOOM_TYPES = (BLOOM, GLOBAL_BLOOM)
 MOST_BUCKETS = 10_000  # more make file ids that cannot be told from others
 _NO_METADATA = "it lives in Hudi's metadata table, which is not kept here"
 _NOT_HERE = {
@@ -47,6 +50,18 @@ SIMPLE_MOVES = ConfigKey[bool](
     True,
     "GLOBAL_SIMPLE: a row of another partition than that of its key moves the key there; false: it stays in the old one",
 )
+BLOOM_MOVES = ConfigKey[bool](
+    "hoodie.bloom.index.update.partition.path",
+    boolean,
+    True,
+    "GLOBAL_BLOOM: a row of another partition than that of its key moves the key there; false: it stays in the old one",
+)
+PRUNE_BY_RANGES = ConfigKey[bool](
+    "hoodie.bloom.index.prune.by.ranges",
+    boolean,
+    True,
+    "BLOOM: files whose range of keys rules a row out are not asked for their bloom filters; false, for random keys: each is",
+)
 BUCKETS = ConfigKey[int](
     "hoodie.bucket.index.num.buckets",
     bucket_count,
@@ -60,4 +75,11 @@ BUCKET_FIELDS = ConfigKey[tuple[str, ...]](
     "BUCKET: key columns whose values tell the bucket of a row; all of them when not given",
 )
 
-INDEX_KEYS: tuple[ConfigKey[Any], ...] = (INDEX_TYPE, SIMPLE_MOVES, BUCKETS, BUCKET_FIELDS)
+INDEX_KEYS: tuple[ConfigKey[Any], ...] = (
+    INDEX_TYPE,
+    SIMPLE_MOVES,
+    BLOOM_MOVES,
+    PRUNE_BY_RANGES,
+    BUCKETS,
+    BUCKET_FIELDS,
+)

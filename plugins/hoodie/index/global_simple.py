@@ -25,10 +25,12 @@ class GlobalSimpleIndex:
 
     rows: StoredRows
     across: Across
+    sought: frozenset[int] | None = None  # places of the slices that are read, and those with logs; None: all
 
     def stored_keys(self, state: TableState, slices: Sequence[FileSlice], parallelism: int) -> list[LiveKeys]:
         """The keys of all slices; the group number is the slice's place in `slices`."""
-        return [LiveKeys(self.rows, some) for some in shares(slices, parallelism)]
+        read = [n for n, each in enumerate(slices) if self.sought is None or n in self.sought or each.log_files]
+        return [LiveKeys(self.rows, some) for some in shares(slices, parallelism, read)]
 
     def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:
         return self.across.tag(incoming, stored, partition_of_group)

@@ -7,7 +7,7 @@ Both sides are spread over buckets by a hash of the key and joined there, so no 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -95,10 +95,13 @@ class SimpleIndex:
 
     keys: StoredKeys
     positions: bool  # rows of base files are told by their place, too
+    sought: frozenset[int] | None = None  # places of the slices whose base files are read; None: all
 
     def stored_keys(self, state: TableState, slices: Sequence[FileSlice], parallelism: int) -> list[KeySplit]:
         """The keys of all slices; the group number is the slice's place in `slices`."""
-        dealt = shares(slices, parallelism)
+        if self.sought is not None:  # logs have no footers: writers with another index may have inserted keys there
+            slices = [each if n in self.sought else replace(each, base_file=None) for n, each in enumerate(slices)]
+        dealt = shares(slices, parallelism, [n for n, each in enumerate(slices) if each.base_file or each.log_files])
         return [KeySplit(state.storage, state.timeline, self.keys, some, self.positions) for some in dealt]
 
     def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:

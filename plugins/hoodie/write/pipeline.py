@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hoodie.config.index_keys import PRUNE_BY_RANGES
 from hoodie.config.memory_keys import MergeMemory
 from hoodie.config.operations import Replaces
 from hoodie.config.write_keys import EMPTY_OVERWRITE
 from hoodie.engine.base import Engine, Exchanged
 from hoodie.index.base import Index
+from hoodie.index.bloom import FooterLook, Look
 from hoodie.index.bucket import BucketIndex
 from hoodie.index.bucket_layout import check_buckets
 from hoodie.index.buckets import bucket_of
@@ -20,9 +22,11 @@ from hoodie.index.known import UnknownOnly
 from hoodie.index.live_keys import StoredRows
 from hoodie.index.new_keys import NewKeys
 from hoodie.index.none import NoIndex
+from hoodie.index.shares import shares
 from hoodie.index.simple import SimpleIndex
 from hoodie.index.sketch import KeySketch, sketch_power
 from hoodie.index.tagging_globally import Across
+from hoodie.index.wanted import WantedKeys
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice, GroupId
 from hoodie.schema import top_level
@@ -90,7 +94,8 @@ class Pipeline:
         if not self.plan.operation.writes:
             return Written([], touched=replaced.file_groups, replaced=replaced)
         slices = self._slices(partitions)
-        index = self._index(partitions, slices)
+        sought = self._sought(slices, touched)
+        index = self._index(partitions, slices, sought)
         sketch = KeySketch.union((part.keys for part in touched), power)
         keyed = self._with_stored(
             rows, keyed, index.stored_keys(self.state, slices, self.engine.parallelism), sketch, buckets
@@ -128,7 +133,16 @@ class Pipeline:
         refuse_waiting(self.state, operation, replaced)
         return replaced
 
-    def _index(self, partitions: Sequence[str], slices: Sequence[FileSlice]) -> Index:
+    def _sought(self, slices: Sequence[FileSlice], touched: Sequence[Touched]) -> frozenset[int] | None:
+        """Places of the slices whose base files may hold a key of the rows, by their footers; None: nobody has looked."""
+        plan = self.plan
+        if not plan.looks_at_footers:
+            return None
+        keys = WantedKeys.union([part.wanted for part in touched]).sieve(anywhere=plan.global_keys)
+        look = FooterLook(self.state.storage, keys, plan.options[PRUNE_BY_RANGES])
+        return Look.union(self.engine.map(look, shares(slices, self.engine.parallelism))).sought
+
+    def _index(self, partitions: Sequence[str], slices: Sequence[FileSlice], sought: frozenset[int] | None) -> Index:
         """That of rows of these partitions. Raises what `check_buckets` raises."""
         plan = self.plan
         if plan.buckets is not None:
@@ -137,20 +151,18 @@ class Pipeline:
             return BucketIndex(plan.buckets, tuple(partitions), homes)
         if not plan.looks_up:
             return NoIndex()
-        index = self._global_index if plan.global_keys else self._simple_index
+        index = self._global_index(sought) if plan.global_keys else self._simple_index(sought)
         return index if plan.operation.finds_keys else UnknownOnly(index, plan.known_keys == "FAIL", plan.global_keys)
 
-    @property
-    def _simple_index(self) -> Index:
-        return SimpleIndex(self.context.stored_keys, self.context.record_positions)
+    def _simple_index(self, sought: frozenset[int] | None) -> Index:
+        return SimpleIndex(self.context.stored_keys, self.context.record_positions, sought)
 
-    @property
-    def _global_index(self) -> Index:
+    def _global_index(self, sought: frozenset[int] | None) -> Index:
         plan, context = self.plan, self.context
         across = Across(plan.moves_keys, context.rules.base_ordering, context.paths.fields)
         memory = MergeMemory.of(plan.options)
         rows = StoredRows.of(self.state, plan.properties, plan.schema, across.columns, context.columns, memory)
-        return GlobalSimpleIndex(rows, across)
+        return GlobalSimpleIndex(rows, across, sought)
 
     def _advise(self, size: int, tasks: int) -> None:
         """Say what the options ask too much of before the tasks run out of memory, not after."""
@@ -165,11 +177,11 @@ class Pipeline:
     def _survey(self, rows: Any, buckets: int, power: int) -> tuple[Sequence[Touched], Exchanged | None]:
         """What the rows touch: from a first reading of only their keys, or, where that would cost more than to hold the rows,
         from the keyed rows, which are given too."""
-        narrow = self._narrowed(rows)
+        narrow, survey = self._narrowed(rows), Survey(power, self.plan.looks_at_footers)
         if narrow is not None:
-            return self.engine.map_input(SurveyInput(Survey(power), self.context), narrow), None
+            return self.engine.map_input(SurveyInput(survey, self.context), narrow), None
         keyed = self.engine.exchange_inputs([(KeyRows(self.context, buckets), rows)], buckets)
-        return keyed.map(Survey(power)), keyed
+        return keyed.map(survey), keyed
 
     def _narrowed(self, rows: Any) -> list[Any] | None:
         """The input with only the columns of keys and partitions; None where it cannot be read twice."""

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from hoodie.config import write_keys as keys
-from hoodie.config.index_keys import BUCKET, BUCKET_FIELDS, BUCKETS, GLOBAL_SIMPLE, INDEX_TYPE, SIMPLE_MOVES
+from hoodie.config.index_keys import (
+    BLOOM_MOVES,
+    BLOOM_TYPES,
+    BUCKET,
+    BUCKET_FIELDS,
+    BUCKETS,
+    GLOBAL_BLOOM,
+    GLOBAL_TYPES,
+    INDEX_TYPE,
+    SIMPLE_MOVES,
+)
 from hoodie.config.key import Options, resolve
 from hoodie.config.memory_keys import SPILL_FOLDER
 from hoodie.config.operations import Operation, operation_named
@@ -70,7 +80,12 @@ class WritePlan:
     @property
     def global_keys(self) -> bool:
         """Whether a key stands once in the table; else once in each partition."""
-        return self.options[INDEX_TYPE] == GLOBAL_SIMPLE
+        return self.options[INDEX_TYPE] in GLOBAL_TYPES
+
+    @property
+    def looks_at_footers(self) -> bool:
+        """Whether base files whose footers rule out all keys are left out."""
+        return self.looks_up and self.options[INDEX_TYPE] in BLOOM_TYPES
 
     @property
     def buckets(self) -> Buckets | None:
@@ -88,7 +103,7 @@ class WritePlan:
     @property
     def moves_keys(self) -> bool:
         """Whether a row of another partition than that of its key takes the key there."""
-        return self.options[SIMPLE_MOVES]
+        return self.options[BLOOM_MOVES if self.options[INDEX_TYPE] == GLOBAL_BLOOM else SIMPLE_MOVES]
 
     @property
     def sizing(self) -> SizingOptions:
@@ -187,9 +202,15 @@ def plan_write(
 
 def _check_index(plan: WritePlan, paths: PartitionPaths) -> None:
     """Raises ConfigError for a global index where it could not keep what it promises."""
+    chosen = f"{INDEX_TYPE.name}={plan.options[INDEX_TYPE]}"
+    if plan.looks_at_footers and plan.properties.virtual_keys:
+        raise ConfigError(
+            f"Option {chosen} is not for table {plan.properties.name!r}, which has virtual keys",
+            found="hoodie.populate.meta.fields=false: its files have no bloom filters",
+            fix=f"use {INDEX_TYPE.name}=SIMPLE, GLOBAL_SIMPLE or BUCKET",
+        )
     if not plan.global_keys or not plan.operation.finds_keys:
         return
-    chosen = f"{INDEX_TYPE.name}={plan.options[INDEX_TYPE]}"
     if plan.rules.partial is not None:
         raise ConfigError(
             f"Option {chosen} is not for table {plan.properties.name!r}, whose rows fill each other",
@@ -197,12 +218,13 @@ def _check_index(plan: WritePlan, paths: PartitionPaths) -> None:
             fix=f"use {INDEX_TYPE.name}=SIMPLE",
         )
     whole = paths.fields == tuple(top_level(paths.fields)) and not paths.timestamp_fields
+    moves = BLOOM_MOVES if plan.options[INDEX_TYPE] == GLOBAL_BLOOM else SIMPLE_MOVES
     if not plan.moves_keys and not whole:
         raise ConfigError(
-            f"Option {SIMPLE_MOVES.name}=false is not for table {plan.properties.name!r}",
+            f"Option {moves.name}=false is not for table {plan.properties.name!r}",
             found="partitions made of parts of values: a row that stays in another partition than its own would hold a value of "
             "neither",
-            fix=f"let keys move ({SIMPLE_MOVES.name}=true), or use {INDEX_TYPE.name}=SIMPLE",
+            fix=f"let keys move ({moves.name}=true), or use {INDEX_TYPE.name}=SIMPLE",
         )
 
 

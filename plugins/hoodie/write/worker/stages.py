@@ -21,6 +21,7 @@ from hoodie.index.base import Index
 from hoodie.index.new_keys import NewKeys
 from hoodie.index.sketch import KeySketch
 from hoodie.index.tagging import NOWHERE, Tagged
+from hoodie.index.wanted import WantedKeys
 from hoodie.merge import MergeRules, combined_batch
 from hoodie.model.commit import WriteStat
 from hoodie.model.internal_columns import DELETE, GROUP, POSITION
@@ -61,10 +62,11 @@ class KeyStored:
 
 @dataclass(frozen=True)
 class Touched:
-    """What a batch touches: its partitions, and a sketch of its keys."""
+    """What a batch touches: its partitions, a sketch of its keys, and themselves if they were asked for."""
 
     partitions: frozenset[str]
     keys: KeySketch
+    wanted: WantedKeys
 
 
 @dataclass(frozen=True)
@@ -72,14 +74,18 @@ class Survey:
     """Bucket of keyed rows -> what they touch."""
 
     power: int  # size of the sketch
+    tell_keys: bool = False
 
     def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> Touched:
         partitions: set[str] = set()
         hashes = [np.zeros(0, dtype=np.uint32)]
+        wanted = WantedKeys()
         for table in tables:
             partitions.update(pc.unique(table[PARTITION_PATH]).to_pylist())  # distinct values: few
             hashes.append(murmur2(table[RECORD_KEY], 0))
-        return Touched(frozenset(partitions), KeySketch.of(np.concatenate(hashes), self.power))
+            if self.tell_keys:
+                wanted = WantedKeys.union([wanted, WantedKeys.of(table)])
+        return Touched(frozenset(partitions), KeySketch.of(np.concatenate(hashes), self.power), wanted)
 
 
 @dataclass(frozen=True)
