@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -27,15 +28,25 @@ from hoodie.write.execute import WriteHooks, WriteResult
 
 _log = logging.getLogger(__name__)
 
+
+class Computed(NamedTuple):
+    """What a statement writes, and how. `replaces` are paths of partitions that an overwrite takes out, besides those of its
+    rows."""
+
+    rows: Rows
+    operation: str
+    replaces: tuple[str, ...] = ()
+
+
 _ROUNDS = 10  # times that a query is asked when others change the table meanwhile
 
 
 def update_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.Table) -> Result:
     """UPDATE."""
 
-    def changed(dataset: HoodieDataset, target: Target) -> tuple[Rows, str]:
+    def changed(dataset: HoodieDataset, target: Target) -> Computed:
         rows = session.rows(update_query(tree, target), [dataset])
-        return rows.stored(target.schema, target.schema.names), "upsert"
+        return Computed(rows.stored(target.schema, target.schema.names), "upsert")
 
     return change(session, entry, node, changed)
 
@@ -43,8 +54,8 @@ def update_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.
 def delete_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.Table) -> Result:
     """DELETE."""
 
-    def changed(dataset: HoodieDataset, target: Target) -> tuple[Rows, str]:
-        return session.rows(delete_query(tree, target), [dataset]), "delete"
+    def changed(dataset: HoodieDataset, target: Target) -> Computed:
+        return Computed(session.rows(delete_query(tree, target), [dataset]), "delete")
 
     return change(session, entry, node, changed)
 
@@ -52,10 +63,10 @@ def delete_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.
 def merge_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.Table) -> Result:
     """MERGE INTO: what it writes and deletes is one commit. Raises SqlError when several rows are for one key."""
 
-    def changed(dataset: HoodieDataset, target: Target) -> tuple[Rows, str]:
+    def changed(dataset: HoodieDataset, target: Target) -> Computed:
         query = merge_query(tree, target, session.rows(source_query(tree), [dataset]).schema)
         rows = session.rows(query, [dataset])
-        return rows.stored(target.schema, target.schema.names, [ACTION]), "upsert"
+        return Computed(rows.stored(target.schema, target.schema.names, [ACTION]), "upsert")
 
     return change(session, entry, node, changed, one_row_a_key=True)
 
@@ -64,11 +75,11 @@ def change(
     session: Session,
     entry: Entry,
     node: exp.Table,
-    changed: Callable[[HoodieDataset, Target], tuple[Rows, str]],
+    changed: Callable[[HoodieDataset, Target], Computed],
     *,
     one_row_a_key: bool = False,
 ) -> Result:
-    """Write what `changed` computes of the table as it is: rows, and the operation. No row is no commit, unless it overwrites.
+    """Write what `changed` computes of the table as it is. No row is no commit, unless it overwrites.
 
     Raises SqlError when there is to be `one_row_a_key`, and a key has several.
     """
@@ -78,13 +89,13 @@ def change(
     while True:
         dataset = HoodieDataset(table)
         target = Target(node, dataset.schema, dataset.state.properties)
-        computed, operation = changed(dataset, target)
+        computed, operation, replaces = changed(dataset, target)
         with computed.held() as rows:
             if operation in ("upsert", "delete", "delete_partition") and rows.is_empty():
                 return Result.told("no row is changed")
             if one_row_a_key:
                 _refuse_doubles(rows, target)
-            hooks = WriteHooks(on_begin=partial(_refuse_stale, dataset.state))
+            hooks = WriteHooks(on_begin=partial(_refuse_stale, dataset.state), replaces=replaces)
             deletions = ACTION if ACTION in rows.schema.names else None
             try:
                 return told(rows.write(table, operation, options, deletions=deletions, hooks=hooks))

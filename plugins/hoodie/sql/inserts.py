@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from sqlglot import exp
 
 from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError
+from hoodie.keygen import key_generator
 from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.sql.changes import Target, check_plain, partitions_query, refuse_more
-from hoodie.sql.dml import change, told
+from hoodie.sql.dml import Computed, change, told
 from hoodie.sql.engine import Rows
 from hoodie.sql.parse import DIALECT
 from hoodie.sql.result import Result
@@ -31,20 +33,23 @@ def insert_rows(session: Session, entry: Entry, tree: exp.Insert, node: exp.Tabl
     check_plain(node, {"this", "db", "partition"})
     query = _query(tree)
 
-    def changed(dataset: HoodieDataset, target: Target) -> tuple[Rows, str]:
+    def changed(dataset: HoodieDataset, target: Target) -> Computed:
         into = _Into.of(tree, node, target)
         given = without_meta(session.rows(into.completed(query), [dataset]))
         rows = given.stored(target.schema, into.named(given.schema) if tree.args.get("by_name") else into.names)
         if tree.args.get("overwrite") and into.given and rows.is_empty():
-            return session.rows(partitions_query(target, into.given), [dataset]), "delete_partition"
-        return rows, _operation(session, entry, target, tree, into)
+            return Computed(session.rows(partitions_query(target, into.given), [dataset]), "delete_partition")
+        replaces: tuple[str, ...] = ()
+        if tree.args.get("overwrite") and into.given and not _is_dynamic(session, entry):
+            replaces = _paths(session.rows(partitions_query(target, into.given), [dataset]), target)
+        return Computed(rows, _operation(session, entry, target, tree, into), replaces)
 
     empties = tree.args.get("overwrite") and _partition(node)
     if empties or any(read.location == entry.location for read in session.reads(query)):
         return change(session, entry, node, changed)  # its rows are computed from the table
     dataset = HoodieDataset(session.open(entry))
-    rows, operation = changed(dataset, Target(node, dataset.schema, dataset.state.properties))
-    return told(rows.write(session.open(entry), operation, session.write_options(entry)))
+    computed = changed(dataset, Target(node, dataset.schema, dataset.state.properties))
+    return told(computed.rows.write(session.open(entry), computed.operation, session.write_options(entry)))
 
 
 def empty_partitions(session: Session, entry: Entry, clause: exp.Expression, node: exp.Table) -> Result:
@@ -60,11 +65,11 @@ def empty_partitions(session: Session, entry: Entry, clause: exp.Expression, nod
             fix="write column = value",
         )
 
-    def changed(dataset: HoodieDataset, target: Target) -> tuple[Rows, str]:
+    def changed(dataset: HoodieDataset, target: Target) -> Computed:
         values = {_partition_column(each.this.name, target): each.expression for each in clause.expressions}
         if len(values) < len(clause.expressions):
             raise SqlError("A column is named twice", found=clause.sql(dialect=DIALECT), fix="name each once")
-        return session.rows(partitions_query(target, values), [dataset]), "delete_partition"
+        return Computed(session.rows(partitions_query(target, values), [dataset]), "delete_partition")
 
     return change(session, entry, node, changed)
 
@@ -143,13 +148,25 @@ def _query(tree: exp.Insert) -> exp.Query:
 
 
 def _operation(session: Session, entry: Entry, target: Target, tree: exp.Insert, into: _Into) -> str:
-    options = {**entry.options, **session.options}
     if tree.args.get("overwrite"):
-        dynamic = options.get(OVERWRITE_MODE, "static").strip().lower() == "dynamic"
-        partitions = target.properties.partition_fields
-        return "insert_overwrite" if partitions and (dynamic or into.given) else "insert_overwrite_table"
+        named = into.given or _is_dynamic(session, entry)
+        return "insert_overwrite" if target.properties.partition_fields and named else "insert_overwrite_table"
     keyed = target.properties.record_key_fields and target.properties.ordering_fields
-    return str(options.get(INSERT_OPERATION, "upsert" if keyed else "insert"))
+    return str({**entry.options, **session.options}.get(INSERT_OPERATION, "upsert" if keyed else "insert"))
+
+
+def _is_dynamic(session: Session, entry: Entry) -> bool:
+    """Whether an overwrite takes out the partitions of its rows and no others. Raises SqlError."""
+    mode = {**entry.options, **session.options}.get(OVERWRITE_MODE, "static").strip()
+    if mode.lower() not in ("static", "dynamic"):
+        raise SqlError(f"{OVERWRITE_MODE} is {mode!r:.50}", fix="set it to static or dynamic; nothing was changed")
+    return mode.lower() == "dynamic"
+
+
+def _paths(rows: Rows, target: Target) -> tuple[str, ...]:
+    """The partitions that the rows name."""
+    _, paths = key_generator(target.properties)
+    return tuple(sorted(pc.unique(paths.of(rows.fetched())).to_pylist()))
 
 
 def _partition(node: exp.Table) -> list[exp.Expression]:

@@ -107,12 +107,14 @@ class WriteHooks:
     `on_begin` gets the state under the lock, before anything is written; `before_commit` is asked for more extra metadata when
     all files are written; `on_others` gets the state when others have committed since the write began, as they can under
     optimistic concurrency control. Each may raise: then the write leaves nothing behind. A write that lost against another and
-    is planned again asks all of them again.
+    is planned again asks all of them again. `replaces` are partitions that an `insert_overwrite` takes out besides those of its
+    rows.
     """
 
     on_begin: Callable[[TableState], None] = lambda state: None
     before_commit: Callable[[], Mapping[str, str]] = dict
     on_others: Callable[[TableState], None] = lambda state: None
+    replaces: tuple[str, ...] = ()
 
 
 def execute_write(
@@ -177,7 +179,7 @@ class _Write:
                 and plan.operation.replaces is None  # else what others do in its partitions is a conflict anyway
                 and plan.buckets is None  # else equal keys are in one bucket
             )
-            pipeline = Pipeline(tx.state, plan, context, access.engine, look)
+            pipeline = Pipeline(tx.state, plan, context, access.engine, look, self.hooks.replaces)
             try:
                 written = pipeline.run(self.given.rows)
             except (MissingFileError, PendingInstantError) as error:

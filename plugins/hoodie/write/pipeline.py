@@ -77,6 +77,7 @@ class Pipeline:
     context: WriteContext
     engine: Engine
     tell_new_keys: bool = False
+    also_replaced: Sequence[str] = ()
 
     def run(self, rows: Any) -> Written:
         """Write `rows`, anything that the engine takes as input. Raises what the tasks raise, MissingFileError (see
@@ -125,11 +126,13 @@ class Pipeline:
         return TableView(self.state, wanted).latest()  # or older rows would be taken for those of today
 
     def _replaced(self, partitions: Sequence[str]) -> Replaced:
-        """What an overwrite with rows of these partitions takes out. Raises PendingInstantError (see `refuse_waiting`)."""
+        """What an overwrite with rows of these partitions takes out, `also_replaced` included. Raises PendingInstantError (see
+        `refuse_waiting`)."""
         operation = self.plan.operation
         if operation.replaces is None:
             return NOTHING
-        replaced = Replaced.of(self.state, None if operation.replaces is Replaces.TABLE else partitions)
+        named = sorted({*partitions, *self.also_replaced})
+        replaced = Replaced.of(self.state, None if operation.replaces is Replaces.TABLE else named)
         refuse_waiting(self.state, operation, replaced)
         return replaced
 

@@ -123,6 +123,21 @@ def test_an_overwrite_without_rows_empties_the_partition_of_null(db):
     assert [row[0] for row in rows(db)] == [1, 2, 3]
 
 
+def test_an_overwrite_takes_all_partitions_that_a_part_of_the_columns_names(tmp_path):
+    with connect(tmp_path) as db:
+        db.sql(
+            "create table q (id int, p string, r int) using hudi tblproperties (primaryKey = 'id') partitioned by (p, r)"
+        )
+        db.sql("insert into q values (1, 'x', 1), (2, 'x', 2), (3, 'y', 1), (4, null, 2)")
+        db.sql("insert overwrite q partition (p = 'x', r) select 9, 7")
+        assert rows(db, "select id from q order by id") == [(3,), (4,), (9,)]
+        db.sql("set hoodie.datasource.overwrite.mode = dynamic; insert overwrite q partition (p = 'x') select 10, 8")
+        assert rows(db, "select id from q order by id") == [(3,), (4,), (9,), (10,)]
+        db.sql("set hoodie.datasource.overwrite.mode = all")
+        with pytest.raises(SqlError, match="static or dynamic"):
+            db.sql("insert overwrite q partition (p = 'x') select 11, 8")
+
+
 def test_insert_by_name_of_the_querys_columns(db):
     db.sql("insert into t by name select 'y' as dt, 9 as ts, 'n' as NAME, 50 as id")
     db.sql("insert overwrite t partition (dt = 'x') by name select 9 as ts, 51 as id")
