@@ -54,7 +54,7 @@ simulate: setup ## many processes at one table, drawn from seeds and killed at a
 load: setup ## writers, services and readers in processes that are killed at random, for a minute (SECONDS=600)
 	SECONDS=$(SECONDS) $(PYTEST) -s tests/load
 
-kill-matrix: peer ## each action killed at each storage call; who carries on is us, then Hudi; into docs/reliability.md (EVERY=3 HUDI=3)
+kill-matrix: peer ## each action killed at each storage call; who carries on is us, then Hudi; into docs/reliability.md (EVERY=3 HUDI=3 ONLY=restore SAMPLED=1)
 	@$(VENV)/python -m tests.kills.matrix
 
 golden: setup ## tables that Apache Hudi wrote are read right

@@ -236,8 +236,9 @@ def test_a_restore_goes_back_over_a_clustering_of_hudis(tmp_path, hudi12, table_
     table.write(batch(4, "a", "d"), "upsert")
     given = {**options("9", table_type), "hoodie.clustering.plan.strategy.small.file.limit": "10000000"}
     told = ",".join(f"{key}={value}" for key, value in given.items())
-    found = hudi12.sql(f"call run_clustering(path => '{table.base_path}', op => '{op}', options => '{told}')")
-    assert [row["state"] for row in found] == ["COMPLETED" if op == "scheduleAndExecute" else "REQUESTED"]
+    hudi12.sql(f"call run_clustering(path => '{table.base_path}', op => '{op}', options => '{told}')")
+    clustered = [each for each in table.timeline if each.action.completed_as is Action.REPLACE_COMMIT]
+    assert [each.is_completed for each in clustered] == [op == "scheduleAndExecute"]
     if op == "scheduleAndExecute":
         before = rows(table.read())
         assert rows(hudi12.read(table.base_path)) == before

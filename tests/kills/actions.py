@@ -72,9 +72,17 @@ def _write(table: HoodieTable, operation: str, more: dict[str, str] | None = Non
     table.write(NEW if "insert" in operation else CHANGED, operation, {**LOGS, **(more or {})})
 
 
+def _overwrite(table: HoodieTable, operation: str) -> None:
+    table.write(CHANGED, operation, LOGS)
+
+
 def _rewrite(table: HoodieTable, operation: str) -> None:
     """What a user does who does not know whether the write has become visible."""
     table.write(NEW if "insert" in operation else CHANGED, "delete" if operation == "delete" else "upsert", LOGS)
+
+
+def _drop_partition(table: HoodieTable) -> None:
+    table.delete_partitions(["p"])
 
 
 def _updates(table: HoodieTable) -> None:
@@ -170,6 +178,9 @@ def _actions(kind: str, version: str) -> list[Killed]:
         ),
         of("virtual keys", partial(_write, operation="upsert", more=virtual)),
         of("properties", partial(_write, operation="upsert"), _with_metadata_table),
+        of("insert_overwrite", partial(_overwrite, operation="insert_overwrite")),
+        of("insert_overwrite_table", partial(_overwrite, operation="insert_overwrite_table")),
+        of("delete_partition", _drop_partition),
         of("clean", _clean, _updates, hudi="clean"),
         of("repair of a failed write", _repair, _leave_failed_write),
         of("rollback", _roll_back_last, partial(_write, operation="upsert"), _nothing),

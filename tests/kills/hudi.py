@@ -40,6 +40,14 @@ def hudi_can(action: Killed) -> bool:
     return action.name != "create"
 
 
+_ALSO_SAMPLED = ("upsert-MERGE_ON_READ-6", "compaction-MERGE_ON_READ-8", "restore-MERGE_ON_READ-6")
+
+
+def hudi_is_sampled(action: Killed) -> bool:
+    """Whether `make interop` asks it: for all of version 9, and for some of those before."""
+    return hudi_can(action) and (action.version == "9" or action.id in _ALSO_SAMPLED)
+
+
 def hudi_carries_on(kills: Kills, points: Sequence[KillPoint], hudi: HudiPeer) -> None:
     """Raises AssertionError for a wrong row, a data file of no commit, or anything pending; PeerError when Hudi cannot."""
     action = kills.action

@@ -41,6 +41,10 @@ class Kills:
         """A third of these: another one for each version of the table, so that together they are nearly all."""
         return self.damaging["986".index(self.action.version) :: 3]
 
+    def few(self) -> list[KillPoint]:
+        """Two or three of these, which do for Hudi, each of whose writes takes seconds."""
+        return self.damaging[len(self.damaging) // 3 :: (len(self.damaging) + 1) // 2]
+
     def damaged(self, points: Sequence[KillPoint]) -> Iterator[tuple[KillPoint, HoodieTable]]:
         """The table as each kill has left it, and its readers see it."""
         for number, point in enumerate(points):
