@@ -35,7 +35,7 @@ class FrameRows:
         return arrow_schema(self.frame)
 
     def fetched(self) -> pa.Table:
-        with sql_errors("the rows of a query"), raised_errors():
+        with _computed():
             return self.frame.toArrow()
 
     def selected(self, names: Sequence[str]) -> FrameRows:
@@ -66,29 +66,37 @@ class FrameRows:
     def held(self) -> Iterator[FrameRows]:
         kept = self.frame.persist(StorageLevel.MEMORY_AND_DISK)
         try:
-            with sql_errors("the rows of a statement"):
-                yield FrameRows(kept)
+            yield FrameRows(kept)
         finally:
             kept.unpersist()
 
     def is_empty(self) -> bool:
-        with raised_errors():
+        with _computed():
             return bool(self.frame.isEmpty())
 
     def doubled(self, keys: Sequence[str]) -> Doubled | None:
         counted = self.frame.groupBy(*(col(_quoted(key)) for key in keys)).agg(count_rows(lit(1)).alias(_COUNT))
         found = counted.where(col(_COUNT) > 1)
-        with raised_errors():
+        with _computed():
             first = found.limit(1).toArrow()
             if not first.num_rows:
                 return None
             return Doubled(found.count(), {key: first[key][0].as_py() for key in keys})
 
     def write(self, table: HoodieTable, operation: str, options: dict[str, str], **how: Any) -> WriteResult:
-        return table.write(self.frame, operation, options, schema=self.schema, **how)
+        with sql_errors(_ROWS):
+            return table.write(self.frame, operation, options, schema=self.schema, **how)
 
 
 _COUNT = "__hoodie_count"
+_ROWS = "a statement, as its rows are computed"
+
+
+@contextmanager
+def _computed() -> Iterator[None]:
+    """Spark runs the query, and its workers may raise errors of the library."""
+    with sql_errors(_ROWS), raised_errors():
+        yield
 
 
 @dataclass(frozen=True)
