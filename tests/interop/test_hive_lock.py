@@ -245,3 +245,11 @@ def test_bad_options_and_servers_that_do_not_answer_are_told(options, tmp_path):
         table.write(rows, "insert", {**options, "hoodie.write.lock.heartbeat_interval_ms": "3001"})
     assert len(table.timeline) == 0
     assert asked(options) == []
+
+
+def test_a_name_that_the_metastore_cannot_keep_is_a_mistake_of_the_options(options, tmp_path):
+    """Hive 2 keeps 128 characters of a table's name, Hive 4 256."""
+    table = create(tmp_path / "t")
+    with pytest.raises(ConfigError, match=r"refuses the name .*\n?.*hivemetastore\.table is 'xxx"):
+        table.write(batch([("a", "p", 1, 1)]), "insert", {**options, f"{PREFIX}table": "x" * 200})
+    assert len(table.timeline) == 0

@@ -41,6 +41,7 @@ _TIMEOUT = "hive.txn.timeout"
 _UNITS_S = {"": 1.0, "d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _TIME = re.compile(r"([0-9]{1,18}) *(|ms|us|ns|[dhms])(?:(?<=[dh])(?:ay|our)s?|(?<=m)in(?:ute)?s?|(?<=s)ec(?:ond)?s?)?")
 _PAUSES_S = (0.2, 1.0, 3.0)  # after which a metastore that did not answer is asked again
+_NAME = re.compile(r"\w{1,128}", re.ASCII)  # what every Hive takes for the name of a database or a table
 _UNHEARD = (TTransportException, TProtocolException, OSError)  # the call may have happened
 
 
@@ -199,8 +200,19 @@ class _Metastore:
                 self._connection.close()
                 self._connection = None
 
-    def unanswered(self, error: Exception) -> StorageError:
+    def unanswered(self, error: Exception) -> ConfigError | StorageError:
+        """What to raise for an error that is not declared for the call: no answer, or one that it has failed.
+
+        It fails, and does not say why, for a name of which its database keeps fewer characters: Hive 2 and 3 for tables of 129.
+        """
         if isinstance(error, TApplicationException):
+            names = ((HIVE_DATABASE.name, self.table.database), (HIVE_TABLE.name, self.table.name))
+            if odd := [f"{option} is {name!r:.300}" for option, name in names if not _NAME.fullmatch(name)]:
+                return ConfigError(
+                    f"The Hive metastore at {self.table.uris} refuses the name that table {self._base_path} is locked by",
+                    found=f"{words(error)}, where {' and '.join(odd)}",
+                    fix="name it by at most 128 letters, digits and underscores; nothing was written",
+                )
             return StorageError(
                 f"The Hive metastore, which locks table {self._base_path}, fails at {self.table.uris}",
                 found=words(error),

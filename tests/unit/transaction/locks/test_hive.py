@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from thrift.Thrift import TApplicationException
 from thrift.transport.TTransport import TTransportException
@@ -80,3 +82,15 @@ def test_a_metastore_that_fails_has_answered(monkeypatch):
 def test_names_that_a_metastore_has_no_room_for(database, name):
     with pytest.raises(ConfigError, match=r"hoodie\.write\.lock\.hivemetastore"):
         hive.NamedTable("thrift://there:1", database, name, 60_000)
+
+
+@pytest.mark.parametrize("name", ["x" * 129, "trips.2024", "tri ps", "tripß"])
+def test_a_name_that_it_refuses_is_a_mistake_of_the_options(monkeypatch, name):
+    metastore = Answering(monkeypatch, silent=0, failing=True)
+    lock = hive.HiveLock(hive.NamedTable("thrift://there:1", "db", name, 60_000), "/lake/t")
+    with pytest.raises(ConfigError, match=rf"hivemetastore\.table is '{re.escape(name)}'") as told:
+        lock.found(SystemClock())
+    assert "hivemetastore.database is" not in str(told.value)
+    assert metastore.pauses == []
+    Answering(monkeypatch, silent=0)
+    assert lock.found(SystemClock()) is None, "one that it takes"
