@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
-from hoodie.config.index_keys import PRUNE_BY_RANGES
+from hoodie.config.index_keys import INDEX_TYPE, PRUNE_BY_RANGES
 from hoodie.config.memory_keys import MergeMemory
 from hoodie.config.operations import Replaces
 from hoodie.config.write_keys import EMPTY_OVERWRITE
@@ -17,6 +18,7 @@ from hoodie.index.bloom import FooterLook, Look
 from hoodie.index.bucket import BucketIndex
 from hoodie.index.bucket_layout import check_buckets
 from hoodie.index.buckets import bucket_of
+from hoodie.index.cost import IndexCost
 from hoodie.index.global_simple import GlobalSimpleIndex
 from hoodie.index.known import UnknownOnly
 from hoodie.index.live_keys import StoredRows
@@ -94,18 +96,20 @@ class Pipeline:
         replaced = self._replaced(partitions)
         if not self.plan.operation.writes:
             return Written([], touched=replaced.file_groups, replaced=replaced)
+        begun = perf_counter()
         slices = self._slices(partitions)
-        sought = self._sought(slices, touched)
-        index = self._index(partitions, slices, sought)
+        look = self._look(slices, touched)
+        index = self._index(partitions, slices, look.sought if look is not None else None)
         sketch = KeySketch.union((part.keys for part in touched), power)
-        keyed = self._with_stored(
-            rows, keyed, index.stored_keys(self.state, slices, self.engine.parallelism), sketch, buckets
-        )
+        stored = index.stored_keys(self.state, slices, self.engine.parallelism)
+        keyed = self._with_stored(rows, keyed, stored, sketch, buckets)
         partition_of_group = tuple(file_slice.partition for file_slice in slices)
         tag = Tag(self.context, index, partition_of_group, self.plan.combines, self.tell_new_keys)
         profiles, placed = keyed.each(tag)
         del keyed  # an engine that keeps rows in memory then has those of one stage
         profile = WorkloadProfile.of(profiles)
+        if self.plan.looks_up:
+            self._tell_cost(perf_counter() - begun, slices, partitions, stored, look, profile)
         placement = Placement(self.state, self.plan, self.context.writing.instant, Busy(self.state))
         homes = index.home if isinstance(index, BucketIndex) else None
         assignment = placement.assign(profile, slices, size, homes)
@@ -136,14 +140,37 @@ class Pipeline:
         refuse_waiting(self.state, operation, replaced)
         return replaced
 
-    def _sought(self, slices: Sequence[FileSlice], touched: Sequence[Touched]) -> frozenset[int] | None:
-        """Places of the slices whose base files may hold a key of the rows, by their footers; None: nobody has looked."""
+    def _tell_cost(
+        self,
+        seconds: float,
+        slices: Sequence[FileSlice],
+        partitions: Sequence[str],
+        stored: Sequence[Any],
+        look: Look | None,
+        profile: WorkloadProfile,
+    ) -> None:
+        near = frozenset(partitions)
+        cost = IndexCost(
+            self.plan.options[INDEX_TYPE],
+            seconds,
+            len(slices),
+            near=len([each for each in slices if each.partition in near]),
+            read=sum(split.files for split in stored),
+            bytes=sum(split.size for split in stored),
+            by_range=look.by_range if look is not None else 0,
+            by_filter=look.by_filter if look is not None else 0,
+            hit=len(profile.updates),
+        )
+        _log.info("%s", cost.line())
+
+    def _look(self, slices: Sequence[FileSlice], touched: Sequence[Touched]) -> Look | None:
+        """Which base files may hold a key of the rows, by their footers; None: nobody is to look."""
         plan = self.plan
         if not plan.looks_at_footers:
             return None
         keys = WantedKeys.union([part.wanted for part in touched]).sieve(anywhere=plan.global_keys)
         look = FooterLook(self.state.storage, keys, plan.options[PRUNE_BY_RANGES])
-        return Look.union(self.engine.map(look, shares(slices, self.engine.parallelism))).sought
+        return Look.union(self.engine.map(look, shares(slices, self.engine.parallelism)))
 
     def _index(self, partitions: Sequence[str], slices: Sequence[FileSlice], sought: frozenset[int] | None) -> Index:
         """That of rows of these partitions. Raises what `check_buckets` raises."""

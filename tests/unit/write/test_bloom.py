@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 
 import pyarrow as pa
@@ -72,12 +73,13 @@ def test_the_same_rows_as_simple(tmp_path, kind, version, index, ranges):
 
 @pytest.mark.parametrize(("index", "looked_at"), [(BLOOM, 8), (GLOBAL, 16)])
 @pytest.mark.parametrize("random_keys", [True, False])
-def test_only_files_that_may_hold_the_keys_are_read(tmp_path, kind, index, looked_at, random_keys):
+def test_only_files_that_may_hold_the_keys_are_read(tmp_path, caplog, kind, index, looked_at, random_keys):
     """By their ranges where keys ascend, by their filters where they are anywhere."""
 
     def key(number):
         return murmur2(pa.array([str(number)]), 0).tolist()[0] if random_keys else number
 
+    caplog.set_level("INFO")
     table, storage = filled(tmp_path / "t", kind, keys=lambda i: f"{key(i):012}")
     before = content(table)
     row = (f"{key(1001):012}", "q", 9, 9)
@@ -85,6 +87,11 @@ def test_only_files_that_may_hold_the_keys_are_read(tmp_path, kind, index, looke
     rewritten = kind == "COPY_ON_WRITE"
     assert counts == [3 if rewritten else 2, *[1] * (looked_at - 1)], "a footer of each, keys and rows of one"
     assert content(table) == before | {row[0]: row[1:]}
+    told = [record.message for record in caplog.records if record.message.startswith("Index ")]
+    line = rf"keys of 1 of {looked_at} file slices read, whose files have [0-9,]+ bytes; left out by key range (\d+), by \D+(\d+)"
+    by_range, by_filter = map(int, re.search(line, told[-1]).groups())
+    assert by_range + by_filter == looked_at - 1
+    assert (by_filter if random_keys else by_range) >= looked_at - 2
     counts = times_opened(storage, lambda: table.write(batch([("new", "q", 9, 9)]), "upsert", index))
     merged = kind == "MERGE_ON_READ" and index is GLOBAL
     assert counts == [2 if merged else 1, *[1] * (looked_at - 1)], "footers, and a slice that has logs by now"
