@@ -116,12 +116,7 @@ def _drop(session: Session, statement: Statement) -> Result:
         name = checked_name(tree.args["tables"][0].name, "database")
         if name == DEFAULT_DATABASE:
             raise SqlError("The database default is always there", fix="drop its tables")
-        if tree.args.get("cascade"):
-            for table in session.catalog.tables(name):
-                found = session.catalog.find(table)
-                if found is not None:
-                    session.catalog.drop(found)
-        session.catalog.drop_database(name)
+        session.catalog.drop_database(name, cascade=bool(tree.args.get("cascade")))
         return Result.told(f"database {name} is gone")
     if tree.args["kind"] != "TABLE" or not any(map(session.is_known, tree.args["tables"])):
         if tree.args["kind"] == "TABLE" and not any(session.engine.has(table.name) for table in tree.args["tables"]):

@@ -7,6 +7,7 @@ it. What else is known of a table is in `.catalog/<database>/<table>.json`: wher
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -55,15 +56,30 @@ class Warehouse:
         if self._storage.info(path) is None:
             create_own(self._storage, path, b"{}")
 
-    def drop_database(self, name: str) -> None:
-        """Forget an empty one. Raises SqlError when it has tables."""
-        tables = [str(each) for each in self.tables(name)]
-        if tables:
+    def drop_database(self, name: str, *, cascade: bool = False) -> None:
+        """Forget one that is empty; `cascade`: also drop its tables. Raises SqlError when it has tables, or its folder holds what
+        is no table of this catalog, such as another program's: then nothing is dropped."""
+        tables = self.tables(name)
+        if tables and not cascade:
             raise SqlError(
                 f"Database {name} is not empty",
-                found=", ".join(tables[:10]),
+                found=", ".join(str(each) for each in tables[:10]),
                 fix="drop its tables first, or say CASCADE",
             )
+        entries = [entry for entry in map(self.find, tables) if entry is not None]
+        ours = {self._place(entry.name) for entry in entries if entry.managed}
+        listing = self._storage.list(_folder(name))
+        others = sorted({*listing.folders, *(file.path for file in listing.files)} - ours)
+        if others:
+            raise SqlError(
+                f"The folder of database {name} holds what is no table of this catalog",
+                found=", ".join(f"{self.path}/{other}" for other in others[:10]),
+                fix="move it away, or delete it; nothing was dropped",
+            )
+        for entry in entries:
+            self._refuse_link(entry)
+        for entry in entries:
+            self.drop(entry)
         self._storage.delete_folder(f"{_CATALOG}/{name}")
         self._storage.delete_folder(f"{name}.db")
 
@@ -83,6 +99,8 @@ class Warehouse:
 
     def find(self, name: TableName) -> Entry | None:
         """What is known of a table; None when there is none of this name. Raises SqlError for an entry that cannot be read."""
+        if not _is_folder(name.name) or not _is_folder(name.database):
+            return None  # it would lead to a folder of another table or database
         try:
             data = self._storage.read(_entry(name))
         except FileNotFoundError:
@@ -120,13 +138,25 @@ class Warehouse:
             raise SqlError(f"There is a table {entry.name} by now", fix="drop it, or choose another name") from None
 
     def drop(self, entry: Entry) -> None:
-        """Forget a table, and delete its files if it is managed. Who is killed in between drops it again."""
+        """Forget a table, and delete its files if it is managed. Who is killed in between drops it again. Raises SqlError for one
+        whose folder is a link: what it leads to may be somebody else's."""
         if entry.managed:
+            self._refuse_link(entry)
             place = self._place(entry.name)
             # Without these it is no table to anybody, whatever is left of its files.
             self._storage.delete_folder(f"{place}/.hoodie")
             self._storage.delete_folder(place)
         self._storage.delete(_entry(entry.name))
+
+    def _refuse_link(self, entry: Entry) -> None:
+        place = self._place(entry.name)
+        for part in (place.partition("/")[0], place) if entry.managed else ():
+            if os.path.islink(self._location(part)):  # never so of a URL
+                raise SqlError(
+                    f"Table {entry.name} is not dropped, as its folder is a link",
+                    found=f"{self._location(part)} leads to {os.path.realpath(self._location(part))}",
+                    fix="remove the link; what it leads to stays. Nothing was dropped",
+                )
 
     def _is_table(self, folder: str) -> bool:
         return f"{folder}/.hoodie" in self._storage.list(folder).folders
@@ -141,6 +171,10 @@ class Warehouse:
 
 def _folder(database: str) -> str:
     return "" if database == DEFAULT_DATABASE else f"{database}.db"
+
+
+def _is_folder(name: str) -> bool:
+    return bool(name.strip(".")) and "/" not in name
 
 
 def _entry(name: TableName) -> str:

@@ -1,0 +1,57 @@
+"""DROP deletes what the catalog knows, and nothing that belongs to others."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie import HoodieTable
+from hoodie.errors import SqlError, TableNotFoundError
+from hoodie.sql import connect
+
+TABLE = "(id int) using hudi tblproperties (primaryKey = 'id')"
+
+
+@pytest.fixture
+def db(tmp_path):
+    with connect(tmp_path / "lake") as connection:
+        connection.sql(f"create database sales; create table sales.o {TABLE}; insert into sales.o values (1)")
+        yield connection
+
+
+@pytest.mark.parametrize("statement", ["drop database sales", "drop database sales cascade"])
+@pytest.mark.parametrize("other", ["orders/part-0.parquet", "notes.txt"])
+def test_a_database_with_files_of_others_stays(db, tmp_path, statement, other):
+    file = tmp_path / "lake/sales.db" / other
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(b"of Spark")
+    if "cascade" not in statement:
+        db.sql("drop table sales.o")
+    with pytest.raises(SqlError, match=rf"no table of this catalog.*{other.partition('/')[0]}.*nothing was dropped"):
+        db.sql(statement)
+    assert file.read_bytes() == b"of Spark"
+    assert "cascade" not in statement or db.sql("select * from sales.o").rows() == [(1,)]
+
+
+@pytest.mark.parametrize("linked", ["sales.db/link", "link", "more.db"])
+def test_what_a_link_leads_to_is_not_dropped(db, tmp_path, linked):
+    other = tmp_path / ("elsewhere/o" if linked == "more.db" else "elsewhere")
+    with connect(other.parent) as there:
+        there.sql(f"create table {other.name} {TABLE}; insert into {other.name} values (7)")
+    (tmp_path / "lake" / linked).symlink_to(other.parent if linked == "more.db" else other)
+    name = {"sales.db/link": "sales.link", "link": "link", "more.db": "more.o"}[linked]
+    assert db.sql(f"select * from {name}").rows() == [(7,)]
+    databases = ["sales", "more"] if linked != "link" else []
+    for statement in [f"drop table {name}", *(f"drop database {each} cascade" for each in databases if each in linked)]:
+        with pytest.raises(SqlError, match=r"a link.*leads to .*elsewhere|no table of this catalog"):
+            db.sql(statement)
+    assert HoodieTable.open(other).read().to_pydict() == {"id": [7]}
+    assert db.sql("select * from sales.o").rows() == [(1,)]
+
+
+@pytest.mark.parametrize("name", ["sales.db/o", "./sales.db/o", "t/.", "t/.hoodie/metadata", ".", ".."])
+@pytest.mark.parametrize("statement", ["select * from `{}`", "drop table `{}`", "truncate table `{}`"])
+def test_a_path_is_no_name_of_a_table(db, name, statement):
+    db.sql(f"create table t {TABLE}; insert into t values (2)")
+    with pytest.raises((TableNotFoundError, SqlError), match="no table|DuckDB cannot run"):
+        db.sql(statement.format(name))
+    assert db.sql("select * from t, sales.o").rows() == [(2, 1)]
