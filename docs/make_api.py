@@ -20,6 +20,7 @@ PAGES = (
     "hoodie.display",
     "hoodie.read.query",
     "hoodie.read.filters.text",
+    "hoodie.schema.changes",
     "hoodie.write.execute",
     "hoodie.write.input",
     "hoodie.services.decision",

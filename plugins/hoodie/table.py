@@ -27,6 +27,7 @@ from hoodie.read.filters import Filter
 from hoodie.read.plan import ReadPlan, current_slices, plan_read
 from hoodie.read.query import Incremental, Query, Snapshot
 from hoodie.read.times import resolve_as_of
+from hoodie.schema.changes import SchemaChange
 from hoodie.services.after_write import AfterWrite
 from hoodie.services.decision import Decision
 from hoodie.services.savepoint.execute import delete_savepoint, make_savepoint
@@ -50,6 +51,7 @@ from hoodie.view.access import TableAccess
 from hoodie.view.savepoints import savepoints
 from hoodie.view.shown import shown_table
 from hoodie.view.table_schema import table_schema
+from hoodie.write.alter import alter_table
 from hoodie.write.drop import drop_partitions, named_partitions
 from hoodie.write.execute import WriteHooks, WriteResult, execute_write
 from hoodie.write.input import write_input
@@ -213,6 +215,17 @@ class HoodieTable(Shows):
         """
         after = AfterWrite.of(given_options(options))
         return self._dropped(None, after, {} if extra_metadata is None else extra_metadata)
+
+    @call("altering a table", changes=True)
+    def alter(self, changes: Sequence[SchemaChange], options: Mapping[str, object] | None = None) -> WriteResult:
+        """Change the columns in one commit (`hoodie.schema.changes`, docs/schema.md). No file is rewritten: from then on columns
+        are found by ids, as Hudi does with `hoodie.schema.on.read.enable`.
+
+        `options` are those of a write. Raises SchemaConflictError for what would lose something, LockHeldError.
+        """
+        after = AfterWrite.of(given_options(options))
+        result = alter_table(self.access, changes, select_keys(after.options, (*CREATE_KEYS, *WRITE_KEYS)))
+        return replace(result, services=after.run(self.access))
 
     def _dropped(self, partitions: Sequence[str] | None, after: AfterWrite, extra: Mapping[str, str]) -> WriteResult:
         own = select_keys(after.options, (*CREATE_KEYS, *WRITE_KEYS))

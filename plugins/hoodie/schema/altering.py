@@ -41,7 +41,7 @@ def altered(schema: InternalSchema, changes: Sequence[SchemaChange], fixed: Mapp
             raise ArgumentError(
                 "A change to the columns is of a type that there is not",
                 found=f"{change!r:.100}",
-                fix=f"give one of hoodie.schema.changes: {', '.join(kind.__name__ for kind in _STEPS)}",
+                fix=f"give one of {', '.join(kind.__name__ for kind in _STEPS)}",
             )
         do(altering, change)
     return altering.schema

@@ -14,7 +14,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from hoodie.errors import WriteConflictError
-from hoodie.model.commit import CommitMetadata
+from hoodie.model.commit import ALTER_SCHEMA, CommitMetadata
 from hoodie.model.files import GroupId
 from hoodie.model.names import LogFileName
 from hoodie.model.time import Time
@@ -157,11 +157,15 @@ def _changed_schema(change: Change, window: Window) -> Conflict | None:
     declared = change.metadata.schema
     if not (window.commits or window.plans) or declared is None:
         return None
+    altered = [i for i in window.commits if window.now.commit_metadata(i).operation == ALTER_SCHEMA]
+    if altered:  # what is called as before may be another column by now
+        return Conflict("it has changed the table's columns", altered[0])
     own: pa.Schema = data_columns(avro_to_arrow(declared))
     before, after = table_schema(window.begun), table_schema(window.now)
-    if after == own:
+    alters = change.metadata.operation == ALTER_SCHEMA
+    if after == own and not alters and (after == before or not window.begun.schemas):
         return None
-    if after != before:
+    if after != before:  # where columns have ids, one that two have added has got one of each
         return Conflict("it has changed the table's columns", window.commits[-1] if window.commits else None)
     later = [i for i in (*window.commits, *window.plans) if i.time > change.instant.time]
     return Conflict("it began later, and would hide the columns that this write adds", later[0]) if later else None

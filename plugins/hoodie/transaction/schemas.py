@@ -14,11 +14,12 @@ from hoodie.model.time import Time
 from hoodie.schema import avro_to_arrow, data_columns
 from hoodie.schema.documented import documented
 from hoodie.schema.history import schema_at
-from hoodie.schema.internal import InternalSchema, history_text
+from hoodie.schema.internal import InternalSchema, first_schema, history_text
 from hoodie.transaction.change import Change
 from hoodie.transaction.times import new_time
 from hoodie.view.schema_history import FOLDER, SUFFIX, time_of
 from hoodie.view.state import TableState
+from hoodie.view.table_schema import table_schema
 
 
 def with_history(state: TableState, change: Change, clock: Clock) -> Change:
@@ -27,10 +28,10 @@ def with_history(state: TableState, change: Change, clock: Clock) -> Change:
 
     A column that the history does not know gets a new id.
     """
-    declared = change.metadata.schema
-    if declared is None or not state.schemas:
+    declared, given = change.metadata.schema, change.metadata.extra.get(LATEST_SCHEMA_KEY)
+    if declared is None or not (state.schemas or given):
         return change
-    versions, current = _after(state.schemas, declared, change)
+    versions, current = _after(_known(state), declared, given, change)
     text = history_text(versions)
     _persist(state, change, text, clock)
     extra = {
@@ -41,11 +42,16 @@ def with_history(state: TableState, change: Change, clock: Clock) -> Change:
     return replace(change, metadata=replace(change.metadata, extra=extra))
 
 
+def _known(state: TableState) -> tuple[InternalSchema, ...]:
+    """The history; of a table that gets its first ids now, the columns that it has had since it began."""
+    columns = None if state.schemas else table_schema(state)
+    return state.schemas if columns is None else (first_schema(columns),)
+
+
 def _after(
-    versions: tuple[InternalSchema, ...], declared: str, change: Change
+    versions: tuple[InternalSchema, ...], declared: str, given: str | None, change: Change
 ) -> tuple[tuple[InternalSchema, ...], InternalSchema]:
     """The history with the schema of the change, and that schema."""
-    given = change.metadata.extra.get(LATEST_SCHEMA_KEY)
     if given is not None:
         current = InternalSchema.parse(given)
         return (*versions, current), current

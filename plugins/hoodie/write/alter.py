@@ -1,0 +1,108 @@
+"""A table's columns changed, without writing any row (docs/decisions/0052): Hudi's ALTER TABLE with
+`hoodie.schema.on.read.enable`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from hoodie.config.key import Options, resolve
+from hoodie.config.same_table import check_same_table
+from hoodie.config.table import TableProperties
+from hoodie.config.table_keys import CREATE_KEYS
+from hoodie.config.write_keys import WRITE_KEYS
+from hoodie.errors import ArgumentError, SchemaConflictError
+from hoodie.merge import merge_rules
+from hoodie.model.commit import ALTER_SCHEMA, LATEST_SCHEMA_KEY, SCHEMA_KEY, CommitMetadata
+from hoodie.model.meta_columns import IS_DELETED, OPERATION
+from hoodie.schema import arrow_to_avro
+from hoodie.schema.altering import altered
+from hoodie.schema.changes import DropColumn, RenameColumn, SchemaChange
+from hoodie.schema.internal import InternalSchema, first_schema
+from hoodie.schema.widening import arrow_columns
+from hoodie.transaction.change import Change
+from hoodie.transaction.locks import Locking
+from hoodie.transaction.sharing import Sharing
+from hoodie.transaction.transaction import optimistic, transaction
+from hoodie.view import TableState
+from hoodie.view.access import TableAccess
+from hoodie.view.table_schema import table_schema
+from hoodie.write.attempts import attempts
+from hoodie.write.execute import WriteResult
+from hoodie.write.plan import commit_action
+
+_log = logging.getLogger(__name__)
+
+
+def alter_table(access: TableAccess, changes: Sequence[SchemaChange], given: Mapping[str, object]) -> WriteResult:
+    """Change the columns in one commit, one change after the other. Data files stay as they are: they are read by ids.
+
+    `given` are options of a write. Raises ArgumentError, SchemaConflictError, ConfigError, LockHeldError, WriteConflictError.
+    """
+    if isinstance(changes, str) or not isinstance(changes, Sequence):
+        raise ArgumentError(
+            "The changes to the columns are no list", found=f"{changes!r:.100}", fix="give a list of them"
+        )
+    alter = _Alter(access, tuple(changes), given)
+    options, _ = alter.planned(access.state())  # refuse before taking the lock
+    done = attempts(access, options, alter.attempt, readable_again=True)
+    if any(isinstance(change, DropColumn | RenameColumn) for change in changes):
+        _log.warning(
+            "Columns of table %s are found by ids from now on: engines that find them by name (all but Hudi with "
+            "hoodie.schema.on.read.enable=true) see nulls, or what was dropped, in rows that were written before",
+            access.storage.base_path,
+        )
+    return done
+
+
+@dataclass(frozen=True)
+class _Alter:
+    access: TableAccess
+    changes: tuple[SchemaChange, ...]
+    given: Mapping[str, object]
+
+    def planned(self, state: TableState) -> tuple[Options, InternalSchema]:
+        """The checked options, and the columns after the changes."""
+        options = resolve(self.given, (*CREATE_KEYS, *WRITE_KEYS))
+        check_same_table(state.properties, options)
+        state.properties.check_writable()
+        columns = table_schema(state)
+        if columns is None:
+            raise SchemaConflictError(
+                f"Table {state.storage.base_path} has no schema yet",
+                fix="write rows to it, or create it with a schema: there is nothing to alter",
+            )
+        known = state.schemas
+        greatest = max((each.max_id for each in known), default=0)
+        before = replace(known[-1], max_id=greatest).with_columns(columns) if known else first_schema(columns)
+        return options, altered(before, self.changes, _fixed(state.properties))
+
+    def attempt(self) -> WriteResult:
+        access = self.access
+        options, _ = self.planned(access.state())
+        sharing, locking = Sharing.of(options), Locking.of(options)
+        begin = optimistic if sharing.optimistic else transaction
+        with begin(access.storage, access.clock, "alter", locking, sharing) as tx:
+            _, schema = self.planned(tx.state)
+            properties = tx.state.properties
+            instant = tx.open(commit_action(properties), operation=ALTER_SCHEMA)
+            extra = {
+                SCHEMA_KEY: arrow_to_avro(arrow_columns(schema), properties.name),
+                LATEST_SCHEMA_KEY: replace(schema, version=int(instant.time)).text(),
+            }
+            (done,) = tx.commit(Change(instant, CommitMetadata(ALTER_SCHEMA, (), extra)))
+            return WriteResult(done.instant, done.metadata)
+
+
+def _fixed(properties: TableProperties) -> dict[str, str]:
+    """The fields by which the table finds, places and orders its rows, and knows its deletions."""
+    deletion = merge_rules(properties).deletion
+    return {
+        IS_DELETED: "what marks deletions",
+        OPERATION: "what marks deletions",
+        **({deletion.field: "what marks deletions"} if deletion is not None else {}),
+        **dict.fromkeys(properties.ordering_fields, "an ordering field"),
+        **dict.fromkeys(properties.partition_fields, "a partition field"),
+        **dict.fromkeys(properties.record_key_fields, "a record key field"),
+    }
