@@ -40,7 +40,7 @@ def alter_table(access: TableAccess, changes: Sequence[SchemaChange], given: Map
 
     `given` are options of a write. Raises ArgumentError, SchemaConflictError, ConfigError, LockHeldError, WriteConflictError.
     """
-    if isinstance(changes, str) or not isinstance(changes, Sequence):
+    if not isinstance(changes, list | tuple):
         raise ArgumentError(
             "The changes to the columns are no list", found=f"{changes!r:.100}", fix="give a list of them"
         )
