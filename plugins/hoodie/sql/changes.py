@@ -123,9 +123,7 @@ def merge_query(tree: exp.Merge, target: Target, source: pa.Schema) -> exp.Selec
     columns = [
         _cases([(rule, exp.true() if clause.deletes else exp.false()) for rule, clause in chosen]).as_(ACTION),
         *(
-            exp.cast(
-                _cases([(rule, clause.values[field.name]) for rule, clause in chosen]), sql_type(field.type), DIALECT
-            ).as_(exp.to_identifier(field.name, quoted=True))
+            _value(_cases([(rule, clause.values[field.name]) for rule, clause in chosen]), field)
             for field in target.schema
         ),
     ]
@@ -274,7 +272,10 @@ def _cases(rules: Sequence[tuple[exp.Expression, exp.Expression]]) -> exp.Case:
 
 
 def _value(value: exp.Expression, field: pa.Field) -> exp.Expression:
-    return exp.cast(value, sql_type(field.type), DIALECT).as_(_quoted(field.name))
+    """In the column's type; for a whole number as it is: it is checked when it is stored, where a cast would make 1.5 a 2 in
+    one engine and a 1 in the other."""
+    cast = value if pa.types.is_integer(field.type) else exp.cast(value, sql_type(field.type), DIALECT)
+    return cast.as_(_quoted(field.name))
 
 
 def _column(target: Target, field: pa.Field) -> exp.Column:

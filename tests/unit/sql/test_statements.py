@@ -57,6 +57,16 @@ def test_update(db):
     assert "no row" in db.sql("update t set name = 'z' where id = 99").message
 
 
+def test_no_fraction_is_dropped_from_a_whole_number(db):
+    with pytest.raises(SqlError, match="column ts"):
+        db.sql("update t set ts = ts * 1.5 where id = 1")
+    with pytest.raises(SqlError, match="column ts"):
+        db.sql("merge into t using (select 1 as id) s on t.id = s.id when matched then update set ts = t.ts / 2")
+    db.sql("update t set ts = ts * 2.0, price = null where id = 1")
+    db.sql("merge into t using (select 2 as id) s on t.id = s.id when matched then update set ts = 3")
+    assert rows(db, "select id, price, ts from t where id < 3 order by id") == [(1, None, 2), (2, 20.0, 3)]
+
+
 def test_delete(db):
     db.sql("delete from t where id = 2")
     assert [row[0] for row in rows(db)] == [1, 3]
