@@ -50,6 +50,35 @@ def test_many(cursor):
 
 
 @pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([(1, "a", 2), ("b",)], "not as many"),  # as many as the places in all
+        ([{"id": 1, "s": "a"}, {"id": 2, "s": "b"}], "no sequence.*dict"),
+        (["1a", "2b"], "no sequence.*str"),
+        ([(True, "a"), (2, "b")], "number 1 do not fit.*bool, int"),
+        ([((1 << 53) + 1, "a"), (2.0, "b")], "number 1 do not fit.*float, int"),
+        ([(Decimal(10**30), "a"), (Decimal("1e-20"), "b")], "number 1 do not fit.*38 digits"),
+        ([(Decimal("12345678901234567.89"), "a"), (1.5, "b")], "number 1 do not fit.*Decimal, float"),
+    ],
+)
+def test_many_rows_that_would_change_each_other_are_refused(cursor, rows, told):
+    with pytest.raises(dbapi.ProgrammingError, match=told):
+        cursor.executemany("insert into t (id, s) values (?, ?)", rows)
+    assert cursor.execute("select id, s from t").fetchall() == []
+
+
+def test_many_rows_of_ints_and_floats(cursor):
+    cursor.executemany("insert into t (id, s) values (?, ?)", [(1, None), (2.0, "b"), (-(1 << 30), "c")])
+    assert cursor.execute("select id, s from t order by id").fetchall() == [(-(1 << 30), "c"), (1, None), (2, "b")]
+
+
+def test_a_mapping_gives_no_values_by_the_order_of_its_names(cursor):
+    for parameters in ({"id": 1, "s": "x"}, "ab", {1, 2}):
+        with pytest.raises(dbapi.ProgrammingError, match="no sequence"):
+            cursor.execute("select ?, ?", parameters)
+
+
+@pytest.mark.parametrize(
     ("statement", "parameters", "kind"),
     [
         ("select * from nothing", (), dbapi.ProgrammingError),

@@ -55,8 +55,7 @@ class Connection:
         """What the statements give with each of the `rows` as parameters. All rows of one INSERT of VALUES are one commit."""
         parsed = list(statements(text))
         if len(parsed) == 1 and len(rows) > 1 and self._inserts_values(parsed[0].tree):
-            values = [value for row in rows for value in row]
-            yield self._run(bound([multiplied(parsed[0], len(rows))], values)[0])
+            yield self._run(multiplied(parsed[0], rows))
         else:
             for row in rows:
                 yield from self.run(text, row)

@@ -21,6 +21,8 @@ from hoodie.errors import SqlError
 
 DIALECT = "spark"
 _DECIMAL_DIGITS = 38
+_NUMBERS = (bool, int, float, Decimal)  # the first first: what is true is also an int
+_EXACT_FLOAT = 1 << 53  # integers up to it are floats without loss
 _PLACE = "__hoodie_parameter_"
 SETTING = re.compile(r"SET\s+(hoodie\.[\w.\-]+)\s*=\s*(.*)", re.IGNORECASE | re.DOTALL)
 """One option for the statements that follow."""
@@ -68,6 +70,7 @@ def bound(given: Sequence[Statement], parameters: Sequence[object]) -> list[Stat
 
     Raises SqlError when there are more or fewer of them, or for a value that no literal can be made of.
     """
+    _check_sequence(parameters)
     places = [_places(each.tree) for each in given]
     count = sum(map(len, places))
     if count != len(parameters):
@@ -85,15 +88,62 @@ def bound(given: Sequence[Statement], parameters: Sequence[object]) -> list[Stat
     return result
 
 
-def multiplied(statement: Statement, count: int) -> Statement:
-    """An INSERT of one row of VALUES, as one of `count` rows that are written alike."""
+def multiplied(statement: Statement, given: Sequence[Sequence[object]]) -> Statement:
+    """An INSERT of one row of VALUES, as one with a row for each of `given`, bound to its values.
+
+    Raises SqlError for values that do not keep their digits beside each other: rows of VALUES have one type a column.
+    """
+    count = len(_places(statement.tree))
+    for each in given:
+        _check_sequence(each)
+        if len(each) != count:
+            raise SqlError(
+                "The parameters of a row are not as many as the places for them",
+                found=f"{len(each)} for {count} times `?`",
+                fix="give each row one value for each; nothing was written",
+            )
+    for place, column in enumerate(zip(*given, strict=True)):
+        _refuse_mixed(place, column)
     tree = statement.tree.copy()
     (row,) = tree.expression.expressions
-    rows = [row.copy() for _ in range(count)]
+    rows = [row.copy() for _ in given]
     for number, node in enumerate(node for each in rows for node in _places(each)):
         node.set("this", _place(number))
     tree.expression.set("expressions", rows)
-    return replace(statement, tree=tree)
+    return bound([replace(statement, tree=tree)], [value for each in given for value in each])[0]
+
+
+def _check_sequence(parameters: object) -> None:
+    """Raises SqlError for what has no order, such as a mapping, whose names would be taken for its values."""
+    if isinstance(parameters, str | bytes) or not isinstance(parameters, Sequence):
+        raise SqlError(
+            "The parameters are no sequence of values",
+            found=type(parameters).__name__,
+            fix="give a list or tuple, one value for each `?`",
+        )
+
+
+def _refuse_mixed(place: int, column: Sequence[object]) -> None:
+    """Numbers beside floats become floats, yes and no beside numbers become numbers, and decimals have one scale."""
+    kinds = {kind for value in column if (kind := next((k for k in _NUMBERS if isinstance(value, k)), None))}
+    whole = max((abs(value) for value in column if isinstance(value, int)), default=0)
+    decimals = [value for value in column if isinstance(value, Decimal) and value.is_finite()]
+    digits = max(map(_whole_digits, decimals), default=0) + max(map(_scale, decimals), default=0)
+    inexact = float in kinds and (Decimal in kinds or whole > _EXACT_FLOAT)
+    if (len(kinds) > 1 and (bool in kinds or inexact)) or digits > _DECIMAL_DIGITS:
+        raise SqlError(
+            f"The values for `?` number {place + 1} do not fit into one column unchanged",
+            found=", ".join(sorted(kind.__name__ for kind in kinds)),
+            fix="give them one type, and decimals of 38 digits at most; nothing was written",
+        )
+
+
+def _scale(value: Decimal) -> int:
+    return max(0, -int(value.as_tuple().exponent))
+
+
+def _whole_digits(value: Decimal) -> int:
+    return len(f"{abs(value):f}".partition(".")[0].lstrip("0"))
 
 
 def _place(number: int) -> str:
@@ -113,8 +163,7 @@ def _literal(value: object) -> exp.Expression:
     if isinstance(value, bytes | bytearray | memoryview):
         return exp.Unhex(this=exp.Literal.string(bytes(value).hex()))
     if isinstance(value, Decimal) and value.is_finite():
-        scale = max(0, -int(value.as_tuple().exponent))
-        whole = len(f"{abs(value):f}".partition(".")[0].lstrip("0"))
+        scale, whole = _scale(value), _whole_digits(value)
         if whole + scale <= _DECIMAL_DIGITS:
             return exp.cast(exp.Literal.string(f"{value:f}"), f"decimal({max(1, whole + scale)}, {scale})")
     elif value is None or isinstance(value, bool | int | str | datetime.date | datetime.time):

@@ -52,6 +52,6 @@ def test_what_a_link_leads_to_is_not_dropped(db, tmp_path, linked):
 @pytest.mark.parametrize("statement", ["select * from `{}`", "drop table `{}`", "truncate table `{}`"])
 def test_a_path_is_no_name_of_a_table(db, name, statement):
     db.sql(f"create table t {TABLE}; insert into t values (2)")
-    with pytest.raises((TableNotFoundError, SqlError), match="no table|DuckDB cannot run"):
+    with pytest.raises((TableNotFoundError, SqlError), match=r"no table|DuckDB cannot run"):
         db.sql(statement.format(name))
     assert db.sql("select * from t, sales.o").rows() == [(2, 1)]
