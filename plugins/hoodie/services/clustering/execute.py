@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from hoodie.config.clustering_keys import CLUSTERING_KEYS, CURVE_SAMPLE
-from hoodie.config.key import Options, resolve
+from hoodie.config.key import resolve
 from hoodie.config.write_keys import ROW_GROUP_SIZE
 from hoodie.display import Shown, Shows, counted
 from hoodie.engine.base import Engine
@@ -25,7 +25,7 @@ from hoodie.model.time import Time
 from hoodie.schema import arrow_to_avro
 from hoodie.services.clustering.buckets import refuse_buckets
 from hoodie.services.clustering.order import SortOrder
-from hoodie.services.clustering.task import ClusterSlices, Together
+from hoodie.services.clustering.task import SORTED_ROW_GROUP, ClusterSlices, Together
 from hoodie.timeline import Instant
 from hoodie.transaction.change import Change
 from hoodie.transaction.concurrency import pending_plan
@@ -41,8 +41,6 @@ from hoodie.view.table_schema import table_schema
 _log = logging.getLogger(__name__)
 
 _NAMED = 3  # groups that a line of the log names
-_SORTED_ROW_GROUP = 8 * 1024 * 1024
-"""Bytes of Arrow data: queries pass over row groups of sorted rows by their statistics, and only over whole ones."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,7 +90,9 @@ def execute_clustering(access: TableAccess, time: Time, given: Mapping[str, obje
         order = SortOrder.planned(plan.params, options, schema, tx.state.properties)
         tx.resume(instant, partial(_leftovers, instant=instant, partitions=plan.partitions))
         task = ClusterSlices.of(tx.state, schema, tx.writing(instant, access.engine), options)
-        stats = _clustered(replace(task, order=order, sampled_rows=options[CURVE_SAMPLE]), work, access.engine, options)
+        row_groups = SORTED_ROW_GROUP if order and not options.given(ROW_GROUP_SIZE) else None
+        task = replace(task, order=order, sampled_rows=options[CURVE_SAMPLE], row_group=row_groups)
+        stats = _clustered(task, work, access.engine)
         extra = {SCHEMA_KEY: arrow_to_avro(schema, tx.state.properties.name)}
         metadata = CommitMetadata("CLUSTER", tuple(stats), extra, _by_partition(work))
         change = Change(instant, metadata, touched=frozenset(metadata.replaced_groups))
@@ -100,10 +100,7 @@ def execute_clustering(access: TableAccess, time: Time, given: Mapping[str, obje
         return ClusteringResult(done.instant, done.metadata, passed_over)
 
 
-def _clustered(task: ClusterSlices, work: Sequence[Together], engine: Engine, options: Options) -> list[WriteStat]:
-    if task.order and not options.given(ROW_GROUP_SIZE):
-        narrow = replace(task.file.options, row_group_bytes=_SORTED_ROW_GROUP)
-        task = replace(task, file=replace(task.file, options=narrow))
+def _clustered(task: ClusterSlices, work: Sequence[Together], engine: Engine) -> list[WriteStat]:
     return [stat for stats in engine.map(task, work, [each.size for each in work]) for stat in stats]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,8 @@ from hoodie.write.worker.assignment import FileTask
 from hoodie.write.worker.base_file import BaseFileHandle
 
 _WRITTEN_ROWS = 1 << 17  # rows that are handed to a file at once
+SORTED_ROW_GROUP = 1 << 14
+"""Rows of a row group of sorted files: queries pass over whole row groups, by their statistics."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class ClusterSlices(SliceTask):
 
     order: SortOrder = UNSORTED
     sampled_rows: int = 0  # rows that are sampled for an order that has to know some
+    row_group: int | None = None  # rows of a row group; None: as many as its bytes say
 
     def __call__(self, task: Together) -> list[WriteStat]:
         counts = [0] * len(task.slices)
@@ -91,20 +94,20 @@ class ClusterSlices(SliceTask):
 
     def _files(self, task: Together, tables: Iterable[pa.Table]) -> Iterator[WriteStat]:
         """New files with about equally many rows each: the last one takes what is left."""
-        quota = self._quota(task)
+        quota, left = self._quota(task), task.outputs
         with ExitStack() as stack:
             file: _NewFile | None = None
             for table in tables:
                 start = 0
                 while start < table.num_rows:
                     if file is None:
-                        file = stack.enter_context(closing(_NewFile(self, task)))
-                        task = Together(task.number, task.slices, task.outputs - 1)
-                    room = quota - file.rows if quota is not None and task.outputs else table.num_rows
-                    part = table.slice(start, min(room, _WRITTEN_ROWS))
-                    file.write(part)
-                    start += part.num_rows
-                    if quota is not None and task.outputs and file.rows >= quota:
+                        file, left = _NewFile(self, task, stack), left - 1
+                    most = _WRITTEN_ROWS if quota is None or not left else min(_WRITTEN_ROWS, quota - file.rows)
+                    if self.row_group is not None:
+                        most = min(most, file.room(self.row_group))
+                    file.write(table.slice(start, most))
+                    start += most
+                    if quota is not None and left and file.rows >= quota:
                         yield file.finish()
                         file = None
             if file is not None:
@@ -137,18 +140,25 @@ class ClusterSlices(SliceTask):
 
 
 class _NewFile:
-    """A file group that is made."""
+    """A file group that is made. When something goes wrong inside of `stack`, its file is not completed."""
 
-    def __init__(self, cluster: ClusterSlices, task: Together) -> None:
+    def __init__(self, cluster: ClusterSlices, task: Together, stack: ExitStack) -> None:
         target = FileTask(task.slices[0].partition, new_file_id(), None)
         self._handle = BaseFileHandle(cluster.writing, cluster.file, target, task.number)
         self._index = KeyIndexBuilder(cluster.file.options)
-        self._open = ExitStack()
-        self._writer = self._open.enter_context(self._handle.open())
+        self._own = stack.enter_context(ExitStack())
+        self._writer = self._own.enter_context(self._handle.open())
 
     @property
     def rows(self) -> int:
         return self._writer.rows
+
+    def room(self, row_group: int) -> int:
+        """How many rows there is room for in a row group of so many; one that is full is written."""
+        begun = self._writer.rows % row_group
+        if not begun:
+            self._writer.flush()
+        return row_group - begun
 
     def write(self, rows: pa.Table) -> None:
         self._index.add(rows[RECORD_KEY])
@@ -156,9 +166,5 @@ class _NewFile:
 
     def finish(self) -> WriteStat:
         self._writer.finish(self._index.build())
-        self._open.close()
+        self._own.close()
         return self._handle.stat(inserts=self._writer.rows)
-
-    def close(self) -> None:
-        """Where it was not finished, something went wrong: what is there of it is left to the next attempt."""
-        self._open.close()

@@ -13,6 +13,7 @@ from hoodie.engine import LocalEngine
 from hoodie.errors import (
     ConfigError,
     LockHeldError,
+    NotCommittedError,
     PendingInstantError,
     UnsupportedTableError,
     WriteConflictError,
@@ -388,3 +389,40 @@ def test_a_table_of_buckets_is_refused(table):
     made.write(batch([(key, "p", 1, 1) for key in "abcdef"]), "upsert", buckets)
     with pytest.raises(UnsupportedTableError, match="buckets"):
         made.schedule(CLUSTERING, force=True)
+
+
+def test_sorted_files_have_small_row_groups(table, monkeypatch):
+    monkeypatch.setattr(execute, "SORTED_ROW_GROUP", 2)
+    sort = {PLAN + "sort.columns": "value"}
+    for more, rows in (({"hoodie.parquet.block.size": 1 << 20}, [4]), ({}, [2, 2])):
+        table.schedule(CLUSTERING, sort, force=True)
+        table.run(CLUSTERING, {**SMALL_BLOOM, **more})
+        (made,) = groups(table)
+        found = pa.parquet.ParquetFile(f"{table.base_path}/{made.base_file.path}").metadata
+        assert [found.row_group(number).num_rows for number in range(found.num_row_groups)] == rows
+    assert content(table) == CONTENT
+
+
+def test_a_file_that_fails_half_way_is_not_there(table, monkeypatch):
+    time = table.schedule(CLUSTERING, {PLAN + "sort.columns": "value"}, force=True)
+
+    def half(tables, order, memory):
+        yield from (rows.slice(0, 1) for rows in tables)
+        raise Killed
+
+    monkeypatch.setattr("hoodie.services.clustering.task.sorted_rows", half)
+    with pytest.raises(Killed):
+        table.run(CLUSTERING, SMALL_BLOOM)
+    assert not left_of(table, time)
+
+
+def test_lost_rows_are_found_before_the_commit(table, monkeypatch):
+    table.schedule(CLUSTERING, {PLAN + "sort.columns": "value"}, force=True)
+
+    def lossy(tables, order, memory):
+        yield from (rows.slice(0, 1) for rows in tables)
+
+    monkeypatch.setattr("hoodie.services.clustering.task.sorted_rows", lossy)
+    with pytest.raises(NotCommittedError, match="4 rows were read and 3 written"):
+        table.run(CLUSTERING, SMALL_BLOOM)
+    assert content(table) == CONTENT
