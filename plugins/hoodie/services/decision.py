@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice
@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from hoodie.display import Shown, Shows, counted
 from hoodie.services.blockers import Blocker, with_blockers
-from hoodie.services.guard import Deletion
+from hoodie.services.guard import Caps, Deletion, weighed
 
 P = TypeVar("P", covariant=True)
 
@@ -87,9 +87,27 @@ class Decision(Shows, Generic[P]):
 
         By it somebody agrees to this plan and to no other.
         """
-        told = sum(int.from_bytes(sha256(f"{item.path}\0{item.bytes}".encode()).digest()) for item in self.items or ())
-        verb = self.items.verb if self.items is not None else ""
-        return sha256(f"{verb} {len(self.items or ())} {told}".encode()).hexdigest()[:_DIGEST]
+        return _digest(self._verb, self.marks)
+
+    @property
+    def marks(self) -> Iterator[bytes]:
+        """What the digest is made of: the hash of each item's path and size."""
+        return map(_mark, self.items or ())
+
+    def few_more_than(self, agreed: str, marks: Collection[bytes], caps: Caps) -> bool:
+        """Whether the items beyond those of the plan with the digest `agreed` are no more than a run may delete unasked.
+
+        `marks` are what is known of that plan; False when they are of another one, or of one that does other things.
+        """
+        if self.deletion is None or _digest(self._verb, marks) != agreed:
+            return False
+        more = [item.bytes for item in self.items or () if _mark(item) not in marks]
+        of_bytes = self.deletion.of_bytes
+        return not weighed(len(more), sum(more), of_bytes, caps, lambda: of_bytes).over
+
+    @property
+    def _verb(self) -> str:
+        return self.items.verb if self.items is not None else ""
 
     @property
     def told(self) -> str:
@@ -148,6 +166,17 @@ class Decision(Shows, Generic[P]):
 def digest_of(explained: Decision[Any] | None) -> str | None:
     """Of a decision that somebody has agreed to; None where nobody has."""
     return explained.digest if explained is not None else None
+
+
+def _mark(item: Item) -> bytes:
+    return sha256(f"{item.path}\0{item.bytes}".encode()).digest()
+
+
+def _digest(verb: str, marks: Iterable[bytes]) -> str:
+    count = told = 0
+    for count, mark in enumerate(marks, 1):  # noqa: B007
+        told += int.from_bytes(mark)
+    return sha256(f"{verb} {count} {told}".encode()).hexdigest()[:_DIGEST]
 
 
 def _line(item: Item) -> str:

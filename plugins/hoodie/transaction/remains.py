@@ -9,6 +9,7 @@ from hoodie.model.names import BaseFileName
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant, parse_name
+from hoodie.transaction.asked import FOLDER as ASKED
 from hoodie.transaction.audit import FOLDER as AUDIT
 from hoodie.transaction.guard import delete_data_files
 from hoodie.transaction.reconcile import after_completion, delete_markers
@@ -31,7 +32,7 @@ def delete_remains(state: TableState, marked: Sequence[Time]) -> None:
     Base files that such markers name and that the commit of the instant does not are of attempts that were lost; those of an
     instant that neither the timeline has nor the archive were rolled back. Call it under the lock.
     """
-    state.storage.sweep(sorted({".hoodie", state.layout.folder, state.layout.archive_folder, _LOCKS, AUDIT}))
+    state.storage.sweep(sorted({".hoodie", state.layout.folder, state.layout.archive_folder, _LOCKS, AUDIT, ASKED}))
     for instant in state.timeline.pending:
         if instant.action is Action.SAVEPOINT:
             state.storage.delete(state.layout.path(instant))

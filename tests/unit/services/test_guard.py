@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import pickle
 
 import pytest
@@ -16,6 +17,7 @@ from hoodie.services.guard import Caps, weighed
 from hoodie.services.restore.service import Restore
 from hoodie.services.rollback.service import Rollback
 from hoodie.storage.base import walk_files
+from hoodie.transaction.asked import FOLDER as ASKED
 from hudi_services.cli import main
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, create
@@ -38,7 +40,7 @@ def upsert(table, *entries):
 
 
 def files_of(table):
-    return sorted((file.path, file.size) for file in walk_files(table.storage, ""))
+    return sorted((file.path, file.size) for file in walk_files(table.storage, "") if not file.path.startswith(ASKED))
 
 
 @pytest.mark.parametrize(
@@ -96,6 +98,94 @@ def test_who_agreed_to_a_plan_agreed_to_no_other(table, change):
         table.run(Clean(agreed=digest), options)
     assert files_of(table) == before
     assert table.run(Clean(agreed=stopped.value.digest), options).files_deleted >= 2
+
+
+RETAIN_ONE = {"hoodie.clean.commits.retained": 1, "hoodie.delete.max.files": 2}
+
+
+@pytest.fixture
+def asked(table):
+    """A table whose clean has asked whether it may delete 7 files, where 2 may go unasked; and the digest of that plan."""
+    for step in range(4):
+        upsert(table, ("a", "p", step, step), ("b", "q", step, step))
+    for step in range(4, 6):
+        upsert(table, ("a", "p", step, step))
+    with pytest.raises(DeleteCapError) as stopped:
+        table.run(CLEAN, RETAIN_ONE)
+    return table, stopped.value.digest
+
+
+def data_files(table):
+    return {path for path, _ in files_of(table) if path.endswith(".parquet")}
+
+
+@pytest.mark.parametrize("commits", [0, 1, 2])
+def test_a_table_may_be_written_while_somebody_makes_up_his_mind(asked, commits):
+    table, digest = asked
+    for step in range(commits):
+        upsert(table, ("a", "p", 9 + step, 9))
+    done = table.run(Clean(agreed=digest), RETAIN_ONE)
+    assert done.files_deleted == 7 + commits
+    assert len(data_files(table)) == 3
+
+
+def test_what_nobody_has_agreed_to_is_no_more_than_a_run_may_delete_unasked(asked):
+    table, digest = asked
+    for step in range(3):
+        upsert(table, ("a", "p", 9 + step, 9))
+    before = files_of(table)
+    with pytest.raises(DeleteCapError, match=f"another one than {digest}") as stopped:
+        table.run(Clean(agreed=digest), RETAIN_ONE)
+    assert files_of(table) == before
+    assert table.run(Clean(agreed=stopped.value.digest), RETAIN_ONE).files_deleted == 10
+
+
+def test_fewer_files_than_were_agreed_to_may_go(asked):
+    table, digest = asked
+    table.savepoint(table.timeline.commits[2].time)
+    assert 2 < table.run(Clean(agreed=digest), RETAIN_ONE).files_deleted < 7
+
+
+@pytest.mark.parametrize("change", ["other files", "more files", "torn", "no list", "set aside"])
+def test_agreement_is_to_the_files_that_were_asked_about(asked, change):
+    table, digest = asked
+    upsert(table, ("a", "p", 9, 9))
+    path = f"{ASKED}/{digest}"
+    kept, more = table.storage.read(path), {"hoodie.delete.grace.hours": 1} if change == "set aside" else {}
+    lists = {"other files": bytes(len(kept)), "more files": kept + bytes(32), "torn": kept[:-5], "no list": None}
+    if change in lists:
+        table.storage.delete(path)
+        if lists[change] is not None:
+            table.storage.create(path, lists[change])
+    before = files_of(table)
+    with pytest.raises(DeleteCapError, match=f"another one than {digest}"):
+        table.run(Clean(agreed=digest), {**RETAIN_ONE, **more})
+    assert files_of(table) == before
+
+
+def test_lists_of_what_was_asked_go_after_a_month(asked, clock):
+    table, digest = asked
+    os.utime(f"{table.base_path}/{ASKED}/{digest}", (0, 0))
+    upsert(table, ("a", "p", 9, 9))
+    with pytest.raises(DeleteCapError) as stopped:
+        table.run(CLEAN, RETAIN_ONE)
+    assert [file.name for file in table.storage.list(ASKED).files] == [stopped.value.digest]
+
+
+def test_a_clean_that_cannot_note_what_it_asks_still_asks(table, monkeypatch, caplog):
+    for step in range(5):
+        upsert(table, ("a", "p", step, step))
+    create = type(table.storage).create
+
+    def full(storage, path, data):
+        if path.startswith(ASKED):
+            raise OSError("No space left on device")
+        create(storage, path, data)
+
+    monkeypatch.setattr(type(table.storage), "create", full)
+    with pytest.raises(DeleteCapError):
+        table.run(CLEAN, RETAIN_ONE)
+    assert "were not noted" in caplog.text
 
 
 def test_a_digest_is_that_of_what_is_touched_in_any_order():

@@ -13,18 +13,20 @@ from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.key import resolve
 from hoodie.display import Shown, Shows, counted
 from hoodie.engine.base import Engine
-from hoodie.errors import CorruptTableError, HoodieError, MissingFileError, UnsafeDeleteError
+from hoodie.errors import CorruptTableError, DeleteCapError, HoodieError, MissingFileError, UnsafeDeleteError
 from hoodie.formats.bootstrap_index import read_bootstrap_index
 from hoodie.model.clean import CleanPlan, CleanResult
 from hoodie.model.time import BEGINNING, Time
 from hoodie.services.clean.plan import GRACE_UNTIL, decide_clean
 from hoodie.services.decision import Decision
+from hoodie.services.guard import Caps
 from hoodie.storage import open_storage
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant, State
 from hoodie.timeline.codecs.clean import decode_clean_plan, encode_clean_plan, encode_clean_result
 from hoodie.transaction import instants
 from hoodie.transaction.aside import Aside, purge, set_aside, until_of
+from hoodie.transaction.asked import keep_asked, read_asked
 from hoodie.transaction.audit import Audited, AuditedFile, audited
 from hoodie.transaction.guard import (
     check_data_files,
@@ -68,8 +70,8 @@ def run_clean(access: TableAccess, options: Mapping[str, object], *, agreed: str
 
     Safe to kill at any point: the plan is on the timeline before the first delete, and the next run carries it out. A file
     that is gone already counts as deleted: a clean that was killed runs its plan again. Raises what `decide_clean` raises,
-    LockHeldError, DeleteCapError (unless `agreed` is the digest of the plan), and HoodieError when files cannot be deleted; the
-    clean then stays pending.
+    LockHeldError, DeleteCapError (unless `agreed` is the digest of the plan, or of one that a run has asked about and beyond
+    which it deletes no more than a run may unasked), and HoodieError when files cannot be deleted; the clean then stays pending.
     """
     resolved = resolve(options, CLEAN_KEYS)
     locking, sharing = Locking.of(resolved), Sharing.of(resolved)
@@ -80,12 +82,26 @@ def run_clean(access: TableAccess, options: Mapping[str, object], *, agreed: str
         if pending:
             tx.refresh()
         decision = decide_clean(tx.state, options, access.clock)
-        plan = decision.allowed("clean", access.storage.base_path, agreed=agreed)
+        plan = _allowed(decision, access, agreed, Caps.of(resolved))
         if plan is not None:
             requested = tx.request(Action.CLEAN, encode_clean_plan(plan, access.storage.base_path))
             results.append(execute_clean(tx.state, requested, plan, access.clock, access.engine))
         purge(access.storage, access.clock)
         return CleanRun(decision, tuple(results))
+
+
+def _allowed(decision: Decision[CleanPlan], access: TableAccess, agreed: str | None, caps: Caps) -> CleanPlan | None:
+    """The plan, also where writers have gone on since it was `agreed` to: what is more than that may be deleted unasked.
+
+    Raises DeleteCapError, and keeps what was asked.
+    """
+    try:
+        return decision.allowed("clean", access.storage.base_path, agreed=agreed)
+    except DeleteCapError:
+        if agreed and decision.few_more_than(agreed, read_asked(access.storage, agreed), caps):
+            return decision.plan
+        keep_asked(access.storage, access.clock, decision.digest, decision.marks)
+        raise
 
 
 def finish_cleans(state: TableState, clock: Clock, engine: Engine) -> list[CleanResult]:

@@ -20,7 +20,7 @@ from hoodie.view.access import TableAccess
 @dataclass(frozen=True)
 class Clean:
     """Removes file slices that no retained view of the table needs. Where that is more than a run may delete unasked, only by the
-    plan whose digest (`Decision.digest`) is `agreed` to."""
+    plan whose digest (`Decision.digest`) is `agreed` to, or by one that differs little from it (`run_clean`)."""
 
     agreed: str | None = None
     name: str = "clean"
