@@ -72,7 +72,7 @@ def declared(tree: exp.Create, name: str) -> Declared:
     lacking = [column for column in partitions if fields and not _has([*fields, *partition_fields], column)]
     if lacking:
         raise SqlError(f"The partition column {lacking[0]} is not among the columns", fix="declare it")
-    create, write = _sorted_out({"hoodie.table.name": name, **options}, partitions)
+    create, write = sorted_out({"hoodie.table.name": name, **options}, partitions)
     return Declared(_ordered(fields, partition_fields, partitions), location, comment, create, write)
 
 
@@ -104,7 +104,8 @@ def _ordered(fields: list[pa.Field], more: list[pa.Field], partitions: list[str]
     return pa.schema(columns) if fields else None
 
 
-def _sorted_out(options: dict[str, str], partitions: list[str]) -> tuple[dict[str, str], dict[str, str]]:
+def sorted_out(options: dict[str, str], partitions: list[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Options by Hudi's names: those that make a table, and those of its writes."""
     named = {_SHORT.get(name.lower(), name): value for name, value in options.items()}
     if "hoodie.table.type" in named:
         named["hoodie.table.type"] = _TYPES.get(named["hoodie.table.type"].lower(), named["hoodie.table.type"])

@@ -35,6 +35,7 @@ DESCRIBE_COLUMN = re.compile(
 )
 """Of one column, which sqlglot does not read."""
 _DESCRIBE_QUERY = re.compile(r"(DESC(?:RIBE)?)\s+QUERY\s+", re.IGNORECASE)
+_ALTER = re.compile(r"ALTER\s+TABLE\b", re.IGNORECASE)
 _CALL = re.compile(r"CALL\s+(.*)", re.IGNORECASE | re.DOTALL)
 
 # It says of statements that it does not know that it keeps them as text, which is what is wanted here.
@@ -182,6 +183,8 @@ def parsed(text: str) -> exp.Expression:
     if DESCRIBE_COLUMN.fullmatch(text.strip()):
         return exp.Command(this="DESCRIBE", expression=exp.Literal.string(text))
     text = _DESCRIBE_QUERY.sub(r"\1 ", text.strip()) if _DESCRIBE_QUERY.match(text.strip()) else text
+    if _ALTER.match(text.strip()):
+        return exp.Command(this="ALTER", expression=exp.Literal.string(text))
     called = _CALL.fullmatch(text.strip())
     try:
         if called:
@@ -208,14 +211,18 @@ def shortened(text: str) -> str:
     return line if len(line) <= 120 else line[:119] + "…"
 
 
-def _parts(text: str) -> Iterator[tuple[str, str]]:
-    """The text of each statement; and the same with a name for each `?`, whose order a tree does not tell."""
+def tokens(text: str) -> list[Token]:
+    """The words of a text. Raises SqlError."""
     try:
-        tokens = _Tokens(dialect=DIALECT).tokenize(text)
+        return list(_Tokens(dialect=DIALECT).tokenize(text))
     except SqlglotError as error:
         raise unreadable(text, error) from error
+
+
+def _parts(text: str) -> Iterator[tuple[str, str]]:
+    """The text of each statement; and the same with a name for each `?`, whose order a tree does not tell."""
     part: list[Token] = []
-    for token in tokens:
+    for token in tokens(text):
         if token.token_type is TokenType.SEMICOLON:
             yield from _text(text, part)
             part = []

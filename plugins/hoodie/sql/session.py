@@ -68,7 +68,7 @@ class Session:
 
     def write_options(self, entry: Entry) -> dict[str, str]:
         """Those of the table, and over them those that were set."""
-        return {name: value for name, value in {**entry.options, **self.options}.items() if not _is_of_sql(name)}
+        return {name: value for name, value in {**entry.options, **self.options}.items() if not is_of_sql(name)}
 
     def about(self, function: TableFunction) -> Entry:
         """The table of a function, which names it, or says its path. Raises TableNotFoundError."""
@@ -102,7 +102,7 @@ class Session:
         return self.engine.query(query, sources)
 
 
-def _is_of_sql(name: str) -> bool:
+def is_of_sql(name: str) -> bool:
     """Options of statements, which no write takes."""
     return name in (INSERT_OPERATION, OVERWRITE_MODE)
 

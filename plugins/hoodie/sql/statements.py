@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from hoodie.errors import SqlError, TableExistsError
 from hoodie.sql import declared as declarations
+from hoodie.sql.alter import alter_table
 from hoodie.sql.describe import describe, describe_column
 from hoodie.sql.dml import delete_rows, merge_rows, told, update_rows
 from hoodie.sql.inserts import empty_partitions, fill, insert_rows, without_meta
@@ -198,6 +199,8 @@ def _command(session: Session, statement: Statement) -> Result:
         shown = show(session, rest.name)
     elif word == "DESCRIBE":
         shown = describe_column(session, statement.text)
+    elif word == "ALTER":
+        shown = alter_table(session, statement)
     return _untouched(session, statement) if shown is None else shown
 
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from hoodie.errors import SqlError, TableNotFoundError
 from hoodie.sql.names import TableName
 from hoodie.storage import BasePath, storage_of
-from hoodie.storage.once import create_own
+from hoodie.storage.base import ReplacingStorage
+from hoodie.storage.once import create_own, replace_own
 
 DEFAULT_DATABASE = "default"
 _CATALOG = ".catalog"
@@ -130,12 +131,27 @@ class Warehouse:
 
     def remember(self, entry: Entry) -> None:
         """Enter a table. Raises SqlError when another process has just done so with other values."""
-        told = {"options": dict(entry.options), "comment": entry.comment}
-        told["location"] = None if entry.managed else entry.location
         try:
-            create_own(self._storage, _entry(entry.name), json.dumps(told, sort_keys=True, indent=1).encode())
+            create_own(self._storage, _entry(entry.name), _told(entry))
         except FileExistsError:
             raise SqlError(f"There is a table {entry.name} by now", fix="drop it, or choose another name") from None
+
+    def change(self, entry: Entry) -> None:
+        """Know other options and another comment of a table. Raises SqlError when another process has just done so."""
+        path = _entry(entry.name)
+        try:
+            old = self._storage.read(path)
+        except FileNotFoundError:
+            self.remember(entry)
+            return
+        if not isinstance(self._storage, ReplacingStorage):
+            raise SqlError(
+                f"The options of table {entry.name} cannot change on this storage",
+                found=f"{self.path}: it replaces no file in one step",
+                fix="set them for a session by SET",
+            )
+        if not replace_own(self._storage, path, old, _told(entry)):
+            raise SqlError(f"The options of table {entry.name} have changed meanwhile", fix="run the statement again")
 
     def drop(self, entry: Entry) -> None:
         """Forget a table, and delete its files if it is managed. Who is killed in between drops it again. Raises SqlError for one
@@ -179,6 +195,12 @@ def _is_folder(name: str) -> bool:
 
 def _entry(name: TableName) -> str:
     return f"{_CATALOG}/{name.database}/{name.name}{_JSON}"
+
+
+def _told(entry: Entry) -> bytes:
+    told = {"options": dict(entry.options), "comment": entry.comment}
+    told["location"] = None if entry.managed else entry.location
+    return json.dumps(told, sort_keys=True, indent=1).encode()
 
 
 def _are_texts(options: object) -> bool:

@@ -1,0 +1,86 @@
+"""ALTER TABLE, as Hudi's Spark SQL has it: columns in one commit of the table, name and options in the catalog."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hoodie.config.groups import WRITE_OPTIONS
+from hoodie.config.own import own_options
+from hoodie.errors import SqlError, TableExistsError
+from hoodie.sql.alter_text import Altering, altering
+from hoodie.sql.declared import sorted_out
+from hoodie.sql.names import checked_name
+from hoodie.sql.parse import Statement
+from hoodie.sql.result import Result
+from hoodie.sql.session import Session, is_of_sql
+from hoodie.sql.warehouse import Entry
+
+_COMMENT = "comment"
+_DROPS = "hoodie.datasource.write.schema.allow.auto.evolution.column.drop"
+
+
+def alter_table(session: Session, statement: Statement) -> Result | None:
+    """What the statement does; None for one whose table is none of the catalog. Raises SqlError, and what `HoodieTable.alter`
+    raises."""
+    asked = altering(statement.text)
+    if session.is_of_engine(asked.table):
+        return None
+    entry = session.entry(asked.table)
+    if asked.columns:
+        options = session.write_options(entry)
+        options.pop(_DROPS, None)  # Hudi drops and renames only with it; of a write it asks for something else
+        done = session.open(entry).alter(asked.columns, options)
+        return Result.told(f"table {entry.name}: columns changed by {done.instant.time}")
+    return _rename(session, entry, asked) if asked.name is not None else _options(session, entry, asked)
+
+
+def _rename(session: Session, entry: Entry, asked: Altering) -> Result:
+    assert asked.name is not None
+    name = session.named(asked.name)
+    if not asked.name.db:
+        name = replace(name, database=entry.name.database)
+    checked_name(name.name, "table")
+    if name.database != entry.name.database:
+        raise SqlError(f"Table {entry.name} cannot go to another database", found=str(name), fix="keep the database")
+    if session.catalog.find(name) is not None:
+        raise TableExistsError(f"There is a table {name}", fix="drop it, or choose another name")
+    if entry.managed:
+        raise SqlError(
+            f"Table {entry.name} cannot be renamed: it is named by its folder in the warehouse",
+            found=entry.location,
+            fix=f"CREATE TABLE {name} USING hudi AS SELECT * FROM {entry.name}; tables with a LOCATION are renamed",
+        )
+    session.catalog.remember(replace(entry, name=name))
+    session.catalog.drop(entry)
+    return Result.told(f"table {entry.name} is called {name} now")
+
+
+def _options(session: Session, entry: Entry, asked: Altering) -> Result:
+    comment, options = entry.comment, dict(entry.options)
+    for key, value in asked.options.items():
+        if key.lower() == _COMMENT:
+            comment = value
+        elif value is not None:
+            options[key] = value
+        elif options.pop(key, None) is None and not asked.lenient:
+            raise SqlError(
+                f"Table {entry.name} has no option {key}",
+                found=", ".join(sorted(entry.options)) or "no options",
+                fix="say UNSET TBLPROPERTIES IF EXISTS",
+            )
+    _check(entry, {key: value for key, value in asked.options.items() if value is not None and key.lower() != _COMMENT})
+    session.catalog.change(replace(entry, comment=comment, options=options))
+    return Result.told(
+        f"table {entry.name}: {', '.join(asked.options)} {'set' if any(asked.options.values()) else 'gone'}"
+    )
+
+
+def _check(entry: Entry, options: dict[str, str]) -> None:
+    made, written = sorted_out(options, [])
+    if made:
+        raise SqlError(
+            f"Option {next(iter(made))} of table {entry.name} cannot change",
+            found="the table was made with it",
+            fix="make another table",
+        )
+    own_options({key: value for key, value in written.items() if not is_of_sql(key)}, WRITE_OPTIONS)
