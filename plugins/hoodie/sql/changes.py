@@ -35,6 +35,11 @@ class Target:
         """Columns of keys and partitions: what names a row."""
         return top_level((*self.properties.record_key_fields, *self.properties.partition_fields))
 
+    @property
+    def record_keys(self) -> list[str]:
+        """Columns of keys: what names a row where a key stands once in the table."""
+        return top_level(self.properties.record_key_fields)
+
     def column(self, name: str) -> pa.Field:
         """The column of this name in any letters. Raises SqlError."""
         for field in self.schema:
@@ -114,6 +119,11 @@ def merge_query(tree: exp.Merge, target: Target, source: pa.Schema) -> exp.Selec
     """
     target.check()
     refuse_more(tree, {"this", "using", "on", "whens", "with_"})
+    own = sorted({name.lower() for name in (*target.schema.names, *source.names)} & {ACTION, _HERE, _THERE})
+    if own:
+        raise SqlError(
+            f"A merge has a column of the name {own[0]} itself", fix="rename that of the table or the source"
+        )
     if tree.args["using"].alias_or_name.lower() == target.alias.lower():
         raise SqlError(f"Source and target of the merge are both called {target.alias}", fix="give each an alias")
     clauses = [

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from hoodie.config.concurrency_keys import CONFLICT_RETRIES
+from hoodie.config.index_keys import GLOBAL_TYPES, INDEX_TYPE
 from hoodie.config.key import resolve
 from hoodie.config.own import select_keys
 from hoodie.dataset import HoodieDataset
@@ -31,24 +32,25 @@ _log = logging.getLogger(__name__)
 
 class Computed(NamedTuple):
     """What a statement writes, and how. `replaces` are paths of partitions that an overwrite takes out, besides those of its
-    rows."""
+    rows. `deletions` is the column that tells of which rows the keys are deleted."""
 
     rows: Rows
     operation: str
     replaces: tuple[str, ...] = ()
+    deletions: str | None = None
 
 
 _ROUNDS = 10  # times that a query is asked when others change the table meanwhile
 
 
 def update_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.Table) -> Result:
-    """UPDATE."""
+    """UPDATE. Raises SqlError when rows of one key would be changed: one of them would take the place of all."""
 
     def changed(dataset: HoodieDataset, target: Target) -> Computed:
         rows = session.rows(update_query(tree, target), [dataset])
         return Computed(rows.stored(target.schema, target.schema.names), "upsert")
 
-    return change(session, entry, node, changed)
+    return change(session, entry, node, changed, one_row_a_key=True)
 
 
 def delete_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.Table) -> Result:
@@ -66,7 +68,7 @@ def merge_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.T
     def changed(dataset: HoodieDataset, target: Target) -> Computed:
         query = merge_query(tree, target, session.rows(source_query(tree), [dataset]).schema)
         rows = session.rows(query, [dataset])
-        return Computed(rows.stored(target.schema, target.schema.names, [ACTION]), "upsert")
+        return Computed(rows.stored(target.schema, target.schema.names, [ACTION]), "upsert", deletions=ACTION)
 
     return change(session, entry, node, changed, one_row_a_key=True)
 
@@ -89,14 +91,13 @@ def change(
     while True:
         dataset = HoodieDataset(table)
         target = Target(node, dataset.schema, dataset.state.properties)
-        computed, operation, replaces = changed(dataset, target)
+        computed, operation, replaces, deletions = changed(dataset, target)
         with computed.held() as rows:
             if operation in ("upsert", "delete", "delete_partition") and rows.is_empty():
                 return Result.told("no row is changed")
             if one_row_a_key:
-                _refuse_doubles(rows, target)
+                _refuse_doubles(rows, target, options)
             hooks = WriteHooks(on_begin=partial(_refuse_stale, dataset.state), replaces=replaces)
-            deletions = ACTION if ACTION in rows.schema.names else None
             try:
                 return told(rows.write(table, operation, options, deletions=deletions, hooks=hooks))
             except StaleRowsError as error:
@@ -129,14 +130,16 @@ def _commits(state: TableState) -> set[str]:
     }
 
 
-def _refuse_doubles(rows: Rows, target: Target) -> None:
-    doubled = rows.doubled(target.keys)
+def _refuse_doubles(rows: Rows, target: Target, options: dict[str, str]) -> None:
+    index = resolve(select_keys(options, [INDEX_TYPE]), [INDEX_TYPE])[INDEX_TYPE]
+    doubled = rows.doubled(target.record_keys if index in GLOBAL_TYPES else target.keys)
     if doubled is not None:
         first = ", ".join(f"{name}={value!r:.50}" for name, value in doubled.first.items())
         raise SqlError(
-            f"Several rows of the source are for one row of the table: {first}",
+            f"Several rows are for one row of the table: {first}",
             found=f"{doubled.count} such keys",
-            fix="leave one row of each key in the source, such as by row_number() … = 1; nothing was written",
+            fix="leave one row of each key in the source, such as by row_number() … = 1, or, where the table itself has several, "
+            "by INSERT OVERWRITE; nothing was written",
         )
 
 

@@ -57,6 +57,39 @@ def test_update(db):
     assert "no row" in db.sql("update t set name = 'z' where id = 99").message
 
 
+def test_columns_of_names_that_merges_use_change_nothing(tmp_path):
+    with connect(tmp_path) as db:
+        db.sql("create table c (id int, __hoodie_action boolean) using hudi tblproperties (primaryKey = 'id')")
+        db.sql("insert into c values (1, true), (2, false); update c set __hoodie_action = true where id = 2")
+        assert rows(db, "select * from c order by id") == [(1, True), (2, True)]
+        for source in ("select 1 as id", "select 1 as id, 2 as __hoodie_in_table"):
+            with pytest.raises(SqlError, match="of the name"):
+                db.sql(f"merge into c using ({source}) s on c.id = s.id when matched then delete")
+
+
+def test_rows_of_one_key_are_not_changed_into_one(tmp_path):
+    with connect(tmp_path) as db:
+        db.sql("set hoodie.spark.sql.insert.into.operation = insert")
+        db.sql("create table d (id int, v string) using hudi tblproperties (primaryKey = 'id')")
+        db.sql("insert into d values (1, 'a'), (1, 'b'), (2, 'c')")
+        with pytest.raises(SqlError, match="Several rows"):
+            db.sql("update d set v = concat(v, '!')")
+        db.sql("update d set v = 'z' where id = 2")
+        assert sorted(rows(db, "select v from d")) == [("a",), ("b",), ("z",)]
+
+
+def test_a_merge_gives_a_key_one_row_where_keys_are_of_the_whole_table(tmp_path):
+    with connect(tmp_path) as db:
+        db.sql(
+            "create table g (id int, p string) using hudi partitioned by (p) "
+            "tblproperties (primaryKey = 'id', 'hoodie.index.type' = 'GLOBAL_SIMPLE')"
+        )
+        source = "select 5 as id, 'x' as p union all select 5, 'y'"
+        with pytest.raises(SqlError, match="Several rows"):
+            db.sql(f"merge into g using ({source}) s on g.id = s.id when not matched then insert *")
+        assert rows(db, "select * from g") == []
+
+
 def test_no_fraction_is_dropped_from_a_whole_number(db):
     with pytest.raises(SqlError, match="column ts"):
         db.sql("update t set ts = ts * 1.5 where id = 1")
