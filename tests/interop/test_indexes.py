@@ -101,7 +101,7 @@ def test_buckets_of_keys_of_several_columns(tmp_path, hudi12):
         keys = {"hoodie.table.recordkey.fields": "id,kind"}
         table = create(tmp_path / field.replace(",", "-"), **keys)
 
-        def rows(ts):
+        def rows(ts, field=field):
             some = batch([(["x{}", "a:1,b:{}", "c,{}"][i % 3].format(i), "p", ts, ts) for i in range(100)])
             colons = "kind" in field  # else Hudi 1.2.0 looks for the end of that value for ever
             return some.append_column(

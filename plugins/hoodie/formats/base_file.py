@@ -18,6 +18,7 @@ from hoodie.formats.bloom import BloomFilter
 from hoodie.formats.coded import coded, coded_columns, one_dictionary, small_dictionaries
 from hoodie.formats.data_file import telling_missing
 from hoodie.formats.dictionaries import dictionary_columns
+from hoodie.formats.key_range import java_greatest, java_least, key_range
 from hoodie.formats.row_groups import matching_row_groups
 from hoodie.formats.source_file import Interval, read_intervals
 from hoodie.model.meta_columns import META_COLUMNS
@@ -50,7 +51,7 @@ class BaseFileOptions:
 
 @dataclass(frozen=True)
 class KeyIndex:
-    """What the footer says about the record keys: a bloom filter that holds all of them, and their range."""
+    """What the footer says about the record keys: a bloom filter that holds all of them, and their range by Java's order."""
 
     bloom: BloomFilter
     minimum: str
@@ -59,12 +60,13 @@ class KeyIndex:
     @staticmethod
     def of(bloom: BloomFilter, keys: pa.ChunkedArray) -> KeyIndex:
         """The index of `keys`, of which there are some and which the filter holds."""
-        return KeyIndex(bloom, *_range(keys))
+        return KeyIndex(bloom, *key_range(keys))
 
     def with_keys(self, keys: pa.ChunkedArray) -> KeyIndex:
         """The index after more keys."""
-        low, high = _range(keys)
-        return KeyIndex(self.bloom.add(keys), min(low, self.minimum), max(high, self.maximum))
+        low, high = key_range(keys)
+        least, greatest = java_least([low, self.minimum]), java_greatest([high, self.maximum])
+        return KeyIndex(self.bloom.add(keys), least, greatest)
 
 
 class BaseFileWriter:
@@ -178,11 +180,6 @@ def _leaves(path: str, kind: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
         yield from _leaves(f"{path}.list.element", kind.value_type)
     else:
         yield path, kind
-
-
-def _range(keys: pa.ChunkedArray) -> tuple[str, str]:
-    found = pc.min_max(keys)
-    return found["min"].as_py(), found["max"].as_py()
 
 
 class BaseFileReader:
