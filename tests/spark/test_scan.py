@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hoodie.model.files import BaseFile, FileSlice
-from hoodie.spark.scan import _tasks
+from hoodie.spark.scan import tasks_of
 from hoodie.storage.base import FileInfo
 
 MB = 1 << 20
@@ -26,5 +26,5 @@ def slice_of(size: int) -> FileSlice:
     ],
 )
 def test_slices_are_spread_by_their_bytes(sizes, expected):
-    tasks = _tasks([slice_of(size * MB) for size in sizes], cores=2)
+    tasks = tasks_of([slice_of(size * MB) for size in sizes], cores=2)
     assert [[each.size // MB for each in task] for task in tasks] == expected

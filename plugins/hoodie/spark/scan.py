@@ -50,7 +50,7 @@ class Scan:
             scanned = spark.read.schema(from_arrow_schema(plan.scanned)).parquet(*paths)
             frames.append((scanned if self.rows is None else scanned.where(self.rows)).select(*columns))
         if self.by_workers:
-            tasks = _tasks(self.by_workers, spark.sparkContext.defaultParallelism)
+            tasks = tasks_of(self.by_workers, spark.sparkContext.defaultParallelism)
             work = WorkedSlices(ReadSlice(self.storage, plan.of_slice), tasks)
             numbers = spark.range(0, len(tasks), 1, len(tasks))
             frames.append(numbers.mapInArrow(work, from_arrow_schema(plan.schema)))
@@ -122,7 +122,7 @@ def _needs_merging(file_slice: FileSlice) -> bool:
     return bool(file_slice.log_files) or (base is not None and base.source is not None)
 
 
-def _tasks(slices: Sequence[FileSlice], cores: int) -> tuple[tuple[FileSlice, ...], ...]:
+def tasks_of(slices: Sequence[FileSlice], cores: int) -> tuple[tuple[FileSlice, ...], ...]:
     """The slices of each task, about equal in bytes: a task for each core, and more of them as Spark cuts files."""
     count = max(cores, sum(each.size for each in slices) // _TASK_BYTES)
     return packed(slices, count, lambda each: each.size)
@@ -136,9 +136,13 @@ class WorkedSlices:
     tasks: tuple[tuple[FileSlice, ...], ...]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield from self.rows(batch.column(0).to_pylist())  # one number
+
+    def rows(self, numbers: Sequence[int]) -> Iterator[pa.RecordBatch]:
+        """The rows of the slices of some tasks."""
         with worker_task():
-            for batch in batches:
-                for number in batch.column(0).to_pylist():  # one number
-                    for file_slice in self.tasks[number]:
-                        for rows in self.read.batches(file_slice):
-                            yield from rows.to_batches()
+            for number in numbers:
+                for file_slice in self.tasks[number]:
+                    for rows in self.read.batches(file_slice):
+                        yield from rows.to_batches()

@@ -1,0 +1,64 @@
+"""What the options of `spark.read.format("hoodie")` ask: Hudi's keys, as a path, a kind of read and the library's own options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hoodie.errors import ConfigError
+from hoodie.read.query import Incremental, Snapshot
+
+PATH = "path"
+_AS_OF = "as.of.instant"
+_TYPE = ("hoodie.datasource.query.type", "hoodie.datasource.view.type")
+_BEGIN = "hoodie.datasource.read.begin.instanttime"
+_END = "hoodie.datasource.read.end.instanttime"
+_FORMAT = "hoodie.datasource.query.incremental.format"
+
+_TAKEN_BY = {
+    "snapshot": (_AS_OF,),
+    "read_optimized": (_AS_OF,),
+    "incremental": (_BEGIN, _END, _FORMAT),
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A read of a data source."""
+
+    kind: Snapshot | Incremental
+    options: Mapping[str, object]
+    """What is left for the library: the keys of `hoodie.config.read_keys`, and whatever else was given."""
+
+
+def asked_of(given: Mapping[str, str]) -> Asked:
+    """The read that `given` asks for, keys in lower case as Spark hands them over.
+
+    Raises ConfigError for a type of query or a format of changes that is not known here, for an incremental read without a
+    begin, and for an option that the type of query would leave aside: other rows would be read than somebody meant.
+    """
+    left = {name: value for name, value in given.items() if name != PATH}
+    kinds = [left.pop(name) for name in _TYPE if name in left]
+    kind = kinds[0].strip().lower() if kinds else "snapshot"
+    if kind not in _TAKEN_BY:
+        raise ConfigError(f"Option {_TYPE[0]}", found=kind, fix=f"set one of {', '.join(_TAKEN_BY)}")
+    taken = {name: left.pop(name) for name in (_AS_OF, _BEGIN, _END, _FORMAT) if name in left}
+    for name in taken:
+        if name not in _TAKEN_BY[kind]:
+            users = " or ".join(each for each, names in _TAKEN_BY.items() if name in names)
+            raise ConfigError(
+                f"Option {name} says nothing to a query of type {kind}",
+                found=taken[name],
+                fix=f"remove it, or set {_TYPE[0]}={users}",
+            )
+    if kind != "incremental":
+        return Asked(Snapshot(taken.get(_AS_OF), read_optimized=kind == "read_optimized"), left)
+    if taken.get(_FORMAT, "latest_state").strip().lower() != "latest_state":
+        raise ConfigError(f"Option {_FORMAT}", found=taken[_FORMAT], fix="set latest_state: changes are not read here")
+    begin = taken.get(_BEGIN)
+    if begin is None:
+        raise ConfigError(
+            "An incremental query has no begin", fix=f"set {_BEGIN} to an instant, or to earliest for all commits"
+        )
+    start = None if begin.strip().lower() == "earliest" else begin
+    return Asked(Incremental(start, taken.get(_END)), left)

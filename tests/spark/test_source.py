@@ -1,0 +1,169 @@
+"""`spark.read.format("hoodie")` gives the rows that `HoodieTable.read` gives, of the table as it was at `load`."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import PySparkException
+
+import hoodie.spark
+from hoodie import HoodieTable
+from hoodie.engine import LocalEngine
+from tests.support.tables import SMALL_BLOOM, batch, create
+
+pytestmark = pytest.mark.spark
+
+KINDS = ["COPY_ON_WRITE", "MERGE_ON_READ"]
+QUERY_TYPE = "hoodie.datasource.query.type"
+BEGIN = "hoodie.datasource.read.begin.instanttime"
+END = "hoodie.datasource.read.end.instanttime"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def registered(spark):
+    hoodie.spark.register(spark)
+
+
+def two_commits(path, kind="COPY_ON_WRITE"):
+    table = create(path, None, LocalEngine(1), **{"hoodie.table.type": kind})
+    table.write(batch([(f"k{i}", f"p{i % 2}", i, i) for i in range(10)]), "bulk_insert", SMALL_BLOOM)
+    table.write(batch([("k1", "p1", 100, 100), ("new", "p0", 1, 7)]), "upsert", SMALL_BLOOM)
+    return table
+
+
+def values(frame):
+    return {row["id"]: row["value"] for row in frame.collect()}
+
+
+def stored(table, **how):
+    rows = table.read(**how)
+    return dict(zip(rows["id"].to_pylist(), rows["value"].to_pylist(), strict=True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_are_those_of_the_library(spark, tmp_path, kind):
+    table = two_commits(tmp_path / "t", kind)
+    frame = spark.read.format("hoodie").load(table.base_path)
+    assert frame.columns[:2] == ["_hoodie_commit_time", "_hoodie_commit_seqno"]
+    assert values(frame) == stored(table)
+    assert len(values(frame)) == 11
+    frame.createOrReplaceTempView("orders_of_source")
+    assert spark.sql("SELECT sum(value) FROM orders_of_source WHERE part = 'p1'").collect()[0][0] == 100 + 3 + 5 + 7 + 9
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_options_ask_for_other_rows(spark, tmp_path, kind):
+    table = two_commits(tmp_path / "t", kind)
+    first = table.timeline.commits[0]
+    reader = spark.read.format("hoodie")
+    assert values(reader.option("as.of.instant", first.time).load(table.base_path)) == {f"k{i}": i for i in range(10)}
+    compacted = spark.read.format("hoodie").option(QUERY_TYPE, "read_optimized").load(table.base_path)
+    assert values(compacted) == stored(table, read_optimized=True)
+
+    def changes(begin, end=None):
+        found = spark.read.format("hoodie").option(QUERY_TYPE, "incremental").option(BEGIN, begin)
+        return values((found if end is None else found.option(END, end)).load(table.base_path))
+
+    assert changes(first.completion_time) == {"k1": 100, "new": 7}
+    assert changes("earliest") == stored(table)
+    assert changes("earliest", first.completion_time) == {f"k{i}": i for i in range(10)}
+
+
+def test_a_frame_stays_as_it_was_loaded(spark, tmp_path):
+    """Else the sides of a join would see different tables when somebody writes meanwhile."""
+    table = two_commits(tmp_path / "t")
+    frame = spark.read.format("hoodie").load(table.base_path)
+    table.write(batch([("later", "p0", 1, 1)]), "upsert", SMALL_BLOOM)
+    assert "later" not in values(frame)
+    assert frame.where("id = 'later'").count() == 0
+    assert "later" in values(spark.read.format("hoodie").load(table.base_path))
+
+
+def test_a_schema_names_the_columns_that_are_read(spark, tmp_path):
+    table = two_commits(tmp_path / "t", "MERGE_ON_READ")
+    named = spark.read.format("hoodie").schema("value BIGINT, id STRING").load(table.base_path)
+    assert named.columns == ["value", "id"]
+    assert values(named) == stored(table)
+    other = spark.read.format("hoodie").schema("value STRING").load(table.base_path)
+    with pytest.raises(PySparkException, match="Column value is asked for as string"):
+        other.collect()
+
+
+def test_conditions_leave_out_what_need_not_be_read(spark, tmp_path):
+    """The files of one partition are broken: a query of the other does not look at them."""
+    table = two_commits(tmp_path / "t")
+    for file in (tmp_path / "t" / "part=p0").glob("*.parquet"):
+        file.write_bytes(b"broken")
+    frame = spark.read.format("hoodie").load(table.base_path)
+    assert sorted(values(frame.where("part = 'p1' AND value > 4"))) == ["k1", "k5", "k7", "k9"]
+    with pytest.raises(PySparkException, match="part=p0"):
+        frame.where("value > 4").collect()
+
+
+def test_conditions_of_every_type_find_the_same_rows(spark, tmp_path):
+    """What Spark compares in its own way is not asked of Arrow."""
+    utc = datetime.UTC
+    moments = [datetime.datetime(2026, 1, day, 12, tzinfo=utc) for day in (1, 2, 3)]
+    rows = pa.table(
+        {
+            "id": ["a", "b", "c"],
+            "f": [1.0, float("nan"), None],
+            "d": [moment.date() for moment in moments],
+            "at": pa.array(moments, pa.timestamp("us", "UTC")),
+            "price": pa.array([decimal.Decimal("1.50"), decimal.Decimal("2.50"), None], pa.decimal128(10, 2)),
+            "flag": [True, False, None],
+        }
+    )
+    options = {"hoodie.table.name": "t", "hoodie.table.recordkey.fields": "id"}
+    table = HoodieTable.create(str(tmp_path / "t"), options)
+    table.write(rows, "insert")
+    frame = spark.read.format("hoodie").load(table.base_path)
+    for condition, found in {
+        "f > 5": "b",
+        "NOT f < 5": "b",
+        "f <=> NULL": "c",
+        "d >= DATE'2026-01-02'": "bc",
+        "d IN (DATE'2026-01-01', DATE'2026-01-03')": "ac",
+        "at > TIMESTAMP'2026-01-02 11:00:00'": "bc",
+        "price < 2": "a",
+        "price IS NULL": "c",
+        "flag": "a",
+        "NOT flag": "b",
+        "id NOT IN ('a')": "bc",
+        "id IN ('a', NULL)": "a",
+    }.items():
+        assert "".join(sorted(row["id"] for row in frame.where(condition).collect())) == found, condition
+    assert sorted(frame.select("at").toArrow()["at"].to_pylist()) == moments
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "has no path"),
+        ({"path": "/nowhere/at/all"}, "/nowhere/at/all"),
+        ({QUERY_TYPE: "newest"}, "newest"),
+        ({BEGIN: "20260101000000000"}, "says nothing to a query of type snapshot"),
+        ({QUERY_TYPE: "incremental"}, "has no begin"),
+        ({QUERY_TYPE: "incremental", BEGIN: "earliest", "as.of.instant": "2026-01-01"}, "says nothing to"),
+        (
+            {QUERY_TYPE: "incremental", BEGIN: "earliest", "hoodie.datasource.query.incremental.format": "cdc"},
+            "latest_state",
+        ),
+        ({"as.of.instnt": "2026-01-01"}, "as.of.instant"),
+    ],
+)
+def test_what_is_refused(spark, tmp_path, options, said):
+    given = {"path": two_commits(tmp_path / "t").base_path, **options} if options else options
+    with pytest.raises(PySparkException, match=said):
+        spark.read.format("hoodie").options(**given).load()
+
+
+def test_an_empty_table_has_its_columns(spark, tmp_path):
+    table = create(tmp_path / "t", None, LocalEngine(1))
+    table.write(batch([]), "insert", SMALL_BLOOM)
+    frame = spark.read.format("hoodie").load(table.base_path)
+    assert frame.count() == 0
+    assert frame.columns[-4:] == ["id", "part", "ts", "value"]
