@@ -79,6 +79,15 @@ ALLOW_DUPLICATES = ConfigKey[bool](
     "insert adds its rows to the small base files they go to, whatever keys these have; false: there, and only there, it does as "
     "an upsert",
 )
+SET_NULL_FOR_MISSING = ConfigKey[bool](
+    "hoodie.write.set.null.for.missing.columns",
+    boolean,
+    False,
+    "given as false, rows that lack columns of the table are refused; else these columns are null in them",
+)
+RECONCILE_SCHEMA = ConfigKey[bool](
+    "hoodie.datasource.write.reconcile.schema", boolean, False, "columns that the rows lack are null in any case"
+)
 OPERATION = ConfigKey[str](
     "hoodie.datasource.write.operation", operation, "upsert", "what becomes of the rows, where the call does not say it"
 )
@@ -138,6 +147,8 @@ WRITE_KEYS: tuple[ConfigKey[Any], ...] = (
     DUP_POLICY,
     PARTITIONS_TO_DELETE,
     EMPTY_OVERWRITE,
+    SET_NULL_FOR_MISSING,
+    RECONCILE_SCHEMA,
     BLOOM_ENTRIES,
     BLOOM_FPP,
     BLOOM_MAX_ENTRIES,

@@ -10,15 +10,39 @@ from hoodie.schema.normalise import column_type, normalise
 _WIDTHS = {pa.int32(): 0, pa.int64(): 1, pa.float32(): 2, pa.float64(): 3}  # Avro's numeric promotions
 
 
-def reconcile(table: pa.Schema, incoming: pa.Schema) -> pa.Schema:
+def reconcile(table: pa.Schema, incoming: pa.Schema, *, fills: bool = True) -> pa.Schema:
     """The table's schema after rows with the schema `incoming`, which is normalised first.
 
     The table's columns keep their order; new ones come after them as nullable, also inside structs. Of two numeric types the
     wider one counts, and so does the greater precision of decimals of one scale. A column that is absent from the rows must be
-    nullable: it is written as null; so is one without a type, for its values are all null. Raises SchemaConflictError naming
-    the column, dotted.
+    nullable: it is written as null; so is one without a type, for its values are all null. Unless it `fills` no column may be
+    absent. Raises SchemaConflictError naming the column, dotted.
     """
-    return pa.schema(_merge(list(table), list(normalise(incoming, nulls=True)), ""))
+    given = normalise(incoming, nulls=True)
+    if not fills:
+        _refuse_absent(list(table), list(given), "")
+    return pa.schema(_merge(list(table), list(given), ""))
+
+
+def _refuse_absent(table: list[pa.Field], incoming: list[pa.Field], prefix: str) -> None:
+    new = {field.name: field.type for field in incoming}
+    for field in table:
+        path = prefix + field.name
+        if field.name not in new:
+            raise SchemaConflictError(
+                f"Column {path!r} is missing from the rows",
+                found="hoodie.write.set.null.for.missing.columns=false",
+                fix="add the column, or remove that option",
+            )
+        given = new[field.name]
+        if pa.types.is_null(given):
+            continue
+        if pa.types.is_struct(field.type) and pa.types.is_struct(given):
+            _refuse_absent(list(field.type.fields), list(given.fields), f"{path}.")
+        elif pa.types.is_list(field.type) and pa.types.is_list(given):
+            _refuse_absent([field.type.value_field], [given.value_field.with_name("element")], f"{path}.")
+        elif pa.types.is_map(field.type) and pa.types.is_map(given):
+            _refuse_absent([field.type.item_field], [given.item_field.with_name("value")], f"{path}.")
 
 
 def _merge(table: list[pa.Field], incoming: list[pa.Field], prefix: str) -> list[pa.Field]:

@@ -163,7 +163,7 @@ def plan_write(
     if deletes and existing is not None:
         schema = existing
     else:
-        schema = normalise(incoming) if existing is None else reconcile(existing, incoming)
+        schema = normalise(incoming) if existing is None else reconcile(existing, incoming, fills=_fills(options))
     ordering = properties.ordering_fields
     missing = [name for name in ordering if name not in incoming.names]
     if missing and not deletes:
@@ -266,6 +266,15 @@ def _check_buckets(state: TableState, plan: WritePlan) -> None:
             found="the file ids of its newest commit",
             fix=f"use {INDEX_TYPE.name}=SIMPLE, or write the table anew by insert_overwrite_table",
         )
+
+
+def _fills(options: Options) -> bool:
+    """Whether columns that the rows lack are null. Hudi refuses such rows unless it is told so, which here is to be asked for."""
+    return (
+        not options.given(keys.SET_NULL_FOR_MISSING)
+        or options[keys.SET_NULL_FOR_MISSING]
+        or options[keys.RECONCILE_SCHEMA]
+    )
 
 
 def _check_policy(properties: TableProperties, operation: Operation, policy: str) -> None:

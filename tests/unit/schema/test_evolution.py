@@ -131,3 +131,30 @@ def test_a_new_column_needs_a_type_that_a_table_holds(kind):
         reconcile(table, pa.schema([*table, ("new", kind)]))
     with pytest.raises(SchemaConflictError, match=r"'s\.new(\.element)?' has"):
         reconcile(table, pa.schema([("id", STRING), ("s", pa.struct([("x", STRING), ("new", kind)]))]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "path"),
+    [
+        (pa.int32(), None, "v"),
+        (pa.struct([("a", pa.int32()), ("b", pa.int32())]), pa.struct([("b", pa.int32())]), "v.a"),
+        (
+            pa.list_(pa.field("element", pa.struct([("a", pa.int32()), ("b", pa.int32())]))),
+            pa.list_(pa.field("item", pa.struct([("a", pa.int32())]))),
+            "v.element.b",
+        ),
+        (
+            pa.map_(pa.string(), pa.field("value", pa.struct([("a", pa.int32()), ("b", pa.int32())]))),
+            pa.map_(pa.string(), pa.struct([("a", pa.int32())])),
+            "v.value.b",
+        ),
+    ],
+)
+def test_columns_that_are_absent_are_refused_where_that_is_asked_for(kind, given, path):
+    table = pa.schema([("id", pa.string()), ("v", kind)])
+    rows = pa.schema([("id", pa.string()), *([("v", given)] if given is not None else [])])
+    assert reconcile(table, rows) == table
+    with pytest.raises(SchemaConflictError, match=f"'{path}' is missing"):
+        reconcile(table, rows, fills=False)
+    nulls = pa.schema([("id", pa.string()), ("v", pa.null()), ("new", pa.int32())])
+    assert reconcile(table, nulls, fills=False).names == ["id", "v", "new"]

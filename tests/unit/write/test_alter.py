@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from hoodie import COMPACTION, HoodieTable
+from hoodie import CLUSTERING, COMPACTION, LOG_COMPACTION, HoodieTable, Restore
 from hoodie.errors import ArgumentError, SchemaConflictError, WriteConflictError
 from hoodie.schema.changes import (
     FIRST,
@@ -20,6 +20,7 @@ from hoodie.schema.changes import (
     RenameColumn,
     WidenColumn,
 )
+from hoodie.write import alter as alter_module
 from hoodie.write.execute import WriteHooks
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, create
@@ -179,7 +180,10 @@ def test_widened_values_and_filters(tmp_path, kind, old, new, given, wanted):
     table.write(pa.table(data), "insert", SMALL_BLOOM)
     table.write(pa.table(data).slice(1, 1), "upsert", SMALL_BLOOM)
     table.alter([WidenColumn("v", new)])
-    for _ in range(2):
+    for step in range(2):
+        if step:  # the files are written anew
+            again = {"id": ["b"], "part": ["p"], "ts": [2], "v": pa.array(wanted[1:2], new)}
+            table.write(pa.table(again), "upsert", SMALL_BLOOM)
         found = table.read()
         assert found.schema.field("v").type == new
         stored = dict(zip(found["id"].to_pylist(), found["v"].to_pylist(), strict=True))
@@ -266,3 +270,147 @@ def test_two_writers(table):
         table.write(batch([("z", "new", 5, 5)]), "insert", options, hooks=WriteHooks(before_commit=alter_between))
     assert len(changed) == 1
     assert values(table, "value") == dict.fromkeys("abc")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [RenameColumn("value", "x"), AddColumn("value", pa.int64())],
+        [DropColumn("value"), AddColumn("value", pa.int64())],
+    ],
+    ids=["renamed", "dropped"],
+)
+@pytest.mark.parametrize("ahead", [True, False])
+def test_a_clustering_planned_before(tmp_path, changes, ahead):
+    """What it writes later bears the time of its plan, and the columns of that time."""
+    table = create(tmp_path / "t", FakeClock())
+    for row in ROWS:
+        table.write(batch([row]), "insert", {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0})
+    if ahead:
+        table.schedule(CLUSTERING, {"hoodie.clustering.plan.strategy.sort.columns": "value"}, force=True)
+    table.alter(changes)
+    if not ahead:
+        table.schedule(CLUSTERING, {"hoodie.clustering.plan.strategy.sort.columns": "value"}, force=True)
+    table.run(CLUSTERING, SMALL_BLOOM)
+    renamed = {"a": 1, "b": 2, "c": 3}
+    for _ in range(2):
+        assert values(table, "value") == dict.fromkeys("abc")
+        if "x" in table.schema.names:
+            assert values(table, "x") == renamed
+        upsert(table, "a", **{name: number for name, number in (("x", 1),) if name in table.schema.names})
+    upsert(table, "b", value=5)
+    assert values(table, "value") == {"a": None, "b": 5, "c": None}
+
+
+SET_NULL, RECONCILE = "hoodie.write.set.null.for.missing.columns", "hoodie.datasource.write.reconcile.schema"
+
+
+@pytest.mark.parametrize("filled", [{}, {SET_NULL: True}, {SET_NULL: False, RECONCILE: True}, {SET_NULL: False}])
+def test_rows_that_lack_a_column(tmp_path, filled):
+    table = create(tmp_path / "t", FakeClock())
+    table.write(batch(ROWS), "insert", SMALL_BLOOM)
+    lacking = batch([("a", "p", 2, 2)]).drop_columns(["value"])
+    if filled == {SET_NULL: False}:
+        with pytest.raises(SchemaConflictError, match="'value' is missing"):
+            table.write(lacking, "upsert", {**SMALL_BLOOM, **filled})
+        assert values(table, "value")["a"] == 1
+        table.write(lacking, "delete", {**SMALL_BLOOM, **filled})
+        assert sorted(values(table, "value")) == ["b", "c"]
+    else:
+        table.write(lacking, "upsert", {**SMALL_BLOOM, **filled})
+        assert values(table, "value") == {"a": None, "b": 2, "c": 3}
+
+
+def test_an_alteration_that_a_later_write_overtakes(table, monkeypatch):
+    """The write began after it, and knew the old columns: under the same names its values would be the new column's."""
+    real, done = alter_module.arrow_to_avro, []
+
+    def meanwhile(*given):
+        if not done:
+            other = HoodieTable.open(table.base_path, clock=table.clock)
+            done.append(other.write(batch([("a", "p", 5, 55)]), "upsert", {**SMALL_BLOOM, **OPTIMISTIC}))
+        return real(*given)
+
+    monkeypatch.setattr(alter_module, "arrow_to_avro", meanwhile)
+    changes = [DropColumn("value"), AddColumn("value", pa.int64())]
+    with pytest.raises(WriteConflictError):
+        table.alter(changes, OPTIMISTIC)
+    assert values(table, "value")["a"] == 55
+    table.alter(changes, OPTIMISTIC)
+    assert values(table, "value") == dict.fromkeys("abc")
+
+
+def test_two_writers_that_add_one_column(table):
+    """Each would give it an id of its own, and one's values would be null."""
+    table.alter([AddColumn("more", pa.int64())])
+    done = []
+
+    def rows_of(key, part, number):
+        return batch([(key, part, 5, 5)]).append_column("new", pa.array([number]))
+
+    def meanwhile():
+        if not done:
+            other = HoodieTable.open(table.base_path, clock=table.clock)
+            done.append(other.write(rows_of("x", "m", 1), "upsert", {**SMALL_BLOOM, **OPTIMISTIC}))
+        return {}
+
+    options, again = {**SMALL_BLOOM, **OPTIMISTIC}, {"hoodie.write.num.retries.on.conflict.failures": 1}
+    with pytest.raises(WriteConflictError):
+        table.write(rows_of("y", "n", 2), "upsert", options, hooks=WriteHooks(before_commit=meanwhile))
+    table.write(rows_of("y", "n", 2), "upsert", options | again)
+    assert {key: values(table, "new")[key] for key in "xy"} == {"x": 1, "y": 2}
+
+
+def test_restored_to_before(table):
+    """The columns come back, and those that are added then have none of the values of those that are gone."""
+    time = table.timeline.commits[-1].time
+    table.savepoint()
+    table.alter([RenameColumn("value", "x"), AddColumn("value", pa.int64())])
+    upsert(table, "a", x=10, value=11)
+    table.run(Restore(time))
+    assert table.schema.names == ["id", "part", "ts", "value"]
+    assert values(table, "value") == {"a": 1, "b": 20, "c": 3}
+    upsert(table, "a", value=12)
+    table.alter([DropColumn("value"), AddColumn("value", pa.int64())])
+    upsert(table, "b", value=13)
+    for _ in range(2):
+        assert values(table, "value") == {"a": None, "b": 13, "c": None}
+        compact(table)
+
+
+def test_ordering_values_that_became_longer(table):
+    """Logs of both types, deletions among them, are ordered by their numbers."""
+    if not table.properties.is_merge_on_read:
+        pytest.skip("no logs")
+    path = table.base_path.replace("/t", "/longer")
+    kept = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": str(table.version)}
+    made = create(path, FakeClock(), **kept)
+
+    def rows_of(ids, ts, kind):
+        return pa.table({"id": ids, "part": ["p"] * len(ids), "ts": pa.array(ts, kind), "v": ts})
+
+    made.write(rows_of(["a", "b", "c"], [5, 5, 5], pa.int32()), "insert", SMALL_BLOOM)
+    made.write(rows_of(["a"], [9], pa.int32()), "upsert", SMALL_BLOOM)
+    made.write(rows_of(["c"], [9], pa.int32()), "delete", SMALL_BLOOM)
+    made.alter([WidenColumn("ts", pa.int64())])
+    made.write(rows_of(["a", "b"], [8, 2**40], pa.int64()), "upsert", SMALL_BLOOM)
+    for _ in range(2):
+        assert values(made, "v") == {"a": 9, "b": 2**40}
+        compact(made)
+
+
+def test_merged_logs(tmp_path):
+    table = create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": "MERGE_ON_READ"})
+    table.write(batch(ROWS), "insert", SMALL_BLOOM)
+    for row in (("a", "p", 2, 10), ("b", "p", 2, 20)):
+        table.write(batch([row]), "upsert", SMALL_BLOOM)
+    table.alter([RenameColumn("value", "x"), AddColumn("value", pa.int64())])
+    upsert(table, "a", x=11, value=12)
+    table.schedule(LOG_COMPACTION, {"hoodie.log.compaction.blocks.threshold": 2}, force=True)
+    table.run(LOG_COMPACTION)
+    assert values(table, "value") == {"a": 12, "b": None, "c": None}
+    table.alter([DropColumn("value"), AddColumn("value", pa.int64())])
+    for _ in range(2):
+        assert values(table, "x") == {"a": 11, "b": 20, "c": 3}
+        assert values(table, "value") == dict.fromkeys("abc")
+        compact(table)
