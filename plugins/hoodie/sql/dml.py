@@ -22,6 +22,7 @@ from hoodie.sql.changes import ACTION, Target, delete_query, merge_query, source
 from hoodie.sql.engine import Rows
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
+from hoodie.sql.taken import refuse_taken, taken_keys_query
 from hoodie.sql.warehouse import Entry
 from hoodie.timeline import WRITE_ACTIONS, Action
 from hoodie.view import TableState
@@ -63,10 +64,14 @@ def delete_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.
 
 
 def merge_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.Table) -> Result:
-    """MERGE INTO: what it writes and deletes is one commit. Raises SqlError when several rows are for one key."""
+    """MERGE INTO: what it writes and deletes is one commit. Raises SqlError when several rows are for one key, and when one to be
+    inserted has the key of a row that is there."""
 
     def changed(dataset: HoodieDataset, target: Target) -> Computed:
         query = merge_query(tree, target, session.rows(source_query(tree), [dataset]).schema)
+        taken = taken_keys_query(tree, target)
+        if taken is not None:
+            refuse_taken(session.rows(taken, [dataset]).fetched())
         rows = session.rows(query, [dataset])
         return Computed(rows.stored(target.schema, target.schema.names, [ACTION]), "upsert", deletions=ACTION)
 
