@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from sqlglot import exp
 
+from hoodie.config.merging import EVENT
 from hoodie.config.table import TableProperties
 from hoodie.errors import SqlError
 from hoodie.schema import top_level
@@ -85,6 +86,23 @@ def update_query(tree: exp.Update, target: Target) -> exp.Select:
         query = query.where(where.this.copy())
     refuse_more(tree, {"this", "expressions", "where", "with_"})
     return _with(tree, query, target)
+
+
+def lowered_query(tree: exp.Update, target: Target) -> exp.Select | None:
+    """The rows whose ordering an update would lower, so that the stored ones stay; None where it cannot."""
+    properties, values = target.properties, _assigned(tree.expressions, target)
+    fields = [target.column(name) for name in top_level(properties.ordering_fields)]
+    if properties.merge_mode != EVENT or not any(field.name in values for field in fields):
+        return None
+    lower: list[exp.Expression] = []
+    same: list[exp.Expression] = []
+    for field in fields:  # the first that differs decides
+        new, old = exp.paren(values.get(field.name, _column(target, field)).copy()), _column(target, field)
+        lower.append(exp.and_(*(each.copy() for each in same), exp.LT(this=new, expression=old)))
+        same.append(exp.EQ(this=new.copy(), expression=old.copy()))
+    query = exp.select(exp.Literal.number(1)).from_(target.node.copy()).where(exp.or_(*lower)).limit(1)
+    where = tree.args.get("where")
+    return _with(tree, query if where is None else query.where(where.this.copy()), target)
 
 
 def delete_query(tree: exp.Delete, target: Target) -> exp.Select:

@@ -18,7 +18,7 @@ from hoodie.config.key import resolve
 from hoodie.config.own import select_keys
 from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError, StaleRowsError
-from hoodie.sql.changes import ACTION, Target, delete_query, merge_query, source_query, update_query
+from hoodie.sql.changes import ACTION, Target, delete_query, lowered_query, merge_query, source_query, update_query
 from hoodie.sql.engine import Rows
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
@@ -45,9 +45,17 @@ _ROUNDS = 10  # times that a query is asked when others change the table meanwhi
 
 
 def update_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.Table) -> Result:
-    """UPDATE. Raises SqlError when rows of one key would be changed: one of them would take the place of all."""
+    """UPDATE. Raises SqlError when rows of one key would be changed, as one of them would take the place of all, and when the
+    ordering of a row would be lowered, as the stored one would stay."""
 
     def changed(dataset: HoodieDataset, target: Target) -> Computed:
+        lowered = lowered_query(tree, target)
+        if lowered is not None and not session.rows(lowered, [dataset]).is_empty():
+            raise SqlError(
+                f"An UPDATE lowers what table {entry.name} orders rows by, and would change nothing",
+                found=f"ordering fields {', '.join(target.properties.ordering_fields)}: of two rows the one with more stays",
+                fix="leave them as they are, or raise them; or DELETE the rows and INSERT them anew",
+            )
         rows = session.rows(update_query(tree, target), [dataset])
         return Computed(rows.stored(target.schema, target.schema.names), "upsert")
 

@@ -90,6 +90,27 @@ def test_a_merge_gives_a_key_one_row_where_keys_are_of_the_whole_table(tmp_path)
         assert rows(db, "select * from g") == []
 
 
+def test_an_update_that_would_be_lost_is_refused(db, tmp_path):
+    for lower in ("ts = 0", "ts = ts - 1, name = 'z'", "ts = -9, price = 0"):
+        with pytest.raises(SqlError, match="lowers"):
+            db.sql(f"update t set {lower} where id = 1")
+    db.sql("update t set ts = ts, name = 'z' where id = 1; update t set ts = 0 where id = 99")
+    assert rows(db, "select name, ts from t where id = 1") == [("z", 1)]
+    for mode, lowers in (("EVENT_TIME_ORDERING", True), ("COMMIT_TIME_ORDERING", False)):
+        name = mode[:5]
+        db.sql(
+            f"create table {name} (id int, a int, b int) using hudi tblproperties "
+            f"(primaryKey = 'id', orderingFields = 'a,b', recordMergeMode = '{mode}'); insert into {name} values (1, 5, 5)"
+        )
+        db.sql(f"update {name} set a = 6, b = 0")
+        if lowers:
+            with pytest.raises(SqlError, match="lowers"):
+                db.sql(f"update {name} set b = -1")
+        else:
+            db.sql(f"update {name} set b = -1")
+        assert rows(db, f"select a, b from {name}") == [(6, 0 if lowers else -1)]
+
+
 def test_no_fraction_is_dropped_from_a_whole_number(db):
     with pytest.raises(SqlError, match="column ts"):
         db.sql("update t set ts = ts * 1.5 where id = 1")
