@@ -10,18 +10,23 @@ from pathlib import Path
 
 from hoodie import ARCHIVE, CLEAN, COMPACTION, LOG_COMPACTION, HoodieTable, Restore, Rollback
 from hoodie.config.store import update_properties
+from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
 from hoodie.table import WriteHooks
 from hoodie.timeline import Action
 from tests.support.clock import FakeClock
 from tests.support.faulty import Killed as Died
 from tests.support.history import make_version_8
+from tests.support.sources import put
 from tests.support.tables import OPTIONS, SMALL_BLOOM, batch, create
 
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
 LOGS = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
+BESIDE_OTHERS = {"hoodie.write.concurrency.mode": "optimistic_concurrency_control"}
 RETAIN_ONE = {"hoodie.clean.commits.retained": 1}
 CHANGED = batch([("a", "p", 2, 2), ("d", "p", 2, 2), ("e", "r", 2, 2)])
 NEW = CHANGED.slice(1)  # the keys that are not there: an insert adds the others a second time
+
+_SOURCE = "source"  # a plain table beside the one that a bootstrap makes of it
 
 Act = Callable[[HoodieTable], object]
 
@@ -52,8 +57,9 @@ class Killed:
 
     def make(self, path: Path) -> HoodieTable | None:
         """The table before the action; none before it is created."""
-        if self.name == "create":
+        if self.name in ("create", "bootstrap"):
             path.mkdir()
+            _plain_table(path.parent)
             return None
         version = {"hoodie.write.table.version": "6" if self.version == "6" else "9"}
         table = create(path, FakeClock(), **version, **{"hoodie.table.type": self.kind})
@@ -166,6 +172,34 @@ def _create(table: HoodieTable, kind: str, version: str) -> None:
         HoodieTable.create(table.storage, given, clock=table.clock, engine=table.engine)
 
 
+def _plain_table(folder: Path) -> None:
+    """What a bootstrap takes over."""
+    for part, names in (("p", ["a", "b"]), ("q", ["c"])):
+        put(folder / _SOURCE, f"part={part}/0.parquet", names)
+
+
+def _bootstrap(table: HoodieTable, kind: str, version: str) -> None:
+    """Copy-on-write: skeletons beside the files that are there. Merge-on-read: all rows are written."""
+    new = {**OPTIONS, "hoodie.table.type": kind, "hoodie.write.table.version": version}
+    source = {
+        **SMALL_BLOOM,
+        "hoodie.bootstrap.base.path": str(Path(table.base_path).parent / _SOURCE),
+        "hoodie.bootstrap.mode.selector.regex.mode": "METADATA_ONLY" if kind == COW else "FULL_RECORD",
+    }
+    run_bootstrap(BootstrapRequest(table.storage, new, source), table.clock, table.engine)
+
+
+def _write_beside_others(table: HoodieTable) -> None:
+    table.write(CHANGED, "upsert", {**LOGS, **BESIDE_OTHERS})
+
+
+def _write_once_it_is_known_to_be_dead(table: HoodieTable) -> None:
+    """Heartbeats have this machine's time, and an optimistic writer is dead when none has come for a while."""
+    assert isinstance(table.clock, FakeClock)
+    table.clock.time = table.clock.time.replace(year=2040)
+    _write_beside_others(table)
+
+
 def _actions(kind: str, version: str) -> list[Killed]:
     def of(name: str, act: Act, prepare: Act = _nothing, again: Act | None = None, hudi: str = "") -> Killed:
         return Killed(name, kind, version, prepare, act, act if again is None else again, hudi)
@@ -176,6 +210,7 @@ def _actions(kind: str, version: str) -> list[Killed]:
             of(name, partial(_write, operation=name), again=partial(_rewrite, operation=name))
             for name in ("insert", "bulk_insert", "upsert", "delete")
         ),
+        of("optimistic upsert", _write_beside_others, again=_write_once_it_is_known_to_be_dead),
         of("virtual keys", partial(_write, operation="upsert", more=virtual)),
         of("properties", partial(_write, operation="upsert"), _with_metadata_table),
         of("insert_overwrite", partial(_overwrite, operation="insert_overwrite")),
@@ -196,6 +231,7 @@ def _actions(kind: str, version: str) -> list[Killed]:
             found.append(of("log compaction", _compact_logs, _updates, hudi="log compaction"))
     if version != "8":  # we create none
         found.append(of("create", partial(_create, kind=kind, version=version)))
+        found.append(of("bootstrap", partial(_bootstrap, kind=kind, version=version)))
     return found
 
 
