@@ -254,7 +254,7 @@ def test_a_restore_goes_back_over_a_clustering_of_hudis(tmp_path, hudi12, table_
 
 def test_a_restore_goes_back_over_an_upgrade_of_the_table(tmp_path, hudi12):
     """Its logs are named as in version 6 then. Hudi's own upgrades the table, and does not know the logs of such names: what they
-    hold shows again, to Hudi, with its next write. Ours takes them back."""
+    hold shows again, to Hudi, with its next write, unless a doctor has moved them aside. Ours takes them back."""
     path = tmp_path / "t"
     table = made_by_hudi(hudi12, path, "6", "MERGE_ON_READ")
     table.write(batch(3, "a", "b"), "upsert")
@@ -267,10 +267,24 @@ def test_a_restore_goes_back_over_an_upgrade_of_the_table(tmp_path, hudi12):
     table = HoodieTable.open(str(path))
     assert table.version == 9
     same(hudi12, table, expected)
+    shutil.copytree(path, tmp_path / "restored")
     hudi12.write(path, batch(9, "g"), options("9", "MERGE_ON_READ"))
     right = sorted([*expected, *rows(batch(9, "g"))])
     assert sorted(rows(table.read())) == right
     assert sorted(rows(hudi12.read(path))) != right
+
+    shutil.rmtree(path)
+    shutil.move(tmp_path / "restored", path)
+    table = HoodieTable.open(str(path))
+    told = table.diagnose()
+    assert {each.check for each in told.findings} == {"uncommitted-file", "orphan-file"}
+    assert {
+        stat.path for each in table.timeline.commits for stat in table.state().commit_metadata(each).stats
+    }.isdisjoint(each.path for each in told.findings)
+    table.mend(told)
+    same(hudi12, table, expected)
+    hudi12.write(path, batch(9, "g"), options("9", "MERGE_ON_READ"))
+    same(hudi12, table, right)
 
     shutil.rmtree(path)
     shutil.move(tmp_path / "before", path)

@@ -154,6 +154,22 @@ def test_a_file_that_its_commit_does_not_name(tmp_path, version):
     assert found(table) == {"uncommitted-file": {extra}}
 
 
+def test_logs_named_as_in_version_6_go_by_their_blocks(tmp_path):
+    """A table that was upgraded may have some: they bear the instant of their slice, whoever wrote them."""
+    table = filled(tmp_path, "9", "MERGE_ON_READ", commits=1)
+    table.write(batch([("a", "p", 7, 7)]), "upsert", LOGS)
+    [log] = [file for each in table.file_slices() for file in each.log_files]
+    names = [
+        log.path.replace(log.time, table.timeline.commits[0].time).replace(".log.1_", f".log.{n}_") for n in (2, 3)
+    ]
+    rows = (tmp_path / log.path).read_bytes()
+    (tmp_path / names[0]).write_bytes(rows)
+    (tmp_path / names[1]).write_bytes(rows.replace(log.time.encode(), str(int(log.time) + 1).encode()))
+    assert found(table) == {"uncommitted-file": {names[1]}}
+    archive_before(table, table.timeline.commits[-1].time)
+    assert not {names[0]} & found(table).get("uncommitted-file", set())
+
+
 def test_files_of_writes_at_work_are_nobodys_orphans(tmp_path):
     table = filled(tmp_path)
     state = table.state()

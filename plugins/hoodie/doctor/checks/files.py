@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from hoodie.doctor import catalogue
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
+from hoodie.errors import CorruptTableError, MissingFileError
+from hoodie.formats.log import scan_blocks
 from hoodie.model.files import BaseFile, LogFile
 from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP, PARTITION_METAFILE
 from hoodie.model.time import Time
@@ -90,13 +92,27 @@ def orphans(facts: Facts) -> Iterator[Finding]:
             time = file.instant if isinstance(file, BaseFile) else file.time
             if time not in known and not timeline.is_committed(time):
                 yield _unread(file, time) if file.path in committed else _orphan(file, time)
-            elif time in named and file.path not in named[time] and _tells_writer(file, logs_tell=logs_tell):
+            elif (
+                time in named
+                and file.path not in named[time]
+                and _tells_writer(file, logs_tell=logs_tell)
+                and not (isinstance(file, LogFile) and _holds_others(facts, file))
+            ):
                 yield _uncommitted(file, time)
 
 
 def _tells_writer(file: BaseFile | LogFile, *, logs_tell: bool) -> bool:
     """Whether the name of a file is that of the instant that wrote it, and its commit has it among its stats."""
     return isinstance(file, BaseFile) or (logs_tell and not file.is_cdc)
+
+
+def _holds_others(facts: Facts, log: LogFile) -> bool:
+    """Whether blocks of it are of other completed commits: of a table that was upgraded, a log may be named as in version 6."""
+    try:
+        instants = {block.instant for block in scan_blocks(facts.state.storage, log.path)}
+    except (CorruptTableError, MissingFileError):
+        return False
+    return any(each and each != log.time and facts.state.timeline.is_committed(Time(each)) for each in instants)
 
 
 def _orphan(file: BaseFile | LogFile, time: Time) -> Finding:
