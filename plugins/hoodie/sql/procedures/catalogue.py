@@ -20,7 +20,7 @@ from hoodie.sql.types import sql_type
 _NO_METADATA = "the library neither writes nor reads metadata tables"
 _VERSION = "tables are written in the version in which they were made; upgrade or downgrade it with Hudi"
 _AUDIT = "locks are not audited by files; `hudi-services show locks` tells who holds them"
-_CLUSTERING = "clustering is not there yet"
+_CLUSTERING = "`hudi-services cluster` does it; with `--explain` it shows what waits"
 
 ABSENT: Mapping[str, str] = {
     "cleanup_audit_lock": _AUDIT,
