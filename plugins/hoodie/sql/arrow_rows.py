@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.sql.assignment import stored
+from hoodie.sql.changed import Changes, changed
 from hoodie.sql.engine import Doubled
 from hoodie.table import HoodieTable
 from hoodie.write.execute import WriteResult
@@ -32,8 +33,11 @@ class ArrowRows:
     def selected(self, names: Sequence[str]) -> ArrowRows:
         return ArrowRows(self.table.select(names))
 
-    def stored(self, schema: pa.Schema, names: Sequence[str], kept: Sequence[str] = ()) -> ArrowRows:
-        return ArrowRows(stored(self.table, schema, names, kept))
+    def stored(self, schema: pa.Schema, names: Sequence[str]) -> ArrowRows:
+        return ArrowRows(stored(self.table, schema, names))
+
+    def changed(self, changes: Changes) -> ArrowRows:
+        return ArrowRows(changed(self.table, changes))
 
     @contextmanager
     def held(self) -> Iterator[ArrowRows]:

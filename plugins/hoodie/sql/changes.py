@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from sqlglot import exp
@@ -12,11 +12,8 @@ from hoodie.config.merging import EVENT
 from hoodie.config.table import TableProperties
 from hoodie.errors import SqlError
 from hoodie.schema import top_level
+from hoodie.sql.changed import ACTION, CLAUSE, Changes, value_name
 from hoodie.sql.parse import DIALECT, shortened
-from hoodie.sql.types import sql_type
-
-ACTION = "__hoodie_action"
-"""The column of a merge's query that tells whether a row is deleted."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +37,11 @@ class Target:
     def record_keys(self) -> list[str]:
         """Columns of keys: what names a row where a key stands once in the table."""
         return top_level(self.properties.record_key_fields)
+
+    @property
+    def changes(self) -> Changes:
+        """Those of an UPDATE."""
+        return Changes(self.node.name, self.schema, tuple(self.keys))
 
     def column(self, name: str) -> pa.Field:
         """The column of this name in any letters. Raises SqlError."""
@@ -76,10 +78,14 @@ def check_plain(node: exp.Table, known: set[str]) -> None:
 
 
 def update_query(tree: exp.Update, target: Target) -> exp.Select:
-    """The changed rows, whole. Raises SqlError for columns that are not there, or are keys."""
+    """The rows that change, whole, and behind them what is set, as `value_name` says. Raises SqlError for columns that are not
+    there."""
     target.check()
     values = _assigned(tree.expressions, target)
-    columns = [_value(values[f.name], f) if f.name in values else _column(target, f) for f in target.schema]
+    columns = [_column(target, field) for field in target.schema]
+    for number, field in enumerate(target.schema):
+        if field.name in values:
+            columns.append(values[field.name].as_(value_name(0, number)))
     where = tree.args.get("where")
     query = exp.select(*columns).from_(target.node.copy())
     if where is not None:
@@ -129,15 +135,15 @@ def partitions_query(target: Target, values: Mapping[str, exp.Expression]) -> ex
     return exp.select(*columns, *some).from_(target.node.copy()).where(exp.and_(*rules)).group_by(*columns)
 
 
-def merge_query(tree: exp.Merge, target: Target, source: pa.Schema) -> exp.Select:
-    """The rows that a merge writes and deletes, each with its `ACTION`. `source` are the columns of what is merged.
+def merge_query(tree: exp.Merge, target: Target, source: pa.Schema) -> tuple[exp.Select, Changes]:
+    """The rows that a merge changes, with the number of their clause in `CLAUSE`, the columns of the row that is there (null for
+    a new one), and what each clause gives, as `value_name` says. `source` are the columns of what is merged.
 
-    Of the clauses for a row the first one counts whose condition is true. Raises SqlError for columns that are not there, or are
-    keys of rows that are there.
+    Of the clauses for a row the first one counts whose condition is true. Raises SqlError for columns that are not there.
     """
     target.check()
     refuse_more(tree, {"this", "using", "on", "whens", "with_"})
-    own = sorted({name.lower() for name in (*target.schema.names, *source.names)} & {ACTION, _HERE, _THERE})
+    own = sorted({name.lower() for name in (*target.schema.names, *source.names)} & {ACTION, CLAUSE, _HERE, _THERE})
     if own:
         raise SqlError(
             f"A merge has a column of the name {own[0]} itself", fix="rename that of the table or the source"
@@ -147,14 +153,15 @@ def merge_query(tree: exp.Merge, target: Target, source: pa.Schema) -> exp.Selec
     clauses = [
         _Clause.of(when, target, tree.args["using"].alias_or_name, source) for when in tree.args["whens"].expressions
     ]
-    chosen = [(clause.applies(target), clause) for clause in clauses]
-    columns = [
-        _cases([(rule, exp.true() if clause.deletes else exp.false()) for rule, clause in chosen]).as_(ACTION),
-        *(
-            _value(_cases([(rule, clause.values[field.name]) for rule, clause in chosen]), field)
-            for field in target.schema
-        ),
-    ]
+    rules = [clause.applies() for clause in clauses]
+    columns = [_cases([(rule, exp.Literal.number(number)) for number, rule in enumerate(rules)]).as_(CLAUSE)]
+    columns += [_column(target, field) for field in target.schema]
+    for number, clause in enumerate(clauses):
+        before = [(rule, exp.null()) for rule in rules[:number]]
+        for place, field in enumerate(target.schema):
+            if field.name in clause.values:
+                value = _cases([*before, (rules[number], clause.values[field.name])])
+                columns.append(value.as_(value_name(number, place)))
     kinds = {(clause.matched, clause.by_source) for clause in clauses}
     unmatched_source, unmatched_target = (False, False) in kinds, (False, True) in kinds
     join = "full" if unmatched_source and unmatched_target else "left" if unmatched_source else "right"
@@ -168,9 +175,13 @@ def merge_query(tree: exp.Merge, target: Target, source: pa.Schema) -> exp.Selec
         exp.select(*columns)
         .from_(there)
         .join(here, on=tree.args["on"].copy(), join_type=join)
-        .where(exp.or_(*(rule.copy() for rule, _ in chosen)))
+        .where(exp.or_(*(rule.copy() for rule in rules)))
     )
-    return _with(tree, query, target)
+    numbers = range(len(clauses))
+    deletes = [number for number in numbers if clauses[number].deletes]
+    inserts = [number for number in numbers if not clauses[number].matched and not clauses[number].by_source]
+    changes = replace(target.changes, deletes=tuple(deletes), inserts=tuple(inserts), merges=True)
+    return _with(tree, query, target), changes
 
 
 def source_query(tree: exp.Merge) -> exp.Select:
@@ -190,26 +201,24 @@ class _Clause:
     by_source: bool
     condition: exp.Expression | None
     deletes: bool
-    values: Mapping[str, exp.Expression]
+    values: Mapping[str, exp.Expression]  # of the columns that get one
 
     @classmethod
     def of(cls, when: exp.When, target: Target, alias: str, source: pa.Schema) -> _Clause:
         matched, by_source = bool(when.args.get("matched")), bool(when.args.get("source"))
         then = when.args["then"]
-        stored = {field.name: _column(target, field) for field in target.schema}
+        values: dict[str, exp.Expression] = {}
         if isinstance(then, exp.Update):
-            deletes, values = False, stored | _updated(then, target, alias, source, by_source)
+            values = _updated(then, target, alias, source, by_source)
         elif isinstance(then, exp.Insert):
-            deletes, values = False, _inserted(then, target, alias, source)
-        elif then.name.upper() == "DELETE":
-            deletes, values = True, stored
-        else:
+            values = _inserted(then, target, alias, source)
+        elif then.name.upper() != "DELETE":
             raise SqlError(
                 f"A merge cannot do this: {then.sql(dialect=DIALECT)}", fix="use UPDATE SET, DELETE or INSERT"
             )
-        return cls(matched, by_source, when.args.get("condition"), deletes, values)
+        return cls(matched, by_source, when.args.get("condition"), not values, values)
 
-    def applies(self, target: Target) -> exp.Expression:
+    def applies(self) -> exp.Expression:
         """Whether the clause is for a row, were it the only one."""
         here, there = exp.column(_HERE).is_(exp.null()), exp.column(_THERE).is_(exp.null())
         if self.matched:
@@ -227,8 +236,7 @@ def _updated(
     if len(then.expressions) == 1 and isinstance(then.expressions[0], exp.Star):
         if by_source:
             raise SqlError("UPDATE SET * has no source", found="WHEN NOT MATCHED BY SOURCE", fix="name the columns")
-        values = _all_of(target, alias, source)
-        return {name: value for name, value in values.items() if name not in target.keys}
+        return _all_of(target, alias, source)
     return _assigned(then.expressions, target)
 
 
@@ -243,10 +251,13 @@ def _inserted(then: exp.Insert, target: Target, alias: str, source: pa.Schema) -
             found=f"{len(names)} columns, {len(given)} values",
             fix="name as many columns as there are values",
         )
-    values: dict[str, exp.Expression] = {field.name: exp.null() for field in target.schema}
+    values: dict[str, exp.Expression] = {}
     for name, value in zip(names, given, strict=True):
-        values[target.column(name).name] = value.copy()
-    lacking = [key for key in target.keys if isinstance(values[key], exp.Null)]
+        column = target.column(name).name
+        if column in values:
+            raise SqlError(f"Column {column} is named twice", found=", ".join(names), fix="name it once")
+        values[column] = value.copy()
+    lacking = [key for key in target.keys if key not in values]
     if lacking:
         raise SqlError(f"An INSERT of a merge gives no value for the key column {lacking[0]}", fix="add it")
     return values
@@ -266,7 +277,7 @@ def _all_of(target: Target, alias: str, source: pa.Schema) -> dict[str, exp.Expr
 
 
 def _assigned(assignments: Sequence[exp.Expression], target: Target) -> dict[str, exp.Expression]:
-    """What each column is set to. Raises SqlError for what is no column, is set twice, or is a key."""
+    """What each column is set to. Raises SqlError for what is no column, or is set twice."""
     values: dict[str, exp.Expression] = {}
     for each in assignments:
         if not isinstance(each, exp.EQ) or not isinstance(each.this, exp.Column):
@@ -280,12 +291,6 @@ def _assigned(assignments: Sequence[exp.Expression], target: Target) -> dict[str
                 fix="a field of a struct cannot be set by itself; set the whole column",
             )
         field = target.column(column.name)
-        if field.name in target.keys:
-            raise SqlError(
-                f"Column {field.name} is part of the keys, which a row keeps",
-                found=each.sql(dialect=DIALECT),
-                fix="delete the row, and insert one with the other key",
-            )
         if field.name in values:
             raise SqlError(f"Column {field.name} is set twice", fix="set it once")
         values[field.name] = each.expression.copy()
@@ -297,13 +302,6 @@ def _cases(rules: Sequence[tuple[exp.Expression, exp.Expression]]) -> exp.Case:
     for rule, value in rules:
         case = case.when(rule.copy(), value.copy())
     return case
-
-
-def _value(value: exp.Expression, field: pa.Field) -> exp.Expression:
-    """In the column's type; for a whole number as it is: it is checked when it is stored, where a cast would make 1.5 a 2 in
-    one engine and a 1 in the other."""
-    cast = value if pa.types.is_integer(field.type) else exp.cast(value, sql_type(field.type), DIALECT)
-    return cast.as_(_quoted(field.name))
 
 
 def _column(target: Target, field: pa.Field) -> exp.Column:

@@ -18,7 +18,8 @@ from hoodie.config.key import resolve
 from hoodie.config.own import select_keys
 from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError, StaleRowsError
-from hoodie.sql.changes import ACTION, Target, delete_query, lowered_query, merge_query, source_query, update_query
+from hoodie.sql.changed import ACTION
+from hoodie.sql.changes import Target, delete_query, lowered_query, merge_query, source_query, update_query
 from hoodie.sql.engine import Rows
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
@@ -56,8 +57,7 @@ def update_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.
                 found=f"ordering fields {', '.join(target.properties.ordering_fields)}: of two rows the one with more stays",
                 fix="leave them as they are, or raise them; or DELETE the rows and INSERT them anew",
             )
-        rows = session.rows(update_query(tree, target), [dataset])
-        return Computed(rows.stored(target.schema, target.schema.names), "upsert")
+        return Computed(session.rows(update_query(tree, target), [dataset]).changed(target.changes), "upsert")
 
     return change(session, entry, node, changed, one_row_a_key=True)
 
@@ -76,12 +76,11 @@ def merge_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.T
     inserted has the key of a row that is there."""
 
     def changed(dataset: HoodieDataset, target: Target) -> Computed:
-        query = merge_query(tree, target, session.rows(source_query(tree), [dataset]).schema)
+        query, changes = merge_query(tree, target, session.rows(source_query(tree), [dataset]).schema)
         taken = taken_keys_query(tree, target)
         if taken is not None:
             refuse_taken(session.rows(taken, [dataset]).fetched())
-        rows = session.rows(query, [dataset])
-        return Computed(rows.stored(target.schema, target.schema.names, [ACTION]), "upsert", deletions=ACTION)
+        return Computed(session.rows(query, [dataset]).changed(changes), "upsert", deletions=ACTION)
 
     return change(session, entry, node, changed, one_row_a_key=True)
 

@@ -14,6 +14,7 @@ from sqlglot.errors import SqlglotError
 
 from hoodie.errors import HoodieError, SqlError
 from hoodie.sql.arrow_rows import ArrowRows
+from hoodie.sql.duck_text import MACROS, duckdb_text
 from hoodie.sql.engine import NamedSource
 from hoodie.sql.names import renamed
 from hoodie.sql.parse import shortened
@@ -29,7 +30,8 @@ class DuckEngine:
 
     def __init__(self, database: duckdb.DuckDBPyConnection | None = None) -> None:
         self._database = duckdb.connect() if database is None else database
-        self._database.execute("SET TimeZone = 'UTC'")
+        for statement in ("SET TimeZone = 'UTC'", *MACROS):
+            self._database.execute(statement)
         weakref.finalize(self, self._database.close)
         self._lock = threading.Lock()  # it runs one statement at a time
 
@@ -41,7 +43,7 @@ class DuckEngine:
         }  # nodes that say the same are equal
         tree = renamed(tree, marks)
         try:
-            text = tree.sql(dialect="duckdb", unsupported_level=None)
+            text = duckdb_text(tree)
         except SqlglotError as error:
             raise SqlError(
                 f"DuckDB has no words for: {shortened(tree.sql(dialect='spark'))}", found=str(error)
@@ -62,7 +64,7 @@ class DuckEngine:
         with self._lock:
             try:
                 self._database.register(name, rows)
-                return self._rows(query.sql(dialect="duckdb"))
+                return self._rows(duckdb_text(query))
             finally:
                 self._database.unregister(name)
 

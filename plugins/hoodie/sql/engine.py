@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from hoodie.dataset import HoodieDataset
 from hoodie.engine import Engine
+from hoodie.sql.changed import Changes
 from hoodie.table import HoodieTable
 from hoodie.write.execute import WriteResult
 
@@ -46,8 +47,12 @@ class Rows(Protocol):
         """The named columns, in this order."""
         ...
 
-    def stored(self, schema: pa.Schema, names: Sequence[str], kept: Sequence[str] = ()) -> Rows:
-        """As `hoodie.sql.assignment.stored`: in the columns of a table. `kept` are columns of their own, which come last."""
+    def stored(self, schema: pa.Schema, names: Sequence[str]) -> Rows:
+        """As `hoodie.sql.assignment.stored`: in the columns of a table."""
+        ...
+
+    def changed(self, changes: Changes) -> Rows:
+        """As `hoodie.sql.changed.changed`: rows of a query of changes as they are written."""
         ...
 
     def held(self) -> AbstractContextManager[Rows]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
@@ -35,8 +34,8 @@ def insert_rows(session: Session, entry: Entry, tree: exp.Insert, node: exp.Tabl
 
     def changed(dataset: HoodieDataset, target: Target) -> Computed:
         into = _Into.of(tree, node, target)
-        given = without_meta(session.rows(into.completed(query), [dataset]))
-        rows = given.stored(target.schema, into.named(given.schema) if tree.args.get("by_name") else into.names)
+        found = without_meta(session.rows(into.completed(query), [dataset]))
+        rows = found.stored(target.schema, into.columns_of(found.schema.names, tree))
         if tree.args.get("overwrite") and into.given and rows.is_empty():
             return Computed(session.rows(partitions_query(target, into.given), [dataset]), "delete_partition")
         replaces: tuple[str, ...] = ()
@@ -91,9 +90,10 @@ def fill(session: Session, entry: Entry, rows: Rows) -> Result:
 class _Into:
     """The columns that take values, and those whose value PARTITION gives."""
 
-    names: Sequence[str]
+    names: Sequence[str]  # those whose value PARTITION gives come last
     given: dict[str, exp.Expression]
     target: Target
+    are_named: bool
 
     @classmethod
     def of(cls, tree: exp.Insert, node: exp.Table, target: Target) -> _Into:
@@ -112,11 +112,27 @@ class _Into:
             raise SqlError("BY NAME, and a list of columns", found=", ".join(named), fix="leave out one of them")
         if len(set(both)) < len(both):
             raise SqlError("A column is named twice", found=", ".join(both), fix="name each once")
-        return cls(both, given, target)
+        return cls(both, given, target, named is not None)
 
-    def named(self, rows: pa.Schema) -> list[str]:
+    def matched(self, given: Sequence[str]) -> Sequence[str]:
+        """The columns for those of a query. As in Hudi they go by their names where these are those of the table, one for one,
+        and the statement does not name columns; else by position."""
+        count = len(self.names) - len(self.given)
+        there = {name.lower(): name for name in self.names[:count]}
+        asked = [name.lower() for name in given[:count]]
+        if self.are_named or len(given) != len(self.names) or set(asked) != set(there):
+            return self.names
+        return [*(there[name] for name in asked), *self.names[count:]]
+
+    def columns_of(self, given: Sequence[str], tree: exp.Insert) -> Sequence[str]:
+        """The columns for those of a query, which are called so. Raises SqlError."""
+        if tree.args.get("by_name"):
+            return self.named(given)
+        return self.names if isinstance(tree.args.get("expression"), exp.Values) else self.matched(given)
+
+    def named(self, given: Sequence[str]) -> list[str]:
         """For BY NAME: the columns that the rows' own columns are for. Raises SqlError."""
-        before = rows.names[: len(rows.names) - len(self.given)]
+        before = given[: len(given) - len(self.given)]
         names = [*(str(self.target.column(name).name) for name in before), *self.given]
         if len(set(names)) < len(names):
             raise SqlError("A column is named twice", found=", ".join(names), fix="name each once")

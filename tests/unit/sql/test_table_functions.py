@@ -67,7 +67,9 @@ def test_what_changed_is_written_to_another_table(db, tmp_path):
     db.sql("create table u using hudi tblproperties (primaryKey = 'id') as select * from hudi_query('t', 'snapshot')")
     assert told(db, "select * from u order by id") == [(1, "c", 1, "x"), (2, "b", 1, "y")]
     changes = f"select * from hudi_table_changes('t', 'latest_state', '{first}')"
-    db.sql(f"insert overwrite u {changes}; insert into t {changes}")
+    db.sql(
+        f"insert overwrite u {changes}; set hoodie.spark.sql.insert.into.operation = upsert; insert into t {changes}"
+    )
     assert told(db, "select * from u") == [(1, "c", 1, "x")]
     assert told(db, "select * from t order by id") == [(1, "c", 1, "x"), (2, "b", 1, "y")]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +19,7 @@ from hoodie.spark.columns import arrow_schema
 from hoodie.spark.failures import raised_errors
 from hoodie.spark.worker import worker_task
 from hoodie.sql.assignment import stored
+from hoodie.sql.changed import Changes, changed
 from hoodie.sql.engine import Doubled
 from hoodie.sql.spark.failures import sql_errors
 from hoodie.table import HoodieTable
@@ -41,26 +43,31 @@ class FrameRows:
     def selected(self, names: Sequence[str]) -> FrameRows:
         return FrameRows(self.frame.select(*(col(_quoted(name)) for name in names)))
 
-    def stored(self, schema: pa.Schema, names: Sequence[str], kept: Sequence[str] = ()) -> FrameRows:
+    def stored(self, schema: pa.Schema, names: Sequence[str]) -> FrameRows:
         """Types that differ are brought into those of the table by the same function as in memory, in Spark's workers."""
         given = self.schema
-        wanted = stored(given.empty_table(), schema, names, kept).schema  # refused at once, and without a row
-        places = [number for number, name in enumerate(given.names) if name not in kept]
-        same = all(
-            given.field(place).type == wanted.field(name).type for place, name in zip(places, names, strict=True)
-        )
-        renamed = self.frame.toDF(*map(str, range(len(given))))  # a query may give a name twice
+        wanted = stored(given.empty_table(), schema, names).schema  # refused at once, and without a row
+        same = all(each.type == wanted.field(name).type for each, name in zip(given, names, strict=True))
         if not same:
-            work = _Stored(tuple(given.names), schema, names, kept)
-            return FrameRows(renamed.mapInArrow(work, from_arrow_schema(wanted)))
-        place_of = {**dict(zip(names, places, strict=True)), **{name: given.names.index(name) for name in kept}}
+            return self._mapped(wanted, partial(stored, schema=schema, names=names))
+        place_of = {name: str(number) for number, name in enumerate(names)}
         columns = [
-            (col(str(place_of[f.name])) if f.name in place_of else lit(None).cast(from_arrow_type(f.type))).alias(
-                f.name
-            )
+            (col(place_of[f.name]) if f.name in place_of else lit(None).cast(from_arrow_type(f.type))).alias(f.name)
             for f in wanted
         ]
-        return FrameRows(renamed.select(*columns))
+        return FrameRows(self._numbered().select(*columns))
+
+    def changed(self, changes: Changes) -> FrameRows:
+        changed(self.schema.empty_table(), changes)  # refused at once, and without a row
+        return self._mapped(changes.result, partial(changed, changes=changes))
+
+    def _numbered(self) -> DataFrame:
+        """A query may give a name twice."""
+        return self.frame.toDF(*map(str, range(len(self.schema))))
+
+    def _mapped(self, wanted: pa.Schema, work: Callable[[pa.Table], pa.Table]) -> FrameRows:
+        mapped = self._numbered().mapInArrow(_Work(tuple(self.schema.names), work), from_arrow_schema(wanted))
+        return FrameRows(mapped)
 
     @contextmanager
     def held(self) -> Iterator[FrameRows]:
@@ -100,19 +107,17 @@ def _computed() -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class _Stored:
-    """Function of `mapInArrow`: rows of a query -> rows of a table."""
+class _Work:
+    """Function of `mapInArrow`: rows of a query, whose columns are called so -> rows of a table."""
 
-    given: Sequence[str]
-    schema: pa.Schema
     names: Sequence[str]
-    kept: Sequence[str]
+    work: Callable[[pa.Table], pa.Table]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with worker_task():
             for batch in batches:
-                rows = pa.Table.from_batches([batch]).rename_columns(self.given)
-                yield from stored(rows, self.schema, self.names, self.kept).combine_chunks().to_batches()
+                rows = pa.Table.from_batches([batch]).rename_columns(list(self.names))
+                yield from self.work(rows).combine_chunks().to_batches()
 
 
 def _quoted(name: str) -> str:

@@ -1,0 +1,81 @@
+"""Rows of the query of an UPDATE or MERGE become rows as they are written: what a clause sets, over what is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.errors import SqlError
+from hoodie.sql.assignment import converted
+
+ACTION = "__hoodie_action"
+"""The column of changed rows that tells whether a row is deleted."""
+CLAUSE = "__hoodie_clause"
+"""The column of a merge's query with the number of the clause that is for a row."""
+
+
+def value_name(clause: int, column: int) -> str:
+    """The column of a query with what a clause gives to a column of the table, by its number."""
+    return f"__hoodie_value_{clause}_{column}"
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What a statement does to rows of a table: an UPDATE is one clause, a merge has several, some of which delete or insert."""
+
+    table: str
+    schema: pa.Schema
+    keys: tuple[str, ...]
+    deletes: tuple[int, ...] = ()
+    inserts: tuple[int, ...] = ()
+    merges: bool = False
+
+    @property
+    def result(self) -> pa.Schema:
+        """The columns of changed rows: those of the table, and `ACTION` of a merge."""
+        fields = [field.with_nullable(True) for field in self.schema]
+        return pa.schema([*fields, pa.field(ACTION, pa.bool_())] if self.merges else fields)
+
+
+def changed(found: pa.Table, changes: Changes) -> pa.Table:
+    """The rows of a query of changes (`update_query`, `merge_query`) as they are written.
+
+    Raises SqlError for a value that does not fit its column, and for a row that is there and would get another key.
+    """
+    if not changes.merges:
+        return pa.table(_columns(found, changes, 0), schema=changes.result)
+    parts = [changes.result.empty_table()]
+    for clause in sorted(pc.unique(found[CLAUSE]).to_pylist()):
+        rows = found.filter(pc.equal(found[CLAUSE], clause))
+        deleted = pa.repeat(pa.scalar(clause in changes.deletes), rows.num_rows)
+        parts.append(pa.table([*_columns(rows, changes, clause), deleted], schema=changes.result))
+    return pa.concat_tables(parts)
+
+
+def _columns(found: pa.Table, changes: Changes, clause: int) -> list[pa.ChunkedArray]:
+    columns, new = [], clause in changes.inserts
+    for number, field in enumerate(changes.schema):
+        name = value_name(clause, number)
+        if name in found.column_names:
+            column = converted(found[name], field)
+            if not new and field.name in changes.keys:
+                _refuse_moved(found[field.name], column, field.name, changes.table)
+        elif new:
+            column = pa.nulls(found.num_rows, field.type)
+        else:
+            column = converted(found[field.name], field)
+        columns.append(column)
+    return columns
+
+
+def _refuse_moved(stored: pa.ChunkedArray, given: pa.ChunkedArray, column: str, table: str) -> None:
+    same = pc.fill_null(pc.equal(stored, given), False)
+    place = pc.index(pc.or_(same, pc.and_(pc.is_null(stored), pc.is_null(given))), False).as_py()
+    if place >= 0:
+        raise SqlError(
+            f"Column {column} is part of the keys of table {table}, which a row keeps",
+            found=f"{stored[place].as_py()!r:.50} set to {given[place].as_py()!r:.50}",
+            fix="delete the row, and insert one with the other key",
+        )

@@ -1,0 +1,122 @@
+"""Which values statements store, and what queries make of them, as Spark does."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie.errors import SqlError
+from hoodie.sql import connect
+
+
+@pytest.fixture
+def db(tmp_path):
+    with connect(tmp_path) as connection:
+        connection.sql(
+            "create table t (id int, name string, c decimal(10, 2), d date, n bigint, dt string) using hudi "
+            "tblproperties (primaryKey = 'id') partitioned by (dt)"
+        )
+        connection.sql("insert into t values (1, 'a', 1.99, date '2024-01-31', 9007199254740993, 'x')")
+        yield connection
+
+
+def told(db, query="select * from t order by id"):
+    return [tuple(str(value) for value in row) for row in db.sql(query).rows()]
+
+
+def test_keys_may_be_set_to_themselves(db):
+    db.sql("update t set id = id, dt = 'x', name = 'b'")
+    db.sql(
+        "merge into t using (select 1 id, 'c' name, 'x' dt) s on t.id = s.id "
+        "when matched then update set id = s.id, dt = s.dt, name = s.name"
+    )
+    assert told(db, "select id, name, dt from t") == [("1", "c", "x")]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "update t set id = id + 1",
+        "update t set dt = 'y'",
+        "merge into t using (select 1 id, 'y' dt) s on t.id = s.id when matched then update set dt = s.dt",
+        "merge into t using (select 1 id, 'n' name, 1 c, date '2024-01-01' d, 1 n, 'y' dt) s on t.id = s.id "
+        "when matched then update set *",
+    ],
+)
+def test_a_row_keeps_its_keys(db, statement):
+    before = told(db)
+    with pytest.raises(SqlError, match="part of the keys"):
+        db.sql(statement)
+    assert told(db) == before
+
+
+def test_clauses_of_a_merge_do_not_touch_each_others_values(db):
+    db.sql("insert into t values (2, 'b', 2, null, 2, 'x')")
+    db.sql(
+        "merge into t using (select 1 id, 0.5D v union all select 2, 7D) s on t.id = s.id "
+        "when matched and s.v < 1 then update set name = 'half' when matched then update set n = s.v"
+    )
+    assert told(db, "select id, name, n from t order by id") == [("1", "half", "9007199254740993"), ("2", "b", "7")]
+
+
+def test_texts_are_read_where_they_are_set(db):
+    db.sql("update t set n = '5', c = '2.50', d = '2024-02-29'")
+    assert told(db, "select n, c, d from t") == [("5", "2.50", "2024-02-29")]
+    with pytest.raises(SqlError, match="column n"):
+        db.sql("update t set n = 'five'")
+
+
+def test_columns_of_a_query_go_by_their_names(db):
+    db.sql("insert into t select 'o' as dt, 7 as n, null as d, 3 as C, 'named' as name, 2 as ID")
+    assert told(db, "select * from t where id = 2") == [("2", "named", "3.00", "None", "7", "o")]
+    db.sql("insert into t partition (dt = 'p') select 'named' as name, 3 as id, null as d, 7 as n, 3 as c")
+    assert told(db, "select id, name, dt from t where id = 3") == [("3", "named", "p")]
+    db.sql("insert into t select 4 as id, 'place' as c, 3 as other, null as d, 7 as n, 'q' as dt")
+    assert told(db, "select id, name, c from t where id = 4") == [("4", "place", "3.00")]
+
+
+def test_structs_without_names_of_fields(db):
+    db.sql("create table s (id int, s struct<a: int, b: string>) using hudi tblproperties (primaryKey = 'id')")
+    db.sql("insert into s select 1, struct(5, 'x'); insert into s select 2, named_struct('b', 'y', 'a', 6)")
+    assert told(db, "select s.a, s.b from s order by id") == [("5", "x"), ("6", "y")]
+    with pytest.raises(SqlError, match="fields"):
+        db.sql("insert into s select 3, named_struct('a', 1, 'other', 'z')")
+
+
+def test_times_and_floats_into_text(db):
+    db.sql("update t set name = timestamp '2024-01-02 03:04:05.50'")
+    assert told(db, "select name from t") == [("2024-01-02 03:04:05.5",)]
+    db.sql("update t set name = timestamp '2024-01-02 03:04:00'")
+    assert told(db, "select name from t") == [("2024-01-02 03:04:00",)]
+    with pytest.raises(SqlError, match="CAST"):
+        db.sql("update t set name = 1e20D")
+
+
+def test_a_float_with_more_digits_than_a_decimal_column(db):
+    with pytest.raises(SqlError, match="more digits"):
+        db.sql("insert into t (id, c) values (5, 1.005D)")
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("cast(1.9D as int)", "1"),
+        ("cast(-1.9D as int)", "-1"),
+        ("cast(c as bigint)", "1"),
+        ("cast('1.9' as int) + 1", "2"),
+        ("cast(' 7 ' as int)", "7"),
+        ("cast('x' as int)", "None"),
+        ("cast(cast(1.9D as int) as string)", "1"),
+        ("cast(n as bigint)", "9007199254740993"),
+        ("cast(timestamp '2024-01-31 22:30:00.5' as bigint)", "1706740200"),
+        ("cast(true as int)", "1"),
+        ("dayofweek(d)", "4"),
+        ("dayofweek(date_add(d, 1)) + 1", "6"),
+        ("weekday(d)", "2"),
+        ("extract(dow from d)", "4"),
+        ("date_add(d, 1)", "2024-02-01"),
+        ("add_months(date_add(d, 1), 1)", "2024-03-01"),
+        ("cast(date_sub(d, 1) as string)", "2024-01-30"),
+    ],
+)
+def test_expressions(db, expression, value):
+    assert told(db, f"select {expression} from t") == [(value,)]
