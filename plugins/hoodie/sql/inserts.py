@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow.compute as pc
@@ -82,7 +82,7 @@ def without_meta(rows: Rows) -> Rows:
 def fill(session: Session, entry: Entry, rows: Rows) -> Result:
     """The rows of the query of which a table was just made."""
     table = session.open(entry)
-    operation = session.options.get(INSERT_OPERATION, "bulk_insert")
+    operation = _chosen(session.options, "bulk_insert")
     return told(rows.stored(table.schema, rows.schema.names).write(table, operation, session.write_options(entry)))
 
 
@@ -168,7 +168,18 @@ def _operation(session: Session, entry: Entry, target: Target, tree: exp.Insert,
         named = into.given or _is_dynamic(session, entry)
         return "insert_overwrite" if target.properties.partition_fields and named else "insert_overwrite_table"
     keyed = target.properties.record_key_fields and target.properties.ordering_fields
-    return str({**entry.options, **session.options}.get(INSERT_OPERATION, "upsert" if keyed else "insert"))
+    return _chosen({**entry.options, **session.options}, "upsert" if keyed else "insert")
+
+
+def _chosen(options: Mapping[str, str], default: str) -> str:
+    """The operation that the options name. Raises SqlError for one that takes rows out of the table: an INSERT adds some."""
+    operation = options.get(INSERT_OPERATION, default).strip().lower()
+    if operation not in ("insert", "upsert", "bulk_insert"):
+        raise SqlError(
+            f"{INSERT_OPERATION} is {operation!r:.50}",
+            fix="set it to insert, upsert or bulk_insert; nothing was changed",
+        )
+    return operation
 
 
 def _is_dynamic(session: Session, entry: Entry) -> bool:

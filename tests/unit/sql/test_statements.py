@@ -264,6 +264,14 @@ def test_an_insert_into_a_table_with_ordering_is_an_upsert(db, operation, count)
     assert len(rows(db)) == count
 
 
+@pytest.mark.parametrize("operation", ["delete", "insert_overwrite_table", "delete_partition", "upser"])
+def test_an_insert_takes_no_rows_out_of_a_table(db, operation):
+    db.sql(f"set hoodie.spark.sql.insert.into.operation = {operation}")
+    with pytest.raises(SqlError, match="bulk_insert"):
+        db.sql("insert into t values (1, 'again', 1.0, 5, 'x')")
+    assert len(rows(db)) == 3
+
+
 def test_time_travel(db, tmp_path):
     first = next(i.time for i in HoodieTable.open(tmp_path / "t").timeline if i.is_completed)
     db.sql("delete from t where id = 1")
