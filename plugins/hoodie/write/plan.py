@@ -21,7 +21,7 @@ from hoodie.config.index_keys import (
 )
 from hoodie.config.key import Options, resolve
 from hoodie.config.memory_keys import SPILL_FOLDER
-from hoodie.config.operations import Operation, operation_named
+from hoodie.config.operations import Operation, Replaces, operation_named
 from hoodie.config.own import select_keys
 from hoodie.config.same_keygen import with_keygen_options
 from hoodie.config.same_table import check_same_table
@@ -233,7 +233,7 @@ def _check_buckets(state: TableState, plan: WritePlan) -> None:
     buckets, operation, properties = plan.buckets, plan.operation, plan.properties
     chosen = f"{INDEX_TYPE.name}={plan.options[INDEX_TYPE]}"
     if buckets is None:
-        places = not operation.deletes and operation.replaces is None
+        places = not operation.deletes and operation.replaces is not Replaces.TABLE
         if places and is_bucketed(state):
             raise ConfigError(
                 f"Option {chosen} is not for table {properties.name!r}, whose file groups are buckets",
@@ -260,7 +260,7 @@ def _check_buckets(state: TableState, plan: WritePlan) -> None:
             found="an index that reads no keys: Hudi takes each key of a bucket that is there for known",
             fix="write by upsert",
         )
-    if is_bucketed(state) is False and operation.replaces is None:
+    if operation.writes and operation.replaces is not Replaces.TABLE and is_bucketed(state) is False:
         raise ConfigError(
             f"Option {chosen} is not for table {properties.name!r}, whose file groups are no buckets",
             found="the file ids of its newest commit",
