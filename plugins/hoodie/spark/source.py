@@ -12,6 +12,7 @@ import functools
 import operator
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import NoReturn
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -73,6 +74,13 @@ class HoodieSource(DataSource):  # type: ignore[misc]
     def reader(self, schema: StructType) -> SourceReader:
         """`schema` is what `schema` gave, or the columns that the user named with their types."""
         return SourceReader(self._state, replace(self._query, columns=schema.fieldNames()), schema)
+
+    def writer(self, schema: StructType, overwrite: bool) -> NoReturn:
+        """Raises ConfigError: tasks of a source of Python cannot hand rows to each other, as the rows of one key must be."""
+        raise ConfigError(
+            f"A table is not written by format {NAME}",
+            fix="use hoodie.spark.write(df, path), or INSERT and MERGE by hoodie.sql",
+        )
 
 
 class SourceReader(DataSourceReader):  # type: ignore[misc]
