@@ -1,6 +1,6 @@
 """The same work here and elsewhere, on the same input, one side after the other; prints seconds and ratios.
 
-python -m benchmarks.bench [WORK ...]: trips, trips-mor, wide, wide-mor and bootstrap are beside Apache Hudi, delta is beside
+python -m benchmarks.bench [WORK ...]: trips, trips-mor, wide, wide-mor, bootstrap and sql are beside Apache Hudi, delta is beside
 delta-rs, many-files, two-writers and indexes are ours alone. Without one: trips wide wide-mor delta.
 """
 
@@ -23,6 +23,7 @@ WORKS: dict[str, Callable[[argparse.Namespace], int]] = {
     "wide": partial(beside_hudi.compare, WIDE, "copy on write"),
     "wide-mor": partial(beside_hudi.compare, WIDE, "merge on read"),
     "bootstrap": partial(beside_hudi.compare, TRIPS, "bootstrap"),
+    "sql": partial(beside_hudi.compare, TRIPS, "sql"),
     "delta": beside_delta.compare,
     "many-files": many_files.report,
     "two-writers": two_writers.report,

@@ -16,6 +16,7 @@ PHASES = {
     "copy on write": ("write", "read"),
     "merge on read": ("write", "read", "compact"),
     "bootstrap": ("bootstrap", "stitched"),
+    "sql": ("sql",),
 }
 
 

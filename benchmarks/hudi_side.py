@@ -19,6 +19,7 @@ from benchmarks.steps import (
     READ_WARM_UPS,
     by_partition,
     measured,
+    merge_statement,
     second_newest_completion,
     writes,
 )
@@ -84,6 +85,19 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
         due = "hoodie.compact.inline.max.delta.commits=1,hoodie.parquet.compression.codec=zstd"
         spark.sql(f"call run_compaction(op => 'scheduleAndExecute', table => 'measured', options => '{due}')").collect()
 
+    def merge(paths: list[str], target: str) -> None:
+        spark.sql("drop table if exists measured")
+        spark.sql(f"create table measured using hudi location '{target}'")
+        spark.read.parquet(*paths).createOrReplaceTempView("changes")
+        spark.sql(merge_statement("measured", "changes", shape))
+
+    def drop_first_partition() -> None:
+        first = by_partition(spark.read.parquet(*base), shape)[0][0]
+        chosen = {**options, "hoodie.datasource.write.operation": "delete_partition"}
+        chosen["hoodie.datasource.write.partitions.to.delete"] = str(first)
+        empty = spark.read.parquet(*base).limit(0)
+        empty.write.format("hudi").options(**chosen).mode("append").save(table)
+
     def bootstrap(mode: str, plain: str, target: str) -> None:
         selector = "MetadataOnly" if mode == "METADATA_ONLY" else "FullRecord"
         chosen = {
@@ -114,6 +128,15 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
     elif phase == "compact":
         with measured(Path(table)) as steps:
             steps.run("compaction", compact)
+    elif phase == "sql":
+        small, other = f"{source}/warm-up.parquet", f"{table}-warm-up"
+        write([small], "bulk_insert", "overwrite", other)
+        merge([small], other)
+        write(base, "bulk_insert", "overwrite")
+        with measured(Path(table)) as steps:
+            for number, (paths, _) in enumerate(upserts):
+                steps.run(f"MERGE INTO {number + 1}", partial(merge, paths, table))
+            steps.run("delete_partition", drop_first_partition)
     elif phase == "bootstrap":
         for mode in BOOTSTRAP_MODES:
             bootstrap(mode, f"{source}/plain-warm-up", f"{table}-warm-up/{mode}")

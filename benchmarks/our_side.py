@@ -23,6 +23,7 @@ from benchmarks.steps import (
     READ_WARM_UPS,
     by_partition,
     measured,
+    merge_statement,
     second_newest_completion,
     writes,
 )
@@ -30,6 +31,7 @@ from benchmarks.usage import run
 from hoodie import CLEAN, COMPACTION, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
+from hoodie.sql import connect
 from hudi_services.spark.java import JVM_OPTIONS
 
 HIVE_STYLE = {"hoodie.datasource.write.hive_style_partitioning": "true"}
@@ -91,6 +93,15 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
         made.schedule(COMPACTION, force=True)
         made.run(COMPACTION)
 
+    def merge(paths: list[str], target: str) -> None:
+        spark.read.parquet(*paths).createOrReplaceTempView("changes")
+        with connect(Path(target).parent, spark=spark) as warehouse:
+            warehouse.sql(merge_statement(f"`{Path(target).name}`", "changes", shape))
+
+    def drop_first_partition() -> None:
+        first = by_partition(spark.read.parquet(*base), shape)[0][0]
+        HoodieTable.open(table, engine=engine).delete_partitions([str(first)])
+
     def bootstrap(mode: str, plain: str, target: str) -> None:
         chosen = {"hoodie.bootstrap.base.path": plain, "hoodie.bootstrap.mode.selector.regex.mode": mode}
         run_bootstrap(BootstrapRequest(target, {**shape.options(kind), **HIVE_STYLE}, chosen), SystemClock(), engine)
@@ -110,6 +121,15 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
     elif phase == "compact":
         with measured(Path(table)) as steps:
             steps.run("compaction", compact)
+    elif phase == "sql":
+        small, other = f"{source}/warm-up.parquet", f"{table}-warm-up"
+        load([small], other)
+        merge([small], other)
+        load(base)
+        with measured(Path(table)) as steps:
+            for number, (paths, _) in enumerate(upserts):
+                steps.run(f"MERGE INTO {number + 1}", partial(merge, paths, table))
+            steps.run("delete_partition", drop_first_partition)
     elif phase == "bootstrap":
         for mode in BOOTSTRAP_MODES:
             bootstrap(mode, f"{source}/plain-warm-up", f"{table}-warm-up/{mode}")

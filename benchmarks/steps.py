@@ -33,6 +33,15 @@ def by_partition(frame: Any, shape: Shape) -> list[list[object]]:
     ]
 
 
+def merge_statement(table: str, changes: str, shape: Shape) -> str:
+    """MERGE INTO of the rows of a view: those whose key is there are replaced, the others are inserted."""
+    same = " AND ".join(f"t.{name} = s.{name}" for name in (*shape.key, shape.partition))
+    return (
+        f"MERGE INTO {table} t USING {changes} s ON {same} "
+        "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+    )
+
+
 def writes(source: str, shape: Shape) -> list[tuple[list[str], str]]:
     """The files of each write of the input, and its operation: the first load, then the upserts."""
     upserts = [([f"{source}/upsert-{batch}.parquet"], "upsert") for batch in range(shape.upserts)]
