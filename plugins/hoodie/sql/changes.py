@@ -91,7 +91,7 @@ def update_query(tree: exp.Update, target: Target) -> exp.Select:
     if where is not None:
         query = query.where(where.this.copy())
     refuse_more(tree, {"this", "expressions", "where", "with_"})
-    return _with(tree, query, target)
+    return with_clause_of(tree, query, target)
 
 
 def lowered_query(tree: exp.Update, target: Target) -> exp.Select | None:
@@ -108,7 +108,7 @@ def lowered_query(tree: exp.Update, target: Target) -> exp.Select | None:
         same.append(exp.EQ(this=new.copy(), expression=old.copy()))
     query = exp.select(exp.Literal.number(1)).from_(target.node.copy()).where(exp.or_(*lower)).limit(1)
     where = tree.args.get("where")
-    return _with(tree, query if where is None else query.where(where.this.copy()), target)
+    return with_clause_of(tree, query if where is None else query.where(where.this.copy()), target)
 
 
 def delete_query(tree: exp.Delete, target: Target) -> exp.Select:
@@ -120,7 +120,7 @@ def delete_query(tree: exp.Delete, target: Target) -> exp.Select:
     if where is not None:
         query = query.where(where.this.copy())
     refuse_more(tree, {"this", "where", "with_"})
-    return _with(tree, query, target)
+    return with_clause_of(tree, query, target)
 
 
 def partitions_query(target: Target, values: Mapping[str, exp.Expression]) -> exp.Select:
@@ -181,7 +181,7 @@ def merge_query(tree: exp.Merge, target: Target, source: pa.Schema) -> tuple[exp
     deletes = [number for number in numbers if clauses[number].deletes]
     inserts = [number for number in numbers if not clauses[number].matched and not clauses[number].by_source]
     changes = replace(target.changes, deletes=tuple(deletes), inserts=tuple(inserts), merges=True)
-    return _with(tree, query, target), changes
+    return with_clause_of(tree, query, target), changes
 
 
 def source_query(tree: exp.Merge) -> exp.Select:
@@ -236,13 +236,13 @@ def _updated(
     if len(then.expressions) == 1 and isinstance(then.expressions[0], exp.Star):
         if by_source:
             raise SqlError("UPDATE SET * has no source", found="WHEN NOT MATCHED BY SOURCE", fix="name the columns")
-        return _all_of(target, alias, source)
+        return all_of(target, alias, source)
     return _assigned(then.expressions, target)
 
 
 def _inserted(then: exp.Insert, target: Target, alias: str, source: pa.Schema) -> dict[str, exp.Expression]:
     if isinstance(then.this, exp.Star):
-        return _all_of(target, alias, source)
+        return all_of(target, alias, source)
     names = [column.name for column in then.this.expressions]
     given = then.expression.expressions if then.expression is not None else []
     if len(names) != len(given):
@@ -263,7 +263,7 @@ def _inserted(then: exp.Insert, target: Target, alias: str, source: pa.Schema) -
     return values
 
 
-def _all_of(target: Target, alias: str, source: pa.Schema) -> dict[str, exp.Expression]:
+def all_of(target: Target, alias: str, source: pa.Schema) -> dict[str, exp.Expression]:
     """For `*`: each column of the table has its value from the source's column of that name."""
     there = {name.lower(): name for name in source.names}
     lacking = [field.name for field in target.schema if field.name.lower() not in there]
@@ -312,7 +312,7 @@ def _quoted(name: str) -> exp.Identifier:
     return exp.to_identifier(name, quoted=True)
 
 
-def _with(tree: exp.Expression, query: exp.Select, target: Target) -> exp.Select:
+def with_clause_of(tree: exp.Expression, query: exp.Select, target: Target) -> exp.Select:
     """The query with the WITH of its statement. Raises SqlError when that names the table itself anew."""
     clause = tree.args.get("with_")
     if clause is not None and any(each.alias.lower() == target.node.name.lower() for each in clause.expressions):

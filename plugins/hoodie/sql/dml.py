@@ -24,6 +24,7 @@ from hoodie.sql.engine import Rows
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
 from hoodie.sql.taken import refuse_taken, taken_keys_query
+from hoodie.sql.upserts import upsert_query
 from hoodie.sql.warehouse import Entry
 from hoodie.timeline import WRITE_ACTIONS, Action
 from hoodie.view import TableState
@@ -76,7 +77,12 @@ def merge_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.T
     inserted has the key of a row that is there."""
 
     def changed(dataset: HoodieDataset, target: Target) -> Computed:
-        query, changes = merge_query(tree, target, session.rows(source_query(tree), [dataset]).schema)
+        source = session.rows(source_query(tree), [dataset]).schema
+        query, changes = merge_query(tree, target, source)  # it tells what is wrong with a statement
+        upserted = upsert_query(tree, target, source)
+        if upserted is not None:
+            rows = session.rows(upserted, [dataset])
+            return Computed(rows.stored(target.schema, target.schema.names), "upsert")
         taken = taken_keys_query(tree, target)
         if taken is not None:
             refuse_taken(session.rows(taken, [dataset]).fetched())
