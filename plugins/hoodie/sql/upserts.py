@@ -11,8 +11,8 @@ from hoodie.sql.changes import Target, all_of, with_clause_of
 def upsert_query(tree: exp.Merge, target: Target, source: pa.Schema) -> exp.Select | None:
     """The rows of the source in the columns of the table; None for a merge that is more than an upsert of them.
 
-    It is one when it goes by all columns of keys and partitions, of types whose values are equal only when they are the same, says
-    `UPDATE SET *` and `INSERT *` without conditions, and no value is converted. `source` are the columns of what is merged.
+    It is one when it goes by all columns of keys and partitions, of types whose values are equal only when they are the same,
+    says `UPDATE SET *` and `INSERT *` without conditions, and no value is converted. `source` are the columns of what is merged.
     """
     using = tree.args["using"]
     alias = using.alias_or_name

@@ -75,7 +75,7 @@ def test_a_merge_with_one_clause_leaves_the_other_rows_alone(db, upserts):
 
 def test_two_rows_of_a_key_are_refused(db, upserts):
     twice = f"(select * from {SOURCE} union all select * from {SOURCE})"
-    with pytest.raises(SqlError, match="Several rows of the source"):
+    with pytest.raises(SqlError, match="Several rows are for one row"):
         db.sql(f"merge into t using {twice} s on t.id = s.id and t.p = s.p {ALL}")
     assert upserts == [True]
     assert len(db.sql("select * from t").rows()) == 3
