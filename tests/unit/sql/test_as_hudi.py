@@ -1,0 +1,23 @@
+"""Statements whose rows Hudi 1.2.0 gave: DuckDB gives the same. tests/interop/test_sql_statements.py asks Hudi again."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie.sql import connect
+from tests.support.sql_cases import KINDS, cases, expected, played
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+def test_rows_are_those_of_hudi(tmp_path, case, kind):
+    with connect(tmp_path) as db:
+        for step, rows in played(case, kind, lambda text: db.sql(text).table.to_pylist(), "ours"):
+            assert (rows is None) == ("ours" in step.refused_by), step.text
+            if step.rows is not None and not step.refused_by:
+                assert rows == expected(step, "ours"), step.text
+
+
+def test_each_difference_has_a_reason():
+    for case in cases():
+        assert all(step.refused_by in (frozenset(), {"hudi", "ours"}) for step in case.steps) == (case.differs is None)
