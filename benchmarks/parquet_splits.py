@@ -35,6 +35,10 @@ class ParquetSplit:
     def size(self) -> int:
         return sum(group.size for group in self.groups)
 
+    @property
+    def files(self) -> int:
+        return sum(group.number == 0 for group in self.groups)
+
     def batches(self) -> Iterator[pa.RecordBatch]:
         for group in self.groups:
             with closing_input(group.storage, group.path) as source:
