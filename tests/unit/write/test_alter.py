@@ -31,6 +31,12 @@ OPTIMISTIC = {
     "hoodie.write.num.retries.on.conflict.failures": 0,
 }
 KINDS = [(kind, version) for kind in ("COPY_ON_WRITE", "MERGE_ON_READ") for version in ("9", "6")]
+WITH_LOGS = pytest.mark.parametrize(
+    "table",
+    [each for each in KINDS if each[0] == "MERGE_ON_READ"],
+    indirect=True,
+    ids=lambda each: f"{each[0][:4]}{each[1]}",
+)
 ROWS = [("a", "p", 1, 1), ("b", "p", 1, 2), ("c", "q", 1, 3)]
 
 
@@ -118,10 +124,9 @@ def test_columns_that_swap_their_names(table):
     assert values(table, "other") == {"a": 10, "b": 20, "c": 3}
 
 
+@WITH_LOGS
 @pytest.mark.parametrize("ahead", ["plan", "none"])
 def test_a_compaction_planned_before(table, ahead):
-    if not table.properties.is_merge_on_read:
-        pytest.skip("nothing to compact")
     table.schedule(COMPACTION, force=True)
     table.alter([DropColumn("value"), AddColumn("value", pa.int64()), AddColumn("ä", pa.int32(), place=FIRST)])
     if ahead == "plan":
@@ -378,10 +383,9 @@ def test_restored_to_before(table):
         compact(table)
 
 
+@WITH_LOGS
 def test_ordering_values_that_became_longer(table):
     """Logs of both types, deletions among them, are ordered by their numbers."""
-    if not table.properties.is_merge_on_read:
-        pytest.skip("no logs")
     path = table.base_path.replace("/t", "/longer")
     kept = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": str(table.version)}
     made = create(path, FakeClock(), **kept)
