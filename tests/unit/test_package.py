@@ -53,6 +53,7 @@ def test_an_unknown_name_is_an_attribute_error():
         "markers",
         "backlog",
         "doctor",
+        "clustering",
     ],
 )
 def test_benchmarks_start_as_documented(module):

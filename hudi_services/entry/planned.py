@@ -1,0 +1,88 @@
+"""What services have in common that schedule plans and carry them out apart: flags, settings, steps of the DAG."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, ClassVar
+
+import click
+from pydantic import Field as Limit
+from pydantic import model_validator
+
+from hoodie.config.key import ConfigKey
+from hoodie.errors import ConfigError
+from hudi_services.entry.begun import not_begun
+from hudi_services.entry.dag import Arguments, Asked, Outlook, Run, Step, Trigger, WhenDue
+from hudi_services.entry.table import Cron, SparkSection, Table
+
+
+class PlannedSection(SparkSection):
+    """When it is looked whether a plan is due: on a schedule, after ingestions, or both. A run executes at most `max_plans` that
+    wait. `after_ingests` is the number of commits that make one due, where the options give none."""
+
+    commits_key: ClassVar[ConfigKey[Any]]
+    """The option of which `after_ingests` is the value."""
+
+    schedule: Cron | None = None
+    after_ingests: Annotated[int, Limit(ge=1)] | None = None
+    max_plans: Annotated[int, Limit(ge=1)] = 10
+
+    @model_validator(mode="before")
+    @classmethod
+    def _due_after_ingests(cls, said: Any) -> Any:
+        given = said.get("hoodie", {}) if isinstance(said, Mapping) else None
+        if not isinstance(given, Mapping) or said.get("after_ingests") is None:
+            return said
+        if set(cls.commits_key.names) & given.keys():
+            return said
+        return {**said, "hoodie": {cls.commits_key.name: said["after_ingests"], **given}}
+
+
+def plan_flags(what: str, force: str) -> tuple[click.Option, ...]:
+    """Those of the command; `what` is planned, and `force` says what the flag of that name does."""
+    return (
+        click.Option(
+            ["--mode"],
+            type=click.Choice(["schedule", "execute", "schedule-and-execute"]),
+            default="schedule-and-execute",
+            show_default=True,
+        ),
+        click.Option(
+            ["--instant"], help=f"Execute only the pending {what} of this instant. [default: all, the oldest first]"
+        ),
+        click.Option(["--max-plans"], type=click.IntRange(min=1), help=f"Execute at most so many pending {what}s."),
+        click.Option(["--force"], is_flag=True, help=force),
+    )
+
+
+def check_mode(what: str, mode: str, instant: str | None) -> None:
+    """Raises ConfigError for an instant that is to be scheduled."""
+    if instant is not None and mode != "execute":
+        raise ConfigError(f"--instant names a {what} that is scheduled already", fix="use it with --mode execute")
+
+
+def plan_trigger(_table: Table, section: PlannedSection) -> Trigger:
+    """By schedule, and after ingestions where the section says so."""
+    return Trigger(section.schedule, after=("ingest",) if section.after_ingests is not None else ())
+
+
+def plan_steps(
+    service: str, outlook: Callable[[str, Mapping[str, str]], Outlook]
+) -> Callable[[Table, PlannedSection], tuple[Step, ...]]:
+    """A task that looks (`outlook`, of a base path and options), one that schedules, one that executes."""
+
+    def steps(table: Table, section: PlannedSection) -> tuple[Step, ...]:
+        def look(_asked: Asked) -> Outlook:
+            return not_begun(table) or outlook(table.base_path, section.hoodie)
+
+        # Executed by a task of its own: it takes as long as it takes, without the table's lock, and is tried again by itself.
+        return WhenDue("due", look), Run("schedule", service, "schedule"), Run("execute", service, "execute")
+
+    return steps
+
+
+def plan_arguments(_table: Table, section: PlannedSection, asked: Asked) -> Arguments:
+    """The mode is `schedule` or `execute`; none is both."""
+    mode = ("--mode", asked.mode) if asked.mode else ()
+    most = ("--max-plans", str(section.max_plans)) if asked.mode != "schedule" else ()
+    return Arguments((*mode, *most), section.hoodie)
