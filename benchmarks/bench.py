@@ -1,7 +1,7 @@
 """The same work here and elsewhere, on the same input, one side after the other; prints seconds and ratios.
 
-python -m benchmarks.bench [WORK ...]: trips, trips-mor, wide, wide-mor, bootstrap and sql are beside Apache Hudi, delta is beside
-delta-rs, many-files, two-writers and indexes are ours alone. Without one: trips wide wide-mor delta.
+python -m benchmarks.bench [WORK ...]: trips, trips-mor, wide, wide-mor, bootstrap, sql and clustering are beside Apache Hudi,
+delta is beside delta-rs, many-files, two-writers and indexes are ours alone. Without one: trips wide wide-mor delta.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ WORKS: dict[str, Callable[[argparse.Namespace], int]] = {
     "wide-mor": partial(beside_hudi.compare, WIDE, "merge on read"),
     "bootstrap": partial(beside_hudi.compare, TRIPS, "bootstrap"),
     "sql": partial(beside_hudi.compare, TRIPS, "sql"),
+    "clustering": partial(beside_hudi.compare, TRIPS, "clustering"),
     "delta": beside_delta.compare,
     "many-files": many_files.report,
     "two-writers": two_writers.report,

@@ -17,6 +17,7 @@ PHASES = {
     "merge on read": ("write", "read", "compact"),
     "bootstrap": ("bootstrap", "stitched"),
     "sql": ("sql",),
+    "clustering": ("cluster",),
 }
 
 

@@ -18,6 +18,7 @@ from benchmarks.steps import (
     PLAIN,
     READ_WARM_UPS,
     by_partition,
+    clustering_options,
     measured,
     merge_statement,
     second_newest_completion,
@@ -85,6 +86,11 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
         due = "hoodie.compact.inline.max.delta.commits=1,hoodie.parquet.compression.codec=zstd"
         spark.sql(f"call run_compaction(op => 'scheduleAndExecute', table => 'measured', options => '{due}')").collect()
 
+    def cluster(target: str) -> None:
+        told = ",".join(f"{name}={value}" for name, value in clustering_options(shape).items())
+        done = spark.sql(f"call run_clustering(path => '{target}', op => 'scheduleAndExecute', options => '{told}')")
+        assert [row["state"] for row in done.collect()] == ["COMPLETED"]
+
     def merge(paths: list[str], target: str) -> None:
         spark.sql("drop table if exists measured")
         spark.sql(f"create table measured using hudi location '{target}'")
@@ -128,6 +134,12 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
     elif phase == "compact":
         with measured(Path(table)) as steps:
             steps.run("compaction", compact)
+    elif phase == "cluster":
+        write([f"{source}/warm-up.parquet"], "bulk_insert", "overwrite", f"{table}-warm-up")
+        cluster(f"{table}-warm-up")
+        write(base, "bulk_insert", "overwrite")
+        with measured(Path(table)) as steps:
+            steps.run("clustering", partial(cluster, table))
     elif phase == "sql":
         small, other = f"{source}/warm-up.parquet", f"{table}-warm-up"
         write([small], "bulk_insert", "overwrite", other)

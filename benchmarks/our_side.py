@@ -22,13 +22,14 @@ from benchmarks.steps import (
     PLAIN,
     READ_WARM_UPS,
     by_partition,
+    clustering_options,
     measured,
     merge_statement,
     second_newest_completion,
     writes,
 )
 from benchmarks.usage import run
-from hoodie import CLEAN, COMPACTION, HoodieTable
+from hoodie import CLEAN, CLUSTERING, COMPACTION, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
 from hoodie.sql import connect
@@ -93,6 +94,11 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
         made.schedule(COMPACTION, force=True)
         made.run(COMPACTION)
 
+    def cluster(target: str) -> None:
+        made = HoodieTable.open(target, engine=engine)
+        made.schedule(CLUSTERING, clustering_options(shape))
+        assert len(made.run(CLUSTERING)) == 1
+
     def merge(paths: list[str], target: str) -> None:
         spark.read.parquet(*paths).createOrReplaceTempView("changes")
         with connect(Path(target).parent, spark=spark) as warehouse:
@@ -121,6 +127,12 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
     elif phase == "compact":
         with measured(Path(table)) as steps:
             steps.run("compaction", compact)
+    elif phase == "cluster":
+        load([f"{source}/warm-up.parquet"], f"{table}-warm-up")
+        cluster(f"{table}-warm-up")
+        load(base)
+        with measured(Path(table)) as steps:
+            steps.run("clustering", partial(cluster, table))
     elif phase == "sql":
         small, other = f"{source}/warm-up.parquet", f"{table}-warm-up"
         load([small], other)

@@ -33,6 +33,11 @@ def by_partition(frame: Any, shape: Shape) -> list[list[object]]:
     ]
 
 
+def clustering_options(shape: Shape) -> dict[str, str]:
+    """Rows are sorted by the first column that the query sums; all files are small ones by Hudi's defaults."""
+    return {"hoodie.clustering.plan.strategy.sort.columns": shape.sums[0], "hoodie.parquet.compression.codec": "zstd"}
+
+
 def merge_statement(table: str, changes: str, shape: Shape) -> str:
     """MERGE INTO of the rows of a view: those whose key is there are replaced, the others are inserted."""
     same = " AND ".join(f"t.{name} = s.{name}" for name in (*shape.key, shape.partition))
