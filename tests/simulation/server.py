@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest import mock
 
+from hoodie.config.marker_keys import SERVER_SECRET
 from hoodie.errors import HoodieError, PendingInstantError
 from hoodie.markers import Batching, served
 from hoodie.markers.server import ServerAddress, SilentServerError
@@ -96,6 +98,9 @@ def simulated_server(world: World) -> Iterator[None]:
         asked(lambda table: table.note(instant, marker).result())
 
     with ExitStack() as patches:
+        patches.enter_context(
+            mock.patch.dict(os.environ, {SERVER_SECRET: "of the simulated server, which asks for none"})
+        )
         patches.enter_context(mock.patch.object(marking, "begin_on_server", begin))
         patches.enter_context(mock.patch.object(served, "note_on_server", note))
         yield

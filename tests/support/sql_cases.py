@@ -1,7 +1,7 @@
 """Cases of SQL in files, which two engines run: statements, and the rows that queries give.
 
 A file is made of cases, each below a line `=== name`. A statement ends with `;`, its rows follow it, four spaces in front,
-columns between bars. `;!` ends a statement that both engines refuse, `;!hudi` and `;!ours` one that only Hudi or only this
+columns between bars; those of Hudi follow them with `  h ` in front, where they are others. `;!` ends a statement that both engines refuse, `;!hudi` and `;!ours` one that only Hudi or only this
 library refuses. A line `-- differs: why` explains whatever is not the same.
 
 `{t}` and `{s}` are names of tables, `{kind}` is cow or mor, `{std}` declares a key `id` and an ordering field `ts`; `{commit2}`
@@ -11,6 +11,7 @@ and `{done2}` are the instant and the completion time of the second commit of `{
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from typing import Any
 
 FILES = Path(__file__).parents[1] / "interop" / "sql_statements"
 KINDS = ("cow", "mor")
-_ROWS = "    "
+_ROWS, _HUDIS = "    ", "  h"
 _STANDARD = "tblproperties (type = '{kind}', primaryKey = 'id', preCombineField = 'ts')"
 
 
@@ -31,6 +32,8 @@ class Step:
     text: str
     rows: tuple[str, ...] | None
     refused_by: frozenset[str]
+    hudis: tuple[str, ...] | None = None
+    """The rows that Hudi gives; None where it gives the same."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,10 @@ def _steps(body: str) -> Iterator[Step]:
         if line.startswith(_ROWS) and not text:
             assert step is not None, line
             step = replace(step, rows=(*(step.rows or ()), line[len(_ROWS) :]))
+        elif line.startswith(_HUDIS) and not text:
+            assert step is not None, line
+            more = (line[len(_HUDIS) + 1 :],) if line != _HUDIS else ()
+            step = replace(step, hudis=(*(step.hudis or ()), *more))
         elif line.strip() and not line.startswith("--"):
             text += line + "\n"
             ended = re.search(r";(!(?:hudi|ours)?)?\s*$", line)
@@ -75,6 +82,12 @@ def _steps(body: str) -> Iterator[Step]:
                 text = ""
     if step is not None:
         yield step
+
+
+def sampled(kinds: Sequence[str] = KINDS) -> list[tuple[Case, str]]:
+    """Each third of all cases on all `kinds` of table, or all of them as SQL_CASES=all says: a statement takes seconds on Spark."""
+    runs = [(case, kind) for case in cases() for kind in kinds]
+    return runs if os.environ.get("SQL_CASES") == "all" else runs[::3]
 
 
 Answer = list[Mapping[str, Any]]
@@ -119,7 +132,7 @@ def expected(step: Step, engine: str) -> tuple[str, ...] | None:
     """The rows of a step; None for what is no query, or is refused."""
     if engine in step.refused_by or step.rows is None:
         return None
-    return step.rows
+    return step.hudis if engine == "hudi" and step.hudis is not None else step.rows
 
 
 def shown(value: Any) -> str:
