@@ -304,3 +304,74 @@ insert into {t} values (1, 'a', 10);
 insert into {t} values (1, 'newer', 11);
 select id, name, ts from {t} order by name;
     1|newer|11
+
+=== keys that are there: an insert doubles them, with an ordering field, too
+create table {t} (id int, name string, ts bigint) using hudi {std};
+insert into {t} values (1, 'a', 10);
+insert into {t} values (1, 'newer', 11);
+select id, name, ts from {t};
+    1|newer|11
+  h 1|a|10
+  h 1|newer|11
+insert into {t} values (1, 'older', 5);
+select id, name, ts from {t};
+    1|newer|11
+  h 1|a|10
+  h 1|newer|11
+  h 1|older|5
+insert into {t} values (1, 'same', 11);
+select id, name, ts from {t};
+    1|same|11
+  h 1|a|10
+  h 1|newer|11
+  h 1|older|5
+  h 1|same|11
+-- differs: into a table with keys and an ordering field INSERT is an upsert here; Hudi adds the row, and the key stands twice
+
+=== one key twice in one insert
+create table {t} (id int, name string, ts bigint) using hudi {std};
+insert into {t} values (1, 'x', 3), (1, 'y', 2), (2, 'z', 1);
+select id, name, ts from {t} order by id;
+    1|x|3
+    2|z|1
+  h 1|x|3
+  h 1|y|2
+  h 2|z|1
+-- differs: INSERT is an upsert here; Hudi keeps both rows
+
+=== composite keys
+create table {t} (a int, b string, name string, ts bigint) using hudi tblproperties (type = '{kind}', primaryKey = 'a,b', preCombineField = 'ts');
+insert into {t} values (1, 'x', 'one', 1), (1, 'y', 'two', 1), (2, 'x', 'three', 1);
+insert into {t} values (1, 'y', 'again', 2);
+select a, b, name, ts from {t} order by a, b;
+    1|x|one|1
+    1|y|again|2
+    2|x|three|1
+  h 1|x|one|1
+  h 1|y|two|1
+  h 1|y|again|2
+  h 2|x|three|1
+update {t} set name = 'u' where b = 'x';
+delete from {t} where a = 2;
+select a, b, name, ts from {t} order by a, b;
+    1|x|u|1
+    1|y|again|2
+  h 1|x|u|1
+  h 1|y|two|1
+  h 1|y|again|2
+-- differs: INSERT is an upsert here; Hudi adds the row, and the key stands twice
+
+=== the ordering field by its new name
+create table {t} (id int, name string, ts bigint) using hudi tblproperties (type = '{kind}', primaryKey = 'id', orderingFields = 'ts');
+insert into {t} values (1, 'a', 10);
+insert into {t} values (1, 'b', 11);
+select id, name, ts from {t} order by name;
+    1|b|11
+  h 1|a|10
+  h 1|b|11
+set hoodie.spark.sql.insert.into.operation = upsert;
+insert into {t} values (2, 'a', 10);
+insert into {t} values (2, 'older', 5);
+select id, name, ts from {t} where id = 2;
+    2|a|10
+-- differs: INSERT is an upsert here; Hudi adds the row, and the key stands twice

@@ -257,3 +257,39 @@ select id, name, ts, dt from {t} order by dt;
     1|a|1|x
     1|c|2|y
     1|d|3|z
+
+=== inserts only, a condition on one of two keys
+create table {t} (id1 int, id2 int, name string, price double, ts bigint, dt string) using hudi tblproperties (type = '{kind}', primaryKey = 'id1,id2', preCombineField = 'ts');
+insert into {t} select 1, 1, 'a1', 1, 10, '2022-08-18';
+merge into {t} as t0 using (select 1 as id1, 1 as id2, 'a1' as name, 11 as price, 110L as ts, '2022-08-19' as dt union all select 1, 2, 'a2', 10, 100, '2022-08-18') as s0 on t0.id1 = s0.id1 when not matched then insert *;
+select id1, id2, name, price, ts, dt from {t} order by id2;
+    1|1|a1|1.0|10|2022-08-18
+  h 1|1|a1|1.0|10|2022-08-18
+  h 1|2|a2|10.0|100|2022-08-18
+-- differs: ON fits the row, so it is not inserted; Hudi compares all keys whatever ON says
+
+=== nulls are written, and null is nothing's equal
+create table {t} (id int, name string, price double, ts bigint) using hudi {std};
+insert into {t} values (1, 'a', 1.5, 10), (2, null, null, 10);
+merge into {t} t using (select 1 id, cast(null as string) name, cast(null as double) price, 11L ts union all select 2, 'b', 2.5, 11L) s on t.id = s.id when matched then update set *;
+select id, name, price, ts from {t} order by id;
+    1|NULL|NULL|11
+    2|b|2.5|11
+merge into {t} t using (select 1 id, 'c' name, 12L ts) s on t.id = s.id and t.name = s.name when matched then update set price = 9, ts = s.ts;
+select id, name, price, ts from {t} order by id;
+    1|NULL|NULL|11
+    2|b|2.5|11
+  h 1|NULL|9.0|12
+  h 2|b|2.5|11
+-- differs: ON asks for equal names, and a null is equal to nothing; Hudi only compares the keys
+
+=== a merge with an insert of expressions
+create table {t} (id int, name string, price double, ts bigint) using hudi {std};
+merge into {t} t using (select 5 id, 'n' name, 2D price, 1L ts) s on t.id = s.id when not matched then insert (id, name, price, ts) values (s.id, upper(s.name), s.price * 10 + 1, s.ts + 1);
+select id, name, price, ts from {t};
+    5|N|21.0|2
+merge into {t} t using (select 5 id, 'n' name, 2D price, 3L ts) s on t.id = s.id when not matched then insert (id, ts) values (s.id, s.ts) when matched and t.price > 20 then update set price = t.price - s.price, name = concat(t.name, s.name), ts = s.ts;!hudi
+select id, name, price, ts from {t};
+    5|Nn|19.0|3
+  h 5|N|21.0|2
+-- differs: Hudi's grammar wants WHEN MATCHED first

@@ -73,4 +73,12 @@ select id, name, ts from hudi_table_changes('{t}', 'latest_state', 'earliest', '
 create table {t} (id int, name string, ts bigint) using hudi {std};
 insert into {t} values (1, 'a', 1);
 select id, name from {t} version as of '{commit1}';!hudi
+    1|a
 -- differs: Hudi has no VERSION AS OF; here it takes an instant
+
+=== before the first commit
+create table {t} (id int, name string, ts bigint) using hudi {std};
+insert into {t} values (1, 'a', 1);
+select id from {t} timestamp as of '2000-01-01';!ours
+  h
+-- differs: a time before the first commit is an error here; Hudi gives no rows

@@ -87,3 +87,86 @@ select id, lag(n) over (order by id) from {t} order by id;
     2|10
     3|20
     4|5
+
+=== a decimal with more digits than its column
+create table {t} (id int, c decimal(10, 2)) using hudi tblproperties (type = '{kind}', primaryKey = 'id');
+insert into {t} values (1, 1.005), (2, 1.015), (3, -1.005);!ours
+select id, c from {t} order by id;
+  h 1|1.01
+  h 2|1.02
+  h 3|-1.01
+-- differs: an INSERT that would round is refused here
+
+=== a double into a column of whole numbers
+create table {t} (id int, n int) using hudi tblproperties (type = '{kind}', primaryKey = 'id');
+insert into {t} values (1, 1.5D), (2, -1.5D), (3, 2.0D);!ours
+select id, n from {t} order by id;
+  h 1|1
+  h 2|-1
+  h 3|2
+-- differs: an INSERT that would cut is refused here
+
+=== a decimal into a column of whole numbers
+create table {t} (id int, n int) using hudi tblproperties (type = '{kind}', primaryKey = 'id');
+insert into {t} values (1, 1.5), (2, 2.0);!ours
+select id, n from {t} order by id;
+  h 1|1
+  h 2|2
+-- differs: an INSERT that would cut is refused here
+
+=== numbers and times into text
+create table {t} (id int, s string) using hudi tblproperties (type = '{kind}', primaryKey = 'id');
+insert into {t} values (1, 5);
+insert into {t} values (2, 1.50);
+insert into {t} values (3, true);
+insert into {t} values (4, date '2024-01-02');
+insert into {t} values (5, timestamp '2024-01-02 03:04:05');
+insert into {t} values (6, 2.5D);!ours
+insert into {t} values (7, timestamp '2024-01-02 03:04:05.5');
+insert into {t} values (8, 1e20D);!ours
+select id, s from {t} order by id;
+    1|5
+    2|1.50
+    3|true
+    4|2024-01-02
+    5|2024-01-02 03:04:05
+    7|2024-01-02 03:04:05.5
+  h 1|5
+  h 2|1.50
+  h 3|true
+  h 4|2024-01-02
+  h 5|2024-01-02 03:04:05
+  h 6|2.5
+  h 7|2024-01-02 03:04:05.5
+  h 8|1.0E20
+-- differs: a float becomes text only by CAST here
+
+=== values beyond ascii and long ones
+create table {t} (id int, s string, dt string) using hudi tblproperties (type = '{kind}', primaryKey = 'id') partitioned by (dt);
+insert into {t} values (1, '日本語', 'ä/ö'), (2, repeat('x', 3), 'a=b'), (3, 'q"uote', 'c d'), (4, 'back\\slash', '%41');
+select id, s, dt from {t} order by id;
+    1|日本語|ä/ö
+    2|xxx|a=b
+    3|q"uote|c d
+    4|back\slash|%41
+  h 1|日本語|ä/ö
+  h 2|xxx|a=b
+  h 3|q"uote|c d
+  h 4|back\slash|A
+select id from {t} where dt = 'ä/ö';
+    1
+select id from {t} where dt = 'a=b';
+    2
+select id from {t} where dt = '%41';
+    4
+  h
+update {t} set s = 'changed' where dt = 'c d';
+delete from {t} where dt = 'a=b';
+select id, s, dt from {t} order by id;
+    1|日本語|ä/ö
+    3|changed|c d
+    4|back\slash|%41
+  h 1|日本語|ä/ö
+  h 3|changed|c d
+  h 4|back\slash|A
+-- differs: Hudi reads the folder of the value %41 as A

@@ -141,3 +141,35 @@ update {t} set n = n * 10 where id = 2;
 select id, n, ts from {t} order by id;
     1|3|2
     2|20|2
+
+=== the ordering field goes back
+create table {t} (id int, name string, ts bigint) using hudi {std};
+insert into {t} values (1, 'a', 10);
+update {t} set name = 'b', ts = 5 where id = 1;!ours
+select id, name, ts from {t};
+    1|a|10
+-- differs: an update that lowers the ordering field is refused here; Hudi says nothing and changes nothing
+
+=== conditions of every kind
+create table {t} (id int, name string, price double, ts bigint, dt string) using hudi {std} partitioned by (dt);
+insert into {t} values (1, 'apple', 1.5, 1, 'x'), (2, 'bread', 2.5, 1, 'x'), (3, 'cheese', 3.5, 1, 'y'), (4, null, null, 1, 'y');
+update {t} set ts = 2 where name like 'a%';
+update {t} set ts = 3 where price between 2 and 3;
+update {t} set ts = 4 where name in ('cheese', 'x') and dt = 'y';
+update {t} set ts = 5 where not (price > 0) or price is null;
+select id, ts from {t} order by id;
+    1|2
+    2|3
+    3|4
+    4|5
+  h 1|1
+  h 2|3
+  h 3|4
+  h 4|5
+update {t} set price = case when dt = 'x' then price * 2 else -1 end;
+select id, price from {t} order by id;
+    1|3.0
+    2|5.0
+    3|-1.0
+    4|-1.0
+-- differs: Hudi does not update the row that LIKE finds
