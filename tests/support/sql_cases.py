@@ -1,8 +1,9 @@
 """Cases of SQL in files, which two engines run: statements, and the rows that queries give.
 
 A file is made of cases, each below a line `=== name`. A statement ends with `;`, its rows follow it, four spaces in front,
-columns between bars; those of Hudi follow them with `  h ` in front, where they are others. `;!` ends a statement that both engines refuse, `;!hudi` and `;!ours` one that only Hudi or only this
-library refuses. A line `-- differs: why` explains whatever is not the same.
+columns between bars; those of Hudi follow them with `  h ` in front, where they are others. `;!` ends a statement that both
+engines refuse, `;!hudi` and `;!ours` one that only Hudi or only this library refuses. A line `-- differs: why` explains
+whatever is not the same.
 
 `{t}` and `{s}` are names of tables, `{kind}` is cow or mor, `{std}` declares a key `id` and an ordering field `ts`; `{commit2}`
 and `{done2}` are the instant and the completion time of the second commit of `{t}`.
@@ -85,7 +86,7 @@ def _steps(body: str) -> Iterator[Step]:
 
 
 def sampled(kinds: Sequence[str] = KINDS) -> list[tuple[Case, str]]:
-    """Each third of all cases on all `kinds` of table, or all of them as SQL_CASES=all says: a statement takes seconds on Spark."""
+    """Each third of all cases on all `kinds` of table; with SQL_CASES=all, all of them. A statement takes seconds on Spark."""
     runs = [(case, kind) for case in cases() for kind in kinds]
     return runs if os.environ.get("SQL_CASES") == "all" else runs[::3]
 
