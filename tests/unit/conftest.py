@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 
@@ -14,6 +15,16 @@ AIRFLOW = Path(__file__).with_name("hoodie_airflow")
 def without_flushing(monkeypatch):
     """No test here pulls the plug of the machine: files need not be forced to a disk that others use too."""
     monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
+
+
+@pytest.fixture(autouse=True)
+def levels_of_the_log():
+    """`--verbose` sets them for a whole process; the next test starts with those that were there."""
+    loggers = [logging.getLogger(name) for name in ("", "hoodie", "hudi_services")]
+    before = [logger.level for logger in loggers]
+    yield
+    for logger, level in zip(loggers, before, strict=True):
+        logger.setLevel(level)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

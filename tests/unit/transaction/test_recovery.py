@@ -52,7 +52,8 @@ def test_a_command_tells_what_it_put_in_order(tmp_path, capsys, caplog):
     assert over.startswith(f"took over the lock {LOCK} of pid {pid} on host {os.uname().nodename}")
     assert back.startswith(f"rolled back instant {failed}, a commit")
     assert told["message"].endswith(f"; {over}; {back}")
-    assert [f"Recovery: {over}", f"Recovery: {back}"] == caplog.messages
+    told_by_log = [message for message in caplog.messages if message.startswith("Recovery")]
+    assert told_by_log == [f"Recovery: {over}", f"Recovery: {back}"]
     assert main(arguments) == 0
     assert json.loads(capsys.readouterr().out)["recovered"] == []
 
