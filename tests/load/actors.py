@@ -6,6 +6,7 @@ import json
 import os
 import random
 import time
+import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,7 +71,7 @@ def write(tables: Sequence[Loaded], log: Path, seed: int) -> None:
         except UnclearCommitError:
             said.say(did="unclear", number=number)
         except HoodieError as error:
-            said.say(did="lost", number=number, error=f"{type(error).__name__}: {error}")
+            said.say(did="lost", number=number, **_told(error))
         else:
             said.say(did="done", number=number)
 
@@ -88,7 +89,7 @@ def serve(tables: Sequence[Loaded], log: Path, seed: int) -> None:
             else:
                 table.run(CLEAN, {**loaded.options, "hoodie.clean.commits.retained": 3})
         except HoodieError as error:
-            said.say(did="lost", error=f"{type(error).__name__}: {error}")
+            said.say(did="lost", **_told(error))
         else:
             said.say(did="served", table=loaded.path)
         time.sleep(0.3)
@@ -102,10 +103,15 @@ def read(tables: Sequence[Loaded], log: Path, seed: int) -> None:
         try:
             rows = loaded.open().read(columns=["id", "value"])
         except HoodieError as error:
-            said.say(did="lost", error=f"{type(error).__name__}: {error}")
+            said.say(did="lost", **_told(error))
         else:
             said.say(did="read", table=loaded.path, rows=list(zip(*rows.to_pydict().values(), strict=True)))
         time.sleep(0.1)
+
+
+def _told(error: HoodieError) -> dict[str, str]:
+    """What a user is told, and where it came from: a failure of the load must be understood from its output alone."""
+    return {"error": type(error).__name__, "trace": "".join(traceback.format_exception(error))}
 
 
 class _Log:

@@ -121,7 +121,11 @@ class LocalStorage:
         if not target.exists():
             return False
         with _alone(target.with_name(f".{target.name}.guard")):
-            if not target.exists() or target.read_bytes() != old:
+            try:
+                found = target.read_bytes()
+            except FileNotFoundError:  # deleted meanwhile: who deletes asks no guard
+                return False
+            if found != old:
                 return False
             with _owned(target.parent, _TEMPORARY) as (temporary, sink):
                 sink.write(new)
@@ -159,7 +163,7 @@ class LocalStorage:
             if not target.samefile(source) and not same_content(self, path, to):
                 raise
         _sync_folder(target.parent)
-        os.unlink(source)
+        source.unlink(missing_ok=True)  # another process that moves it, too, may have come first
         return True
 
     def sweep(self, folders: Sequence[str]) -> None:

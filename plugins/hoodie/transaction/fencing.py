@@ -20,9 +20,24 @@ from hoodie.transaction.guard import delete_data_files
 def only_while_pending(storage: Storage, inflight: str, path: str) -> Iterator[None]:
     """Around the writing of the data file `path` by the instant whose inflight file is `inflight`.
 
-    Raises PendingInstantError, and deletes the data file, when the instant was rolled back or completed meanwhile.
+    Raises PendingInstantError, and deletes the data file, when the instant was rolled back or completed meanwhile; also where the
+    file cannot be finished because the rollback has deleted what was there of it.
     """
-    yield
+    try:
+        yield
+    except FileNotFoundError as error:
+        overtaken = _overtaken(storage, inflight, path)
+        if overtaken is None:
+            raise
+        raise overtaken from error
+    overtaken = _overtaken(storage, inflight, path)
+    if overtaken is not None:
+        delete_data_files(storage, {path})
+        raise overtaken
+
+
+def _overtaken(storage: Storage, inflight: str, path: str) -> PendingInstantError | None:
+    """None while the instant waits for its data files."""
     folder, _, pending = inflight.rpartition("/")
     names = [info.name for info in storage.list(folder).files]
     time = pending.partition(".")[0]
@@ -38,9 +53,8 @@ def only_while_pending(storage: Storage, inflight: str, path: str) -> Iterator[N
             "nothing is left of it; run the write again",
         )
     else:
-        return
-    delete_data_files(storage, {path})
-    raise PendingInstantError(f"File {path} of table {storage.base_path} was finished too late", found=found, fix=fix)
+        return None
+    return PendingInstantError(f"File {path} of table {storage.base_path} was finished too late", found=found, fix=fix)
 
 
 def withdraw_if_overtaken(storage: Storage, pending: str, completed: str) -> None:

@@ -61,9 +61,10 @@ class Writing:
         """
         if self.early is not None:
             self.early.check(path, kind)
-        self.markers.create(path, kind)
-        with only_while_pending(self.storage, self.inflight, path), self.storage.open_output(path) as sink:
-            file = DataFile(path, sink)
-            yield file
-            file.finish()
+        with only_while_pending(self.storage, self.inflight, path):
+            self.markers.create(path, kind)
+            with self.storage.open_output(path) as sink:
+                file = DataFile(path, sink)
+                yield file
+                file.finish()
         file.close()

@@ -350,6 +350,34 @@ def test_a_process_that_is_stopped_in_the_middle_of_a_replacement_stops_nobody_f
     assert storage.replace("lock", b"old", b"new")
 
 
+def test_a_file_that_is_deleted_while_it_is_replaced_is_not_replaced(tmp_path, monkeypatch):
+    storage = LocalStorage(str(tmp_path))
+    storage.create("lock", b"old")
+    there = Path.exists
+
+    def deleted_after_the_look(path):
+        found = there(path)
+        path.unlink(missing_ok=True)
+        return found
+
+    monkeypatch.setattr(Path, "exists", deleted_after_the_look)
+    assert storage.replace("lock", b"old", b"new") is False
+    assert storage.info("lock") is None
+
+
+def test_a_file_that_two_processes_move_is_moved(tmp_path, monkeypatch):
+    storage, link = LocalStorage(str(tmp_path)), os.link
+    storage.create("a/f", b"one")
+
+    def moved_by_another_at_once(source, target):
+        link(source, target)
+        os.unlink(source)
+
+    monkeypatch.setattr(os, "link", moved_by_another_at_once)
+    assert storage.move("a/f", "b/f")
+    assert (storage.info("a/f"), storage.read("b/f")) == (None, b"one")
+
+
 def test_a_file_is_moved(storage):
     storage.create("a/f", b"one")
     assert storage.move("a/f", ".hoodie/x/a/f")

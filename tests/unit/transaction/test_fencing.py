@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import contextmanager
 
 import pytest
 
 from hoodie import COMPACTION, LOG_COMPACTION, HoodieTable
 from hoodie.engine import LocalEngine
-from hoodie.errors import PendingInstantError
+from hoodie.errors import PendingInstantError, StorageError
 from hoodie.services.rewrite.slice_task import SliceTask
 from hoodie.storage import LocalStorage, walk_files
 from hoodie.write.worker.bulk import BulkInsert
@@ -77,6 +78,26 @@ def test_what_a_late_task_finishes_is_taken_away(tmp_path, kind, version, operat
     assert content(table) == rows
     table.write(batch([("b", "q", 3, 3)]), "insert", SMALL_BLOOM)
     assert content(table) == {**rows, "b": ("q", 3, 3)}
+
+
+@pytest.mark.parametrize("rolled_back", [True, False])
+def test_a_task_whose_unfinished_file_is_deleted_is_told_why(tmp_path, rolled_back):
+    class Swept(LocalStorage):
+        @contextmanager
+        def open_output(self, path):
+            with super().open_output(path) as sink:
+                yield sink
+                inflight = [file.path for file in self.list(".hoodie/timeline").files if file.name.endswith(".inflight")]
+                for name in inflight if rolled_back else []:
+                    self.delete(name)
+                self.delete(path)  # what was to become it goes
+
+    table = create(tmp_path / "t", FakeClock())
+    sweeping = HoodieTable(Swept(str(tmp_path / "t")), LocalEngine(1), table.clock)
+    expected = (PendingInstantError, "rolled back meanwhile") if rolled_back else (StorageError, "FileNotFoundError")
+    with pytest.raises(expected[0], match=expected[1]):
+        sweeping.write(batch([("a", "p", 2, 2)]), "bulk_insert", SMALL_BLOOM)
+    assert content(table) == {}
 
 
 class Repeating(LocalEngine):
