@@ -353,14 +353,13 @@ def test_a_process_that_is_stopped_in_the_middle_of_a_replacement_stops_nobody_f
 def test_a_file_that_is_deleted_while_it_is_replaced_is_not_replaced(tmp_path, monkeypatch):
     storage = LocalStorage(str(tmp_path))
     storage.create("lock", b"old")
-    there = Path.exists
+    read = Path.read_bytes
 
-    def deleted_after_the_look(path):
-        found = there(path)
-        path.unlink(missing_ok=True)
-        return found
+    def deleted_before_it_is_read(path):
+        path.unlink()
+        return read(path)
 
-    monkeypatch.setattr(Path, "exists", deleted_after_the_look)
+    monkeypatch.setattr(Path, "read_bytes", deleted_before_it_is_read)
     assert storage.replace("lock", b"old", b"new") is False
     assert storage.info("lock") is None
 

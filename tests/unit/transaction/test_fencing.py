@@ -87,7 +87,9 @@ def test_a_task_whose_unfinished_file_is_deleted_is_told_why(tmp_path, rolled_ba
         def open_output(self, path):
             with super().open_output(path) as sink:
                 yield sink
-                inflight = [file.path for file in self.list(".hoodie/timeline").files if file.name.endswith(".inflight")]
+                inflight = [
+                    file.path for file in self.list(".hoodie/timeline").files if file.name.endswith(".inflight")
+                ]
                 for name in inflight if rolled_back else []:
                     self.delete(name)
                 self.delete(path)  # what was to become it goes
