@@ -29,7 +29,8 @@ class ArchiveTask:
         done = HoodieTable.open(self.base_path, engine=engine).run(ARCHIVE, self.options)
         message, instant = ARCHIVE.told(done)
         blockers = tuple(blocker.as_dict() for blocker in done.decision.blockers)
-        return ServiceResult("archive", message, instant, blockers=blockers)
+        uncounted = ("bytes_read", "bytes_written", "files_written", "files_deleted", "bytes_deleted")
+        return ServiceResult("archive", message, instant, blockers=blockers, uncounted=uncounted)
 
     def work(self, engine: Engine) -> Work:
         return Work(0, "files of the timeline are moved, no row is read")

@@ -16,7 +16,7 @@ from hoodie.table import HoodieTable
 from hoodie.timeline.instant import Action
 from hudi_services.entry.dag import Outlook
 from hudi_services.entry.work import Work
-from hudi_services.outcome.result import ServiceResult
+from hudi_services.outcome.result import Gain, ServiceResult
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ class CleanTask:
             files_deleted=done.files_deleted,
             bytes_deleted=planned.bytes if planned else 0,
             blockers=tuple(blocker.as_dict() for blocker in done.decision.blockers),
+            gain=Gain(bytes_freed=planned.bytes if planned else 0),
         )
 
     def work(self, engine: Engine) -> Work:

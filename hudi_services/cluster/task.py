@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from hoodie.display import counted
 from hoodie.engine import Engine
 from hoodie.model.clustering import ClusteringPlan
+from hoodie.model.files import GroupId
 from hoodie.services.blockers import Blocker, with_blockers
 from hoodie.services.clustering.execute import ClusteringResult
 from hoodie.services.clustering.service import CLUSTERING
@@ -15,11 +16,11 @@ from hoodie.services.decision import Decision
 from hoodie.services.service import execute_waiting, schedule, waiting
 from hoodie.table import HoodieTable
 from hoodie.timeline import Instant
-from hoodie.view import clustering_plan
+from hoodie.view import TableState, clustering_plan
 from hudi_services.entry.dag import Outlook
 from hudi_services.entry.sizes import size_of
 from hudi_services.entry.work import Work
-from hudi_services.outcome.result import ServiceResult
+from hudi_services.outcome.result import Gain, ServiceResult
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,11 @@ class ClusterTask:
             scheduled, blockers = instant.time if instant is not None else None, decision.blockers
             said.append(f"scheduled {scheduled}" if scheduled else f"none scheduled: {decision.reason}")
         results: list[ClusteringResult] = []
+        files: Mapping[GroupId, int] = {}
         if self.mode != "schedule":
-            pending = waiting(table.state(), CLUSTERING)
+            state = table.state()
+            pending = waiting(state, CLUSTERING)
+            files = _planned_files(state, pending)
             results = self._execute(table, pending)
             said.append(f"executed {len(results)} of {max(len(pending), len(results))} waiting")
         passed_over = sum(len(result.passed_over) for result in results)
@@ -67,6 +71,7 @@ class ClusterTask:
             said.append(f"{counted(passed_over, 'file group')} passed over, as they were changed since the plan")
         done = {result.instant.time for result in results}
         stats = [stat for result in results for stat in result.metadata.stats]
+        replaced = [group for result in results for group in result.metadata.replaced_groups]
         return ServiceResult(
             "cluster",
             message=with_blockers("; ".join(said), [each for each in blockers if each.instant not in done]),
@@ -75,6 +80,8 @@ class ClusterTask:
             files_written=len(stats),
             bytes_written=sum(stat.file_size for stat in stats),
             blockers=[each.as_dict() for each in blockers if each.instant not in done],
+            gain=Gain(files_before=sum(files.get(group, 1) for group in replaced), files_after=len(stats)),
+            uncounted=("rows_read", "files_read", "bytes_read"),
         )
 
     def work(self, engine: Engine) -> Work:
@@ -99,6 +106,15 @@ class ClusterTask:
             chosen = pending[: self.max_plans]
             return list(execute_waiting(table.access, chosen, [CLUSTERING], self.options).values())
         return table.run(CLUSTERING, self.options, time=self.instant)
+
+
+def _planned_files(state: TableState, plans: Sequence[Instant]) -> dict[GroupId, int]:
+    """By file group how many files of it the plans name."""
+    found = {}
+    for plan in filter(None, (clustering_plan(state, each) for each in plans)):
+        for named in (each for group in plan.inputs for each in group.slices):
+            found[named.group] = (named.base_file is not None) + len(named.log_files)
+    return found
 
 
 def outlook(base_path: str, options: Mapping[str, str]) -> Outlook:

@@ -36,6 +36,7 @@ from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.sizes import bytes_of
 from hudi_services.entry.table import Table
 from hudi_services.entry.work import AUTO, ENGINES, LOCAL, SPARK, UP_TO, engine_for
+from hudi_services.history.flag import RECORDED, recorded_of, recorded_table
 from hudi_services.outcome.result import DONE, WANTS_SPARK, Explained, finish, reported, write_report
 
 if TYPE_CHECKING:  # it loads Arrow, which help and completion do without
@@ -89,6 +90,7 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
         engine: str,
         local_up_to: int,
         spark_master: str | None,
+        recorded: str | None,
         **own: Any,
     ) -> int:
         surroundings = context.find_object(Surroundings) or ALONE
@@ -125,9 +127,17 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
                 return WANTS_SPARK
             verbose = bool(context.meta.get(VERBOSE))
             settings = spark_settings(entry, chosen.entry)
+            kept = recorded_of(recorded) if recorded is not None else recorded_table(chosen.entry)
+            from hudi_services.history.recording import recording  # loads Arrow
+
             with progress_shown(None if as_json else tell) as progress:
-                where = _open_engine(engine, spark_master, f"hudi {entry.name}", settings, progress, verbose=verbose)
-                done = carried_out(task, where)
+                where, application = _open_engine(
+                    engine, spark_master, f"hudi {entry.name}", settings, progress, verbose=verbose
+                )
+                with recording(kept, entry.name, chosen.base_path, engine, application) as run:
+                    done = carried_out(task, where)
+                    if run is not None:
+                        run.done(done)
             return finish(done, as_json, result_path)
 
     return ServiceCommand(
@@ -182,6 +192,7 @@ def _shared_flags() -> list[click.Option]:
         click.Option(
             ["--spark-master"], help="Spark master, when spark-submit does not give it; for instance local[2]."
         ),
+        RECORDED,
     ]
 
 
@@ -221,13 +232,13 @@ def _open_engine(
     progress: Progress | None,
     *,
     verbose: bool,
-) -> Engine:
-    """The engine that the flags ask for. Spark is imported only when it is wanted."""
+) -> tuple[Engine, str | None]:
+    """The engine that the flags ask for, and the id of its Spark application. Spark is imported only when it is wanted."""
     if name == LOCAL:
         from hoodie.engine import LocalEngine
 
-        return LocalEngine(progress=progress)
+        return LocalEngine(progress=progress), None
     session = spark_session(master, application, settings, verbose=verbose)
     from hoodie.spark import SparkEngine
 
-    return SparkEngine(session, progress)
+    return SparkEngine(session, progress), str(session.sparkContext.applicationId)

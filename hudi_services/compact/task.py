@@ -23,7 +23,7 @@ from hoodie.view import TableView, compaction_plan
 from hudi_services.entry.dag import Outlook
 from hudi_services.entry.sizes import size_of
 from hudi_services.entry.work import Work
-from hudi_services.outcome.result import ServiceResult
+from hudi_services.outcome.result import Gain, ServiceResult
 
 _SERVICES = (COMPACTION, LOG_COMPACTION)
 
@@ -74,6 +74,8 @@ class CompactTask:
         done = {result.instant.time for result in results}
         blockers = [blocker for blocker in blockers if blocker.instant not in done]
         stats = [stat for result in results for stat in result.metadata.stats]
+        merged = [each for result in results for each in result.merged]
+        logs = [log for each in merged for log in each.log_files]
         return ServiceResult(
             "compact",
             message=with_blockers("; ".join(said), blockers),
@@ -82,9 +84,17 @@ class CompactTask:
             rows_updated=sum(stat.num_updates for stat in stats),
             rows_inserted=sum(stat.num_inserts for stat in stats),
             rows_deleted=sum(stat.num_deletes for stat in stats),
+            files_read=sum(len(each.files) for each in merged),
+            bytes_read=sum(each.size for each in merged),
             files_written=len(stats),
             bytes_written=sum(stat.file_size for stat in stats),
             blockers=[blocker.as_dict() for blocker in blockers],
+            gain=Gain(
+                log_bytes_merged=sum(log.info.size for log in logs),
+                files_before=sum(len(each.files) for each in merged),
+                files_after=len(stats),
+            ),
+            uncounted=("rows_read",),
         )
 
     def work(self, engine: Engine) -> Work:

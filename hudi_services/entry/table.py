@@ -112,6 +112,16 @@ class Local(Part):
     memory: Annotated[Bytes, Field(ge=256 << 20)] = 2 << 30
 
 
+class History(Part):
+    """Where each run of a service leaves a record: a Hudi table of its own at `path`.
+
+    Records wait in the folder `spool`, beside it if it is not named, until a run writes those that wait into the table.
+    """
+
+    path: str
+    spool: str | None = None
+
+
 class Table(Part):
     """One table. Without a source it is written by others and only serviced here. Each service adds a section of its name.
 
@@ -129,6 +139,7 @@ class Table(Part):
     local: Local = Local()
     connection: str = "spark_default"
     results: str | None = None
+    history: History | None = None
     pool: str = "default_pool"
     retries: Annotated[int, Field(ge=0)] = 2
     owner: str = "airflow"

@@ -26,6 +26,19 @@ DONE, SERVICE_FAILED, WANTS_SPARK = 0, 3, 4  # exit codes
 
 
 @dataclass(frozen=True)
+class Gain:
+    """What a run made better, in bytes and data files; None where that is not known, or not what the service is for.
+
+    `files_before` and `files_after` are of the file slices that were rewritten: base files and logs.
+    """
+
+    bytes_freed: int | None = None
+    log_bytes_merged: int | None = None
+    files_before: int | None = None
+    files_after: int | None = None
+
+
+@dataclass(frozen=True)
 class ServiceResult:
     """The outcome of one run. Sizes in bytes; `instant` is None when nothing had to be done, and `message` says why.
 
@@ -59,6 +72,8 @@ class ServiceResult:
     blockers: Sequence[Mapping[str, Any]] = ()  # what held the service back: see hoodie.services.blockers.Blocker
     recovered: Sequence[str] = ()  # what killed or failed processes had left, and was put in order
     services: Sequence[ServiceOutcome] = ()  # that ran after the commit
+    gain: Gain = Gain()
+    uncounted: Sequence[str] = ()  # fields above that are 0 only because the service does not count them
 
     @property
     def exit_code(self) -> int:
@@ -93,8 +108,8 @@ def read_report(path: str) -> Report:
     if "plan" in values:
         return Explained(**values)
     services = tuple(ServiceOutcome(**each) for each in values["services"])
-    lists = {name: tuple(values[name]) for name in ("blockers", "recovered")}
-    return ServiceResult(**{**values, **lists, "services": services})
+    lists = {name: tuple(values[name]) for name in ("blockers", "recovered", "uncounted")}
+    return ServiceResult(**{**values, **lists, "services": services, "gain": Gain(**values["gain"])})
 
 
 @contextmanager

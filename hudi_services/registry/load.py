@@ -21,7 +21,10 @@ from hudi_services.registry.options import wrong_options
 from hudi_services.registry.places import PATH_KEYS, expand, same_place
 from hudi_services.registry.sections import table_model
 
-_SECTIONS = ("defaults", "doctor", "pools", "tables")
+_OF_ALL = ("history",)
+"""Sections that say the same of every table, and may be said in its entry."""
+_SECTIONS = ("defaults", "doctor", *_OF_ALL, "pools", "tables")
+_TOPS = {(name,) for name in _OF_ALL}
 _POOLS = TypeAdapter(Pools)
 
 
@@ -99,6 +102,7 @@ class _Checker:
         pools = self._pools(data.get("pools"))
         doctor = self._doctor(data.get("doctor"), pools)
         defaults = self._section(data, "defaults", dict)
+        defaults = _laid_over(defaults, {name: data[name] for name in _OF_ALL if data.get(name) is not None})
         tables: list[Table] = []
         for position, entry in enumerate(self._section(data, "tables", list)):
             if self._only is None or (isinstance(entry, dict) and entry.get("name") == self._only):
@@ -193,8 +197,8 @@ class _Checker:
             table = self._name(position)
             shown = (table, *inside)
             self._bad.add(position)
-            if path not in self._marked.lines and ("defaults", *inside) in self._marked.lines:
-                where = ("defaults", *inside)
+            places = (path, ("defaults", *inside), *([inside] if inside[:1] in _TOPS else []))
+            where = next((place for place in places if place in self._marked.lines), path)
         key = ".".join(map(str, shown)) or "file"
         self._mistakes.add(Mistake(self._file, line or self._marked.line(where), key, message, table))
 

@@ -8,7 +8,14 @@ from collections.abc import Mapping
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 
 # The keys of a table's entry, beside those of its services, that hold a path.
-PATH_KEYS = (("base_path",), ("results",), ("source", "path"), ("source", "quarantine", "path"))
+PATH_KEYS = (
+    ("base_path",),
+    ("results",),
+    ("history", "path"),
+    ("history", "spool"),
+    ("source", "path"),
+    ("source", "quarantine", "path"),
+)
 
 
 def expand(text: str, environ: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from airflow.sdk import Param
 
 from hudi_services.entry.dag import Asked, Field
+from hudi_services.history.recorded import Asker
 
 
 def form(fields: Iterable[Field]) -> dict[str, Param]:
@@ -29,6 +30,13 @@ def asked(context: Any, mode: str = "", agreed_in: str = "") -> Asked:
     interval = (run.data_interval_start, run.data_interval_end) if run.data_interval_start else None
     found = (context["ti"].xcom_pull(task_ids=agreed_in) or {}) if agreed_in else {}
     return Asked(mode, context["params"], run.run_type.value, interval, found.get(DIGEST) or "")
+
+
+def asker(context: Any) -> Asker:
+    """The task of the run, for its record."""
+    ti = context["ti"]
+    index = ti.map_index if ti.map_index >= 0 else None
+    return Asker(ti.dag_id, ti.run_id, ti.task_id, index, ti.try_number)
 
 
 def wants_explanation(context: Any) -> bool:

@@ -13,7 +13,7 @@ from airflow.sdk.exceptions import AirflowNotFoundException
 from hoodie.errors import ConfigError, HoodieError
 from hoodie_airflow.assets import outlet
 from hoodie_airflow.child import Child
-from hoodie_airflow.forms import asked, wants_explanation
+from hoodie_airflow.forms import asked, asker, wants_explanation
 from hoodie_airflow.outcome import refused, told
 from hoodie_airflow.output import Output, beside_log
 from hoodie_airflow.places import SPARK_APPS
@@ -22,6 +22,7 @@ from hoodie_airflow.submit import died, environment, left_report, noting, servic
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import SparkSection, Table
 from hudi_services.entry.work import AUTO, SPARK
+from hudi_services.history.flag import recorded_flag, recorded_table
 from hudi_services.outcome.failures import Failure
 from hudi_services.outcome.result import SERVICE_FAILED, Report, ServiceResult
 
@@ -74,7 +75,8 @@ class HudiServiceOperator(SparkSubmitOperator):
             )
         except (HoodieError, ValueError) as error:
             raise refused(error, context) from None
-        arguments += ["--explain"] if wants_explanation(context) else []
+        recorded = recorded_table(self.table, asker(context))
+        arguments += ["--explain"] if wants_explanation(context) else recorded_flag(recorded)
         with Output(beside_log(context, "output.txt")) as output:
             engine = self.entry.engine_of(self.table)
             report = self._on_threads(arguments, engine, output) if engine != SPARK else None

@@ -10,6 +10,7 @@ from hoodie.errors import LockLostError, NotCommittedError, PendingInstantError,
 from hoodie.model.time import Time
 from hoodie.storage.once import Outcome, create_own, look_once
 from hoodie.timeline import Action, Instant, State
+from hoodie.transaction import following
 from hoodie.transaction.fencing import withdraw_if_overtaken
 from hoodie.transaction.locks import certainly_held, ensure_held, verify_held
 from hoodie.transaction.times import new_time
@@ -35,6 +36,7 @@ def request(state: TableState, time: Time, action: Action, body: bytes = b"") ->
 def start(state: TableState, instant: Instant, body: bytes = b"") -> Instant:
     """Create the inflight file; nothing happens when an earlier attempt has created it."""
     inflight = replace(instant, state=State.INFLIGHT)
+    following.tell(inflight)
     try:
         return _create(state, inflight, body)
     except FileExistsError:
@@ -61,6 +63,7 @@ def complete(state: TableState, instant: Instant, body: bytes, clock: Clock) -> 
             raise _not_done(state, instant, path, outcome, error) from error
     if not certainly_held():
         withdraw_if_overtaken(state.storage, state.layout.path(instant), path)
+    following.tell(done)
     return done
 
 

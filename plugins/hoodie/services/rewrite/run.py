@@ -30,10 +30,11 @@ from hoodie.view.table_schema import table_schema
 
 @dataclass(frozen=True, repr=False)
 class CompactionResult(Shows):
-    """A finished compaction or log compaction."""
+    """A finished compaction or log compaction; `merged` are the file slices that it read."""
 
     instant: Instant
     metadata: CommitMetadata
+    merged: tuple[FileSlice, ...] = ()
 
     def shown(self) -> Shown:
         """Its counts."""
@@ -79,7 +80,7 @@ def run_compaction(
         extra = {SCHEMA_KEY: arrow_to_avro(schema, tx.state.properties.name)}
         metadata = CommitMetadata(work.operation, tuple(stats), extra, compacted=True)
         (done,) = tx.commit(Change(instant, metadata))
-        return CompactionResult(done.instant, done.metadata)
+        return CompactionResult(done.instant, done.metadata, tuple(slices))
 
 
 def _slices(state: TableState, planned: CompactionPlan, instant: Instant, work: CompactionWork) -> list[FileSlice]:

@@ -1,0 +1,134 @@
+"""A run of a service, and the record that it leaves whatever becomes of it. No trouble with the history is one of the run."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+from hoodie.clock import Clock, SystemClock
+from hoodie.errors import HoodieError
+from hoodie.timeline import Instant
+from hoodie.transaction.following import following
+from hoodie.transaction.locks.owner import LockOwner
+from hudi_services.entry.work import LOCAL
+from hudi_services.history.measure import Measured
+from hudi_services.history.record import Started, failed, finished
+from hudi_services.history.recorded import Recorded
+from hudi_services.history.spool import Spool
+from hudi_services.history.store import deliver
+from hudi_services.outcome.result import ServiceResult
+
+_log = logging.getLogger(__name__)
+
+_TROUBLE = (HoodieError, OSError, ValueError, RuntimeError, MemoryError)
+
+
+class Recording:
+    """Of one run. `done` takes its result."""
+
+    def __init__(self, recorded: Recorded, started: Started, clock: Clock, owner: LockOwner) -> None:
+        self._history = recorded.history
+        self._started = started
+        self._clock = clock
+        self._owner = owner
+        self._measured = Measured.begin()
+        self._noted: list[str] = []
+        self._completed: list[str] = []
+        self._result: ServiceResult | None = None
+
+    def begin(self) -> None:
+        self._owner.hold()
+        self._try("that it began", lambda spool: spool.begin(self._started, self._owner))
+
+    def heard(self, instant: Instant) -> None:
+        """Of an instant of the run: of one that begins before anything of it is written."""
+        time = str(instant.time)
+        if instant.is_completed:
+            self._completed.append(time)
+        elif time not in self._noted:
+            self._noted.append(time)
+            self._try("an instant", lambda spool: spool.at(self._started, time))
+
+    def done(self, result: ServiceResult) -> None:
+        self._result = result
+
+    def end(self, error: BaseException | None) -> None:
+        """Leaves the record in the spool. Without an error and a result nothing was done, and no record is left."""
+        spent = self._measured.spent(here=self._started.engine == LOCAL)
+        ended = self._clock.now().isoformat(timespec="microseconds")
+        if error is not None:
+            record = failed(self._started, error, self._completed, spent, ended)
+        elif self._result is not None:
+            record = finished(self._started, self._result, self._completed, spent, ended)
+        else:
+            self._try("that it did nothing", lambda spool: spool.drop(self._started, self._noted))
+            return
+        self._try("its end", lambda spool: spool.finish(record, self._noted))
+
+    def deliver(self) -> None:
+        """What waits in the spool goes into the table."""
+        self._try("its records", lambda _spool: deliver(self._history, self._clock))
+        self._owner.release()
+
+    def _try(self, what: str, act: Callable[[Spool], object]) -> None:
+        try:
+            act(Spool.of(self._history))
+        except _TROUBLE as error:
+            _log.warning(
+                "The history at %s misses %s until the next run of a service that can write it: %s: %s",
+                self._history.path,
+                what,
+                type(error).__name__,
+                error,
+            )
+
+
+@contextmanager
+def recording(
+    recorded: Recorded | None,
+    service: str,
+    base_path: str,
+    engine: str,
+    application: str | None = None,
+    clock: Clock | None = None,
+) -> Iterator[Recording | None]:
+    """The block is a run of `service`; None where no history is kept.
+
+    Its end goes to the spool before the block's error goes on. A record costs some milliseconds, and its delivery no more than a
+    small commit.
+    """
+    if recorded is None:
+        yield None
+        return
+    clock = clock or SystemClock()
+    started = _started(recorded, service, base_path, engine, application, clock.now())
+    owner = LockOwner.of_this_process(str(uuid.uuid4()), f"{service} of {recorded.table}")
+    run = Recording(recorded, started, clock, owner)
+    run.begin()
+    try:
+        with following(run.heard):
+            yield run
+    except BaseException as error:
+        run.end(error)
+        run.deliver()
+        raise
+    run.end(None)
+    run.deliver()
+
+
+def _started(
+    recorded: Recorded, service: str, base_path: str, engine: str, application: str | None, now: datetime
+) -> Started:
+    asker = recorded.asker
+    run_id = str(uuid.uuid4())
+    if asker.dag_id is not None:
+        # The same try is the same run, also when its record is delivered again. Threads and then Spark are two.
+        parts = (asker.dag_id, asker.dag_run_id, asker.task_id, asker.map_index, asker.attempt, engine)
+        run_id = "/".join("" if part is None else str(part) for part in parts)
+    began = now.isoformat(timespec="microseconds")
+    host = socket.gethostname()
+    return Started(run_id, recorded.table, base_path, service, engine, began, host, application, asker)

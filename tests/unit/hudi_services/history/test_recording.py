@@ -1,0 +1,199 @@
+"""Each run of a service leaves one record in the history, whatever becomes of it, and none twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from hoodie import HoodieTable
+from hoodie.clock import SystemClock
+from hudi_services.cli import main
+from hudi_services.entry.table import History
+from hudi_services.history import store
+from hudi_services.history.recorded import Asker, Recorded
+from hudi_services.history.recording import recording
+from hudi_services.history.spool import Spool, spool_of
+from hudi_services.history.store import deliver
+from hudi_services.outcome.result import Gain, ServiceResult
+from tests.support import cli
+from tests.support.tables import batch, create
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(store, "_APART", timedelta(0))
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    return History(path=str(tmp_path / "history"))
+
+
+def records(history: History) -> list[dict[str, object]]:
+    return HoodieTable.open(history.path).read().sort_by("began").to_pylist()
+
+
+def registry(folder: Path, history: str) -> str:
+    file = folder / "tables.yaml"
+    file.write_text(
+        f"history: {{path: {history}}}\ntables:\n  - name: orders\n    base_path: {folder}/orders\n"
+        f"    keys: {{record_key: id, partition_by: part, ordering: ts}}\n    source: {{path: {folder}/land, format: parquet}}\n"
+    )
+    return f"--registry={file}"
+
+
+def spooled(history: History) -> list[str]:
+    folder = Path(spool_of(history))
+    return sorted(file.name for file in folder.iterdir()) if folder.exists() else []
+
+
+def test_an_ingestion_of_the_registry_leaves_a_record(tmp_path, history, capsys) -> None:
+    cli.deliver(tmp_path / "land", "1.parquet", [("a", "p", 1, 1), ("b", "p", 1, 1)])
+    named = registry(tmp_path, history.path)
+    assert main(["ingest", "--table=orders", named, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert main(["ingest", "--table=orders", named]) == 0
+    first, second = records(history)
+    assert (first["outcome"], second["outcome"]) == ("done", "nothing to do")
+    assert first["instants"] == [told["instant"]]
+    assert (first["rows_read"], first["rows_written"], first["bytes_read"]) == (2, 2, told["bytes_read"])
+    assert first["table_name"] == "orders"
+    assert first["service"] == "ingest"
+    assert first["engine"] == "local"
+    assert first["cpu_seconds"] > 0
+    assert first["peak_memory"] > 10_000_000
+    assert first["seconds"] > 0
+    assert (first["dag_id"], first["spark_application"], first["attempt"]) == (None, None, 1)
+    assert spooled(history) == []
+
+
+def test_a_run_that_fails_leaves_the_errors_name(tmp_path, history) -> None:
+    with pytest.raises(ZeroDivisionError), recording(Recorded(history, "orders"), "clean", str(tmp_path), "local"):
+        raise ZeroDivisionError
+    (record,) = records(history)
+    assert (record["outcome"], record["error"]) == ("failed", "ZeroDivisionError")
+    assert record["rows_written"] is None
+    assert record["bytes_freed"] is None
+
+
+def test_what_was_not_counted_or_measured_is_null(tmp_path, history) -> None:
+    result = ServiceResult("compact", "", "7", gain=Gain(log_bytes_merged=5), uncounted=("rows_read",))
+    with recording(Recorded(history, "orders"), "compact", str(tmp_path), "spark", "app-1") as run:
+        run.done(result)
+    (record,) = records(history)
+    assert (record["cpu_seconds"], record["peak_memory"], record["rows_read"]) == (None, None, None)
+    assert (record["rows_written"], record["log_bytes_merged"], record["bytes_freed"]) == (0, 5, None)
+    assert record["spark_application"] == "app-1"
+
+
+def test_the_same_try_is_one_record_and_the_next_try_another(tmp_path, history) -> None:
+    for attempt in (1, 1, 2):
+        asker = Asker("dag", "run", "task", None, attempt)
+        with recording(Recorded(history, "orders", asker), "clean", str(tmp_path), "local") as run:
+            run.done(ServiceResult("clean", f"try {attempt}"))
+    assert [record["attempt"] for record in records(history)] == [1, 2]
+
+
+def test_a_record_whose_delivery_was_cut_short_is_not_doubled(tmp_path, history, monkeypatch) -> None:
+    with recording(Recorded(history, "orders"), "clean", str(tmp_path), "local") as run:
+        run.done(ServiceResult("clean", ""))
+        monkeypatch.setattr("hoodie.storage.local.LocalStorage.delete", lambda *_: (_ for _ in ()).throw(OSError("no")))
+    assert len(spooled(history)) == 2
+    monkeypatch.undo()
+    monkeypatch.setattr(store, "_APART", timedelta(0))
+    assert deliver(history, SystemClock()) == 1
+    assert len(records(history)) == 1
+    assert spooled(history) == []
+
+
+def test_a_history_that_cannot_be_written_fails_no_run_and_is_made_up_for(tmp_path, history, caplog) -> None:
+    Path(history.path).write_text("no folder")
+    Path(spool_of(history)).write_text("no folder either")
+    with recording(Recorded(history, "orders"), "clean", str(tmp_path), "local") as run:
+        run.done(ServiceResult("clean", "1"))
+    assert history.path in caplog.text
+    assert "misses its records" in caplog.text
+    Path(history.path).unlink()
+    Path(spool_of(history)).unlink()
+    with recording(Recorded(history, "orders"), "clean", str(tmp_path), "local") as run:
+        run.done(ServiceResult("clean", "2"))
+    assert [record["message"] for record in records(history)] == ["1", "2"]
+
+
+def test_another_table_is_not_written_to(tmp_path, history, caplog) -> None:
+    other = create(tmp_path / "other")
+    other.write(batch([("a", "p", 1, 1)]), "upsert")
+    mistaken = History(path=other.base_path)
+    with recording(Recorded(mistaken, "orders"), "clean", str(tmp_path), "local") as run:
+        run.done(ServiceResult("clean", ""))
+    assert "is no history of runs" in caplog.text
+    assert HoodieTable.open(other.base_path).read().num_rows == 1
+    assert len(spooled(mistaken)) == 1
+
+
+def test_tasks_that_end_together_leave_their_records_to_one_commit(tmp_path, history, monkeypatch) -> None:
+    for _ in range(2):
+        with recording(Recorded(history, "orders"), "clean", str(tmp_path), "local") as run:
+            run.done(ServiceResult("clean", ""))
+        monkeypatch.setattr(store, "_APART", timedelta(hours=1))
+    assert len(records(history)) == 1
+    assert len(spooled(history)) == 1
+    monkeypatch.setattr(store, "_APART", timedelta(0))
+    assert deliver(history, SystemClock()) == 1
+    assert len(records(history)) == 2
+
+
+KILLED = """
+import os, signal, sys
+from hoodie import HoodieTable
+from hudi_services.entry.table import History
+from hudi_services.history.recorded import Recorded
+from hudi_services.history.recording import recording
+from tests.support.tables import batch
+path, history, before = sys.argv[1:]
+table = HoodieTable.open(path)
+with recording(Recorded(History(path=history), "orders"), "ingest", path, "local"):
+    if before == "before":
+        import hoodie.transaction.instants as instants
+        instants.complete = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+    table.write(batch([("a", "p", 1, 1)]), "upsert")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_run_that_is_killed_is_recorded_with_what_it_had_completed(tmp_path, history, moment) -> None:
+    table = create(tmp_path / "orders")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    died = subprocess.run([sys.executable, "-c", KILLED, table.base_path, history.path, moment], env=environment)
+    assert died.returncode == -signal.SIGKILL
+    with recording(Recorded(history, "orders"), "clean", str(tmp_path), "local") as run:
+        run.done(ServiceResult("clean", ""))
+    killed, _ = records(history)
+    assert (killed["outcome"], killed["service"], killed["ended"]) == ("killed", "ingest", None)
+    assert killed["instants"] == [commit.time for commit in table.timeline.commits]
+    assert len(killed["instants"]) == (moment == "after")
+
+
+def test_a_run_that_goes_on_is_not_taken_for_killed(tmp_path, history) -> None:
+    with recording(Recorded(history, "orders"), "clean", str(tmp_path), "local") as run:
+        assert deliver(history, SystemClock()) == 0
+        (waiting,) = Spool.of(history).waiting(SystemClock().now())
+        assert not waiting.dead
+        run.done(ServiceResult("clean", ""))
+
+
+def test_an_explained_plan_leaves_none(tmp_path, history) -> None:
+    table = create(tmp_path / "orders")
+    table.write(batch([("a", "p", 1, 1)]), "upsert")
+    assert main(["clean", "--table=orders", registry(tmp_path, history.path), "--explain"]) == 0
+    assert not Path(history.path).exists()
+    assert spooled(history) == []
