@@ -15,6 +15,7 @@ from hudi_services.commandline.service import service_command
 from hudi_services.commandline.surroundings import ALONE, Surroundings
 from hudi_services.commands.completion import PROGRAM, completion
 from hudi_services.commands.folder import folder
+from hudi_services.commands.history import history
 from hudi_services.commands.options import options
 from hudi_services.commands.registry_check import check_command
 from hudi_services.commands.restore import restore
@@ -53,6 +54,7 @@ def program(entries: Entries) -> click.Group:
         doctor,
         show,
         diff,
+        history,
         sql,
         options,
         folder,

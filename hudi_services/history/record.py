@@ -14,8 +14,9 @@ from hudi_services.history.recorded import Asker
 from hudi_services.outcome.failures import Failure
 from hudi_services.outcome.result import ServiceResult
 
-DONE, NOTHING, FAILED, KILLED = "done", "nothing to do", "failed", "killed"
-"""How a run ended. `killed`: its process is gone and has not said so; `instants` are those of its instants that are complete."""
+DONE, NOTHING, FAILED, KILLED, RUNNING = "done", "nothing to do", "failed", "killed", "running"
+"""How a run ended. `killed`: its process is gone and has not said so; `instants` are those of its instants that are complete.
+`running` is shown, and in no row of the table."""
 
 _MESSAGE = 2000  # characters
 _COUNTS = ("rows_read", "rows_written", "files_read", "bytes_read", "files_written", "bytes_written", "files_deleted")

@@ -28,6 +28,8 @@ _CREATE = {
     "hoodie.table.ordering.fields": "recorded",
 }
 _WRITE = {
+    "hoodie.clean.automatic": "true",
+    "hoodie.archive.automatic": "true",
     "hoodie.clean.commits.retained": "10",
     "hoodie.keep.min.commits": "20",
     "hoodie.keep.max.commits": "30",
@@ -43,15 +45,14 @@ def deliver(history: History, clock: Clock) -> int:
     None while another process does so, or did a moment ago. Each record is an upsert of its run: one that is delivered again, as
     a process was killed before it cleared the spool, is not doubled. Raises HoodieError or OSError; the records stay there.
     """
-    spool = Spool.of(history)
-    waiting = [each for each in spool.waiting(clock.now()) if each.record is not None or each.dead]
+    table = _opened(history, clock)
+    if table is not None and _written_just_now(table, clock):
+        return 0
+    waiting = [each for each in Spool.of(history).waiting(clock.now()) if each.record is not None or each.dead]
     if not waiting:
         return 0
-    table = _opened(history, clock)
-    state = table.state()
-    last = state.timeline.last_commit
-    if last is not None and clock.now() - parse_time(last.time, state.zone) < _APART:
-        return 0
+    if table is None:
+        table = _created(history, clock)
     records = [each.record or _killed(each) for each in waiting]
     lock = {"hoodie.write.lock.provider": "StorageBasedLockProvider"} if history.path.startswith(_LEASED) else {}
     try:
@@ -64,17 +65,27 @@ def deliver(history: History, clock: Clock) -> int:
     return len(records)
 
 
-def _opened(history: History, clock: Clock) -> HoodieTable:
-    engine = LocalEngine(1)
+def _opened(history: History, clock: Clock) -> HoodieTable | None:
     try:
-        table = HoodieTable.open(history.path, engine=engine, clock=clock)
+        table = HoodieTable.open(history.path, engine=LocalEngine(1), clock=clock)
     except TableNotFoundError:
-        try:
-            return HoodieTable.create(history.path, _CREATE, COLUMNS, engine=engine, clock=clock)
-        except TableExistsError:  # another process was first
-            table = HoodieTable.open(history.path, engine=engine, clock=clock)
+        return None
     check_history(table.state())
     return table
+
+
+def _created(history: History, clock: Clock) -> HoodieTable:
+    engine = LocalEngine(1)
+    try:
+        return HoodieTable.create(history.path, _CREATE, COLUMNS, engine=engine, clock=clock)
+    except TableExistsError:  # another process was first
+        return HoodieTable.open(history.path, engine=engine, clock=clock)
+
+
+def _written_just_now(table: HoodieTable, clock: Clock) -> bool:
+    state = table.state()
+    last = state.timeline.last_commit
+    return last is not None and clock.now() - parse_time(last.time, state.zone) < _APART
 
 
 def check_history(state: TableState) -> None:

@@ -26,17 +26,6 @@ from tests.support import cli
 from tests.support.tables import batch, create
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(store, "_APART", timedelta(0))
-
-
-@pytest.fixture
-def history(tmp_path: Path) -> History:
-    return History(path=str(tmp_path / "history"))
-
-
 def records(history: History) -> list[dict[str, object]]:
     return HoodieTable.open(history.path).read().sort_by("began").to_pylist()
 
@@ -197,3 +186,11 @@ def test_an_explained_plan_leaves_none(tmp_path, history) -> None:
     assert main(["clean", "--table=orders", registry(tmp_path, history.path), "--explain"]) == 0
     assert not Path(history.path).exists()
     assert spooled(history) == []
+
+
+def test_the_history_cleans_itself(tmp_path, history) -> None:
+    for _ in range(14):
+        with recording(Recorded(history, "orders"), "clean", str(tmp_path), "local") as run:
+            run.done(ServiceResult("clean", ""))
+    assert len(list(Path(history.path).glob("day=*/*.parquet"))) < 14
+    assert len(records(history)) == 14
