@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+QUICK_CASES = 3  # parameters of a test, at most: of `make quick`, while CI takes all
 AIRFLOW = Path(__file__).with_name("hoodie_airflow")
 
 
@@ -27,8 +28,16 @@ def levels_of_the_log():
         logger.setLevel(level)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that load Airflow or reach the S3 server are marked as such, so that none is forgotten."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests that load Airflow or reach the S3 server are marked as such, so that none is forgotten. `make quick` takes a few
+    parameters of each test."""
     for item in items:
         if AIRFLOW in item.path.parents or "s3" in getattr(item, "fixturenames", ()):
             item.add_marker("process")
+    if config.getoption("--hypothesis-profile") == "quick":
+        cases: dict[str, list[pytest.Item]] = {}
+        for item in items:
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        few = {item for same in cases.values() for item in same[:: -(-len(same) // QUICK_CASES)]}
+        config.hook.pytest_deselected(items=[item for item in items if item not in few])
+        items[:] = [item for item in items if item in few]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from hoodie.errors import MissingFileError
 from hoodie.model.clustering import ClusteringPlan
 from hoodie.model.compaction import CompactionPlan
 from hoodie.model.files import GroupId
@@ -19,7 +20,8 @@ from hoodie.view.state import TableState
 class Busy:
     """The groups that the plans of pending services name -> the pending instant.
 
-    Plans of a kind are read when first asked for, and then no more. Each raises CorruptTableError for a torn plan.
+    Plans of a kind are read when first asked for, and then no more. Each raises CorruptTableError for a torn plan,
+    MissingFileError for one that is gone: carried out and archived, or taken back, since the timeline was listed.
     """
 
     state: TableState
@@ -51,7 +53,16 @@ class Busy:
     def _compacting(self, action: Action) -> Mapping[GroupId, Instant]:
         result: dict[GroupId, Instant] = {}
         for instant in self._pending(action):
-            result.update((operation.group, instant) for operation in compaction_plan(self.state, instant).operations)
+            try:
+                plan = compaction_plan(self.state, instant)
+            except FileNotFoundError as error:
+                raise MissingFileError(
+                    f"The plan of {self.state.where(instant)} is gone",
+                    found=str(error),
+                    fix="run it again: another process has ended it, or taken it back. If it is missing then, too, "
+                    f"`hudi-services doctor {self.state.storage.base_path}` says what to do",
+                ) from error
+            result.update((operation.group, instant) for operation in plan.operations)
         return result
 
     def _pending(self, *actions: Action) -> Iterable[Instant]:
@@ -59,7 +70,7 @@ class Busy:
 
 
 def compaction_plan(state: TableState, instant: Instant) -> CompactionPlan:
-    """The plan of a pending compaction or log compaction. Raises CorruptTableError."""
+    """The plan of a pending compaction or log compaction. Raises CorruptTableError, FileNotFoundError."""
     path = state.layout.requested_path(instant.time, instant.action)
     return decode_compaction_plan(state.storage.read(path), f"{state.storage.base_path}/{path}")
 

@@ -214,14 +214,15 @@ class _Write:
         self, error: MissingFileError | PendingInstantError, begun: TableState, own: Instant
     ) -> HoodieError:
         """What others have done since the write began is a conflict: its own instant rolled back, as by a restore, or a file
-        deleted that it was reading, as a log of version 6 whose writer lost."""
+        deleted that it was reading, as a log of version 6 whose writer lost, or the plan of a service."""
         if not self.sharing.optimistic:
             return error
         now = self.access.state()
         if not any(i.key == own.key for i in now.timeline.pending):
             gone = find_conflict(Change(own, CommitMetadata(self.operation.upper())), Window(begun, now))
             return conflict_error(now, own, gone) if gone is not None else error
-        if isinstance(error, PendingInstantError) or {*now.timeline} <= {*begun.timeline, own}:
+        then, since = ({i for i in state.timeline if i.key != own.key} for state in (begun, now))
+        if isinstance(error, PendingInstantError) or then == since:
             return error
         return WriteConflictError(
             f"A file that a write of table {begun.storage.base_path} was reading has been taken away by another",

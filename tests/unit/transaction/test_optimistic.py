@@ -348,6 +348,21 @@ def test_a_file_that_another_takes_away_is_a_conflict(path, monkeypatch):
     at_rest(table)
 
 
+@pytest.mark.parametrize("path", [MOR], indirect=True)
+def test_a_plan_that_another_takes_back_while_it_is_read_is_a_conflict(path):
+    table = shared(path)
+    table.write(batch([("a", "p", 2, 2)]), "upsert", APART)
+    planned = table.schedule(COMPACTION, APART_SERVICES, force=True)
+    writer = Rival(path, write([("c", "q", 3, 3)], **{"hoodie.parquet.small.file.limit": 1 << 20})).begin()
+    for file in [file for file in walk_files(table.storage, ".hoodie") if file.name.startswith(f"{planned}.comp")]:
+        table.storage.delete(file.path)
+    error = writer.finish()
+    assert isinstance(error, WriteConflictError)
+    assert "the plan of" in str(error).lower()
+    assert content(table) == {"a": ("p", 2, 2), "b": ("q", 1, 1)}
+    at_rest(table)
+
+
 def test_a_file_that_is_missing_although_nobody_was_there_is_no_conflict(path):
     table = shared(path)
     (file,) = (info for info in table.storage.list("part=p").files if info.name.endswith(".parquet"))
