@@ -16,6 +16,7 @@ from hudi_services.commandline.surroundings import ALONE, Surroundings
 from hudi_services.commands.completion import PROGRAM, completion
 from hudi_services.commands.folder import folder
 from hudi_services.commands.history import history
+from hudi_services.commands.objectives import objectives
 from hudi_services.commands.options import options
 from hudi_services.commands.registry_check import check_command
 from hudi_services.commands.restore import restore
@@ -55,6 +56,7 @@ def program(entries: Entries) -> click.Group:
         show,
         diff,
         history,
+        objectives,
         sql,
         options,
         folder,

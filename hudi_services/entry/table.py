@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from hoodie.config import select_keys
 from hoodie.config.concurrency_keys import COMMON_KEYS
+from hudi_services.entry.objectives import Objectives
 from hudi_services.entry.sizes import bytes_of
 from hudi_services.entry.work import UP_TO
 from hudi_services.feed.model import BrokenFiles, Feed, Part, Texts
@@ -140,6 +141,7 @@ class Table(Part):
     connection: str = "spark_default"
     results: str | None = None
     history: History | None = None
+    objectives: Objectives = Objectives()
     pool: str = "default_pool"
     retries: Annotated[int, Field(ge=0)] = 2
     owner: str = "airflow"

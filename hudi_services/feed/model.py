@@ -122,6 +122,8 @@ def _as_formats(value: object) -> object:
     return {"formats": value} if isinstance(value, str | list | tuple) else value
 
 
+Duration = Annotated[timedelta, BeforeValidator(_duration)]
+"""Such as 30s, 5m, 2h or 1d."""
 Char = Annotated[str, AfterValidator(_one_char)]
 Encoding = Annotated[str, AfterValidator(_encoding)]
 
@@ -208,7 +210,7 @@ class Feed(Part):
     csv: Csv = Csv()
     json_: Json = Field(default=Json(), alias="json")
     pattern: Annotated[tuple[Annotated[str, AfterValidator(_pattern)], ...], BeforeValidator(_one_or_more)] = ()
-    min_age: Annotated[timedelta, BeforeValidator(_duration), Field(ge=timedelta(0))] = timedelta(0)
+    min_age: Annotated[Duration, Field(ge=timedelta(0))] = timedelta(0)
     order: Literal["name", "modified"] = "name"
     columns: dict[str, Annotated[Column, BeforeValidator(_as_column)]] = Field(default={}, alias="schema")
     undeclared: Literal["refuse", "keep", "drop"] = "refuse"

@@ -17,10 +17,14 @@ from hoodie.services.clean.service import CLEAN
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.decision import Decision
 from hoodie.timeline import WRITE_ACTIONS, Action
+from hudi_services.objectives.gather import gather
+from hudi_services.objectives.judge import judge
 from hudi_services.show.counts import row_counts
 from hudi_services.show.history import COMMITS, commit_row, instant_row
 from hudi_services.show.locks import LOCKS, lock_rows
 from hudi_services.show.look import Look
+from hudi_services.show.objectives import COLUMNS as OBJECTIVES
+from hudi_services.show.objectives import in_words, verdict_rows
 from hudi_services.show.page import Bars, Column, Facts, Lines, Listing, Page, Part
 from hudi_services.show.words import ago, count, moment, size
 
@@ -59,6 +63,7 @@ def overview(look: Look) -> Page:
         "pending": [instant_row(look, instant) for instant in look.state.timeline.pending],
         "locks": lock_rows(look),
         "next": upcoming,
+        "objectives": _objectives(look, problems),
         "blockers": [{"service": service, **blocker.as_dict()} for service, blocker in blockers],
         "problems": problems,
     }
@@ -171,6 +176,15 @@ def _next(look: Look, problems: list[str]) -> tuple[dict[str, Any], list[tuple[s
     return found, blockers
 
 
+def _objectives(look: Look, problems: list[str]) -> list[dict[str, Any]]:
+    """Whether the table is as its entry in the registry wants it; none without an entry."""
+    entry = look.entry
+    if entry is None or not entry.objectives.any:
+        return []
+    facts = _told(problems, lambda: gather(entry, look.state, look.view, look.clock))
+    return verdict_rows(judge(entry.objectives, facts)) if facts is not None else []
+
+
 def _held_back(blockers: Sequence[tuple[str, Blocker]]) -> list[Part]:
     return [Lines([f"{service}: {blocker}" for service, blocker in blockers], "held back")] if blockers else []
 
@@ -219,6 +233,8 @@ def _parts(found: dict[str, Any]) -> list[Part]:
     if found["base_files"]:
         bars = [(_label(bar), bar["files"], size(bar["bytes"])) for bar in found["base_file_sizes"] if bar["files"]]
         parts.append(Bars(bars, "base files by size"))
+    if found["objectives"]:
+        parts.append(Listing(OBJECTIVES, [in_words(each) for each in found["objectives"]], "objectives"))
     parts.append(Listing(COMMITS, found["last_commits"], "last commits", "none"))
     for title, columns in (("services", _SERVICES), ("pending", _PENDING), ("locks", LOCKS)):
         if found[title]:

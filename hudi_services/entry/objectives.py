@@ -1,0 +1,52 @@
+"""What a registry may ask of a table's state, beside what its services do by the clock."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from hudi_services.feed.model import Duration, Part
+
+
+def _share(value: object) -> object:
+    """`20%` is 0.2."""
+    if not isinstance(value, str) or not value.strip().endswith("%"):
+        return value
+    try:
+        share = float(value.strip()[:-1]) / 100
+    except ValueError:
+        raise ValueError(f"{value!r} is no share; write 20%") from None
+    if not 0 < share < 1:
+        raise ValueError(f"{value!r} is no share between 0% and 100%")
+    return share
+
+
+def _count_or_share(value: float) -> float:
+    if value > 1 and value != int(value):
+        raise ValueError(f"{value} is neither a count of files nor a share below 1, such as 20%")
+    return value
+
+
+Age = Annotated[Duration, Field(gt=timedelta(0))]
+CountOrShare = Annotated[float, BeforeValidator(_share), Field(ge=0), AfterValidator(_count_or_share)]
+
+
+class Objectives(Part):
+    """What is to hold of a table; none is looked at that is not said.
+
+    At most so long since the last commit with data (`freshness`); at most so many bytes of logs for each byte of base files
+    (`log_ratio`); so many small files, or such a share of the base files (`small_files`); so long a commit waits for a clean that
+    has something to remove (`clean_age`); so many instants on the active timeline (`timeline_length`).
+    """
+
+    freshness: Age | None = None
+    log_ratio: Annotated[float, Field(gt=0)] | None = None
+    small_files: CountOrShare | None = None
+    clean_age: Age | None = None
+    timeline_length: Annotated[int, Field(ge=1)] | None = None
+
+    @property
+    def any(self) -> bool:
+        return any(getattr(self, name) is not None for name in type(self).model_fields)

@@ -1,0 +1,53 @@
+"""What objectives are judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import accumulate
+
+_POINTS = 100  # of a growth, at most
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How an amount came to be what it is: at each of these times, the oldest first, it had grown to so much. Of what is still
+    there, so that the last is the amount of now."""
+
+    points: Sequence[tuple[datetime, float]] = ()
+
+    @classmethod
+    def of(cls, parts: Iterable[tuple[datetime, float]]) -> Growth:
+        """From when each part came, and how much it is; thinned to a hundred points."""
+        ordered = sorted(parts)
+        whole = list(zip((at for at, _ in ordered), accumulate(amount for _, amount in ordered), strict=True))
+        step = -(-len(whole) // _POINTS) or 1
+        return cls(tuple(reversed(whole[::-1][::step])))
+
+    @property
+    def amount(self) -> float:
+        return self.points[-1][1] if self.points else 0.0
+
+    def passed(self, limit: float) -> datetime | None:
+        """Since when it is more than that; None when it is not."""
+        return next((at for at, amount in self.points if amount > limit), None)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Of a table at a moment, all times in UTC. `last_data` is when the last commit with data was completed; None: there is none.
+
+    `logs` in bytes, `small` in base files that are small and have another small one in their partition, `instants` of the active
+    timeline; None where nobody looked. `waits` is the completion of the oldest commit since the last clean, None also where a
+    clean would remove nothing.
+    """
+
+    now: datetime
+    last_data: datetime | None = None
+    base_files: int = 0
+    base_bytes: int = 0
+    logs: Growth | None = None
+    small: Growth | None = None
+    instants: Growth = field(default_factory=Growth)
+    waits: datetime | None = None

@@ -1,0 +1,45 @@
+"""All tables of a registry, judged side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from hoodie.clock import Clock
+from hoodie.errors import HoodieError, TableNotFoundError
+from hoodie.storage import ListedOnce, open_storage
+from hoodie.view import TableView, load_state
+from hudi_services.entry.table import Table
+from hudi_services.objectives.facts import Facts
+from hudi_services.objectives.gather import gather
+from hudi_services.objectives.judge import Verdict, judge
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A table and its verdicts, or why it cannot be looked at."""
+
+    table: str
+    verdicts: Sequence[Verdict] = ()
+    error: str | None = None
+
+
+def rounds(tables: Iterable[Table], at_once: int, clock: Clock) -> list[Judged]:
+    """Of those that have objectives, in their order."""
+    with ThreadPoolExecutor(at_once) as threads:
+        return list(threads.map(lambda entry: _judged(entry, clock), (each for each in tables if each.objectives.any)))
+
+
+def _judged(entry: Table, clock: Clock) -> Judged:
+    try:
+        storage = ListedOnce(open_storage(entry.base_path))
+        state = load_state(storage, clock)
+        facts = gather(entry, state, TableView(state), clock)
+    except TableNotFoundError as error:
+        if entry.source is None:
+            return Judged(entry.name, error=str(error))
+        facts = Facts(clock.now())  # nothing was ingested yet
+    except (HoodieError, OSError) as error:
+        return Judged(entry.name, error=f"{type(error).__name__}: {error}")
+    return Judged(entry.name, judge(entry.objectives, facts))

@@ -1,0 +1,158 @@
+"""The objectives of tables: facts of real ones, the command, and what `show table` says of them."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hoodie import COMPACTION, HoodieTable
+from hoodie.clock import SystemClock
+from hoodie.errors import RegistryError
+from hoodie.storage import open_storage
+from hoodie.view import TableView, load_state
+from hudi_services.cli import main
+from hudi_services.entry.table import Table
+from hudi_services.objectives.facts import Facts
+from hudi_services.objectives.gather import gather
+from hudi_services.registry.load import load_registry
+from tests.support.counting import CountingStorage
+from tests.support.tables import SMALL_BLOOM, batch, create
+
+ALL = {"freshness": "1h", "log_ratio": 0.01, "small_files": 1, "clean_age": "1h", "timeline_length": 3}
+
+
+def written(folder: Path, **options: str) -> HoodieTable:
+    """Two base files in one partition and one in another; then updates."""
+    table = create(folder / "orders", **options)
+    for number in (1, 2):
+        table.write(batch([(f"{number}", "p", 1, 1)]), "bulk_insert", SMALL_BLOOM)
+    table.write(batch([("3", "q", 1, 1)]), "bulk_insert", SMALL_BLOOM)
+    table.write(batch([("1", "p", 2, 2)]), "upsert", SMALL_BLOOM)
+    return table
+
+
+def registered(folder: Path, wanted: Any = ALL, **more: Any) -> Path:
+    file = folder / "tables.yaml"
+    entry = {"name": "orders", "base_path": f"{folder}/orders", **more}
+    file.write_text(json.dumps({"objectives": wanted, "tables": [entry]}))
+    return file
+
+
+def facts(file: Path) -> Facts:
+    (entry,) = load_registry(file).tables
+    state = load_state(open_storage(entry.base_path), SystemClock())
+    return gather(entry, state, TableView(state), SystemClock())
+
+
+def test_facts_of_a_merge_on_read_table(tmp_path):
+    table = written(tmp_path, **{"hoodie.table.type": "MERGE_ON_READ"})
+    found = facts(registered(tmp_path))
+    assert (found.base_files, found.logs.amount > 0, found.small.amount) == (3, True, 2)
+    assert found.instants.amount == 4
+    assert found.base_bytes == sum(each.base_file.size for each in table.file_slices())
+    assert found.now - found.last_data < timedelta(minutes=1)
+    assert found.waits is None
+
+
+def test_a_compaction_is_no_new_data_and_leaves_no_logs(tmp_path):
+    table = written(tmp_path, **{"hoodie.table.type": "MERGE_ON_READ"})
+    before = facts(registered(tmp_path))
+    table.schedule(COMPACTION, force=True)
+    (done,) = table.run(COMPACTION)
+    after = facts(registered(tmp_path))
+    assert (after.last_data, after.logs.amount) == (before.last_data, 0)
+    assert table.timeline.commits[-1].time == done.instant.time
+
+
+def test_commits_wait_for_a_clean_that_has_something_to_remove(tmp_path):
+    table = written(tmp_path)
+    assert facts(registered(tmp_path)).waits is None
+    options = {"hoodie": {"hoodie.clean.commits.retained": 1}}
+    table.write(batch([("1", "p", 3, 3)]), "upsert", SMALL_BLOOM)
+    waits = facts(registered(tmp_path, clean=options)).waits
+    first = table.timeline.commits[0]
+    assert waits is not None
+    assert abs((waits - facts(registered(tmp_path)).instants.points[0][0]).total_seconds()) < 0.01
+    assert first.completion_time is not None
+    assert main(["clean", "--table=orders", f"--registry={registered(tmp_path, clean=options)}"]) == 0
+    assert facts(registered(tmp_path, clean=options)).waits is None
+
+
+def test_only_what_is_asked_for_is_looked_at(tmp_path):
+    written(tmp_path)
+    (entry,) = load_registry(registered(tmp_path, {"timeline_length": 5, "freshness": "1h"})).tables
+    storage = CountingStorage(entry.base_path)
+    state = load_state(storage, SystemClock())
+    gather(entry, state, TableView(state), SystemClock())
+    assert storage.data() == [[], []]
+
+
+def test_the_command_tells_what_is_missed_the_most_urgent_first(tmp_path, capsys):
+    written(tmp_path, **{"hoodie.table.type": "MERGE_ON_READ"})
+    file = registered(tmp_path)
+    assert main(["objectives", f"--registry={file}", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["missed"] == 3
+    assert [row["objective"] for row in told["objectives"] if not row["met"]] == [
+        "log_ratio",
+        "small_files",
+        "timeline_length",
+    ]
+    urgencies = [row["urgency"] for row in told["objectives"]]
+    assert urgencies == sorted(urgencies, reverse=True)
+    assert all(datetime.fromisoformat(row["since"]) for row in told["objectives"] if not row["met"])
+    assert main(["objectives", f"--registry={file}", "--missed"]) == 1
+    text = capsys.readouterr().out
+    assert "compact" in text
+    assert "freshness" not in text
+
+
+def test_objectives_that_are_met(tmp_path, capsys):
+    written(tmp_path)
+    file = registered(tmp_path, {"freshness": "1h"})
+    assert main(["objectives", f"--registry={file}", "--table=orders"]) == 0
+    assert "met" in capsys.readouterr().out
+
+
+def test_a_table_of_ones_own_that_is_not_there_yet_is_stale_and_one_of_others_cannot_be_looked_at(tmp_path, capsys):
+    source = {"keys": {"record_key": "id"}, "source": {"path": "/land", "format": "parquet"}}
+    assert main(["objectives", f"--registry={registered(tmp_path, {'freshness': '1h'}, **source)}", "--json"]) == 1
+    (row,) = json.loads(capsys.readouterr().out)["objectives"]
+    assert (row["objective"], row["value"], row["service"]) == ("freshness", None, "ingest")
+    assert main(["objectives", f"--registry={registered(tmp_path)}", "--json"]) == 1
+    assert "orders" in json.loads(capsys.readouterr().out)["errors"]
+
+
+def test_no_objectives_at_all(tmp_path, capsys):
+    assert main(["objectives", f"--registry={registered(tmp_path, {})}"]) == 2
+    assert "No table has objectives" in capsys.readouterr().err
+
+
+def test_show_table_tells_the_same(tmp_path, capsys):
+    written(tmp_path)
+    file = registered(tmp_path)
+    main(["objectives", f"--registry={file}", "--json"])
+    wanted = json.loads(capsys.readouterr().out)["objectives"]
+    assert main(["show", "table", "--table=orders", f"--registry={file}", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)["objectives"]
+    assert {row["objective"]: row["met"] for row in shown} == {row["objective"]: row["met"] for row in wanted}
+    main(["show", "table", "--table=orders", f"--registry={file}"])
+    assert "timeline_length" in capsys.readouterr().out
+
+
+def test_objectives_of_all_lie_under_those_of_a_table(tmp_path):
+    file = registered(tmp_path, {"freshness": "1h", "small_files": 5}, objectives={"small_files": "10%"})
+    (entry,) = load_registry(file).tables
+    assert isinstance(entry, Table)
+    assert (entry.objectives.freshness, entry.objectives.small_files) == (timedelta(hours=1), 0.1)
+
+
+def test_a_mistake_in_those_of_all_has_their_line(tmp_path):
+    file = tmp_path / "tables.yaml"
+    file.write_text("objectives:\n  freshness: soon\ntables:\n  - name: orders\n    base_path: /lake/orders\n")
+    with pytest.raises(RegistryError, match=r"tables.yaml:2: orders.objectives.freshness: .*no duration"):
+        load_registry(file)
