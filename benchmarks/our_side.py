@@ -96,7 +96,7 @@ def main(phase: str, source: str, table: str, cores: str, memory: str, kind: str
 
     def cluster(target: str) -> None:
         made = HoodieTable.open(target, engine=engine)
-        made.schedule(CLUSTERING, clustering_options(shape))
+        made.schedule(CLUSTERING, clustering_options(shape), force=True)
         assert len(made.run(CLUSTERING)) == 1
 
     def merge(paths: list[str], target: str) -> None:
