@@ -25,12 +25,13 @@ def test_the_examples(spark, tmp_path, capsys):
     trips.write(pa.table(rows))
     names: dict[str, object] = {}
     fares = []
-    assert len(BLOCKS) == 4
+    assert len(BLOCKS) == 5
     for number, block in enumerate(BLOCKS):
         exec(compile(block.replace("/data/lake", str(tmp_path)), f"example {number} of Spark", "exec"), names)
         fares.append({row["city"]: row["sum(fare)"] for row in names["fares"].collect()})
-    assert fares == [{"berlin": 12.5, "oslo": 21.0}] * 4
+    assert fares == [{"berlin": 12.5, "oslo": 21.0}] * 5
     assert [row["id"] for row in names["berlin"].collect()] == [1]
     assert "scanned by Spark from" in capsys.readouterr().out
     assert names["trips"].count() == names["changes"].count() == 3
     assert names["spark"] is spark
+    assert trips.read(filter="id = 9")["fare"].to_pylist() == [7.5]

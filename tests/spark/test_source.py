@@ -169,15 +169,6 @@ def test_an_empty_table_has_its_columns(spark, tmp_path):
     assert frame.columns[-4:] == ["id", "part", "ts", "value"]
 
 
-@pytest.mark.parametrize("mode", ["append", "overwrite"])
-def test_a_write_is_refused_and_changes_nothing(spark, tmp_path, mode):
-    table = two_commits(tmp_path / "t")
-    frame = spark.read.format("hoodie").load(table.base_path)
-    with pytest.raises(PySparkException, match=r"use hoodie\.spark\.write"):
-        frame.write.format("hoodie").mode(mode).save(table.base_path)
-    assert (len(stored(table)), len(table.timeline.commits)) == (11, 2)
-
-
 def test_a_temporary_view_of_sql_reads_a_table(spark, tmp_path):
     table = two_commits(tmp_path / "t")
     spark.sql(f"CREATE TEMPORARY VIEW of_source USING hoodie OPTIONS (path '{table.base_path}')")

@@ -11,6 +11,8 @@ from hoodie.storage.once import create_own
 
 PROPERTIES = ".hoodie/hoodie.properties"
 BACKUP = ".hoodie/hoodie.properties.backup"
+STAGED = ".hoodie/.staged"
+"""Rows that wait for their write, which may be the one that creates the table: no sign of a table that was there."""
 _TRIES, _PAUSE_SECONDS = 3, 0.2  # a reader may meet the moment between the delete and the new file
 
 
@@ -28,16 +30,17 @@ def load_properties(storage: Storage, clock: Clock) -> TableProperties:
             return main
         if isinstance(backup, TableProperties):
             return backup
-        rest = storage.list(".hoodie")
-        if main is None and backup is None and not (rest.files or rest.folders):
+        listed = storage.list(".hoodie")
+        rest = [*(folder for folder in listed.folders if folder != STAGED), *(file.path for file in listed.files)]
+        if main is None and backup is None and not rest:
             break
     for found in (main, backup):
         if isinstance(found, HoodieError):
             raise found
-    if rest.files or rest.folders:
+    if rest:
         raise CorruptTableError(
             f"{PROPERTIES} of {storage.base_path} is missing",
-            found=f"a table's other files: {', '.join([*rest.folders, *(file.path for file in rest.files)][:5])}",
+            found=f"a table's other files: {', '.join(rest[:5])}",
             fix="restore it from a copy of the table; nothing is created over a table that has lost its properties",
         )
     raise TableNotFoundError(

@@ -12,7 +12,6 @@ import functools
 import operator
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NoReturn
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -21,14 +20,17 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
 from hoodie.calls import call
-from hoodie.errors import ConfigError, SchemaConflictError
+from hoodie.errors import ConfigError, HoodieError, SchemaConflictError
 from hoodie.read.execute import ReadSlice
 from hoodie.read.plan import ReadPlan, plan_read
 from hoodie.read.query import Query
 from hoodie.spark.asked import PATH, asked_of
+from hoodie.spark.asked_write import AskedWrite
 from hoodie.spark.calls import check_session
 from hoodie.spark.conditions import of_source
 from hoodie.spark.scan import WorkedSlices, tasks_of
+from hoodie.spark.sink import Sink
+from hoodie.spark.write_server import server_of
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
 
@@ -48,39 +50,59 @@ def register(spark: SparkSession) -> None:
     """
     check_session(spark)
     spark.conf.set(_PUSHED, "true")
-    spark.dataSource.register(HoodieSource)
+    address = server_of(spark).address
+
+    class Registered(HoodieSource):  # not to be imported, so it goes to Spark's other processes with all that it has
+        writes_at = address
+
+    spark.dataSource.register(Registered)
 
 
 class HoodieSource(DataSource):  # type: ignore[misc]
-    """See the module; options are those of `hoodie.spark.asked`."""
+    """See the module; options are those of `hoodie.spark.asked`, and of a write those of `hoodie.spark.asked_write`."""
+
+    writes_at = ""
+    """Where the process of the session carries out writes."""
 
     def __init__(self, options: dict[str, str]) -> None:
-        given = dict(CaseInsensitiveDict(options))
-        if not given.get(PATH):
-            raise ConfigError(f"A read of format {NAME} has no path", fix='name the table: load("/data/lake/orders")')
-        asked = asked_of(given)
-        with call("planning a read"):
-            self._state = HoodieTable.open(given[PATH]).state()
-        self._query = Query(None, None, asked.kind, options=asked.options, meta_columns=True)
+        self._given = dict(CaseInsensitiveDict(options))
+        self._found = _found(self._given.get(PATH))
 
     @classmethod
     def name(cls) -> str:
         return NAME
 
     def schema(self) -> StructType:
+        state, query = self._read()
         with call("planning a read"):
-            return from_arrow_schema(plan_read(self._state, self._query).schema)
+            return from_arrow_schema(plan_read(state, query).schema)
 
     def reader(self, schema: StructType) -> SourceReader:
         """`schema` is what `schema` gave, or the columns that the user named with their types."""
-        return SourceReader(self._state, replace(self._query, columns=schema.fieldNames()), schema)
+        state, query = self._read()
+        return SourceReader(state, replace(query, columns=schema.fieldNames()), schema)
 
-    def writer(self, schema: StructType, overwrite: bool) -> NoReturn:
-        """Raises ConfigError: tasks of a source of Python cannot hand rows to each other, as the rows of one key must be."""
-        raise ConfigError(
-            f"A table is not written by format {NAME}",
-            fix="use hoodie.spark.write(df, path), or INSERT and MERGE by hoodie.sql",
-        )
+    def writer(self, schema: StructType, overwrite: bool) -> Sink:
+        """Raises what keeps the rows from being written, as far as that is known before there are any."""
+        return Sink(AskedWrite.of(self._given, overwrite), schema, self.writes_at)
+
+    def _read(self) -> tuple[TableState, Query]:
+        if isinstance(self._found, HoodieError):
+            raise self._found
+        asked = asked_of(self._given)
+        return self._found, Query(None, None, asked.kind, options=asked.options, meta_columns=True)
+
+
+def _found(path: str | None) -> TableState | HoodieError:
+    """The table as it is now, before it is known whether it is to be read, or what keeps it from being read: a write may create
+    it."""
+    try:
+        if not path:
+            raise ConfigError(f"A read of format {NAME} has no path", fix='name the table: load("/data/lake/orders")')
+        with call("planning a read"):
+            return HoodieTable.open(path).state()
+    except HoodieError as error:
+        return error
 
 
 class SourceReader(DataSourceReader):  # type: ignore[misc]

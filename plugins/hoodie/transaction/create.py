@@ -34,6 +34,26 @@ def create_table(
 ) -> None:
     """Create an empty table at the storage's base path. `more` are properties that no option sets.
 
+    Raises what `check_creation` raises, and TableExistsError also when another process is faster.
+    """
+    properties = check_creation(storage, options, schema, more)
+    try:
+        create_properties(storage, properties)
+    except FileExistsError:
+        raise TableExistsError(f"Another process has just created {storage.base_path}", fix="open it") from None
+    # Hudi cannot open a table whose timeline folder is missing, and an object store has no empty folders. Until this file is
+    # there, or the first instant, only we can read the table.
+    create_own(storage, _keep(properties), b"")
+
+
+def check_creation(
+    storage: Storage,
+    options: Mapping[str, object],
+    schema: pa.Schema | None,
+    more: Mapping[str, str] = MappingProxyType({}),
+) -> TableProperties:
+    """The properties that a new table would get. Nothing is written.
+
     Raises ConfigError, SchemaConflictError, RecordKeyError (a key column is not in `schema`) or TableExistsError: for a table
     that is there, and for a folder with other files in it.
     """
@@ -49,13 +69,7 @@ def create_table(
             found=f"it is not empty: {', '.join(others[:5])}",
             fix="choose an empty path; existing Parquet data is taken over by a bootstrap, not by create",
         )
-    try:
-        create_properties(storage, properties)
-    except FileExistsError:
-        raise TableExistsError(f"Another process has just created {storage.base_path}", fix="open it") from None
-    # Hudi cannot open a table whose timeline folder is missing, and an object store has no empty folders. Until this file is
-    # there, or the first instant, only we can read the table.
-    create_own(storage, _keep(properties), b"")
+    return properties
 
 
 def never_committed(state: TableState) -> bool:

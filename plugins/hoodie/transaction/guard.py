@@ -13,7 +13,10 @@ from hoodie.storage.base import Storage
 from hoodie.transaction.command_blocks import is_shared
 
 _FIX = "nothing was deleted; find out who wrote the plan or the markers that name it"
-_FOLDERS = re.compile(r"\.hoodie/\.temp/[0-9]+|\.hoodie/\.deleted/[0-9]+_[0-9]+|" + re.escape(METADATA_TABLE))
+_FOLDERS = re.compile(
+    r"\.hoodie/\.temp/[0-9]+|\.hoodie/\.deleted/[0-9]+_[0-9]+|\.hoodie/\.staged/[0-9]+-[0-9a-f]+|"
+    + re.escape(METADATA_TABLE)
+)
 
 
 def check_data_files(storage: Storage, planned: Collection[str]) -> None:

@@ -323,7 +323,18 @@ def test_no_verb_of_a_storage_leads_out_of_the_table(tmp_path, path):
 
 
 @pytest.mark.parametrize(
-    "folder", ["", ".hoodie", ".hoodie/timeline", ".hoodie/.temp", ".hoodie/.temp/x", "part=p", ".hoodie/.temp/1/2"]
+    "folder",
+    [
+        "",
+        ".hoodie",
+        ".hoodie/timeline",
+        ".hoodie/.temp",
+        ".hoodie/.temp/x",
+        "part=p",
+        ".hoodie/.temp/1/2",
+        ".hoodie/.staged",
+        ".hoodie/.staged/x",
+    ],
 )
 def test_only_folders_of_known_kinds_are_deleted(tmp_path, folder):
     storage = LocalStorage(str(tmp_path))
