@@ -10,13 +10,13 @@ from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
 from hudi_services.entry.retention import with_retention
 from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
-from hudi_services.entry.table import Cron, ServiceSection, Table
+from hudi_services.entry.table import Schedule, ServiceSection, Table
 
 
 class Archive(ServiceSection):
     """The timeline is kept short: on a schedule. Writes from here do it by themselves, unless they are told not to."""
 
-    schedule: Cron | None = None
+    schedule: Schedule | None = None
 
 
 def _task(call: Call) -> Task:
@@ -26,7 +26,7 @@ def _task(call: Call) -> Task:
 
 
 def _trigger(_table: Table, section: Archive) -> Trigger:
-    return Trigger(section.schedule)
+    return Trigger.of(section.schedule)
 
 
 def _form(_table: Table) -> tuple[Field, ...]:

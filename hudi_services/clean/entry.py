@@ -18,7 +18,7 @@ from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import OPERATION, Approval, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
 from hudi_services.entry.digest import PlanDigest
 from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
-from hudi_services.entry.table import Cron, SparkSection, Table
+from hudi_services.entry.table import Schedule, SparkSection, Table
 
 _RETAINED: dict[str, ConfigKey[int]] = {
     "KEEP_LATEST_COMMITS": COMMITS_RETAINED,
@@ -35,7 +35,7 @@ _FROM_TABLE = "as in the registry"
 class Clean(SparkSection):
     """When old file versions are removed: on a schedule, after a number of commits since the last clean, or both."""
 
-    schedule: Cron | None = None
+    schedule: Schedule | None = None
     after_ingests: Annotated[int, Limit(ge=1)] | None = None
 
 
@@ -46,7 +46,7 @@ def _task(call: Call, yes: str | None) -> Task:
 
 
 def _trigger(_table: Table, section: Clean) -> Trigger:
-    return Trigger(section.schedule, after=("ingest",) if section.after_ingests is not None else ())
+    return Trigger.of(section.schedule, after=("ingest",) if section.after_ingests is not None else ())
 
 
 def _form(_table: Table) -> tuple[Field, ...]:

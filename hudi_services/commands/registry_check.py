@@ -15,6 +15,8 @@ from hudi_services.commandline.flags import CONTEXT, json_flag, verbose_flag, wi
 from hudi_services.entries import ENTRIES, Entries, entry_named
 from hudi_services.entry.dag import dag_id
 from hudi_services.entry.doctor import DOCTOR_DAG
+from hudi_services.entry.judge import JUDGE_DAG
+from hudi_services.entry.rounds import Rounds
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
 from hudi_services.entry.when import When, services_of
@@ -56,8 +58,8 @@ class TableLine:
 
 
 @dataclass(frozen=True)
-class DoctorLine:
-    """The doctor's rounds: their DAG, and when they begin (cron in UTC; None: by hand)."""
+class RoundsLine:
+    """Rounds of the doctor or the judge: their DAG, and when they begin (cron in UTC; None: by hand)."""
 
     dag: str
     schedule: str | None
@@ -70,7 +72,8 @@ class Checked:
     file: str
     tables: Sequence[TableLine]
     pools: Mapping[str, int]
-    doctor: DoctorLine | None
+    doctor: RoundsLine | None
+    judge: RoundsLine | None
     mistakes: Sequence[Mistake]
 
 
@@ -78,9 +81,13 @@ def checked(file: str, today: date, entries: Entries = ENTRIES) -> Checked:
     """Reads a registry file, which may have mistakes, or be none."""
     reading = read_registry(file, entries=entries)
     tables = [_line(table, today, entries) for table in reading.registry.tables]
-    doctor = reading.registry.doctor
-    rounds = DoctorLine(DOCTOR_DAG, doctor.schedule) if doctor is not None else None
-    return Checked(file, tables, reading.registry.pools, rounds, reading.mistakes)
+    registry = reading.registry
+    doctor, judge = _rounds(DOCTOR_DAG, registry.doctor), _rounds(JUDGE_DAG, registry.judge)
+    return Checked(file, tables, registry.pools, doctor, judge, reading.mistakes)
+
+
+def _rounds(dag: str, said: Rounds | None) -> RoundsLine | None:
+    return RoundsLine(dag, said.schedule) if said is not None else None
 
 
 def check_command(entries: Entries = ENTRIES) -> click.Group:
@@ -146,8 +153,9 @@ def _text(found: Checked) -> list[str]:
         ]
         lines += [f"  WARNING   {warning}" for warning in table.warnings]
     lines += [f"pool {name}  {counted(slots, 'slot')}" for name, slots in found.pools.items()]
-    if found.doctor is not None:
-        lines.append(f"doctor of all tables  {f'cron {found.doctor.schedule}' if found.doctor.schedule else 'by hand'}")
+    for who, rounds in (("doctor of all tables", found.doctor), ("judge of objectives", found.judge)):
+        if rounds is not None:
+            lines.append(f"{who}  {f'cron {rounds.schedule}' if rounds.schedule else 'by hand'}")
     lines += [str(mistake) for mistake in found.mistakes]
     counts = [
         counted(number, noun) if number else f"no {noun}s"

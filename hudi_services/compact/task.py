@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hoodie.config import COMPACTION_KEYS
+from hoodie.config import COMPACTION_KEYS, own_options
 from hoodie.config.compaction_keys import LOG_COMPACTION_ENABLED
 from hoodie.config.key import resolve
 from hoodie.display import counted
@@ -46,7 +46,7 @@ class CompactTask:
     def explain(self, engine: Engine) -> Decision[CompactionPlan]:
         """What would be scheduled now, and in full what waits already."""
         table = HoodieTable.open(self.base_path, engine=engine)
-        decision, state = _next_compaction(table, self.options), table.state()
+        decision, state = _next_compaction(table, self.options, force=self.force), table.state()
         plans = [
             {
                 "instant": pending.time,
@@ -132,9 +132,11 @@ def _schedule(
     return instant.time if instant is not None else None, decision
 
 
-def _next_compaction(table: HoodieTable, options: Mapping[str, object]) -> Decision[CompactionPlan]:
+def _next_compaction(
+    table: HoodieTable, options: Mapping[str, object], *, force: bool = False
+) -> Decision[CompactionPlan]:
     """What would be scheduled now: a compaction, or else a log compaction where these are wanted."""
-    full = table.explain(COMPACTION, options)
+    full = COMPACTION.decide(table.state(), own_options(options, COMPACTION.options), table.clock, force=force)
     if full.plan is not None or not resolve(options, COMPACTION_KEYS)[LOG_COMPACTION_ENABLED]:
         return full
     return _both(full, table.explain(LOG_COMPACTION, options))

@@ -8,6 +8,7 @@ from datetime import date
 from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.dag import dag_id
 from hudi_services.entry.doctor import DOCTOR_DAG
+from hudi_services.entry.judge import JUDGE_DAG
 from hudi_services.entry.when import services_of
 from hudi_services.registry.load import Reading
 
@@ -19,7 +20,8 @@ def dags_of(reading: Reading, entries: Entries = ENTRIES) -> list[str]:
     of_tables = [
         dag_id(entry.name, table.name) for table in reading.registry.tables for entry in entries if entry.has_dag(table)
     ]
-    return [*of_tables, *([DOCTOR_DAG] if reading.registry.doctor is not None else [])]
+    rounds = ((DOCTOR_DAG, reading.registry.doctor), (JUDGE_DAG, reading.registry.judge))
+    return [*of_tables, *(dag for dag, wanted in rounds if wanted is not None)]
 
 
 def told(reading: Reading, today: date, entries: Entries = ENTRIES) -> Iterator[str]:

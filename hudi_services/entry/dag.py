@@ -8,6 +8,8 @@ from datetime import date, datetime
 from typing import Any
 
 DAG_PREFIX = "hudi"
+BY_OBJECTIVES = "objectives"
+"""In place of a cron schedule: a service begins when an objective is missed that it mends."""
 
 
 def dag_id(service: str, table_name: str) -> str:
@@ -36,7 +38,8 @@ OPERATION = Field(
 
 @dataclass(frozen=True)
 class Trigger:
-    """When a run begins by itself: by `cron` (UTC), and after each change that one of the services `after` makes to the table.
+    """When a run begins by itself: by `cron` (UTC), when an objective is missed, and after each change that one of the services
+    `after` makes to the table.
 
     Intervals of the schedule begin from `start` to `end` (UTC days). With `catchup` those that passed before the first run,
     or while nothing ran, are run too; without it only the last of them.
@@ -47,6 +50,13 @@ class Trigger:
     start: date = date(2000, 1, 1)
     end: date | None = None
     catchup: bool = False
+    by_objectives: bool = False
+
+    @classmethod
+    def of(cls, schedule: str | None, **more: Any) -> Trigger:
+        """By a section's key `schedule`."""
+        wanted = schedule == BY_OBJECTIVES
+        return cls(None if wanted else schedule, by_objectives=wanted, **more)
 
 
 @dataclass(frozen=True)
@@ -54,7 +64,7 @@ class Asked:
     """What a run is asked for: by the step's `mode`, by the form's `params`, by Airflow.
 
     `run_type` is Airflow's (`scheduled`, `backfill`, `manual`, …), `interval` the run's data interval if it has one. `agreed` is
-    the digest of the plan that a person has agreed to in this run.
+    the digest of the plan that a person has agreed to in this run, `urged` the objective that is missed where that began it.
     """
 
     mode: str = ""
@@ -62,6 +72,7 @@ class Asked:
     run_type: str = "manual"
     interval: tuple[datetime, datetime] | None = None
     agreed: str = ""
+    urged: str = ""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from hoodie.config.key import ConfigKey
 from hoodie.errors import ConfigError
 from hudi_services.entry.begun import not_begun
 from hudi_services.entry.dag import Arguments, Asked, Outlook, Run, Step, Trigger, WhenDue
-from hudi_services.entry.table import Cron, SparkSection, Table
+from hudi_services.entry.table import Schedule, SparkSection, Table
 
 
 class PlannedSection(SparkSection):
@@ -23,7 +23,7 @@ class PlannedSection(SparkSection):
     commits_key: ClassVar[ConfigKey[Any]]
     """The option of which `after_ingests` is the value."""
 
-    schedule: Cron | None = None
+    schedule: Schedule | None = None
     after_ingests: Annotated[int, Limit(ge=1)] | None = None
     max_plans: Annotated[int, Limit(ge=1)] = 10
 
@@ -63,7 +63,7 @@ def check_mode(what: str, mode: str, instant: str | None) -> None:
 
 def plan_trigger(_table: Table, section: PlannedSection) -> Trigger:
     """By schedule, and after ingestions where the section says so."""
-    return Trigger(section.schedule, after=("ingest",) if section.after_ingests is not None else ())
+    return Trigger.of(section.schedule, after=("ingest",) if section.after_ingests is not None else ())
 
 
 def plan_steps(
@@ -72,7 +72,9 @@ def plan_steps(
     """A task that looks (`outlook`, of a base path and options), one that schedules, one that executes."""
 
     def steps(table: Table, section: PlannedSection) -> tuple[Step, ...]:
-        def look(_asked: Asked) -> Outlook:
+        def look(asked: Asked) -> Outlook:
+            if asked.urged:  # by options that go by commits it may not be due
+                return Outlook(True, f"the objective {asked.urged} is missed")
             return not_begun(table) or outlook(table.base_path, section.hoodie)
 
         # Executed by a task of its own: it takes as long as it takes, without the table's lock, and is tried again by itself.
@@ -82,7 +84,8 @@ def plan_steps(
 
 
 def plan_arguments(_table: Table, section: PlannedSection, asked: Asked) -> Arguments:
-    """The mode is `schedule` or `execute`; none is both."""
+    """The mode is `schedule` or `execute`; none is both. What an objective asks for is planned though no commits make it due."""
     mode = ("--mode", asked.mode) if asked.mode else ()
     most = ("--max-plans", str(section.max_plans)) if asked.mode != "schedule" else ()
-    return Arguments((*mode, *most), section.hoodie)
+    force = ("--force",) if asked.urged and asked.mode != "execute" else ()
+    return Arguments((*mode, *most, *force), section.hoodie)

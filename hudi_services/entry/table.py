@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from hoodie.config import select_keys
 from hoodie.config.concurrency_keys import COMMON_KEYS
+from hudi_services.entry.dag import BY_OBJECTIVES
 from hudi_services.entry.objectives import Objectives
 from hudi_services.entry.sizes import bytes_of
 from hudi_services.entry.work import UP_TO
@@ -52,6 +53,8 @@ def _scalar(value: object) -> object:
 
 
 Cron = Annotated[str, AfterValidator(_cron)]
+Schedule = Annotated[str, AfterValidator(lambda value: value if value == BY_OBJECTIVES else _cron(value))]
+"""Cron, or `objectives`."""
 Options = Annotated[dict[str, str], BeforeValidator(_as_text)]
 
 

@@ -37,10 +37,11 @@ def _when(table: Table, entry: ServiceEntry[Any], known: dict[str, ServiceEntry[
     ended = trigger.cron is not None and trigger.end is not None and trigger.end < today
     followed = [name for name in trigger.after if name in known]
     parts = [f"cron {trigger.cron}"] if trigger.cron and not ended else []
+    parts += ["by objectives"] if trigger.by_objectives else []
     parts += [f"after {' and '.join(followed)}"] if followed else []
     if parts:
         idle = [name for name in followed if _when(table, known[name], known, today).never]
-        if (trigger.cron and not ended) or len(idle) < len(followed):
+        if (trigger.cron and not ended) or trigger.by_objectives or len(idle) < len(followed):
             return When(entry.name, ", ".join(parts))
         return When(entry.name, parts[0], f"it follows {' and '.join(idle)}, which never runs by itself")
     if not starters and not trigger.after:

@@ -91,15 +91,14 @@ def parse_started(values: dict[str, Any]) -> Started:
 
 
 def finished(started: Started, result: ServiceResult, instants: Sequence[str], spent: Spent, ended: str) -> Record:
-    """The record of a run that came to its end."""
-    completed = list(instants) or ([result.instant] if result.instant is not None else [])
+    """The record of a run that came to its end; the result's instant may be one that it only planned, or told a catalog of."""
     counts = {name: None if name in result.uncounted else getattr(result, name) for name in _COUNTS}
     record = Record(
         started,
-        DONE if completed else NOTHING,
+        DONE if instants or result.instant is not None else NOTHING,
         ended,
         message=result.message[:_MESSAGE],
-        instants=completed,
+        instants=list(instants),
         spent=spent,
         **counts,
     )

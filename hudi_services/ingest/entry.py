@@ -34,7 +34,7 @@ from hudi_services.entry.dag import (
 from hudi_services.entry.new_table import options_of_new
 from hudi_services.entry.retention import with_retention
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
-from hudi_services.entry.table import Cron, SparkSection, Table
+from hudi_services.entry.table import Schedule, SparkSection, Table
 from hudi_services.feed.flag import feed_flag
 from hudi_services.feed.model import contradictions
 from hudi_services.ingest.dates import Late, begins_within_days, chosen_dates, dates_to_load
@@ -55,7 +55,7 @@ class Ingest(SparkSection):
     With `catchup` the intervals since `start` that have no run yet are run one after the other.
     """
 
-    schedule: Cron | None = None
+    schedule: Schedule | None = None
     start: date = date(2000, 1, 1)
     end: date | None = None
     catchup: bool = False
@@ -77,8 +77,8 @@ def _contradictions(table: Table, section: Ingest) -> Iterator[tuple[KeyPath, st
             yield from _sql_problems(table.source.sql)
     if not section.catchup:
         return
-    if section.schedule is None:
-        yield ("ingest", "catchup"), "has no effect without ingest.schedule"
+    if _trigger(table, section).cron is None:
+        yield ("ingest", "catchup"), "has no effect without a cron schedule in ingest.schedule"
     if "start" not in section.model_fields_set:
         yield ("ingest", "catchup"), "needs ingest.start, the first day to load"
     if table.source is not None and table.source.date_pattern is None:
@@ -104,7 +104,7 @@ def _sql_problems(sql: str) -> Iterator[tuple[KeyPath, str]]:
 
 
 def _trigger(_table: Table, section: Ingest) -> Trigger:
-    return Trigger(section.schedule, start=section.start, end=section.end, catchup=section.catchup)
+    return Trigger.of(section.schedule, start=section.start, end=section.end, catchup=section.catchup)
 
 
 def _form(table: Table) -> tuple[Field, ...]:
@@ -126,7 +126,8 @@ def _form(table: Table) -> tuple[Field, ...]:
 
 def _steps(table: Table, section: Ingest) -> tuple[Step, ...]:
     steps: tuple[Step, ...] = (Run("ingest", "ingest"),)
-    if section.schedule is not None and begins_within_days(section.schedule):
+    cron = _trigger(table, section).cron
+    if cron is not None and begins_within_days(cron):
         steps = (WhenDue("new_files", lambda asked: _outlook(table, section, asked)), *steps)
     if table.section("bootstrap") is None:
         return steps

@@ -7,15 +7,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.doctor import Doctor
+from hudi_services.entry.judge import Judge
 from hudi_services.entry.marks import Marked, Path, read_marked
+from hudi_services.entry.rounds import Rounds
 from hudi_services.entry.table import Pools, Table
 from hudi_services.entry.words import told, unknown
+from hudi_services.objectives.judge import MENDED_BY
+from hudi_services.objectives.started import by_objectives
 from hudi_services.registry.mistakes import Mistake, as_error
 from hudi_services.registry.options import wrong_options
 from hudi_services.registry.places import PATH_KEYS, expand, same_place
@@ -23,19 +27,22 @@ from hudi_services.registry.sections import table_model
 
 _OF_ALL = ("history", "objectives")
 """Sections that say the same of every table, and may be said in its entry."""
-_SECTIONS = ("defaults", "doctor", *_OF_ALL, "pools", "tables")
+_SECTIONS = ("defaults", "doctor", *_OF_ALL, "judge", "pools", "tables")
 _TOPS = {(name,) for name in _OF_ALL}
 _POOLS = TypeAdapter(Pools)
+R = TypeVar("R", bound=Rounds)
 
 
 @dataclass(frozen=True)
 class Registry:
-    """The tables that can be used, the pools (name -> slots) that limit how many services run at once, the doctor's rounds."""
+    """The tables that can be used, the pools (name -> slots) that limit how many services run at once, the rounds of the doctor
+    and of the judge."""
 
     file: str
     tables: tuple[Table, ...] = ()
     pools: Mapping[str, int] = field(default_factory=dict)
     doctor: Doctor | None = None
+    judge: Judge | None = None
 
     def table(self, name: str) -> Table | None:
         return next((table for table in self.tables if table.name == name), None)
@@ -100,16 +107,23 @@ class _Checker:
         for name in data.keys() - set(_SECTIONS):
             self._add((name,), unknown(name, _SECTIONS))
         pools = self._pools(data.get("pools"))
-        doctor = self._doctor(data.get("doctor"), pools)
+        doctor = self._rounds("doctor", Doctor, data.get("doctor"), pools)
+        judge = self._rounds("judge", Judge, data.get("judge"), pools)
         defaults = self._section(data, "defaults", dict)
         defaults = _laid_over(defaults, {name: data[name] for name in _OF_ALL if data.get(name) is not None})
         tables: list[Table] = []
         for position, entry in enumerate(self._section(data, "tables", list)):
             if self._only is None or (isinstance(entry, dict) and entry.get("name") == self._only):
                 table = self._table(position, entry, defaults, pools)
+                if table is not None and data.get("judge") is None:
+                    for service in by_objectives(table, self._entries):
+                        self._add(
+                            ("tables", position, service, "schedule"), "needs a section judge, which says how often"
+                        )
                 if table is not None and position not in self._bad:
                     tables.append(table)
-        return Reading(Registry(self._file, tuple(tables), pools, doctor), tuple(sorted(self._mistakes, key=_order)))
+        registry = Registry(self._file, tuple(tables), pools, doctor, judge)
+        return Reading(registry, tuple(sorted(self._mistakes, key=_order)))
 
     def _section(self, data: dict[str, Any], name: str, kind: type[Any]) -> Any:
         value = data.get(name)
@@ -126,20 +140,20 @@ class _Checker:
                 self._add(("pools", *problem["loc"]), told(problem, self._model))
             return {}
 
-    def _doctor(self, value: Any, pools: Mapping[str, int]) -> Doctor | None:
-        """None where the registry wants none, and for one with mistakes."""
+    def _rounds(self, name: str, kind: type[R], value: Any, pools: Mapping[str, int]) -> R | None:
+        """What the section `name` says; None where the registry has none, and for one with mistakes."""
         if value is None:
             return None
         try:
-            doctor = Doctor.model_validate(value)
+            rounds = kind.model_validate(value)
         except ValidationError as error:
             for problem in error.errors():
-                self._add(("doctor", *problem["loc"]), told(problem, Doctor))
+                self._add((name, *problem["loc"]), told(problem, kind))
             return None
-        if wrong := _undeclared(doctor.pool, pools):
-            self._add(("doctor", "pool"), wrong)
+        if wrong := _undeclared(rounds.pool, pools):
+            self._add((name, "pool"), wrong)
             return None
-        return doctor
+        return rounds
 
     def _table(self, position: int, entry: Any, defaults: dict[str, Any], pools: Mapping[str, int]) -> Table | None:
         here: Path = ("tables", position)
@@ -225,6 +239,11 @@ def _contradictions(table: Table, pools: Mapping[str, int], entries: Entries) ->
     for entry in entries:
         if (section := entry.section_of(table)) is not None:
             yield from entry.section.contradictions(table, section)
+    for service in by_objectives(table, entries):
+        mended = [name for name, mends in MENDED_BY.items() if mends == service]
+        if not any(getattr(table.objectives, name) is not None for name in mended):
+            said = f"needs an objective that it mends: {' or '.join(f'objectives.{name}' for name in mended)}"
+            yield (service, "schedule"), said
     if wrong := _undeclared(table.pool, pools):
         yield ("pool",), wrong
 

@@ -55,4 +55,4 @@ def _amount(value: float | None, unit: str) -> str:
         return span(value)
     if unit == "of all":
         return f"{value:.0%} of all"
-    return f"{value:,.2f}" if unit == "bytes per byte" else f"{value:,.0f}"
+    return f"{value:.3g}" if unit == "bytes per byte" else f"{value:,.0f}"

@@ -19,6 +19,8 @@ def form(fields: Iterable[Field]) -> dict[str, Param]:
     }
 
 
+OBJECTIVE = "objective"
+"""In the conf of a run that an objective began: which one is missed."""
 DIGEST = "digest"
 """In the result of a task that stopped to ask: of the plan that a person may agree to."""
 
@@ -29,7 +31,8 @@ def asked(context: Any, mode: str = "", agreed_in: str = "") -> Asked:
     run = context["dag_run"]
     interval = (run.data_interval_start, run.data_interval_end) if run.data_interval_start else None
     found = (context["ti"].xcom_pull(task_ids=agreed_in) or {}) if agreed_in else {}
-    return Asked(mode, context["params"], run.run_type.value, interval, found.get(DIGEST) or "")
+    urged = (getattr(run, "conf", None) or {}).get(OBJECTIVE) or ""
+    return Asked(mode, context["params"], run.run_type.value, interval, found.get(DIGEST) or "", str(urged))
 
 
 def asker(context: Any) -> Asker:

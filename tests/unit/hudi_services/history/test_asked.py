@@ -25,7 +25,7 @@ def ran(history, table, service, instant="1", gain=None, asker=None, error=None,
         with recording(recorded, service, "/lake", "local") as run:
             if error is not None:
                 raise error
-            run.done(ServiceResult(service, "told", instant, gain=gain or Gain(), **counts))
+            run.done(ServiceResult(service, f"made {instant}", instant, gain=gain or Gain(), **counts))
     except ValueError:
         pass
 
@@ -76,7 +76,7 @@ def test_the_command_tells_newest_and_sums(history, capsys):
         ran(history, "orders", "clean", str(number), gain=Gain(bytes_freed=2048))
     assert main(["history", f"--path={history.path}", "--limit=2", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert (told["runs"], [each["instants"] for each in told["newest"]]) == (3, [["2"], ["1"]])
+    assert (told["runs"], [each["message"] for each in told["newest"]]) == (3, ["made 2", "made 1"])
     assert told["sums"][0]["bytes_freed"] == 3 * 2048
     assert told["newest"][0]["bytes_read"] == 0
     assert told["newest"][0]["log_bytes_merged"] is None

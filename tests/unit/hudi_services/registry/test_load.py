@@ -192,7 +192,10 @@ _DATED = 'keys: {record_key: id}, source: {path: /s, format: csv, date_pattern: 
         (f"{_DATED}, ingest: {{schedule: 0 6 * * *, start: 2026-01-01, catchup: true}}", []),
         (f"{_DATED}, ingest: {{schedule: 0 6 * * *, catchup: false}}", []),
         (f"{_DATED}, ingest: {{schedule: 0 6 * * *, catchup: true}}", ["needs ingest.start, the first day to load"]),
-        (f"{_DATED}, ingest: {{start: 2026-01-01, catchup: true}}", ["has no effect without ingest.schedule"]),
+        (
+            f"{_DATED}, ingest: {{start: 2026-01-01, catchup: true}}",
+            ["has no effect without a cron schedule in ingest.schedule"],
+        ),
         (
             "keys: {record_key: id}, source: {path: /s, format: csv}, "
             "ingest: {schedule: 0 6 * * *, start: 2026-01-01, catchup: true}",

@@ -1,0 +1,97 @@
+"""The judge of the registry as a DAG: it looks which objectives are missed, and starts the services that mend them. No Spark."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
+from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable
+
+from hoodie_airflow.forms import OBJECTIVE
+from hoodie_airflow.outcome import bounded
+from hoodie_airflow.places import registry_file
+from hudi_services.entry.judge import JUDGE_DAG, Judge, is_quiet
+from hudi_services.registry.load import read_registry
+
+_CHOICES = "choices"
+_GOES_ON = ["queued", "running"]  # states of a DAG's runs
+
+
+def judge_dag(file: Path | None = None) -> DAG | None:
+    """The DAG; None where the registry has no section `judge`."""
+    place = file or registry_file()
+    judge = read_registry(place).registry.judge
+    if judge is None:
+        return None
+    quiet = f" It starts nothing from {', '.join(judge.quiet)} (UTC)." if judge.quiet else ""
+    with DAG(
+        dag_id=JUDGE_DAG,
+        schedule=CronDataIntervalTimetable(judge.schedule, timezone="UTC") if judge.schedule else None,
+        start_date=datetime(2000, 1, 1, tzinfo=UTC),
+        catchup=False,
+        max_active_runs=1,
+        tags=["hudi", "objectives"],
+        description="Starts the services of tables whose objectives are missed, the most urgent first",
+        doc_md=f"`hudi-services objectives` of the tables in `{place}` whose services have `schedule: objectives`.{quiet}",
+        default_args={"owner": judge.owner, "retries": 0},
+    ) as dag:
+        found = HudiJudgeOperator(task_id="judge", file=str(place), judge=judge)
+        TriggerDagRunOperator.partial(task_id="start", skip_when_already_exists=True).expand_kwargs(found.output)
+    return dag
+
+
+class HudiJudgeOperator(BaseOperator):
+    """Looks at the tables that have services by objectives. Returns which DAGs are to be started, as arguments of a trigger; all
+    choices, with the reasons, are its XCom `choices` and its log."""
+
+    def __init__(self, *, file: str, judge: Judge, **kwargs: Any) -> None:
+        super().__init__(pool=judge.pool, **kwargs)
+        self.file = file
+        self.judge = judge
+
+    def execute(self, context: Any) -> list[dict[str, Any]]:
+        """A table that cannot be looked at is told, and the others go on."""
+        # Imported here: DAG files are parsed often, and Arrow takes a while to load.
+        from hoodie.clock import SystemClock
+        from hudi_services.objectives.rounds import rounds
+        from hudi_services.objectives.started import by_objectives, candidates, choose, would_do
+
+        ti, clock = context["ti"], SystemClock()
+        registry = read_registry(self.file).registry
+        tables = [table for table in registry.tables if any(by_objectives(table))]
+        judged = rounds(tables, self.judge.at_once, clock)
+        for each in judged:
+            if each.error is not None:
+                self.log.error("Table %s cannot be looked at: %s", each.table, each.error)
+        choices = choose(
+            candidates(tables, judged),
+            registry.pools,
+            self.judge.most,
+            quiet=is_quiet(self.judge.quiet, clock.now()),
+            active=lambda dag: ti.get_dr_count(dag, states=_GOES_ON) > 0,
+            due=would_do,
+        )
+        told = [choice.as_dict() for choice in choices]
+        for row in told:
+            verb = "start" if row["started"] else "not now"
+            why = row["table"], row["objective"], row["service"], verb, row["reason"]
+            self.log.info("%s: %s is missed; %s: %s, %s", *why)
+        self.log.info("%d tables, %d objectives missed", len(tables), len(choices))
+        whole = {
+            "tables": len(tables),
+            _CHOICES: told,
+            "errors": {e.table: e.error for e in judged if e.error is not None},
+        }
+        ti.xcom_push(_CHOICES, json.loads(json.dumps(bounded(whole, _CHOICES, _CHOICES, ("tables",), context))))
+        return [
+            {
+                "trigger_dag_id": each.candidate.dag,
+                "trigger_run_id": f"objectives__{ti.run_id}",
+                "conf": {OBJECTIVE: each.candidate.verdict.objective},
+            }
+            for each in choices
+            if each.started
+        ]
