@@ -1,1 +1,1 @@
-"""The command `sql`: statements on the tables of a warehouse."""
+"""The command `sql`: statements on the tables of a registry or a warehouse."""

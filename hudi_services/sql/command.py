@@ -1,23 +1,30 @@
-"""The command `sql`: runs statements on the tables of a warehouse, and prints what they give."""
+"""The command `sql`: runs statements on the tables of a registry or a warehouse, and prints what they give."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from hoodie.errors import ArgumentError
-from hudi_services.commandline.flags import CONTEXT, VERBOSE, json_flag, verbose_flag, with_examples
+from hudi_services.commandline.flags import CONTEXT, VERBOSE, json_flag, registry_flag, verbose_flag, with_examples
 from hudi_services.commandline.properties import merged_options
 from hudi_services.commandline.spark import spark_session
 from hudi_services.entry.work import SPARK
+from hudi_services.registry.find import registry_file
+from hudi_services.registry.load import read_registry
+
+if TYPE_CHECKING:
+    from hoodie.sql.catalog import Catalog
 
 DUCKDB = "duckdb"
 
 
 def _sql(
-    warehouse: str,
+    warehouse: str | None,
+    registry: str | None,
     execute: str | None,
     file: str | None,
     props: str | None,
@@ -36,7 +43,8 @@ def _sql(
 
     verbose = bool(click.get_current_context().meta.get(VERBOSE))
     spark = spark_session(spark_master, "hudi sql", verbose=verbose) if engine == SPARK else None
-    with connect(warehouse, options=merged_options(props, conf), spark=spark) as connection:
+    options = merged_options(props, conf)
+    with connect(catalog=_catalog(warehouse, registry), options=options, spark=spark) as connection:
         last = None
         for result in connection.run(text):
             if result.message is not None:
@@ -47,6 +55,23 @@ def _sql(
                 last = result
         if as_json and last is not None:
             print_json(last)
+
+
+def _catalog(warehouse: str | None, registry: str | None) -> Catalog:
+    """What is named; the registry that a command finds by itself when nothing is."""
+    if warehouse is not None and registry is not None:
+        raise click.UsageError("--warehouse contradicts --registry: keep one")
+    if warehouse is not None:
+        from hoodie.sql.warehouse import Warehouse
+
+        return Warehouse(warehouse)
+    from hudi_services.sql.registered import registered_tables
+
+    file = registry_file(registry)
+    reading = read_registry(file)
+    for mistake in reading.mistakes:
+        click.echo(f"warning: {mistake}", err=True)
+    return registered_tables(reading, file)
 
 
 def _read(file: str | None) -> str:
@@ -64,7 +89,10 @@ sql = click.Command(
     "sql",
     callback=_sql,
     params=[
-        click.Option(["--warehouse"], required=True, metavar="DIR", help="Folder or URL of the tables."),
+        click.Option(
+            ["--warehouse"], metavar="DIR", help="Folder or URL of the tables, which CREATE TABLE makes there."
+        ),
+        registry_flag(),
         click.Option(["-e", "--execute"], metavar="STATEMENTS", help="Statements, with semicolons between them."),
         click.Option(["-f", "--file"], metavar="FILE", help="A file of statements; - is standard input."),
         click.Option(["--props"], help="Properties file of hoodie.* options, a path or URL."),
@@ -82,10 +110,11 @@ sql = click.Command(
         ),
         verbose_flag(),
     ],
-    help="Run SQL on the tables of a warehouse: queries, CREATE TABLE, INSERT, UPDATE, DELETE, MERGE INTO. Each statement that "
-    "changes a table is one commit. DuckDB runs the queries, without Spark, unless --engine says so.",
+    help="Run SQL on the tables of a registry or a warehouse: queries, CREATE TABLE, INSERT, UPDATE, DELETE, MERGE INTO. Each "
+    "statement that changes a table is one commit. DuckDB runs the queries, without Spark, unless --engine says so.",
     epilog=with_examples(
         (
+            'hudi-services sql --registry tables.yaml -e "SELECT count(*) FROM orders"',
             'hudi-services sql --warehouse /data/lake -e "SELECT count(*) FROM orders"',
             "hudi-services sql --warehouse /data/lake -f nightly.sql --json",
             "hudi-services sql --warehouse /data/lake --engine spark --spark-master 'local[4]' -f nightly.sql",

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from hoodie.sql.catalog import Catalog, Entry
 from hoodie.sql.connection import Connection, connect
+from hoodie.sql.listed import ListedTables
+from hoodie.sql.names import TableName
 from hoodie.sql.result import Result
+from hoodie.sql.warehouse import Warehouse
 
-__all__ = ["Connection", "Result", "connect"]
+__all__ = ["Catalog", "Connection", "Entry", "ListedTables", "Result", "TableName", "Warehouse", "connect"]

@@ -8,12 +8,12 @@ from hoodie.config.groups import WRITE_OPTIONS
 from hoodie.config.own import own_options
 from hoodie.errors import SqlError, TableExistsError
 from hoodie.sql.alter_text import Altering, altering
+from hoodie.sql.catalog import Entry
 from hoodie.sql.declared import sorted_out
 from hoodie.sql.names import checked_name
 from hoodie.sql.parse import Statement
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session, is_of_sql
-from hoodie.sql.warehouse import Entry
 
 _COMMENT = "comment"
 _DROPS = "hoodie.datasource.write.schema.allow.auto.evolution.column.drop"

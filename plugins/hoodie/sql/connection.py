@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from hoodie.calls import call
+from hoodie.errors import ArgumentError
+from hoodie.sql.catalog import Catalog
 from hoodie.sql.duck import DuckEngine
 from hoodie.sql.engine import QueryEngine
 from hoodie.sql.names import checked_name
@@ -84,21 +86,36 @@ class Connection:
 
 
 def connect(
-    warehouse: BasePath,
+    warehouse: BasePath | None = None,
     *,
+    catalog: Catalog | None = None,
     database: str | None = None,
     options: Mapping[str, str] | None = None,
     spark: SparkSession | None = None,
 ) -> Connection:
-    """A connection to the tables of a warehouse: a folder, or a URL. DuckDB runs the queries, in this process, or else `spark`.
+    """A connection to the tables of a warehouse: a folder, or a URL; or to those of a `catalog`. DuckDB runs the queries, in
+    this process, or else `spark`.
 
     `database` is the one in use, `default` if it is not given. `options` are those of reads and writes, as SET gives them.
-    Raises SqlError for a database that is not there, ArgumentError for a session that was stopped.
+    Raises SqlError for a database that is not there, ArgumentError for a session that was stopped, and where not exactly one
+    of `warehouse` and `catalog` is given.
     """
-    session = Session(Warehouse(warehouse), _engine(spark), options=dict(options or {}))
+    session = Session(_catalog(warehouse, catalog), _engine(spark), options=dict(options or {}))
     if database is not None:
         session.use(checked_name(database, "database"))
     return Connection(session)
+
+
+def _catalog(warehouse: BasePath | None, catalog: Catalog | None) -> Catalog:
+    if catalog is not None and warehouse is None:
+        return catalog
+    if warehouse is not None and catalog is None:
+        return Warehouse(warehouse)
+    raise ArgumentError(
+        "SQL wants one catalog of tables",
+        found="none" if catalog is None else "a warehouse and a catalog",
+        fix="give either `warehouse`, a folder, or `catalog`",
+    )
 
 
 def _engine(spark: SparkSession | None) -> QueryEngine:

@@ -18,6 +18,7 @@ from hoodie.config.key import resolve
 from hoodie.config.own import select_keys
 from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError, StaleRowsError
+from hoodie.sql.catalog import Entry
 from hoodie.sql.changed import ACTION
 from hoodie.sql.changes import Target, delete_query, lowered_query, merge_query, source_query, update_query
 from hoodie.sql.engine import Rows
@@ -25,7 +26,6 @@ from hoodie.sql.result import Result
 from hoodie.sql.session import Session
 from hoodie.sql.taken import refuse_taken, taken_keys_query
 from hoodie.sql.upserts import upsert_query
-from hoodie.sql.warehouse import Entry
 from hoodie.timeline import WRITE_ACTIONS, Action
 from hoodie.view import TableState
 from hoodie.write.execute import WriteHooks, WriteResult

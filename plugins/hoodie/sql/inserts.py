@@ -12,6 +12,7 @@ from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError
 from hoodie.keygen import key_generator
 from hoodie.model.meta_columns import META_COLUMNS
+from hoodie.sql.catalog import Entry
 from hoodie.sql.changes import Target, check_plain, partitions_query, refuse_more
 from hoodie.sql.dml import Computed, change, told
 from hoodie.sql.engine import Rows
@@ -19,7 +20,6 @@ from hoodie.sql.parse import DIALECT
 from hoodie.sql.result import Result
 from hoodie.sql.session import INSERT_OPERATION, OVERWRITE_MODE, Session
 from hoodie.sql.types import sql_type
-from hoodie.sql.warehouse import Entry
 
 
 def insert_rows(session: Session, entry: Entry, tree: exp.Insert, node: exp.Table) -> Result:

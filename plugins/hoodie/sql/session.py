@@ -11,11 +11,11 @@ from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError
 from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.read.query import Snapshot
+from hoodie.sql.catalog import DEFAULT_DATABASE, Catalog, Entry, known
 from hoodie.sql.engine import NamedSource, QueryEngine, Rows
 from hoodie.sql.names import TableName, table_name, tables_read
 from hoodie.sql.parse import DIALECT
 from hoodie.sql.table_functions import TableFunction, table_functions
-from hoodie.sql.warehouse import DEFAULT_DATABASE, Entry, Warehouse, known
 from hoodie.table import HoodieTable
 
 INSERT_OPERATION = "hoodie.spark.sql.insert.into.operation"
@@ -26,7 +26,7 @@ OVERWRITE_MODE = "hoodie.datasource.overwrite.mode"
 class Session:
     """Of one connection."""
 
-    catalog: Warehouse
+    catalog: Catalog
     engine: QueryEngine
     database: str = DEFAULT_DATABASE
     options: dict[str, str] = field(default_factory=dict)
@@ -47,6 +47,18 @@ class Session:
     def entry(self, table: exp.Table) -> Entry:
         """Raises TableNotFoundError."""
         return known(self.catalog, self.named(table))
+
+    def written(self, table: exp.Table) -> Entry:
+        """The entry of a table whose rows are changed. Raises TableNotFoundError, and SqlError for a name that leaves out what is
+        in logs: the statement would not see the rows that it changes."""
+        entry = self.entry(table)
+        if entry.read_optimized and self.open(entry).state().properties.is_merge_on_read:
+            raise SqlError(
+                f"Table {entry.name} is read without its logs, and not changed",
+                found=f"{self.catalog.path} knows it as the read-optimised one of {entry.location}",
+                fix="name the table of its snapshots, such as the one that ends with _rt",
+            )
+        return entry
 
     def is_of_engine(self, table: exp.Table) -> bool:
         """Whether a statement's table is one of the engine's own. Its temporary views come before tables of the catalog, what
@@ -94,9 +106,10 @@ class Session:
                 entry = self.entry(table)
                 moment = _as_of(table)
                 here = before.get(entry.location) if moment is None else None
-                if here is None or meta:
+                if here is None or meta or entry.read_optimized:
                     state = None if here is None else here.state
-                    here = HoodieDataset(self.open(entry), Snapshot(moment), state=state, meta_columns=meta)
+                    asked = Snapshot(moment, entry.read_optimized)
+                    here = HoodieDataset(self.open(entry), asked, state=state, meta_columns=meta)
                 sources.append((table, here))
         sources += [(each.node, each.source(self.open(self.about(each)))) for each in table_functions(query)]
         return self.engine.query(query, sources)

@@ -11,11 +11,11 @@ import sqlglot
 from sqlglot import exp
 
 from hoodie.errors import SqlError, TableNotFoundError
+from hoodie.sql.catalog import Entry
 from hoodie.sql.parse import DIALECT
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
 from hoodie.sql.told import create_statement, table_properties
-from hoodie.sql.warehouse import Entry
 from hoodie.table import HoodieTable
 
 _NAME = r"(?:`[^`]+`|\w+)(?:\.(?:`[^`]+`|\w+))*"

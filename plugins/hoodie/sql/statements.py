@@ -12,6 +12,7 @@ from sqlglot import exp
 from hoodie.errors import SqlError, TableExistsError
 from hoodie.sql import declared as declarations
 from hoodie.sql.alter import alter_table
+from hoodie.sql.catalog import DEFAULT_DATABASE, Entry
 from hoodie.sql.describe import describe, describe_column
 from hoodie.sql.dml import delete_rows, merge_rows, told, update_rows
 from hoodie.sql.inserts import empty_partitions, fill, insert_rows, without_meta
@@ -21,7 +22,6 @@ from hoodie.sql.procedures.calling import call_procedure
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
 from hoodie.sql.shows import show
-from hoodie.sql.warehouse import DEFAULT_DATABASE, Entry
 from hoodie.table import HoodieTable
 
 
@@ -74,7 +74,7 @@ def _create(session: Session, statement: Statement) -> Result:
     told = declarations.declared(tree, name.name)
     entry = Entry(
         name,
-        told.location or session.catalog.location_of(name),
+        session.catalog.location_of(name, told.location),
         told.location is None,
         told.write_options,
         told.comment,
@@ -143,7 +143,7 @@ def _changed(
         node = node.this if isinstance(node, exp.Schema) else node
         if not session.is_known(node):
             return _no_target(session, statement, node)
-        return change(session, session.entry(node), statement.tree, node)
+        return change(session, session.written(node), statement.tree, node)
 
     return run
 
@@ -174,7 +174,7 @@ def _truncate(session: Session, statement: Statement) -> Result:
     nodes = statement.tree.expressions
     if not any(map(session.is_known, nodes)):
         return _no_target(session, statement, nodes[0])
-    entries = [session.entry(node) for node in nodes]
+    entries = [session.written(node) for node in nodes]
     clause = statement.tree.args.get("partition")
     if clause is not None:
         return empty_partitions(session, entries[0], clause, nodes[0])

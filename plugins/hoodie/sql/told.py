@@ -8,9 +8,9 @@ import pyarrow as pa
 from sqlglot import exp
 
 from hoodie.config import CREATE_KEYS
+from hoodie.sql.catalog import Entry
 from hoodie.sql.parse import DIALECT
 from hoodie.sql.types import simple_type
-from hoodie.sql.warehouse import Entry
 from hoodie.table import HoodieTable
 
 _SECRET = re.compile("secret|password|token|access.?key", re.IGNORECASE)

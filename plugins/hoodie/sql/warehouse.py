@@ -8,31 +8,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
-from hoodie.errors import SqlError, TableNotFoundError
+from hoodie.errors import SqlError
+from hoodie.sql.catalog import DEFAULT_DATABASE, Entry
 from hoodie.sql.names import TableName
 from hoodie.storage import BasePath, storage_of
 from hoodie.storage.base import ReplacingStorage
 from hoodie.storage.once import create_own, replace_own
 
-DEFAULT_DATABASE = "default"
 _CATALOG = ".catalog"
 _DATABASE = ".database"
 _JSON = ".json"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """What a catalog knows of a table: its base path, the options of its writes, a comment. A managed one is deleted when it is
-    dropped."""
-
-    name: TableName
-    location: str
-    managed: bool
-    options: Mapping[str, str] = field(default_factory=dict)
-    comment: str | None = None
 
 
 class Warehouse:
@@ -121,9 +107,9 @@ class Warehouse:
         place = self._location(self._place(name)) if location is None else location
         return Entry(name, place, location is None, options, told.get("comment"))
 
-    def location_of(self, name: TableName) -> str:
-        """Where a table is that is created without a location."""
-        return self._location(self._place(name))
+    def location_of(self, name: TableName, wanted: str | None) -> str:
+        """Where a table is created: where it is wanted, or in the folder of its database."""
+        return wanted or self._location(self._place(name))
 
     def place_of(self, database: str) -> str:
         """The folder of a database."""
@@ -205,18 +191,3 @@ def _told(entry: Entry) -> bytes:
 
 def _are_texts(options: object) -> bool:
     return isinstance(options, dict) and all(isinstance(part, str) for pair in options.items() for part in pair)
-
-
-def known(catalog: Warehouse, name: TableName) -> Entry:
-    """The entry of a table. Raises TableNotFoundError, naming the tables that there are."""
-    entry = catalog.find(name)
-    if entry is None:
-        there = ", ".join(_few(catalog, name.database)) or "no table"
-        raise TableNotFoundError(
-            f"There is no table {name} in {catalog.path}", found=there, fix="correct the name, or create the table"
-        )
-    return entry
-
-
-def _few(catalog: Warehouse, database: str) -> Iterator[str]:
-    yield from (str(each) for each in catalog.tables(database)[:10])

@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from hoodie.errors import SqlError
+from hoodie.sql.catalog import Entry, known
 from hoodie.sql.names import TableName
 from hoodie.sql.session import Session
-from hoodie.sql.warehouse import Entry, known
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
 

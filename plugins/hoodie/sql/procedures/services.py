@@ -14,6 +14,7 @@ from hoodie.services.archive.service import ARCHIVE
 from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
 from hoodie.services.sync import SYNC
 from hoodie.services.ttl.service import TTL
+from hoodie.sql.catalog import Entry
 from hoodie.sql.names import TableName, checked_name
 from hoodie.sql.procedures.procedure import (
     FLAG,
@@ -27,7 +28,6 @@ from hoodie.sql.procedures.procedure import (
     Procedure,
     columns,
 )
-from hoodie.sql.warehouse import Entry
 
 _CAPS = "a run that would drop more than hoodie.delete.max.* allow stops"
 _FULL = "FullRecordBootstrapModeSelector"
@@ -81,6 +81,8 @@ def _bootstrap(call: Call) -> Iterator[tuple[int]]:
     name = TableName(call.session.database, checked_name(call["table"], "table"))
     entry = Entry(name, call["base_path"], managed=False)
     there = call.session.catalog.find(name)
+    if there is None:
+        call.session.catalog.location_of(name, entry.location)
     if there is not None and there.location != entry.location:
         raise SqlError(f"There is a table {name} at another path", found=there.location, fix="choose another name")
     table = {

@@ -1,0 +1,29 @@
+"""The tables of a registry as a catalog of SQL: with the options with which its ingestion writes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hoodie.config import select_keys
+from hoodie.config.groups import WRITE_OPTIONS
+from hoodie.sql.catalog import DEFAULT_DATABASE, Entry
+from hoodie.sql.listed import ListedTables
+from hoodie.sql.names import TableName
+from hudi_services.entry.retention import options_of
+from hudi_services.entry.table import Table
+from hudi_services.registry.load import Reading
+
+
+def registered_tables(reading: Reading, file: Path) -> ListedTables:
+    """Those of its tables that are right."""
+    return ListedTables(f"registry {file}", [_entry(table) for table in reading.registry.tables])
+
+
+def _entry(table: Table) -> Entry:
+    return Entry(
+        TableName(DEFAULT_DATABASE, table.name),
+        table.base_path,
+        managed=False,
+        options=select_keys(options_of(table, "ingest"), WRITE_OPTIONS.keys),
+        comment=table.description or None,
+    )
