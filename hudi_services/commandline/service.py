@@ -31,7 +31,7 @@ from hudi_services.commandline.registered import check_begun, registered, spark_
 from hudi_services.commandline.spark import spark_session
 from hudi_services.commandline.surroundings import ALONE, Surroundings
 from hudi_services.entries import ENTRIES, Entries
-from hudi_services.entry.call import Call, Task, carried_out
+from hudi_services.entry.call import Call, Task
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.sizes import bytes_of
 from hudi_services.entry.table import Table
@@ -128,16 +128,13 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
             verbose = bool(context.meta.get(VERBOSE))
             settings = spark_settings(entry, chosen.entry)
             kept = recorded_of(recorded) if recorded is not None else recorded_table(chosen.entry)
-            from hudi_services.history.recording import recording  # loads Arrow
+            from hudi_services.history.recording import carried_out_recorded  # loads Arrow
 
             with progress_shown(None if as_json else tell) as progress:
                 where, application = _open_engine(
                     engine, spark_master, f"hudi {entry.name}", settings, progress, verbose=verbose
                 )
-                with recording(kept, entry.name, chosen.base_path, engine, application) as run:
-                    done = carried_out(task, where)
-                    if run is not None:
-                        run.done(done)
+                done = carried_out_recorded(kept, entry.name, chosen.base_path, task, where, engine, application)
             return finish(done, as_json, result_path)
 
     return ServiceCommand(

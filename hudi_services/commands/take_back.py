@@ -12,7 +12,6 @@ from hoodie.config import laid_over
 from hudi_services.commandline.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
 from hudi_services.commandline.properties import merged_options
 from hudi_services.entry.digest import PlanDigest
-from hudi_services.entry.work import LOCAL
 from hudi_services.history.flag import recorded_table
 from hudi_services.outcome.result import DONE, finish
 
@@ -43,8 +42,7 @@ def take_back_command(
         **flag: str,
     ) -> int:
         from hoodie.engine import LocalEngine  # loads Arrow
-        from hudi_services.entry.call import carried_out
-        from hudi_services.history.recording import recording
+        from hudi_services.history.recording import carried_out_recorded
         from hudi_services.restore.take_back import TakeBackTask
 
         if as_json and yes is None and not explain:
@@ -64,10 +62,7 @@ def take_back_command(
             else:
                 decision.allowed(name, chosen.base_path, agreed=yes)
             task = task.confirmed(decision)
-        with recording(recorded_table(chosen.entry), name, chosen.base_path, LOCAL) as run:
-            done = carried_out(task, engine)
-            if run is not None:
-                run.done(done)
+        done = carried_out_recorded(recorded_table(chosen.entry), name, chosen.base_path, task, engine)
         return finish(done, as_json, None)
 
     return click.Command(

@@ -9,6 +9,7 @@ import click
 from hoodie.config import laid_over
 from hudi_services.commandline.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
 from hudi_services.commandline.properties import merged_options
+from hudi_services.history.flag import recorded_table
 from hudi_services.outcome.result import DONE, finish
 
 
@@ -27,7 +28,7 @@ def _undelete(
     from hoodie.engine import LocalEngine  # loads Arrow
     from hoodie.services.undelete.service import Undelete
     from hudi_services.commands.undelete_task import UndeleteTask
-    from hudi_services.entry.call import carried_out
+    from hudi_services.history.recording import carried_out_recorded
 
     if everything and (clean is not None or partitions):
         raise click.UsageError("--all contradicts --clean and --partition: keep one")
@@ -40,7 +41,8 @@ def _undelete(
         decision = task.explain(LocalEngine())
         click.echo(json.dumps(decision.as_dict("undelete"), indent=2) if as_json else decision.as_text("undelete"))
         return DONE
-    return finish(carried_out(task, LocalEngine()), as_json, None)
+    done = carried_out_recorded(recorded_table(chosen.entry), "undelete", chosen.base_path, task, LocalEngine())
+    return finish(done, as_json, None)
 
 
 undelete = click.Command(

@@ -10,10 +10,12 @@ from contextlib import contextmanager
 from datetime import datetime
 
 from hoodie.clock import Clock, SystemClock
+from hoodie.engine import Engine
 from hoodie.errors import HoodieError
 from hoodie.timeline import Instant
 from hoodie.transaction.following import following
 from hoodie.transaction.locks.owner import LockOwner
+from hudi_services.entry.call import Task, carried_out
 from hudi_services.entry.work import LOCAL
 from hudi_services.history.measure import Measured
 from hudi_services.history.record import Started, failed, finished
@@ -21,6 +23,7 @@ from hudi_services.history.recorded import Recorded
 from hudi_services.history.spool import Spool
 from hudi_services.history.store import deliver
 from hudi_services.outcome.result import ServiceResult
+from hudi_services.outcome.room import take_room
 
 _log = logging.getLogger(__name__)
 
@@ -113,11 +116,29 @@ def recording(
         with following(run.heard):
             yield run
     except BaseException as error:
+        take_room()
         run.end(error)
         run.deliver()
         raise
     run.end(None)
     run.deliver()
+
+
+def carried_out_recorded(
+    recorded: Recorded | None,
+    service: str,
+    base_path: str,
+    task: Task,
+    engine: Engine,
+    name: str = LOCAL,
+    application: str | None = None,
+) -> ServiceResult:
+    """Runs a task as `carried_out` does, on the engine that is called `name`, and leaves a record where one is kept."""
+    with recording(recorded, service, base_path, name, application) as run:
+        result = carried_out(task, engine)
+        if run is not None:
+            run.done(result)
+    return result
 
 
 def _started(

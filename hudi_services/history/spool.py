@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -21,6 +22,8 @@ from hoodie.storage import FileInfo, Storage, open_storage
 from hoodie.transaction.locks.owner import LockOwner
 from hudi_services.entry.table import History
 from hudi_services.history.record import Record, Started, parse_started
+
+_log = logging.getLogger(__name__)
 
 _BEGUN, _AT, _DONE = "begun", "at", "done"
 _GIVEN_UP = timedelta(days=1)
@@ -118,8 +121,10 @@ def _waiting(files: Sequence[tuple[Storage, FileInfo]], now: datetime) -> Waitin
             elif kind == _BEGUN:
                 values = json.loads(place.read(file.path))
                 begun, dead = parse_started(values["started"]), _dead(values["owner"], file, now)
-        except (FileNotFoundError, ValueError, TypeError, KeyError):  # gone meanwhile, or not ours
+        except FileNotFoundError:  # delivered meanwhile
             continue
+        except (ValueError, TypeError, KeyError) as error:
+            _log.warning("%s in the spool %s is no record, and stays there: %s", file.path, place.base_path, error)
     if record is None and begun is None:
         return Waiting()
     return Waiting(record, begun, dead, sorted(instants), [(place, file.path) for place, file in files])

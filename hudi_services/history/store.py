@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from hoodie import HoodieTable
 from hoodie.clock import Clock
@@ -18,6 +18,8 @@ from hudi_services.history.spool import Spool, Waiting
 
 _APART = timedelta(seconds=20)
 """Between two commits: of tasks that end together one writes the records of all that are there, and the next run the rest."""
+_PATIENCE = timedelta(minutes=10)
+"""So long a record may wait for another's lock before that is told."""
 _LEASED = ("s3://", "s3a://", "gs://", "abfs://", "abfss://", "az://")  # where Hudi's storage-based lock works
 _CREATE = {
     "hoodie.table.name": "history",
@@ -58,6 +60,8 @@ def deliver(history: History, clock: Clock) -> int:
     try:
         table.write(as_rows(records, clock.now()), "upsert", {**_WRITE, **lock})
     except LockHeldError:
+        if clock.now() - min(map(_ended, records)) > _PATIENCE:
+            raise
         return 0
     for each in waiting:
         for place, path in each.files:
@@ -97,6 +101,10 @@ def check_history(state: TableState) -> None:
             found=f"record key {', '.join(found.record_key_fields)}; partitions by {', '.join(found.partition_fields)}",
             fix="name a folder of its own in the registry's key `history.path`",
         )
+
+
+def _ended(record: Record) -> datetime:
+    return datetime.fromisoformat(record.ended or record.started.began)
 
 
 def _killed(each: Waiting) -> Record:

@@ -10,10 +10,9 @@ from hoodie.errors import HoodieError
 from hoodie_airflow.assets import outlet
 from hoodie_airflow.forms import asked, asker, wants_explanation
 from hoodie_airflow.outcome import refused, told
-from hudi_services.entry.call import Call, Task, carried_out
+from hudi_services.entry.call import Call, Task
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
-from hudi_services.entry.work import LOCAL
 from hudi_services.history.flag import recorded_table
 from hudi_services.outcome.failures import TOLD, Failure
 from hudi_services.outcome.result import Explained, Report
@@ -49,7 +48,7 @@ class HudiWorkerOperator(BaseOperator):
         """Returns the service's result; None for an explained plan."""
         # Imported here: DAG files are parsed often, and Arrow takes a while to load.
         from hoodie.engine import LocalEngine
-        from hudi_services.history.recording import recording
+        from hudi_services.history.recording import carried_out_recorded
 
         try:
             arguments = self.entry.called_with(self.table, asked(context, self.mode, self.agreed_in))
@@ -63,10 +62,8 @@ class HudiWorkerOperator(BaseOperator):
                 report = _explained(task, self.entry.name)
             else:
                 recorded = recorded_table(self.table, asker(context))
-                with recording(recorded, self.entry.name, self.table.base_path, LOCAL) as run:
-                    report = carried_out(task, LocalEngine())
-                    if run is not None:
-                        run.done(report)
+                base_path, service = self.table.base_path, self.entry.name
+                report = carried_out_recorded(recorded, service, base_path, task, LocalEngine())
         except TOLD as error:
             report = Failure.of(error)
         return told(report, self.table, self.entry, context, None, self.asks)

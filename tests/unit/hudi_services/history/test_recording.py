@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
+from hoodie.errors import LockHeldError
 from hudi_services.cli import main
 from hudi_services.entry.table import History
 from hudi_services.history import store
@@ -194,3 +196,42 @@ def test_the_history_cleans_itself(tmp_path, history) -> None:
             run.done(ServiceResult("clean", ""))
     assert len(list(Path(history.path).glob("day=*/*.parquet"))) < 14
     assert len(records(history)) == 14
+
+
+def test_many_runs_that_end_at_once_leave_each_its_record(tmp_path, history) -> None:
+    def run_of(number: int) -> None:
+        asker = Asker("dag", "run", "task", number)
+        with recording(Recorded(history, "orders", asker), "clean", str(tmp_path), "local") as run:
+            run.done(ServiceResult("clean", ""))
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(run_of, range(12)))
+    deliver(history, SystemClock())
+    assert sorted(record["map_index"] for record in records(history)) == list(range(12))
+    assert spooled(history) == []
+
+
+def test_a_lock_that_holds_records_up_for_long_is_told(tmp_path, history, caplog, monkeypatch) -> None:
+    def held(*_: object) -> None:
+        raise LockHeldError("The lock is held", found="by a host that is gone", fix="unlock it")
+
+    monkeypatch.setattr(HoodieTable, "write", held)
+    for patience, told in ((timedelta(minutes=10), False), (timedelta(0), True)):
+        monkeypatch.setattr(store, "_PATIENCE", patience)
+        with recording(Recorded(history, "orders"), "clean", str(tmp_path), "local") as run:
+            run.done(ServiceResult("clean", ""))
+        assert ("by a host that is gone" in caplog.text) is told
+    assert len(spooled(history)) == 2
+
+
+def test_what_is_no_record_stays_in_the_spool_and_is_told(tmp_path, history, caplog) -> None:
+    folder = Path(spool_of(history))
+    folder.mkdir()
+    (folder / "a.done").write_text("{}")
+    (folder / "b.begun").write_text("torn")
+    with recording(Recorded(history, "orders"), "clean", str(tmp_path), "local") as run:
+        run.done(ServiceResult("clean", ""))
+    assert len(records(history)) == 1
+    assert spooled(history) == ["a.done", "b.begun"]
+    assert "a.done in the spool" in caplog.text
+    assert "b.begun in the spool" in caplog.text
