@@ -43,6 +43,10 @@ def _sql(
 
     verbose = bool(click.get_current_context().meta.get(VERBOSE))
     spark = spark_session(spark_master, "hudi sql", verbose=verbose) if engine == SPARK else None
+    if spark is not None:
+        from hoodie.spark import register
+
+        register(spark)  # statements for Spark alone may say USING hoodie
     options = merged_options(props, conf)
     with connect(catalog=_catalog(warehouse, registry), options=options, spark=spark) as connection:
         last = None

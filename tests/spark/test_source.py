@@ -173,3 +173,12 @@ def test_a_temporary_view_of_sql_reads_a_table(spark, tmp_path):
     table = two_commits(tmp_path / "t")
     spark.sql(f"CREATE TEMPORARY VIEW of_source USING hoodie OPTIONS (path '{table.base_path}')")
     assert values(spark.sql("SELECT * FROM of_source WHERE part = 'p1'"))["k1"] == 100
+
+
+def test_columns_without_nulls_may_be_read_as_if_they_had_some(spark, tmp_path):
+    """Spark compares the first batch of a task with the columns that the reader of a table declared, nulls included."""
+    rows = pa.table({"id": ["a"], "value": [1]}, pa.schema([pa.field("id", pa.string(), False), ("value", pa.int64())]))
+    table = HoodieTable.create(tmp_path / "t", {"hoodie.table.name": "t", "hoodie.table.recordkey.fields": "id"})
+    table.write(rows, "insert")
+    assert not table.schema.field("id").nullable
+    assert values(spark.read.format("hoodie").schema("id STRING, value BIGINT").load(table.base_path)) == {"a": 1}

@@ -159,6 +159,9 @@ def test_the_command_runs_on_spark(spark, tmp_path, capsys):
     assert main([*where, "-e", script]) == 0
     assert main([*where, "--json", "-e", "select id, typeof(id) kind from c"]) == 0
     assert json.loads(capsys.readouterr().out) == {"id": 7, "kind": "int"}
+    view = f"create or replace temporary view of_c using hoodie options (path '{tmp_path}/c')"
+    assert main([*where, "--json", "-e", f"{view}; select id + 1 id from of_c"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"id": 8}
     assert main([*where, "-e", "select nope from c"]) != 0
     assert "Relation" not in capsys.readouterr().err
     assert main(["sql", "--warehouse", str(tmp_path), "--spark-master", "local", "-e", "select 1"]) == 2

@@ -15,6 +15,14 @@ _BEGIN = "hoodie.datasource.read.begin.instanttime"
 _END = "hoodie.datasource.read.end.instanttime"
 _FORMAT = "hoodie.datasource.query.incremental.format"
 
+OF_CATALOG = frozenset({"owner", "provider", "location", "is_managed_location", "external", "comment", "collation"})
+"""Properties that Spark gives to each table of its catalog, and hands to a source together with the user's when it is created."""
+
+NO_PATH = (
+    'name the table: {verb}("/data/lake/orders"). Of a table of its catalog Spark tells a source of Python no path: '
+    "{statement} orders WITH (path '/data/lake/orders')"
+)
+
 _TAKEN_BY = {
     "snapshot": (_AS_OF,),
     "read_optimized": (_AS_OF,),
@@ -37,7 +45,7 @@ def asked_of(given: Mapping[str, str]) -> Asked:
     Raises ConfigError for a type of query or a format of changes that is not known here, for an incremental read without a
     begin, and for an option that the type of query would leave aside: other rows would be read than somebody meant.
     """
-    left = {name: value for name, value in given.items() if name != PATH}
+    left = {name: value for name, value in given.items() if name != PATH and name not in OF_CATALOG}
     kinds = [left.pop(name) for name in _TYPE if name in left]
     kind = kinds[0].strip().lower() if kinds else "snapshot"
     if kind not in _TAKEN_BY:

@@ -14,7 +14,7 @@ from hoodie.config.write_keys import COMBINE_BEFORE_INSERT, OPERATION
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, TableNotFoundError
 from hoodie.services.after_write import AfterWrite
-from hoodie.spark.asked import PATH
+from hoodie.spark.asked import NO_PATH, OF_CATALOG, PATH
 from hoodie.storage import storage_of
 from hoodie.table import HoodieTable
 from hoodie.transaction.create import check_creation
@@ -43,8 +43,12 @@ class AskedWrite:
         """
         path = given.get(PATH)
         if not path:
-            raise ConfigError("A write of format hoodie has no path", fix='name the table: save("/data/lake/orders")')
-        options: dict[str, object] = {name: value for name, value in given.items() if name != PATH}
+            raise ConfigError(
+                "A write of format hoodie has no path", fix=NO_PATH.format(verb="save", statement="INSERT INTO")
+            )
+        options: dict[str, object] = {
+            name: value for name, value in given.items() if name != PATH and name not in OF_CATALOG
+        }
         operation = chosen_operation(None, options)
         if overwrite:
             if operation in ("delete", DELETE_PARTITION):

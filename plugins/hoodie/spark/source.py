@@ -24,7 +24,7 @@ from hoodie.errors import ConfigError, HoodieError, SchemaConflictError
 from hoodie.read.execute import ReadSlice
 from hoodie.read.plan import ReadPlan, plan_read
 from hoodie.read.query import Query
-from hoodie.spark.asked import PATH, asked_of
+from hoodie.spark.asked import NO_PATH, PATH, asked_of
 from hoodie.spark.asked_write import AskedWrite
 from hoodie.spark.calls import check_session
 from hoodie.spark.conditions import of_source
@@ -98,7 +98,9 @@ def _found(path: str | None) -> TableState | HoodieError:
     it."""
     try:
         if not path:
-            raise ConfigError(f"A read of format {NAME} has no path", fix='name the table: load("/data/lake/orders")')
+            raise ConfigError(
+                f"A read of format {NAME} has no path", fix=NO_PATH.format(verb="load", statement="SELECT … FROM")
+            )
         with call("planning a read"):
             return HoodieTable.open(path).state()
     except HoodieError as error:
