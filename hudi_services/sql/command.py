@@ -25,6 +25,7 @@ DUCKDB = "duckdb"
 def _sql(
     warehouse: str | None,
     registry: str | None,
+    metastore: str | None,
     execute: str | None,
     file: str | None,
     props: str | None,
@@ -48,7 +49,7 @@ def _sql(
 
         register(spark)  # statements for Spark alone may say USING hoodie
     options = merged_options(props, conf)
-    with connect(catalog=_catalog(warehouse, registry), options=options, spark=spark) as connection:
+    with connect(catalog=_catalog(warehouse, registry, metastore), options=options, spark=spark) as connection:
         last = None
         for result in connection.run(text):
             if result.message is not None:
@@ -61,10 +62,16 @@ def _sql(
             print_json(last)
 
 
-def _catalog(warehouse: str | None, registry: str | None) -> Catalog:
+def _catalog(warehouse: str | None, registry: str | None, metastore: str | None) -> Catalog:
     """What is named; the registry that a command finds by itself when nothing is."""
-    if warehouse is not None and registry is not None:
-        raise click.UsageError("--warehouse contradicts --registry: keep one")
+    named = {"--warehouse": warehouse, "--registry": registry, "--metastore": metastore}
+    given = [flag for flag, value in named.items() if value is not None]
+    if len(given) > 1:
+        raise click.UsageError(f"{given[0]} contradicts {given[1]}: keep one")
+    if metastore is not None:
+        from hoodie.sql.hive import HiveCatalog
+
+        return HiveCatalog(metastore)
     if warehouse is not None:
         from hoodie.sql.warehouse import Warehouse
 
@@ -97,6 +104,9 @@ sql = click.Command(
             ["--warehouse"], metavar="DIR", help="Folder or URL of the tables, which CREATE TABLE makes there."
         ),
         registry_flag(),
+        click.Option(
+            ["--metastore"], metavar="URI", help="Hive metastores, such as thrift://metastore:9083, with commas."
+        ),
         click.Option(["-e", "--execute"], metavar="STATEMENTS", help="Statements, with semicolons between them."),
         click.Option(["-f", "--file"], metavar="FILE", help="A file of statements; - is standard input."),
         click.Option(["--props"], help="Properties file of hoodie.* options, a path or URL."),
@@ -114,8 +124,9 @@ sql = click.Command(
         ),
         verbose_flag(),
     ],
-    help="Run SQL on the tables of a registry or a warehouse: queries, CREATE TABLE, INSERT, UPDATE, DELETE, MERGE INTO. Each "
-    "statement that changes a table is one commit. DuckDB runs the queries, without Spark, unless --engine says so.",
+    help="Run SQL on the tables of a registry, a warehouse or a Hive metastore: queries, CREATE TABLE, INSERT, UPDATE, DELETE, "
+    "MERGE INTO. Each statement that changes a table is one commit. DuckDB runs the queries, without Spark, unless --engine "
+    "says so.",
     epilog=with_examples(
         (
             'hudi-services sql --registry tables.yaml -e "SELECT count(*) FROM orders"',

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+_METASTORE = "thrift://"
+
+
 class Connection:
     """Statements run one after the other; each that changes a table is one commit of it. Not for several threads."""
 
@@ -93,8 +96,9 @@ def connect(
     options: Mapping[str, str] | None = None,
     spark: SparkSession | None = None,
 ) -> Connection:
-    """A connection to the tables of a warehouse: a folder, or a URL; or to those of a `catalog`. DuckDB runs the queries, in
-    this process, or else `spark`.
+    """A connection to the tables of a warehouse: a folder, a URL, or `thrift://` of a Hive metastore; or of a `catalog`.
+
+    DuckDB runs the queries, in this process, or else `spark`.
 
     `database` is the one in use, `default` if it is not given. `options` are those of reads and writes, as SET gives them.
     Raises SqlError for a database that is not there, ArgumentError for a session that was stopped, and where not exactly one
@@ -110,6 +114,10 @@ def _catalog(warehouse: BasePath | None, catalog: Catalog | None) -> Catalog:
     if catalog is not None and warehouse is None:
         return catalog
     if warehouse is not None and catalog is None:
+        if isinstance(warehouse, str) and warehouse.startswith(_METASTORE):
+            from hoodie.sql.hive import HiveCatalog  # loads Thrift
+
+            return HiveCatalog(warehouse)
         return Warehouse(warehouse)
     raise ArgumentError(
         "SQL wants one catalog of tables",

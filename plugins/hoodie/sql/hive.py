@@ -1,0 +1,252 @@
+"""A Hive metastore as the catalog: the databases and tables that Hive, Spark and Trino see, under the same names.
+
+Tables are entered as Hive sync enters them, and after each write the sync of that table adds its new partitions and columns.
+Needs the extra `hive`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from hoodie.config import select_keys, sync_keys
+from hoodie.config.groups import WRITE_OPTIONS
+from hoodie.errors import CatalogError, SqlError, missing_extra
+from hoodie.sql.catalog import Entry
+from hoodie.sql.names import TableName
+from hoodie.sync.desired import REALTIME_FORMAT, SNAPSHOT_FORMAT
+from hoodie.sync.run import run_sync
+from hoodie.table import HoodieTable
+
+try:
+    from pymetastore.hive_metastore import ttypes as hive
+    from thrift.Thrift import TApplicationException, TException
+    from thrift.transport.TTransport import TTransportException
+
+    from hoodie.metastore import Connection, words
+except ImportError as error:
+    raise missing_extra("hive", "a Hive metastore as the catalog", error) from error
+
+T = TypeVar("T")
+
+_TRIES = 2  # a metastore may have been restarted since it was last asked
+_AT_ONCE = 100  # tables that one call asks for
+_FORMATS = frozenset({SNAPSHOT_FORMAT, REALTIME_FORMAT, "com.uber.hoodie.hadoop.HoodieInputFormat"})
+_PROVIDER, _AS_READ_OPTIMIZED, _COMMENT = "spark.sql.sources.provider", "hoodie.query.as.ro.table", "comment"
+
+
+class HiveCatalog:
+    """The catalog at the first of the comma separated `uris` that answers, such as `thrift://metastore:9083`.
+
+    DROP TABLE forgets a table and deletes no file, whoever made it. Not for several threads. Raises CatalogError when no
+    metastore answers, ConfigError for what is no address: both when it is first asked.
+    """
+
+    def __init__(self, uris: str, user: str = "hive") -> None:
+        self._uris, self._user = uris, user
+        self._connection: Connection | None = None
+
+    @property
+    def path(self) -> str:
+        return f"metastore {self._uris}"
+
+    def databases(self) -> list[str]:
+        """All databases, in order, also those that hold no Hudi table."""
+        return sorted(self._ask("for its databases", lambda client: client.get_all_databases()))
+
+    def create_database(self, name: str) -> None:
+        """Nothing happens when it is there. The metastore says where its tables go."""
+
+        def create(client: Any) -> None:
+            try:
+                client.create_database(hive.Database(name=name, description="", parameters={}))
+            except hive.AlreadyExistsException:
+                return
+
+        self._ask(f"to create database {name}", create)
+
+    def drop_database(self, name: str, *, cascade: bool = False) -> None:
+        """Forget one that is empty; `cascade`: also forget its Hudi tables. No file is deleted. Raises SqlError when it has
+        tables, or such as are none of Hudi's: then nothing is dropped."""
+        names = self._ask(f"for the tables of {name}", lambda client: list(client.get_all_tables(name)))
+        ours = self.tables(name)
+        if names and not cascade:
+            raise SqlError(
+                f"Database {name} is not empty", found=_some(names), fix="drop its tables first, or say CASCADE"
+            )
+        others = sorted(set(names) - {each.name for each in ours})
+        if others:
+            raise SqlError(
+                f"Database {name} holds tables that are none of Hudi's",
+                found=_some(others),
+                fix="drop them by what made them; nothing was dropped",
+            )
+        for each in ours:
+            self._drop(each)
+        self._ask(f"to drop database {name}", lambda client: client.drop_database(name, False, False))
+
+    def place_of(self, database: str) -> str:
+        """Where the metastore has its tables by default. Raises SqlError for one that is not there."""
+        try:
+            found = self._ask(f"for database {database}", lambda client: client.get_database(database))
+        except hive.NoSuchObjectException as error:
+            raise SqlError(f"There is no database {database}", fix=f"CREATE DATABASE {database}") from error
+        return str(found.locationUri).rstrip("/")
+
+    def tables(self, database: str) -> list[TableName]:
+        """The Hudi tables of a database, in order; none of one that is not there."""
+        names = sorted(self._ask(f"for the tables of {database}", lambda client: client.get_all_tables(database)))
+        found: list[str] = []
+        for start in range(0, len(names), _AT_ONCE):
+            some = names[start : start + _AT_ONCE]
+            found += (table.tableName for table in self._tables(database, some) if _is_of_hudi(table))
+        return [TableName(database, name) for name in sorted(found)]
+
+    def find(self, name: TableName) -> Entry | None:
+        """What the metastore knows of a Hudi table; None for others, which an engine may know. Its writes sync it."""
+        table = self._table(name)
+        if table is None or not _is_of_hudi(table):
+            return None
+        told = {**(table.parameters or {})}
+        sync = self._sync(name, self._strategy(table))
+        return Entry(
+            name,
+            table.sd.location,
+            managed=False,
+            options={**select_keys(told, WRITE_OPTIONS.keys), **sync},
+            comment=told.get(_COMMENT) or None,
+            read_optimized=_leaves_out_logs(table),
+        )
+
+    def location_of(self, name: TableName, wanted: str | None) -> str:
+        """Where it is wanted, or in the folder of its database. Raises SqlError for a name that another table has."""
+        taken = self._table(name)
+        if taken is not None:
+            raise SqlError(
+                f"There is a table {name} in {self.path}, and it is none of Hudi's",
+                found=f"input format {taken.sd.inputFormat or '(none)'}, at {taken.sd.location or '(nowhere)'}",
+                fix="choose another name, or drop it by what made it",
+            )
+        return wanted or f"{self.place_of(name.database)}/{name.name}"
+
+    def remember(self, entry: Entry) -> None:
+        """Enter a table as Hive sync does, with the columns and partitions that it has. Raises what a sync raises, and SqlError
+        for a table that has no columns yet."""
+        plan = run_sync(HoodieTable.open(entry.location).state(), self._sync(entry.name, {}))
+        if self._table(entry.name) is None:
+            raise SqlError(
+                f"Table {entry.name} cannot be entered in {self.path}",
+                found=plan.reason,
+                fix="name its columns in CREATE TABLE, or write rows to it first",
+            )
+        self.change(entry)
+
+    def change(self, entry: Entry) -> None:
+        """Keep the options and the comment as properties of the table."""
+        table = self._table(entry.name)
+        if table is None:
+            raise SqlError(f"Table {entry.name} has gone meanwhile", fix="create it again")
+        told = dict(table.parameters or {})
+        for name in select_keys(told, WRITE_OPTIONS.keys):
+            del told[name]
+        synced = self._sync(entry.name, {})
+        told |= {name: value for name, value in entry.options.items() if name not in synced}
+        told.pop(_COMMENT, None)
+        table.parameters = told | ({_COMMENT: entry.comment} if entry.comment is not None else {})
+        context = hive.EnvironmentContext(properties={})
+        self._ask(
+            f"to change table {entry.name}",
+            lambda client: client.alter_table_with_environment_context(table.dbName, table.tableName, table, context),
+        )
+
+    def drop(self, entry: Entry) -> None:
+        """Forget a table. Its files stay."""
+        self._drop(entry.name)
+
+    def _drop(self, name: TableName) -> None:
+        def drop(client: Any) -> None:
+            try:
+                client.drop_table(name.database, name.name, False)
+            except hive.NoSuchObjectException:
+                return  # who asks twice finds it gone
+
+        self._ask(f"to drop table {name}", drop)
+
+    def _sync(self, name: TableName, more: Mapping[str, str]) -> dict[str, str]:
+        """The options of a sync of this one table, after each write of it."""
+        return {
+            sync_keys.ENABLE.name: "true",
+            sync_keys.MODE.name: "HMS",
+            sync_keys.METASTORE_URIS.name: self._uris,
+            sync_keys.USERNAME.name: self._user,
+            sync_keys.DATABASE.name: name.database,
+            sync_keys.TABLE.name: name.name,
+            sync_keys.STRATEGY.name: "RT",
+            **more,
+        }
+
+    def _strategy(self, table: Any) -> dict[str, str]:
+        """The pair of a merge-on-read table, snapshot and read-optimised, is synced as a pair."""
+        base = str(table.tableName).removesuffix("_rt").removesuffix("_ro")
+        pair = self._tables(table.dbName, [f"{base}_ro", f"{base}_rt"])
+        if {each.sd.location for each in pair} == {table.sd.location} and len(pair) == 2:
+            return {sync_keys.TABLE.name: base, sync_keys.STRATEGY.name: "ALL"}
+        return {}
+
+    def _table(self, name: TableName) -> Any | None:
+        request = hive.GetTableRequest(dbName=name.database, tblName=name.name)
+        try:
+            return self._ask(f"for table {name}", lambda client: client.get_table_req(request).table)
+        except hive.NoSuchObjectException:
+            return None
+
+    def _tables(self, database: str, names: Sequence[str]) -> list[Any]:
+        return self._ask(
+            f"for tables of {database}", lambda client: list(client.get_table_objects_by_name(database, list(names)))
+        )
+
+    def _ask(self, what: str, call: Callable[[Any], T]) -> T:
+        """What the metastore answers. Raises CatalogError, and what it says of names that are not there."""
+        for left in reversed(range(_TRIES)):
+            try:
+                if self._connection is None:
+                    self._connection = Connection.open(self._uris, "the catalog", self._user)
+                return call(self._connection.client)
+            except (hive.NoSuchObjectException, TApplicationException):
+                raise
+            except (TTransportException, OSError) as error:
+                self._close()
+                if not left:
+                    raise self._failed(what, error) from error
+            except TException as error:
+                raise self._failed(what, error) from error
+        raise AssertionError("the last try returns or raises")
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _failed(self, what: str, error: Exception) -> CatalogError:
+        return CatalogError(
+            f"The Hive metastore at {self._uris} failed when asked {what}",
+            found=words(error),
+            fix="start it, or correct its address, and see its log; a table that was being written has its commit or has not, "
+            "as `hudi-services show timeline` tells",
+        )
+
+
+def _is_of_hudi(table: Any) -> bool:
+    told = table.parameters or {}
+    return table.sd is not None and (table.sd.inputFormat in _FORMATS or told.get(_PROVIDER, "").lower() == "hudi")
+
+
+def _leaves_out_logs(table: Any) -> bool:
+    """As Spark sees it, or else Hive: the format of snapshots reads the logs of no table."""
+    told = table.sd.serdeInfo.parameters if table.sd.serdeInfo is not None else None
+    said: str | None = (told or {}).get(_AS_READ_OPTIMIZED)
+    return said.lower() == "true" if said is not None else str(table.sd.inputFormat) != REALTIME_FORMAT
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(sorted(names)[:10])
