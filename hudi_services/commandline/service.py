@@ -41,6 +41,7 @@ from hudi_services.outcome.result import DONE, WANTS_SPARK, Explained, finish, r
 
 if TYPE_CHECKING:  # it loads Arrow, which help and completion do without
     from hoodie.engine import Engine, Progress
+    from hudi_services.history.recording import OnSpark
 
 _TABLE, _REGISTERED = "hudi_services.table", "hudi_services.options"  # keys of a context's notes
 
@@ -131,10 +132,10 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
             from hudi_services.history.recording import carried_out_recorded  # loads Arrow
 
             with progress_shown(None if as_json else tell) as progress:
-                where, application = _open_engine(
+                where, on_spark = _open_engine(
                     engine, spark_master, f"hudi {entry.name}", settings, progress, verbose=verbose
                 )
-                done = carried_out_recorded(kept, entry.name, chosen.base_path, task, where, engine, application)
+                done = carried_out_recorded(kept, entry.name, chosen.base_path, task, where, on_spark)
             return finish(done, as_json, result_path)
 
     return ServiceCommand(
@@ -229,8 +230,8 @@ def _open_engine(
     progress: Progress | None,
     *,
     verbose: bool,
-) -> tuple[Engine, str | None]:
-    """The engine that the flags ask for, and the id of its Spark application. Spark is imported only when it is wanted."""
+) -> tuple[Engine, OnSpark | None]:
+    """The engine that the flags ask for, and once more where it is one of Spark, which is imported only when it is wanted."""
     if name == LOCAL:
         from hoodie.engine import LocalEngine
 
@@ -238,4 +239,5 @@ def _open_engine(
     session = spark_session(master, application, settings, verbose=verbose)
     from hoodie.spark import SparkEngine
 
-    return SparkEngine(session, progress), str(session.sparkContext.applicationId)
+    engine = SparkEngine(session, progress)
+    return engine, engine

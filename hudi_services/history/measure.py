@@ -28,10 +28,13 @@ class Measured:
             _RESET.write_text("5")
         return cls(time.monotonic(), _cpu())
 
-    def spent(self, *, here: bool) -> Spent:
-        """Since then; only the time where the work was not done `here`, in this process."""
-        seconds = round(time.monotonic() - self.clock, 3)
-        return Spent(seconds, round(_cpu() - self.cpu, 3), _peak()) if here else Spent(seconds)
+    def spent(self, executors: float | None = None, *, here: bool) -> Spent:
+        """Since then. Where the work was not done `here`, in this process, its memory is not known; and processors only with the
+        seconds of the `executors`."""
+        seconds, own = round(time.monotonic() - self.clock, 3), _cpu() - self.cpu
+        if here:
+            return Spent(seconds, round(own, 3), _peak())
+        return Spent(seconds, round(own + executors, 3) if executors is not None else None)
 
 
 def _cpu() -> float:

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from typing import Protocol
 
 from hoodie.clock import Clock, SystemClock
 from hoodie.engine import Engine
@@ -16,8 +17,9 @@ from hoodie.timeline import Instant
 from hoodie.transaction.following import following
 from hoodie.transaction.locks.owner import LockOwner
 from hudi_services.entry.call import Task, carried_out
-from hudi_services.entry.work import LOCAL
+from hudi_services.entry.work import LOCAL, SPARK
 from hudi_services.history.measure import Measured
+from hudi_services.history.quiet import warnings_only
 from hudi_services.history.record import Started, failed, finished
 from hudi_services.history.recorded import Recorded
 from hudi_services.history.spool import Spool
@@ -28,6 +30,16 @@ from hudi_services.outcome.room import take_room
 _log = logging.getLogger(__name__)
 
 _TROUBLE = (HoodieError, OSError, ValueError, RuntimeError, MemoryError)
+
+
+class OnSpark(Protocol):
+    """What an engine of Spark tells: its application, and the seconds of processors of the executors, None where that is gone."""
+
+    @property
+    def application(self) -> str: ...
+
+    @property
+    def cpu_seconds(self) -> float | None: ...
 
 
 class Recording:
@@ -42,6 +54,7 @@ class Recording:
         self._noted: list[str] = []
         self._completed: list[str] = []
         self._result: ServiceResult | None = None
+        self._executors: float | None = None
 
     def begin(self) -> None:
         self._owner.hold()
@@ -59,9 +72,13 @@ class Recording:
     def done(self, result: ServiceResult) -> None:
         self._result = result
 
+    def measure(self, spark: OnSpark) -> None:
+        """Ask Spark what the executors took."""
+        self._executors = spark.cpu_seconds
+
     def end(self, error: BaseException | None) -> None:
         """Leaves the record in the spool. Without an error and a result nothing was done, and no record is left."""
-        spent = self._measured.spent(here=self._started.engine == LOCAL)
+        spent = self._measured.spent(self._executors, here=self._started.engine == LOCAL)
         ended = self._clock.now().isoformat(timespec="microseconds")
         if error is not None:
             record = failed(self._started, error, self._completed, spent, ended)
@@ -74,7 +91,8 @@ class Recording:
 
     def deliver(self) -> None:
         """What waits in the spool goes into the table."""
-        self._try("its records", lambda _spool: deliver(self._history, self._clock))
+        with warnings_only():
+            self._try("its records", lambda _spool: deliver(self._history, self._clock))
         self._owner.release()
 
     def _try(self, what: str, act: Callable[[Spool], object]) -> None:
@@ -130,12 +148,16 @@ def carried_out_recorded(
     base_path: str,
     task: Task,
     engine: Engine,
-    name: str = LOCAL,
-    application: str | None = None,
+    spark: OnSpark | None = None,
 ) -> ServiceResult:
-    """Runs a task as `carried_out` does, on the engine that is called `name`, and leaves a record where one is kept."""
+    """Runs a task as `carried_out` does, and leaves a record where one is kept. `spark` is the engine, of one of Spark."""
+    name, application = (LOCAL, None) if spark is None else (SPARK, spark.application)
     with recording(recorded, service, base_path, name, application) as run:
-        result = carried_out(task, engine)
+        try:
+            result = carried_out(task, engine)
+        finally:
+            if run is not None and spark is not None:
+                run.measure(spark)
         if run is not None:
             run.done(result)
     return result

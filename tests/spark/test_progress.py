@@ -56,3 +56,21 @@ def test_errors_of_workers_arrive_as_themselves_and_without_spark(spark):
     with pytest.raises(OSError, match="No space left on device") as full:
         engine.map(Refuse(), [0])
     assert not isinstance(full.value, SchemaConflictError)
+
+
+class Work:
+    def __call__(self, seconds: float) -> None:
+        until = time.process_time() + seconds
+        while time.process_time() < until:
+            pass
+
+
+def test_the_processors_of_the_executors_are_counted(spark):
+    engine = SparkEngine(spark)
+    before = engine.cpu_seconds
+    engine.map(Work(), [0.3, 0.3])
+    after = engine.cpu_seconds
+    assert before is not None
+    assert after is not None
+    assert 0.6 <= after - before < 3
+    assert engine.application.startswith("local-")

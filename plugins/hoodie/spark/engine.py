@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pyarrow as pa
-from pyspark import RDD, TaskContext
+from py4j.protocol import Py4JError
+from pyspark import RDD, Accumulator, TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
 from hoodie.engine.base import Block, BucketFn, Buckets, Exchanged, InputFn
@@ -31,6 +32,7 @@ R = TypeVar("R")
 Pair = tuple[int, bytes]
 
 _MIB = 1 << 20
+_NANOS = 1e9  # of a second
 _UNKNOWN_SIZE = 1 << 50  # Spark's guess for a plan without statistics is near 2**63
 
 
@@ -40,6 +42,7 @@ class SparkEngine:
     def __init__(self, spark: SparkSession, progress: Progress | None = None) -> None:
         self._context = spark.sparkContext
         self._progress = progress
+        self._meter = self._context.accumulator(0.0)
 
     @property
     def parallelism(self) -> int:
@@ -77,6 +80,24 @@ class SparkEngine:
         return int(self._context._jvm.org.apache.spark.network.util.JavaUtils.byteStringAsMb(text))
 
     @property
+    def application(self) -> str:
+        """The id of the Spark application."""
+        return str(self._context.applicationId)
+
+    @property
+    def cpu_seconds(self) -> float | None:
+        """Of processors: what tasks of this engine took in their Python workers, and the executors' JVMs for the application, as
+        far as Spark keeps its stages. Not of the driver. None of an application that is gone."""
+        try:
+            gateway, jvm = self._context._gateway, self._context._jvm
+            none, no_quantiles = jvm.java.util.ArrayList(), gateway.new_array(jvm.double, 0)
+            stages = self._context._jsc.sc().statusStore().stageList(none, False, False, no_quantiles, none)
+            inside = sum(int(stages.apply(number).executorCpuTime()) for number in range(stages.size()))
+        except (Py4JError, AttributeError, OSError):
+            return None
+        return float(self._meter.value) + inside / _NANOS
+
+    @property
     def write_token(self) -> Callable[[int], str]:
         return _write_token
 
@@ -85,24 +106,29 @@ class SparkEngine:
             return []
         dealt = shares(sizes, self.parallelism) if sizes else _one_each(len(tasks))
         together = [[(number, tasks[number]) for number in share] for share in dealt]
-        found: list[tuple[int, R]] = self._run(self._rdd(together).flatMap(_EachResult(function)), function, sum(sizes))
+        found: list[tuple[int, R]] = self._run(
+            self._rdd(together).flatMap(_EachResult(function, self._meter)), function, sum(sizes)
+        )
         return [result for _, result in sorted(found, key=_first)]
 
     def map_input(self, function: InputFn[R], rows: Any) -> list[R]:
         if isinstance(rows, DataFrame):
-            frame = rows.mapInArrow(_InputResult(function), "result binary")
+            frame = rows.mapInArrow(_InputResult(function, self._meter), "result binary")
             with raised_errors(), self._watched(function, 0):
                 return [pickle.loads(row[0]) for row in frame.collect()]
-        return self._run(self._rdd(rows).map(_SplitResult(function)), function, self.input_size(rows))
+        return self._run(self._rdd(rows).map(_SplitResult(function, self._meter)), function, self.input_size(rows))
 
     def exchange_inputs(self, inputs: Sequence[tuple[InputFn[Iterable[Block]], Any]], count: int) -> Exchanged:
         frames = [entry for entry in inputs if isinstance(entry[1], DataFrame)]
-        parts = [rows.mapInArrow(_InputBlocks(f), "bucket int, block binary").rdd.map(_pair) for f, rows in frames]
+        parts = [
+            rows.mapInArrow(_InputBlocks(f, self._meter), "bucket int, block binary").rdd.map(_pair)
+            for f, rows in frames
+        ]
         splits = [entry for entry in inputs if not isinstance(entry[1], DataFrame)]
         if splits:
             # One RDD of all splits: what a union adds would send every block through the JVM to a second worker.
             tasks = [(place, task) for place, (_, rows) in enumerate(splits) for task in enumerate(rows)]
-            work = _SplitBlocks(tuple(function for function, _ in splits))
+            work = _SplitBlocks(tuple(function for function, _ in splits), self._meter)
             parts.append(self._context.parallelize(tasks, max(1, len(tasks))).flatMap(work))
         pairs: RDD[Pair] = parts[0] if len(parts) == 1 else self._context.union(parts)
         return _SparkBuckets(self, pairs, _one_each(count))
@@ -143,12 +169,12 @@ class _SparkBuckets:
 
     def map(self, function: BucketFn[R]) -> list[R]:
         found: list[tuple[int, R]] = self._engine._run(
-            self._rdd.mapPartitionsWithIndex(_BucketResults(function, self._shares)), function
+            self._rdd.mapPartitionsWithIndex(_BucketResults(function, self._shares, self._engine._meter)), function
         )
         return [result for _, result in sorted(found, key=_first)]
 
     def exchange(self, function: BucketFn[Iterable[Block]], count: int, sizes: Sequence[int] = ()) -> Buckets:
-        pairs = self._rdd.mapPartitionsWithIndex(_BucketBlocks(function, self._shares))
+        pairs = self._rdd.mapPartitionsWithIndex(_BucketBlocks(function, self._shares, self._engine._meter))
         return _SparkBuckets(
             self._engine, pairs, shares(sizes, self._engine.parallelism) if sizes else _one_each(count)
         )
@@ -186,37 +212,41 @@ def _one_each(count: int) -> tuple[tuple[int, ...], ...]:
 @dataclass(frozen=True)
 class _EachResult:
     function: Callable[[Any], Any]
+    meter: Accumulator[float]
 
     def __call__(self, numbered: tuple[int, list[tuple[int, Any]]]) -> list[tuple[int, Any]]:
-        with worker_task():
+        with worker_task(self.meter):
             return [(number, self.function(task)) for number, task in numbered[1]]
 
 
 @dataclass(frozen=True)
 class _SplitResult:
     function: InputFn[Any]
+    meter: Accumulator[float]
 
     def __call__(self, task: tuple[int, Any]) -> Any:
-        with worker_task():
+        with worker_task(self.meter):
             return self.function(task[0], task[1].batches())
 
 
 @dataclass(frozen=True)
 class _SplitBlocks:
     functions: tuple[InputFn[Iterable[Block]], ...]
+    meter: Accumulator[float]
 
     def __call__(self, task: tuple[int, tuple[int, Any]]) -> Iterator[Pair]:
         place, (number, split) = task
-        with worker_task():
+        with worker_task(self.meter):
             yield from _pairs(self.functions[place](number, split.batches()))
 
 
 @dataclass(frozen=True)
 class _InputResult:
     function: InputFn[Any]
+    meter: Accumulator[float]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with worker_task():
+        with worker_task(self.meter):
             result = pickle.dumps(self.function(_task().partitionId(), batches))
             yield pa.record_batch({"result": pa.array([result], pa.binary())})
 
@@ -224,9 +254,10 @@ class _InputResult:
 @dataclass(frozen=True)
 class _InputBlocks:
     function: InputFn[Iterable[Block]]
+    meter: Accumulator[float]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with worker_task():
+        with worker_task(self.meter):
             for bucket, block in _pairs(self.function(_task().partitionId(), batches)):
                 yield pa.record_batch(
                     {"bucket": pa.array([bucket], pa.int32()), "block": pa.array([block], pa.binary())}
@@ -271,9 +302,10 @@ class _Then:
 class _BucketResults:
     function: BucketFn[Any]
     dealt: tuple[tuple[int, ...], ...]
+    meter: Accumulator[float]
 
     def __call__(self, place: int, pairs: Iterator[Pair]) -> Iterator[tuple[int, Any]]:
-        with worker_task():
+        with worker_task(self.meter):
             for bucket, tables in _by_bucket(self.dealt[place], pairs):
                 yield bucket, self.function(bucket, tables)
 
@@ -282,9 +314,10 @@ class _BucketResults:
 class _BucketBlocks:
     function: BucketFn[Iterable[Block]]
     dealt: tuple[tuple[int, ...], ...]
+    meter: Accumulator[float]
 
     def __call__(self, place: int, pairs: Iterator[Pair]) -> Iterator[Pair]:
-        with worker_task():
+        with worker_task(self.meter):
             for bucket, tables in _by_bucket(self.dealt[place], pairs):
                 yield from _pairs(self.function(bucket, tables))
 

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import gc
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from io import BufferedReader
 from typing import Any
 
+from pyspark import Accumulator
+
 from hoodie.engine.memory_pool import use_task_pool
 from hoodie.spark.failures import carrying_errors
 
 
 @contextmanager
-def worker_task() -> Iterator[None]:
-    """The body of a task: its errors are packed for the journey, and the end of its process's first task is noted."""
-    with carrying_errors():
-        use_task_pool()
-        yield
-    settle()
+def worker_task(meter: Accumulator[float] | None = None) -> Iterator[None]:
+    """The body of a task: its errors are packed for the journey, and the end of its process's first task is noted. The seconds of
+    processors that it took are added to `meter`."""
+    begun = time.process_time()
+    try:
+        with carrying_errors():
+            use_task_pool()
+            yield
+        settle()
+    finally:
+        if meter is not None:
+            meter.add(time.process_time() - begun)
 
 
 @cache

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,12 +17,13 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
+from hoodie.engine import Engine, LocalEngine
 from hoodie.errors import LockHeldError
 from hudi_services.cli import main
 from hudi_services.entry.table import History
 from hudi_services.history import store
 from hudi_services.history.recorded import Asker, Recorded
-from hudi_services.history.recording import recording
+from hudi_services.history.recording import carried_out_recorded, recording
 from hudi_services.history.spool import Spool, spool_of
 from hudi_services.history.store import deliver
 from hudi_services.outcome.result import Gain, ServiceResult
@@ -64,6 +67,14 @@ def test_an_ingestion_of_the_registry_leaves_a_record(tmp_path, history, capsys)
     assert first["seconds"] > 0
     assert (first["dag_id"], first["spark_application"], first["attempt"]) == (None, None, 1)
     assert spooled(history) == []
+
+
+def test_what_is_done_for_the_history_is_not_in_the_log(tmp_path, history, caplog) -> None:
+    caplog.set_level(logging.INFO)
+    with recording(Recorded(history, "orders"), "clean", str(tmp_path), "local") as run:
+        run.done(ServiceResult("clean", ""))
+    assert len(records(history)) == 1
+    assert caplog.records == []
 
 
 def test_a_run_that_fails_leaves_the_errors_name(tmp_path, history) -> None:
@@ -204,8 +215,10 @@ def test_many_runs_that_end_at_once_leave_each_its_record(tmp_path, history) -> 
         with recording(Recorded(history, "orders", asker), "clean", str(tmp_path), "local") as run:
             run.done(ServiceResult("clean", ""))
 
+    before = logging.getLogger("hoodie").level
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(run_of, range(12)))
+    assert logging.getLogger("hoodie").level == before
     deliver(history, SystemClock())
     assert sorted(record["map_index"] for record in records(history)) == list(range(12))
     assert spooled(history) == []
@@ -235,3 +248,32 @@ def test_what_is_no_record_stays_in_the_spool_and_is_told(tmp_path, history, cap
     assert spooled(history) == ["a.done", "b.begun"]
     assert "a.done in the spool" in caplog.text
     assert "b.begun in the spool" in caplog.text
+
+
+class Cluster:
+    """An engine of Spark, as far as a record asks for it."""
+
+    application = "app-1"
+
+    def __init__(self, seconds: float | None) -> None:
+        self.cpu_seconds = seconds
+
+
+@dataclass(frozen=True)
+class Cleans:
+    """A task that ends at once."""
+
+    def run(self, engine: Engine) -> ServiceResult:
+        return ServiceResult("clean", "")
+
+
+@pytest.mark.parametrize(("seconds", "known"), [(100.0, True), (None, False)])
+def test_executors_count_where_spark_can_tell(tmp_path, history, seconds, known) -> None:
+    carried_out_recorded(
+        Recorded(history, "orders"), "clean", str(tmp_path), Cleans(), LocalEngine(1), Cluster(seconds)
+    )
+    (record,) = records(history)
+    assert (record["engine"], record["spark_application"], record["peak_memory"]) == ("spark", "app-1", None)
+    assert (record["cpu_seconds"] is not None) is known
+    if known:
+        assert 100 <= record["cpu_seconds"] < 110
