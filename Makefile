@@ -96,7 +96,7 @@ tour: setup ## run the notebook docs/tour.ipynb and write what its cells show
 	@$(VENV)/python docs/make_tour.py
 
 lock: setup ## compile requirements/*.in into hashed lock files
-	@for name in dev peer image trino; do $(VENV)/uv pip compile requirements/$$name.in --universal --python-version 3.11 \
+	@for name in dev peer image trino readers; do $(VENV)/uv pip compile requirements/$$name.in --universal --python-version 3.11 \
 		--generate-hashes --no-header --no-emit-index-url -q -o requirements/$$name.lock; done
 
 clean: ## remove what the commands made, but not .venv and .peer

@@ -19,6 +19,7 @@ PYTHON = PEER / "venv" / "bin" / "python"
 BUNDLES = {version: PEER / "jars" / f"hudi-spark3.5-bundle_2.12-{version}.jar" for version in ("1.2.0", "0.15.0")}
 HIVE = PEER / "hive-4.0.1"
 TRINO = PEER / "trino-483"
+READERS = PEER / "readers-1"
 
 
 def ensure() -> None:
@@ -84,6 +85,16 @@ def _fetch_trino(folder: Path) -> None:
     subprocess.run(command, check=True)
     java = ["--no-deps", "--target", str(folder / "java"), "-r", str(ROOT / "requirements" / "trino.lock")]
     subprocess.run([str(PYTHON), "-m", "pip", "install", "-q", "--require-hashes", *java], check=True)
+
+
+def ensure_readers() -> Path:
+    """The Python with daft, Ray and ClickHouse (1 GB, half a minute), which one file of tests asks."""
+    with fetched(READERS) as begun:
+        if begun is not None:
+            venv.create(begun, with_pip=True)
+            command = [str(begun / "bin" / "python"), "-m", "pip", "install", "-q", "--require-hashes", "-r"]
+            subprocess.run([*command, str(ROOT / "requirements" / "readers.lock")], check=True)
+    return READERS / "bin" / "python"
 
 
 def _maven(*arguments: str) -> None:
