@@ -82,7 +82,12 @@ def _stored(history: History, since: datetime) -> pa.Table:
         return COLUMNS.empty_table()
     check_history(table.state())
     day = f"{since.astimezone(UTC):%Y-%m-%d}"
-    return table.read(COLUMNS.names, filter=pc.field("day") >= day).cast(COLUMNS)
+    known = set(table.schema.names)  # an older release may have made it
+    rows = table.read([name for name in COLUMNS.names if name in known], filter=pc.field("day") >= day)
+    for column in COLUMNS:
+        if column.name not in known:
+            rows = rows.append_column(column, pa.nulls(rows.num_rows, column.type))
+    return rows.select(COLUMNS.names).cast(COLUMNS)
 
 
 def _waiting(history: History, now: datetime) -> pa.Table:

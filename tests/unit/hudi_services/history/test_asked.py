@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 
+import pyarrow as pa
 import pytest
 
+from hoodie import HoodieTable
 from hoodie.errors import ConfigError
 from hudi_services.cli import main
+from hudi_services.entry.table import History
 from hudi_services.history import store
 from hudi_services.history.asked import moment, runs, sums
+from hudi_services.history.record import Record, Started, as_rows
 from hudi_services.history.recorded import Asker, Recorded
 from hudi_services.history.recording import recording
 from hudi_services.outcome.result import Gain, ServiceResult
@@ -116,3 +120,17 @@ def test_times_as_people_say_them(text, wanted):
 def test_no_times(text):
     with pytest.raises(ConfigError, match="is no time"):
         moment(text, datetime(2026, 3, 3, tzinfo=UTC))
+
+
+def test_a_history_of_an_older_and_of_a_newer_release(history):
+    early = Started("1", "orders", "/lake", "clean", "local", NOW.isoformat(), "h")
+    row = as_rows([Record(early, "done")], NOW)
+    without, more = ("host", "files_after"), row.append_column("later", pa.array(["kept"]))
+    for number, (columns, rows) in enumerate([(without, row.drop_columns(without)), ((), more)]):
+        place = History(path=f"{history.path}{number}")
+        HoodieTable.create(place.path, store._CREATE, rows.schema).write(rows, "upsert")
+        assert runs(place, LONG_AGO, NOW)["host"].to_pylist() == [None if columns else "h"]
+        ran(place, "orders", "clean")
+        assert runs(place, LONG_AGO, NOW).num_rows == 2
+    stored = HoodieTable.open(place.path).read(["run_id", "later"])
+    assert {"run_id": "1", "later": "kept"} in stored.to_pylist()

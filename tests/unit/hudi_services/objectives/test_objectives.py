@@ -48,8 +48,9 @@ def facts(file: Path) -> Facts:
     return gather(entry, state, TableView(state), SystemClock())
 
 
-def test_facts_of_a_merge_on_read_table(tmp_path):
-    table = written(tmp_path, **{"hoodie.table.type": "MERGE_ON_READ"})
+@pytest.mark.parametrize("version", ["6", "9"])
+def test_facts_of_a_merge_on_read_table(tmp_path, version):
+    table = written(tmp_path, **{"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": version})
     found = facts(registered(tmp_path))
     assert (found.base_files, found.logs.amount > 0, found.small.amount) == (3, True, 2)
     assert found.instants.amount == 4
