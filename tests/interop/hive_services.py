@@ -77,7 +77,8 @@ def start_hive_metastore() -> JavaService:
 
 
 def start_hive_server(metastore: JavaService) -> JavaService:
-    """HiveServer2 of Hive 4 on that metastore, with Hudi's classes. It has no engine: only what needs no job can be asked."""
+    """HiveServer2 of Hive 4 on that metastore, with Hudi's classes. It has no engine: what needs a job, as a count does, cannot
+    be asked; columns and rows of one table can."""
     folder, port = Path(tempfile.mkdtemp(prefix="hive4-server-")), free_port()
     settings = {
         "hive.metastore.uris": f"thrift://127.0.0.1:{metastore.port}",
@@ -143,10 +144,12 @@ def hudi_sync_tool(metastore_port: int, base_path: object, *flags: str) -> None:
 
 
 def _hive(name: str, folder: Path, port: int, *main: object) -> JavaService:
-    """A server of Hive 4; Hudi's classes stand last, so that they hide none of Hive's."""
+    """A server of Hive 4; Hudi's classes, and what its bundle takes from Spark, stand last, so that they hide none of Hive's."""
     opens = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPEN]
     options = ["-Xmx700m", f"-Dderby.stream.error.file={folder}/derby.log", f"-Djava.io.tmpdir={folder}"]
-    classes = f"{folder}:{HIVE}/*:{BUNDLES['1.2.0']}"
+    jars = _pyspark(PYTHON) / "jars"
+    of_spark = [str(jar) for name in ("kryo-shaded", "minlog") for jar in jars.glob(f"{name}-*.jar")]
+    classes = ":".join([str(folder), f"{HIVE}/*", str(BUNDLES["1.2.0"]), *of_spark])
     return JavaService(name, ["java", *options, *opens, "-cp", classes, *main], port, folder)
 
 
