@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from hoodie import ARCHIVE, CLEAN, COMPACTION, LOG_COMPACTION, HoodieTable, Restore, Rollback
+from hoodie import ARCHIVE, CLEAN, CLUSTERING, COMPACTION, LOG_COMPACTION, HoodieTable, Restore, Rollback
 from hoodie.config.store import update_properties
 from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
 from hoodie.table import WriteHooks
@@ -22,6 +22,8 @@ from tests.support.tables import OPTIONS, SMALL_BLOOM, batch, create
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
 LOGS = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
 BESIDE_OTHERS = {"hoodie.write.concurrency.mode": "optimistic_concurrency_control"}
+SORTED = {"hoodie.clustering.plan.strategy.sort.columns": "value"}
+ACROSS = {"hoodie.index.type": "GLOBAL_SIMPLE"}  # a key moves to the partition of its last row
 RETAIN_ONE = {"hoodie.clean.commits.retained": 1}
 CHANGED = batch([("a", "p", 2, 2), ("d", "p", 2, 2), ("e", "r", 2, 2)])
 NEW = CHANGED.slice(1)  # the keys that are not there: an insert adds the others a second time
@@ -106,6 +108,20 @@ def _compact_logs(table: HoodieTable) -> None:
     if not [each for each in table.timeline.pending if each.action is Action.LOG_COMPACTION]:
         table.schedule(LOG_COMPACTION, {"hoodie.log.compaction.blocks.threshold": 2})
     table.run(LOG_COMPACTION, SMALL_BLOOM)
+
+
+def _move(table: HoodieTable) -> None:
+    table.write(batch([("a", "r", 2, 2), ("c", "p", 2, 2), ("d", "q", 2, 2)]), "upsert", {**LOGS, **ACROSS})
+
+
+def _two_files(table: HoodieTable) -> None:
+    table.write(batch([("f", "p", 2, 2), ("a", "p", 2, 2)]), "upsert", LOGS)
+
+
+def _cluster(table: HoodieTable) -> None:
+    if not [each for each in table.timeline.pending if each.action is table.state().layout.clustering]:
+        table.schedule(CLUSTERING, SORTED, force=True)
+    table.run(CLUSTERING, SMALL_BLOOM)
 
 
 def _clean(table: HoodieTable) -> None:
@@ -216,6 +232,8 @@ def _actions(kind: str, version: str) -> list[Killed]:
         of("insert_overwrite", partial(_overwrite, operation="insert_overwrite")),
         of("insert_overwrite_table", partial(_overwrite, operation="insert_overwrite_table")),
         of("delete_partition", _drop_partition),
+        of("global index", _move),
+        of("clustering", _cluster, _two_files),
         of("clean", _clean, _updates, hudi="clean"),
         of("repair of a failed write", _repair, _leave_failed_write),
         of("rollback", _roll_back_last, partial(_write, operation="upsert"), _nothing),

@@ -37,7 +37,7 @@ _MORE = {
 
 def hudi_can(action: Killed) -> bool:
     """Not asked: a table that is not there yet. Of an optimistic writer it leaves the heartbeat."""
-    return action.name not in ("create", "bootstrap", "optimistic upsert")
+    return action.name not in ("create", "bootstrap", "optimistic upsert", "clustering")
 
 
 _ALSO_SAMPLED = ("upsert-MERGE_ON_READ-6", "compaction-MERGE_ON_READ-8", "restore-MERGE_ON_READ-6")

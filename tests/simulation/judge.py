@@ -184,9 +184,9 @@ def _replayed(writes: Sequence[Write], shown: Sequence[_Shown]) -> Rows:
     return rows
 
 
-def partition_of(key: str) -> str:
-    """The partition that a key's rows are written to."""
-    return "pqr"[int(key[1:]) % 3]
+def partition_of(key: str, step: int = 0) -> str:
+    """The partition that a key's rows are written to, so many steps on where keys move."""
+    return "pqr"[(int(key[1:]) + step) % 3]
 
 
 def _check_nothing_left(state: TableState, world: World, shown: set[Instant]) -> None:

@@ -13,9 +13,9 @@ from functools import cache
 from typing import Any
 from unittest import mock
 
-from hoodie import ARCHIVE, CLEAN, COMPACTION, HoodieTable, Restore, Rollback, Undelete
+from hoodie import ARCHIVE, CLEAN, CLUSTERING, COMPACTION, GiveUpClustering, HoodieTable, Restore, Rollback, Undelete
 from hoodie.engine import LocalEngine, local
-from hoodie.errors import HoodieError, MissingFileError, UnclearCommitError
+from hoodie.errors import HoodieError, MissingFileError, PendingInstantError, UnclearCommitError
 from hoodie.index import new_keys
 from hoodie.transaction import guard
 from hoodie.view import files, written
@@ -52,6 +52,8 @@ class Plot:
     operations: tuple[str, ...] = ("upsert", "upsert", "upsert", "delete")
     besides: tuple[str, ...] = ()  # what others do: names of `_OTHERS`
     options: dict[str, str] = field(default_factory=dict)
+    made: tuple[tuple[str, str], ...] = ()  # options of the first write, which say how the table is laid out
+    moves: bool = False  # a write takes its rows to another partition than the last one
     chances: Chances = field(default_factory=Chances)
 
 
@@ -66,7 +68,7 @@ class Scene:
     def play(self) -> None:
         """Make the table, let the actors do what they like, then check. Raises AssertionError."""
         with _one_process(self.world):
-            self.world.copy_table(_begun(self.plot.kind, self.plot.version))
+            self.world.copy_table(_begun(self.plot.kind, self.plot.version, self.plot.made))
             self.asked.writes.append(Write(0, "upsert", KEYS[:3], acknowledged=True))
             self._play(self.world)
 
@@ -99,8 +101,9 @@ class Scene:
     def _one(self, actor: Actor, operation: str, keys: tuple[str, ...]) -> None:
         write = Write(len(self.asked.writes), operation, keys, unclear=True)
         self.asked.writes.append(write)
-        rows = batch([(key, partition_of(key), 1, write.number) for key in keys])
-        options = {**PLAIN, "hoodie.write.lock.wait_time_ms": _WAIT_MS, **self.plot.options}
+        step = write.number if self.plot.moves else 0
+        rows = batch([(key, partition_of(key, step), 1, write.number) for key in keys])
+        options = {**PLAIN, **dict(self.plot.made), "hoodie.write.lock.wait_time_ms": _WAIT_MS, **self.plot.options}
         try:
             self._table(actor).write(rows, operation, options, extra_metadata={NUMBER: str(write.number)})
         except UnclearCommitError:
@@ -133,6 +136,22 @@ class Scene:
             self.world.pause(1.0)
             self._attempt(actor, lambda: self._table(actor).schedule(COMPACTION, self.plot.options, force=True))
             self._attempt(actor, lambda: self._table(actor).run(COMPACTION, {**PLAIN, **self.plot.options}))
+
+    def _cluster(self, actor: Actor) -> None:
+        for _ in range(3):
+            self.world.pause(1.0)
+            self._attempt(actor, lambda: self._table(actor).schedule(CLUSTERING, self.plot.options, force=True))
+            self.world.pause(0.3)
+            self._attempt(actor, lambda: self._table(actor).run(CLUSTERING, {**PLAIN, **self.plot.options}))
+
+    def _end_clusterings(self, actor: Actor) -> None:
+        """Plans that wait hold back who writes to their file groups: they are carried out, or given up where that is too late."""
+        action = self._table(actor).state().layout.clustering
+        for pending in [each for each in self._table(actor).timeline.pending if each.action is action]:
+            try:
+                self._table(actor).run(CLUSTERING, PLAIN)
+            except PendingInstantError:
+                self._table(actor).run(GiveUpClustering(pending.time))
 
     def _roll_back(self, actor: Actor) -> None:
         """The last commit, or one that is not complete."""
@@ -202,6 +221,8 @@ class Scene:
         """A last write repairs what was left, plans that wait are carried out; then everything is looked at."""
         actor.skew = 0.0
         self.world.seconds += 3600  # whoever was dead is known to be
+        if "clusterer" in self.plot.besides:
+            self._end_clusterings(actor)
         self._one(actor, "upsert", KEYS[:1])
         if self.plot.kind == "MERGE_ON_READ":
             self._table(actor).run(COMPACTION, PLAIN)  # what was planned, and perhaps begun
@@ -225,7 +246,7 @@ def _one_process(world: World) -> Iterator[None]:
 
 
 @cache
-def _begun(kind: str, version: str) -> World:
+def _begun(kind: str, version: str, made: tuple[tuple[str, str], ...]) -> World:
     """A table with one write, as every run finds it."""
     world = World(0, calm=True)
 
@@ -235,7 +256,7 @@ def _begun(kind: str, version: str) -> World:
         storage, clock = SimulatedStorage(world, actor), SimulatedClock(world, actor)
         table = HoodieTable.create(storage, options, engine=LocalEngine(1), clock=clock)  # type: ignore[arg-type]
         rows = batch([(key, partition_of(key), 1, 0) for key in KEYS[:3]])
-        table.write(rows, "upsert", PLAIN, extra_metadata={NUMBER: "0"})
+        table.write(rows, "upsert", {**PLAIN, **dict(made)}, extra_metadata={NUMBER: "0"})
 
     with _one_process(world):
         world.actor("maker", make)
@@ -245,6 +266,7 @@ def _begun(kind: str, version: str) -> World:
 
 _OTHERS: dict[str, Any] = {
     "archiver": Scene._archive,
+    "clusterer": Scene._cluster,
     "undeleter": Scene._undelete,
     "undoer": Scene._roll_back,
     "keeper": Scene._restore,

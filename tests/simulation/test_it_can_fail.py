@@ -10,8 +10,10 @@ import pytest
 
 from hoodie.markers import BatchedMarkers
 from hoodie.markers.names import marker_name
+from hoodie.services.clustering import execute as clustering_execute
 from hoodie.transaction import optimistic, reconcile, repair, transaction
 from hoodie.write import execute
+from hoodie.write.placement import Placement
 from tests.simulation.scene import Plot, Scene
 from tests.simulation.test_simulation import PLOTS
 from tests.simulation.world import Chances
@@ -40,6 +42,12 @@ LEFT_OUT = {
         "create",
         lambda self, path, kind: self.batches.request(marker_name(path, kind)),
     ),
+    "no look for the same new bucket": (
+        "MERGE_ON_READ-9-shared-buckets",
+        execute,
+        "refuse_same_buckets",
+        lambda *_: None,
+    ),
     "markers deleted before the commit": ("MERGE_ON_READ-6", transaction, "reconcile_markers", _markers_go_first),
 }
 
@@ -47,6 +55,15 @@ LEFT_OUT = {
 @pytest.mark.parametrize(("plot", "module", "name", "instead"), LEFT_OUT.values(), ids=LEFT_OUT)
 def test_a_step_that_is_left_out_is_noticed(plot, module, name, instead):
     with mock.patch.object(module, name, instead):
+        assert any(_fails(PLOTS[plot], seed) for seed in range(MOST_SEEDS))
+
+
+@pytest.mark.parametrize("plot", ["COPY_ON_WRITE-9-clustered", "MERGE_ON_READ-6-clustered"])
+def test_rows_written_to_clustered_groups_are_noticed(plot):
+    """Two looks keep them: the writer's for plans that wait, and the clustering's for what was written since. Each does alone."""
+    writers = mock.patch.object(Placement, "_refuse_clustered", return_value=None)
+    clustering = mock.patch.object(clustering_execute, "_refuse_changes", return_value=None)
+    with writers, clustering:
         assert any(_fails(PLOTS[plot], seed) for seed in range(MOST_SEEDS))
 
 

@@ -80,6 +80,29 @@ PLOTS |= {
     )
     for (kind, version), besides in zip(TABLES, ((), ("archiver",), ("undoer",), ("keeper",)), strict=True)
 }
+# File groups that are packed together, while writers go on beside, and commits are taken back.
+PLOTS |= {
+    f"{kind}-{version}-clustered": Plot(kind, version, besides=besides, options=APART)
+    for (kind, version), besides in zip(
+        TABLES, (("clusterer",), ("clusterer", "undoer"), ("clusterer", "archiver"), ("clusterer",)), strict=True
+    )
+}
+# Where rows are found, and where new ones go. A key of a global index moves to the partition of its last row.
+BUCKETS = (("hoodie.index.type", "BUCKET"), ("hoodie.bucket.index.num.buckets", "4"))
+PLOTS |= {
+    "COPY_ON_WRITE-9-shared-bloom": Plot(
+        "COPY_ON_WRITE", "9", writers=3, pause=20.0, options=SHARED | {"hoodie.index.type": "BLOOM"}
+    ),
+    "COPY_ON_WRITE-9-shared-global": Plot(
+        "COPY_ON_WRITE", "9", writers=3, pause=20.0, options=SHARED | {"hoodie.index.type": "GLOBAL_SIMPLE"}, moves=True
+    ),
+    "MERGE_ON_READ-9-global": Plot("MERGE_ON_READ", "9", options={"hoodie.index.type": "GLOBAL_BLOOM"}, moves=True),
+    "MERGE_ON_READ-6-shared-global": Plot(
+        "MERGE_ON_READ", "6", writers=3, pause=20.0, options=SHARED | {"hoodie.index.type": "GLOBAL_SIMPLE"}, moves=True
+    ),
+    "COPY_ON_WRITE-6-shared-buckets": Plot("COPY_ON_WRITE", "6", writers=4, options=SHARED, made=BUCKETS),
+    "MERGE_ON_READ-9-shared-buckets": Plot("MERGE_ON_READ", "9", writers=4, options=SHARED, made=BUCKETS),
+}
 
 
 @pytest.mark.parametrize("plot", PLOTS.values(), ids=PLOTS)
