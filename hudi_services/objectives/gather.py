@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from itertools import chain
 
 from hoodie.clock import Clock
 from hoodie.config import own_options, select_keys
@@ -12,7 +13,7 @@ from hoodie.config.key import resolve
 from hoodie.config.write_keys import SMALL_FILE_LIMIT
 from hoodie.model.files import BaseFile
 from hoodie.services.clean.service import CLEAN
-from hoodie.timeline import Action, Instant, parse_time
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant, parse_time
 from hoodie.view import TableState, TableView
 from hudi_services.entry.objectives import Objectives
 from hudi_services.entry.retention import options_of
@@ -43,8 +44,9 @@ def _files(wanted: Objectives) -> bool:
 
 
 def _last_data(state: TableState) -> datetime | None:
-    """Of the newest commit that did not only move rows or change columns."""
-    for instant in reversed(state.timeline.commits):
+    """Of the newest commit that did not only move rows or change columns; of the archive no more is read than that takes."""
+    old = (each for each in state.archive.newest() if each.is_completed and each.action.completed_as in WRITE_ACTIONS)
+    for instant in chain(reversed(state.timeline.commits), old):
         found = state.commit_metadata(instant)
         if not found.moves_rows and (found.stats or found.replaced):
             return _moment(state, instant)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from hoodie.clock import Clock
-from hoodie.errors import HoodieError, TableNotFoundError
+from hoodie.errors import TableNotFoundError
 from hoodie.storage import ListedOnce, open_storage
 from hoodie.view import TableView, load_state
 from hudi_services.entry.table import Table
@@ -40,6 +40,6 @@ def _judged(entry: Table, clock: Clock) -> Judged:
         if entry.source is None:
             return Judged(entry.name, error=str(error))
         facts = Facts(clock.now())  # nothing was ingested yet
-    except (HoodieError, OSError) as error:
+    except Exception as error:  # noqa: BLE001 - whatever a storage raises: one table does not end the round
         return Judged(entry.name, error=f"{type(error).__name__}: {error}")
     return Judged(entry.name, judge(entry.objectives, facts))

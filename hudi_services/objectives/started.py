@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from hoodie.errors import HoodieError
 from hudi_services.entries import ENTRIES, Entries, entry_named
 from hudi_services.entry.begun import not_begun
 from hudi_services.entry.call import Call
@@ -106,6 +107,25 @@ def choose(
     return choices
 
 
+@contextmanager
+def asked_ahead(
+    found: Sequence[Candidate], due: Callable[[Candidate], Outlook], at_once: int
+) -> Iterator[Callable[[Candidate], Outlook]]:
+    """The same question, which for so many candidates is asked at once: of the one that is wanted, and of those after it."""
+    places = {each.dag: number for number, each in enumerate(found)}
+    asked: dict[int, Future[Outlook]] = {}
+    with ThreadPoolExecutor(at_once) as threads:
+
+        def ask(candidate: Candidate) -> Outlook:
+            place = places[candidate.dag]
+            for number in range(place, min(place + at_once, len(found))):
+                if number not in asked:
+                    asked[number] = threads.submit(due, found[number])
+            return asked[place].result()
+
+        yield ask
+
+
 def would_do(candidate: Candidate) -> Outlook:
     """Whether the service would find something to do now, without Spark and without changing anything."""
     from hoodie.engine import LocalEngine  # loads Arrow
@@ -118,7 +138,7 @@ def would_do(candidate: Candidate) -> Outlook:
         arguments = entry.called_with(table, Asked(run_type="operator_triggered", urged=candidate.verdict.objective))
         task = entry.command.called(Call(table.base_path, arguments.options), arguments.flags)
         decision = task.explain(LocalEngine())
-    except (HoodieError, OSError, ImportError, ValueError) as error:
+    except Exception as error:  # noqa: BLE001 - whatever a storage raises: the service itself has to look
         return Outlook(True, f"what it would do could not be seen here: {error}")
     waiting = decision.facts.get("pending_plans") or decision.facts.get("backlog", {}).get("pending_plans")
     if decision.plan is None and not waiting:

@@ -57,7 +57,7 @@ class HudiJudgeOperator(BaseOperator):
         # Imported here: DAG files are parsed often, and Arrow takes a while to load.
         from hoodie.clock import SystemClock
         from hudi_services.objectives.rounds import rounds
-        from hudi_services.objectives.started import by_objectives, candidates, choose, would_do
+        from hudi_services.objectives.started import asked_ahead, by_objectives, candidates, choose, would_do
 
         ti, clock = context["ti"], SystemClock()
         registry = read_registry(self.file).registry
@@ -66,14 +66,16 @@ class HudiJudgeOperator(BaseOperator):
         for each in judged:
             if each.error is not None:
                 self.log.error("Table %s cannot be looked at: %s", each.table, each.error)
-        choices = choose(
-            candidates(tables, judged),
-            registry.pools,
-            self.judge.most,
-            quiet=is_quiet(self.judge.quiet, clock.now()),
-            active=lambda dag: ti.get_dr_count(dag, states=_GOES_ON) > 0,
-            due=would_do,
-        )
+        found = candidates(tables, judged)
+        with asked_ahead(found, would_do, self.judge.at_once) as due:
+            choices = choose(
+                found,
+                registry.pools,
+                self.judge.most,
+                quiet=is_quiet(self.judge.quiet, clock.now()),
+                active=lambda dag: ti.get_dr_count(dag, states=_GOES_ON) > 0,
+                due=due,
+            )
         told = [choice.as_dict() for choice in choices]
         for row in told:
             verb = "start" if row["started"] else "not now"

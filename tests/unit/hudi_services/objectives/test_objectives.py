@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hoodie import COMPACTION, HoodieTable
+from hoodie import ARCHIVE, CLUSTERING, COMPACTION, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.errors import RegistryError
 from hoodie.storage import open_storage
@@ -67,6 +67,18 @@ def test_a_compaction_is_no_new_data_and_leaves_no_logs(tmp_path):
     after = facts(registered(tmp_path))
     assert (after.last_data, after.logs.amount) == (before.last_data, 0)
     assert table.timeline.commits[-1].time == done.instant.time
+
+
+def test_data_whose_commits_are_archived_is_data(tmp_path):
+    table = written(tmp_path, **{"hoodie.table.type": "MERGE_ON_READ"})
+    fresh = {"freshness": "1h"}
+    before = facts(registered(tmp_path, fresh)).last_data
+    for service in (COMPACTION, CLUSTERING):
+        table.schedule(service, force=True)
+        table.run(service)
+    table.run(ARCHIVE, {"hoodie.keep.min.commits": 2, "hoodie.keep.max.commits": 3, "hoodie.clean.commits.retained": 1})
+    assert all(table.state().commit_metadata(each).moves_rows for each in table.timeline.commits)
+    assert facts(registered(tmp_path, fresh)).last_data == before
 
 
 def test_commits_wait_for_a_clean_that_has_something_to_remove(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from hudi_services.entry.judge import Judge, is_quiet
 from hudi_services.entry.table import Table
 from hudi_services.objectives.judge import Verdict
 from hudi_services.objectives.rounds import Judged
-from hudi_services.objectives.started import Candidate, by_objectives, candidates, choose, would_do
+from hudi_services.objectives.started import Candidate, asked_ahead, by_objectives, candidates, choose, would_do
 from hudi_services.registry.load import load_registry, read_registry
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -77,6 +78,20 @@ def test_one_round_starts_at_most_so_many():
 
 def test_what_would_do_nothing_takes_no_place():
     assert [started for _, started, _ in chosen(A, B, C, idle=["hudi_clean__a"], most=1)] == [False, True, False]
+
+
+def test_questions_are_asked_ahead_and_each_once():
+    asked, together = [], Barrier(2)
+
+    def look(each: Candidate) -> Outlook:
+        asked.append(each.dag)
+        if each is not C:
+            together.wait(10)  # for the other one
+        return Outlook(True, each.dag)
+
+    with asked_ahead([A, B, C], look, 2) as due:
+        assert [due(each).reason for each in (A, B, A, C)] == [A.dag, B.dag, A.dag, C.dag]
+    assert sorted(asked) == [A.dag, B.dag, C.dag]
 
 
 def test_the_most_urgent_of_each_service_that_is_scheduled_so(tmp_path):
