@@ -44,14 +44,14 @@ def _rename(session: Session, entry: Entry, asked: Altering) -> Result:
         raise SqlError(f"Table {entry.name} cannot go to another database", found=str(name), fix="keep the database")
     if session.catalog.find(name) is not None:
         raise TableExistsError(f"There is a table {name}", fix="drop it, or choose another name")
+    session.catalog.location_of(name, entry.location)
     if entry.managed:
         raise SqlError(
             f"Table {entry.name} cannot be renamed: it is named by its folder in the warehouse",
             found=entry.location,
             fix=f"CREATE TABLE {name} USING hudi AS SELECT * FROM {entry.name}; tables with a LOCATION are renamed",
         )
-    session.catalog.remember(replace(entry, name=name))
-    session.catalog.drop(entry)
+    session.catalog.rename(entry, name)
     return Result.told(f"table {entry.name} is called {name} now")
 
 

@@ -59,6 +59,10 @@ class Catalog(Protocol):
         """What is known of a table; None when there is no Hudi table of this name."""
         ...
 
+    def other(self, name: TableName) -> str | None:
+        """What else than a Hudi table goes by this name, and where it is; None for nothing."""
+        ...
+
     def location_of(self, name: TableName, wanted: str | None) -> str:
         """Where a new table is to be made: at `wanted`, or where the catalog would have it. Asked before anything is made: a
         catalog that takes no table says so in time."""
@@ -72,15 +76,28 @@ class Catalog(Protocol):
         """Know other options and another comment of a table."""
         ...
 
+    def rename(self, entry: Entry, name: TableName) -> None:
+        """Know a table, which is not managed, by another name."""
+        ...
+
     def drop(self, entry: Entry) -> None:
         """Forget a table, and delete its files if it is managed."""
         ...
 
+    def close(self) -> None:
+        """Give back what it holds, until it is asked again."""
+        ...
+
 
 def known(catalog: Catalog, name: TableName) -> Entry:
-    """The entry of a table. Raises TableNotFoundError, naming the tables that there are."""
+    """The entry of a table. Raises TableNotFoundError, naming the tables that there are, or what else goes by the name."""
     entry = catalog.find(name)
     if entry is None:
+        other = catalog.other(name)
+        if other is not None:
+            raise TableNotFoundError(
+                f"Table {name} in {catalog.path} is none of Hudi's", found=other, fix="read it by what made it"
+            )
         there = ", ".join(_few(catalog, name.database)) or "no table"
         raise TableNotFoundError(
             f"There is no table {name} in {catalog.path}", found=there, fix="correct the name, or create the table"

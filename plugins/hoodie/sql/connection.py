@@ -74,8 +74,9 @@ class Connection:
         return isinstance(into, exp.Table) and self._session.is_known(into)
 
     def close(self) -> None:
-        """Give back what the engine holds. Temporary views go."""
+        """Give back what engine and catalog hold. Temporary views go."""
         self._session.engine.close()
+        self._session.catalog.close()
 
     def _run(self, statement: Statement) -> Result:
         with call("running SQL", changes=True):

@@ -14,13 +14,14 @@ from hoodie.config.groups import WRITE_OPTIONS
 from hoodie.errors import CatalogError, SqlError, missing_extra
 from hoodie.sql.catalog import Entry
 from hoodie.sql.names import TableName
+from hoodie.storage import storage_of
 from hoodie.sync.desired import REALTIME_FORMAT, SNAPSHOT_FORMAT
 from hoodie.sync.run import run_sync
 from hoodie.table import HoodieTable
 
 try:
     from pymetastore.hive_metastore import ttypes as hive
-    from thrift.Thrift import TApplicationException, TException
+    from thrift.Thrift import TException
     from thrift.transport.TTransport import TTransportException
 
     from hoodie.metastore import Connection, words
@@ -83,7 +84,14 @@ class HiveCatalog:
             )
         for each in ours:
             self._drop(each)
-        self._ask(f"to drop database {name}", lambda client: client.drop_database(name, False, False))
+
+        def drop(client: Any) -> None:
+            try:
+                client.drop_database(name, False, False)
+            except hive.NoSuchObjectException:
+                return
+
+        self._ask(f"to drop database {name}", drop)
 
     def place_of(self, database: str) -> str:
         """Where the metastore has its tables by default. Raises SqlError for one that is not there."""
@@ -111,23 +119,33 @@ class HiveCatalog:
         sync = self._sync(name, self._strategy(table))
         return Entry(
             name,
-            table.sd.location,
+            storage_of(table.sd.location).base_path,
             managed=False,
             options={**select_keys(told, WRITE_OPTIONS.keys), **sync},
             comment=told.get(_COMMENT) or None,
             read_optimized=_leaves_out_logs(table),
         )
 
+    def other(self, name: TableName) -> str | None:
+        """What the metastore has under this name that is none of Hudi's: its format, and where it is."""
+        table = self._table(name)
+        if table is None or _is_of_hudi(table):
+            return None
+        if "VIEW" in (table.tableType or ""):
+            return "a view"
+        kind = (table.parameters or {}).get(_PROVIDER) or (table.sd and table.sd.inputFormat) or "no format"
+        return f"{kind} at {(table.sd and table.sd.location) or '(nowhere)'}"
+
     def location_of(self, name: TableName, wanted: str | None) -> str:
         """Where it is wanted, or in the folder of its database. Raises SqlError for a name that another table has."""
-        taken = self._table(name)
+        taken = self.other(name)
         if taken is not None:
             raise SqlError(
                 f"There is a table {name} in {self.path}, and it is none of Hudi's",
-                found=f"input format {taken.sd.inputFormat or '(none)'}, at {taken.sd.location or '(nowhere)'}",
+                found=taken,
                 fix="choose another name, or drop it by what made it",
             )
-        return wanted or f"{self.place_of(name.database)}/{name.name}"
+        return storage_of(wanted or f"{self.place_of(name.database)}/{name.name}").base_path
 
     def remember(self, entry: Entry) -> None:
         """Enter a table as Hive sync does, with the columns and partitions that it has. Raises what a sync raises, and SqlError
@@ -153,15 +171,32 @@ class HiveCatalog:
         told |= {name: value for name, value in entry.options.items() if name not in synced}
         told.pop(_COMMENT, None)
         table.parameters = told | ({_COMMENT: entry.comment} if entry.comment is not None else {})
-        context = hive.EnvironmentContext(properties={})
-        self._ask(
-            f"to change table {entry.name}",
-            lambda client: client.alter_table_with_environment_context(table.dbName, table.tableName, table, context),
-        )
+        self._alter(entry.name, table)
+
+    def rename(self, entry: Entry, name: TableName) -> None:
+        """It stays what it is: its partitions, its properties, what a sync has noted, whether Hive manages it."""
+        table = self._table(entry.name)
+        if table is None:
+            raise SqlError(f"Table {entry.name} has gone meanwhile", fix="create it again")
+        table.dbName, table.tableName = name.database, name.name
+        self._alter(entry.name, table)
 
     def drop(self, entry: Entry) -> None:
         """Forget a table. Its files stay."""
         self._drop(entry.name)
+
+    def close(self) -> None:
+        """End the connection; the next question opens another."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _alter(self, name: TableName, table: Any) -> None:
+        context = hive.EnvironmentContext(properties={})
+        self._ask(
+            f"to change table {name}",
+            lambda client: client.alter_table_with_environment_context(name.database, name.name, table, context),
+        )
 
     def _drop(self, name: TableName) -> None:
         def drop(client: Any) -> None:
@@ -212,20 +247,15 @@ class HiveCatalog:
                 if self._connection is None:
                     self._connection = Connection.open(self._uris, "the catalog", self._user)
                 return call(self._connection.client)
-            except (hive.NoSuchObjectException, TApplicationException):
+            except hive.NoSuchObjectException:
                 raise
             except (TTransportException, OSError) as error:
-                self._close()
+                self.close()
                 if not left:
                     raise self._failed(what, error) from error
             except TException as error:
                 raise self._failed(what, error) from error
         raise AssertionError("the last try returns or raises")
-
-    def _close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
 
     def _failed(self, what: str, error: Exception) -> CatalogError:
         return CatalogError(
@@ -237,8 +267,9 @@ class HiveCatalog:
 
 
 def _is_of_hudi(table: Any) -> bool:
-    told = table.parameters or {}
-    return table.sd is not None and (table.sd.inputFormat in _FORMATS or told.get(_PROVIDER, "").lower() == "hudi")
+    if table.sd is None or not table.sd.location:
+        return False
+    return table.sd.inputFormat in _FORMATS or (table.parameters or {}).get(_PROVIDER, "").lower() == "hudi"
 
 
 def _leaves_out_logs(table: Any) -> bool:

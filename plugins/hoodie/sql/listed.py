@@ -53,6 +53,9 @@ class ListedTables:
             )
         return found[0] if found else None
 
+    def other(self, name: TableName) -> None:
+        """Nothing: all tables of the file are Hudi's."""
+
     def location_of(self, name: TableName, wanted: str | None) -> str:
         """Raises SqlError."""
         raise self._kept(f"Table {name} is not made")
@@ -65,9 +68,16 @@ class ListedTables:
         """Raises SqlError."""
         raise self._kept(f"The options of table {entry.name} are not changed")
 
+    def rename(self, entry: Entry, name: TableName) -> None:
+        """Raises SqlError."""
+        raise self._kept(f"Table {entry.name} is not renamed")
+
     def drop(self, entry: Entry) -> None:
         """Raises SqlError."""
         raise self._kept(f"Table {entry.name} is not dropped")
+
+    def close(self) -> None:
+        """It holds nothing."""
 
     def _kept(self, what: str) -> SqlError:
         return SqlError(

@@ -30,11 +30,28 @@ def run_statement(session: Session, statement: Statement) -> Result:
     run = _KINDS.get(type(statement.tree))
     if run is not None:
         return run(session, statement)
-    if isinstance(statement.tree, exp.Query) and session.reads(statement.tree):
-        return Result(session.rows(statement.tree).fetched())
-    if isinstance(statement.tree, exp.Query):
+    if not isinstance(statement.tree, exp.Query):
+        return _untouched(session, statement)
+    try:
+        if session.reads(statement.tree):
+            return Result(session.rows(statement.tree).fetched())
         _check_tables(session, statement.tree)
-    return _untouched(session, statement)
+        return _untouched(session, statement)
+    except SqlError as error:
+        others = _others(session, statement.tree)
+        if not others:
+            raise
+        raise SqlError(error.what, found="; ".join(filter(None, [error.found, *others])), fix=error.fix) from error
+
+
+def _others(session: Session, query: exp.Expression) -> list[str]:
+    """The tables of a query that the catalog has, and that are none of Hudi's."""
+    names = [session.named(table) for table in tables_read(query) if not session.is_of_engine(table)]
+    return [
+        f"table {name} in {session.catalog.path} is none of Hudi's: {other}"
+        for name in names
+        if (other := session.catalog.other(name)) is not None
+    ]
 
 
 def _untouched(session: Session, statement: Statement) -> Result:

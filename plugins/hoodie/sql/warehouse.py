@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 
 from hoodie.errors import SqlError
 from hoodie.sql.catalog import DEFAULT_DATABASE, Entry
@@ -107,6 +108,9 @@ class Warehouse:
         place = self._location(self._place(name)) if location is None else location
         return Entry(name, place, location is None, options, told.get("comment"))
 
+    def other(self, name: TableName) -> None:
+        """Nothing: a folder without a timeline is nobody's table."""
+
     def location_of(self, name: TableName, wanted: str | None) -> str:
         """Where a table is created: where it is wanted, or in the folder of its database."""
         return wanted or self._location(self._place(name))
@@ -139,6 +143,11 @@ class Warehouse:
         if not replace_own(self._storage, path, old, _told(entry)):
             raise SqlError(f"The options of table {entry.name} have changed meanwhile", fix="run the statement again")
 
+    def rename(self, entry: Entry, name: TableName) -> None:
+        """Enter it under the other name, then forget the first. Who is killed in between has both."""
+        self.remember(replace(entry, name=name))
+        self.drop(entry)
+
     def drop(self, entry: Entry) -> None:
         """Forget a table, and delete its files if it is managed. Who is killed in between drops it again. Raises SqlError for one
         whose folder is a link: what it leads to may be somebody else's."""
@@ -149,6 +158,9 @@ class Warehouse:
             self._storage.delete_folder(f"{place}/.hoodie")
             self._storage.delete_folder(place)
         self._storage.delete(_entry(entry.name))
+
+    def close(self) -> None:
+        """It holds nothing."""
 
     def _refuse_link(self, entry: Entry) -> None:
         place = self._place(entry.name)

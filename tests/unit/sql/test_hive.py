@@ -1,0 +1,153 @@
+"""A Hive metastore as the catalog of SQL; a metastore in this process answers. Real ones: tests/interop/test_hive_catalog.py."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from sqlalchemy import create_engine, inspect, text
+
+import hoodie.sqlalchemy  # noqa: F401 - makes its dialect known
+from hoodie import dbapi
+from hoodie.errors import CatalogError, SqlError, TableExistsError, TableNotFoundError
+from hoodie.sql import connect
+from tests.support.metastore import MemoryMetastore
+
+CREATE = "create table {name} (id string, value bigint) using hudi tblproperties (primaryKey = 'id', type = '{kind}')"
+
+
+@pytest.fixture
+def metastore(tmp_path):
+    service = MemoryMetastore(tmp_path)
+    yield service
+    service.stop()
+
+
+@pytest.fixture
+def db(metastore):
+    with connect(metastore.uri) as connection:
+        connection.sql(CREATE.format(name="t", kind="cow"))
+        connection.sql("insert into t values ('a', 1)")
+        yield connection
+
+
+def names(db):
+    return [name for _, name, _ in db.sql("show tables").rows()]
+
+
+def test_a_table_is_found_where_the_metastore_has_it(db, metastore, tmp_path):
+    assert (tmp_path / "warehouse/t/.hoodie").is_dir()
+    assert metastore.tables["default", "t"].sd.location == f"file:{tmp_path}/warehouse/t"
+    assert db.sql("select id, value from T").rows() == [("a", 1)]
+    db.sql("insert into t select concat(id, 'b'), value + 1 from t; update t set value = 9 where id = 'a'")
+    assert db.sql("select id, value from default.t order by id").rows() == [("a", 9), ("ab", 2)]
+
+
+def test_programs_come_by_the_address(db, metastore):
+    with dbapi.connect(metastore.uri, database="default") as connection, connection.cursor() as cursor:
+        cursor.execute("select id from t where value = ?", [1])
+        assert cursor.fetchall() == [("a",)]
+    engine = create_engine(f"hoodie:///{metastore.uri}?database=default")
+    with engine.connect() as connection:
+        assert connection.execute(text("select value from t")).all() == [(1,)]
+    assert inspect(engine).get_table_names() == ["t"]
+    assert [column["name"] for column in inspect(engine).get_columns("t")] == ["id", "value"]
+
+
+def test_what_is_no_hudi_table_is_told_by_its_name(db, metastore, tmp_path):
+    metastore.add("default", "plain", f"file:{tmp_path}/plain", inputFormat="org.apache.hadoop.mapred.TextInputFormat")
+    metastore.add("default", "seen", kind="VIRTUAL_VIEW")
+    for name, found in (("plain", "TextInputFormat"), ("seen", "a view")):
+        for query in (
+            f"select * from {name}",
+            f"select * from default.{name}",
+            f"select * from t join default.{name} using (id)",
+            f"insert into {name} values (1)",
+            f"update default.{name} set id = 'b'",
+            f"drop table {name}",
+            f"describe {name}",
+            f"call show_commits(table => '{name}')",
+            f"select * from hudi_query_timeline('{name}')",
+        ):
+            with pytest.raises((SqlError, TableNotFoundError), match=rf"default.{name} .*is none of Hudi's.*{found}"):
+                db.sql(query)
+        with pytest.raises(SqlError, match="none of Hudi's"):
+            db.sql(f"alter table t rename to {name}")
+    assert names(db) == ["t"]
+    assert sorted(name for _, name in metastore.tables) == ["plain", "seen", "t"]
+
+
+def test_a_renamed_table_is_the_same_one(db, metastore):
+    metastore.tables["default", "t"].parameters |= {"theirs": "kept", "last_commit_time_sync": "1"}
+    metastore.tables["default", "t"].tableType = "MANAGED_TABLE"
+    db.sql("alter table t rename to u")
+    assert names(db) == ["u"]
+    renamed = metastore.tables["default", "u"]
+    assert renamed.parameters["theirs"] == "kept"
+    assert renamed.parameters["last_commit_time_sync"] == "1"
+    assert renamed.tableType == "MANAGED_TABLE"
+    assert db.sql("select id from u").rows() == [("a",)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["`a/b`", "`../t`", "`t;drop`", "`t'`", "`%`", "`*`", "`T `", "``", "`é`", "`@hive#default`.t", "`a.b`.t", "`.`"],
+)
+def test_hostile_names_lead_nowhere(db, metastore, name):
+    before = set(metastore.tables)
+    for statement in (
+        f"select * from {name}",
+        f"drop table {name}",
+        f"delete from {name}",
+        CREATE.format(name=name, kind="cow"),
+    ):
+        with pytest.raises((SqlError, TableNotFoundError)):
+            db.sql(statement)
+    assert set(metastore.tables) == before
+
+
+def test_a_metastore_that_is_started_again_is_found_again(db, metastore):
+    metastore.hang_up()
+    assert db.sql("select id from t").rows() == [("a",)]
+
+
+def test_a_metastore_that_fails_is_told(db, metastore):
+    metastore.broken.add("get_table")
+    with pytest.raises(CatalogError, match=r"failed when asked for table default.t(.|\n)*the database is away"):
+        db.sql("select id from t")
+
+
+def test_a_metastore_that_knows_no_such_call_is_told(db, metastore, monkeypatch):
+    monkeypatch.setattr("tests.support.metastore._Handler.get_all_databases", None)
+    with pytest.raises(CatalogError, match="failed when asked"):
+        db.sql("show databases")
+
+
+def test_a_closed_connection_leaves_none_at_the_metastore(db, metastore):
+    db.sql("select 1 from t")
+    assert metastore.connected() == 1
+    db.close()
+    deadline = time.monotonic() + 10
+    while metastore.connected() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert metastore.connected() == 0
+    assert db.session.catalog.databases() == ["default"], "it is opened again"
+
+
+def test_a_table_that_the_metastore_does_not_take_is_there_and_can_be_entered(db, metastore, tmp_path):
+    metastore.broken.add("create_table")
+    with pytest.raises(CatalogError, match="create_table: the database is away"):
+        db.sql(CREATE.format(name="u", kind="cow"))
+    metastore.broken.clear()
+    db.sql(f"create table u using hudi location '{tmp_path}/warehouse/u'")
+    assert names(db) == ["t", "u"]
+
+
+def test_a_name_that_is_taken(db, metastore):
+    with pytest.raises(TableExistsError):
+        db.sql(CREATE.format(name="t", kind="cow"))
+    assert "is there" in db.sql(CREATE.format(name="if not exists t", kind="cow")).message
+    db.sql(CREATE.format(name="u", kind="cow"))
+    with pytest.raises(TableExistsError):
+        db.sql("alter table t rename to u")
+    assert names(db) == ["t", "u"]
