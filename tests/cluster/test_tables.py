@@ -15,7 +15,7 @@ from hoodie import CLEAN, COMPACTION, HoodieTable
 from hoodie.model.names import is_data_file
 from hoodie.spark import SparkEngine
 from hoodie.storage import open_storage, walk_files
-from tests.support.tables import SMALL_BLOOM, batch, content, create
+from tests.support.tables import OPTIONS, SMALL_BLOOM, batch, content, create
 
 PARTITIONS = 6
 ROWS = 60_000
@@ -87,6 +87,23 @@ def test_a_process_that_is_killed_in_the_middle_of_a_write(spark, cluster, s3, k
     assert list(walk_files(open_storage(url), ".hoodie/.temp")) == []
 
 
+def test_the_format_writes_what_the_attempts_that_count_have_staged(spark, cluster, s3):
+    """Executors stage rows on S3, one of their processes is killed, and the driver's process writes each row once."""
+    hoodie.spark.register(spark)
+    url = f"{s3.bucket()}/table"
+    frame = spark.createDataFrame(rows(1)).repartition(PARTITIONS)
+    killed = threading.Event()
+    killer = threading.Thread(target=kill_writer, args=(cluster, url, "python", killed, ".hoodie/.staged", ".arrow"))
+    killer.start()
+    frame.write.format("hoodie").options(**OPTIONS, **SMALL_BLOOM).mode("append").save(url)
+    killer.join()
+    assert killed.is_set(), "the write was over before anything could be killed"
+    found = HoodieTable.open(url)
+    assert found.read(columns=["id", "value"]).sort_by("id").equals(rows(1).select(["id", "value"]).sort_by("id"))
+    assert data_files(url) == committed_files(found)
+    assert list(walk_files(open_storage(url), ".hoodie/.staged")) == []
+
+
 def rows(step):
     numbers = range(ROWS)
     return pa.table(
@@ -99,12 +116,12 @@ def rows(step):
     )
 
 
-def kill_writer(cluster, url, victim, killed):
-    """As soon as a marker of a data file is there, end a process that may be writing it, for good."""
+def kill_writer(cluster, url, victim, killed, folder=".hoodie/.temp", sign=".marker"):
+    """As soon as a marker of a data file is there, or another sign, end a process that may be writing it, for good."""
     storage = open_storage(url)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        if any(".marker" in file.name for file in walk_files(storage, ".hoodie/.temp")):
+        if any(sign in file.name for file in walk_files(storage, folder)):
             for process in cluster.executors()[:1] if victim == "executor" else cluster.python_workers():
                 os.kill(process.pid, signal.SIGKILL)
                 killed.set()
