@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hudi_services.entries import ENTRIES, Entries, entry_named
 from hudi_services.entry.begun import not_begun
@@ -15,7 +15,9 @@ from hudi_services.entry.call import Call
 from hudi_services.entry.dag import Asked, Outlook, dag_id
 from hudi_services.entry.table import Table
 from hudi_services.objectives.judge import Verdict
-from hudi_services.objectives.rounds import Judged
+
+if TYPE_CHECKING:  # it loads Arrow
+    from hudi_services.objectives.rounds import Judged
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def test_large_work_is_for_spark(tmp_path, capsys, monkeypatch):
 
     def open_engine(name, *_rest, **_more):
         opened.append(name)
-        return LocalEngine()
+        return LocalEngine(), None
 
     monkeypatch.setattr("hudi_services.commandline.service._open_engine", open_engine)
     assert _ingest(tmp_path, "--engine=auto", "--local-up-to=10") == 0
