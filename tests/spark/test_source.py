@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 import pytest
@@ -182,3 +183,24 @@ def test_columns_without_nulls_may_be_read_as_if_they_had_some(spark, tmp_path):
     table.write(rows, "insert")
     assert not table.schema.field("id").nullable
     assert values(spark.read.format("hoodie").schema("id STRING, value BIGINT").load(table.base_path)) == {"a": 1}
+
+
+def test_another_session_and_another_thread_know_the_format(spark, tmp_path):
+    """Spark looks for sources of Python in the session that is active in the thread."""
+    table = two_commits(tmp_path / "t")
+
+    def change(session, value):
+        hoodie.spark.register(session)
+        changed = session.read.format("hoodie").load(table.base_path).where("id = 'new'").drop("value")
+        changed.selectExpr("id", "part", "ts", f"{value} value").write.format("hoodie").mode("append").save(
+            table.base_path
+        )
+
+    try:
+        change(spark.newSession(), 8)
+        assert stored(table)["new"] == 8
+        with ThreadPoolExecutor(1) as other:
+            other.submit(change, spark, 9).result()
+        assert stored(table)["new"] == 9
+    finally:
+        hoodie.spark.register(spark)

@@ -12,6 +12,7 @@ import functools
 import operator
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -45,10 +46,15 @@ _TASKS = (
 def register(spark: SparkSession) -> None:
     """Make `format("hoodie")` known to a session, and have Spark hand its conditions to sources of Python.
 
+    The session becomes the active one of the calling thread. Spark finds sources of Python by that alone: call it in each thread
+    that names the format.
+
     Conditions of a query that mean the same to Arrow leave out partitions, row groups and rows (see
     `hoodie.spark.conditions`). Raises ArgumentError for what is no session that runs.
     """
     check_session(spark)
+    of_java: Any = spark._get_j_spark_session_class(spark._jvm)
+    of_java.setActiveSession(spark._jsparkSession)
     spark.conf.set(_PUSHED, "true")
     address = server_of(spark).address
 
