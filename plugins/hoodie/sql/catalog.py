@@ -16,7 +16,8 @@ DEFAULT_DATABASE = "default"
 @dataclass(frozen=True)
 class Entry:
     """What a catalog knows of a table: its base path, the options of its writes, a comment. A managed one is deleted when it is
-    dropped; of a `read_optimized` one queries read base files only."""
+    dropped; of a `read_optimized` one queries read base files only. What the catalog itself asks of writes, such as a sync with
+    it, is `asked`: the table's own options go before it, and no statement tells it."""
 
     name: TableName
     location: str
@@ -24,6 +25,7 @@ class Entry:
     options: Mapping[str, str] = field(default_factory=dict)
     comment: str | None = None
     read_optimized: bool = False
+    asked: Mapping[str, str] = field(default_factory=dict)
 
 
 class Catalog(Protocol):

@@ -116,14 +116,14 @@ class HiveCatalog:
         if table is None or not _is_of_hudi(table):
             return None
         told = {**(table.parameters or {})}
-        sync = self._sync(name, self._strategy(table))
         return Entry(
             name,
             storage_of(table.sd.location).base_path,
             managed=False,
-            options={**select_keys(told, WRITE_OPTIONS.keys), **sync},
+            options=select_keys(told, WRITE_OPTIONS.keys),
             comment=told.get(_COMMENT) or None,
             read_optimized=_leaves_out_logs(table),
+            asked=self._sync(name, self._strategy(table)),
         )
 
     def other(self, name: TableName) -> str | None:
@@ -167,8 +167,7 @@ class HiveCatalog:
         told = dict(table.parameters or {})
         for name in select_keys(told, WRITE_OPTIONS.keys):
             del told[name]
-        synced = self._sync(entry.name, {})
-        told |= {name: value for name, value in entry.options.items() if name not in synced}
+        told |= entry.options
         told.pop(_COMMENT, None)
         table.parameters = told | ({_COMMENT: entry.comment} if entry.comment is not None else {})
         self._alter(entry.name, table)
@@ -223,9 +222,12 @@ class HiveCatalog:
     def _strategy(self, table: Any) -> dict[str, str]:
         """The pair of a merge-on-read table, snapshot and read-optimised, is synced as a pair."""
         base = str(table.tableName).removesuffix("_rt").removesuffix("_ro")
-        pair = self._tables(table.dbName, [f"{base}_ro", f"{base}_rt"])
-        if {each.sd.location for each in pair} == {table.sd.location} and len(pair) == 2:
-            return {sync_keys.TABLE.name: base, sync_keys.STRATEGY.name: "ALL"}
+        there = self._tables(table.dbName, [base, f"{base}_ro", f"{base}_rt"])
+        same = {each.tableName for each in there if each.sd is not None and each.sd.location == table.sd.location}
+        if {f"{base}_ro", f"{base}_rt"} <= same:
+            # Else the plain name would be entered, or another table of that name be in the way.
+            plain = {sync_keys.SNAPSHOT_WITH_TABLE_NAME.name: str(base in same).lower()}
+            return {sync_keys.TABLE.name: base, sync_keys.STRATEGY.name: "ALL", **plain}
         return {}
 
     def _table(self, name: TableName) -> Any | None:

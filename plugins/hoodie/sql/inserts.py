@@ -20,6 +20,7 @@ from hoodie.sql.parse import DIALECT
 from hoodie.sql.result import Result
 from hoodie.sql.session import INSERT_OPERATION, OVERWRITE_MODE, Session
 from hoodie.sql.types import sql_type
+from hoodie.sync.plan import same_place
 
 
 def insert_rows(session: Session, entry: Entry, tree: exp.Insert, node: exp.Table) -> Result:
@@ -44,7 +45,7 @@ def insert_rows(session: Session, entry: Entry, tree: exp.Insert, node: exp.Tabl
         return Computed(rows, _operation(session, entry, target, tree, into), replaces)
 
     empties = tree.args.get("overwrite") and _partition(node)
-    if empties or any(read.location == entry.location for read in session.reads(query)):
+    if empties or any(same_place(read.location) == same_place(entry.location) for read in session.reads(query)):
         return change(session, entry, node, changed)  # its rows are computed from the table
     dataset = HoodieDataset(session.open(entry))
     computed = changed(dataset, Target(node, dataset.schema, dataset.state.properties))

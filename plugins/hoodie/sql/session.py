@@ -16,6 +16,7 @@ from hoodie.sql.engine import NamedSource, QueryEngine, Rows
 from hoodie.sql.names import TableName, table_name, tables_read
 from hoodie.sql.parse import DIALECT
 from hoodie.sql.table_functions import TableFunction, table_functions
+from hoodie.sync.plan import same_place
 from hoodie.table import HoodieTable
 
 INSERT_OPERATION = "hoodie.spark.sql.insert.into.operation"
@@ -79,8 +80,9 @@ class Session:
         return HoodieTable.open(entry.location, engine=self.engine.tasks)
 
     def write_options(self, entry: Entry) -> dict[str, str]:
-        """Those of the table, and over them those that were set."""
-        return {name: value for name, value in {**entry.options, **self.options}.items() if not is_of_sql(name)}
+        """What the catalog asks, over that those of the table, and over these those that were set."""
+        told = {**entry.asked, **entry.options, **self.options}
+        return {name: value for name, value in told.items() if not is_of_sql(name)}
 
     def about(self, function: TableFunction) -> Entry:
         """The table of a function, which names it, or says its path. Raises TableNotFoundError."""
@@ -98,14 +100,14 @@ class Session:
 
         Tables have their meta columns where the query names one.
         """
-        before = {dataset.state.storage.base_path: dataset for dataset in opened}
+        before = {same_place(dataset.state.storage.base_path): dataset for dataset in opened}
         meta = any(column.name.lower() in META_COLUMNS for column in query.find_all(exp.Column))
         sources = list[NamedSource]()
         for table in tables_read(query):
             if self.is_known(table):
                 entry = self.entry(table)
                 moment = _as_of(table)
-                here = before.get(entry.location) if moment is None else None
+                here = before.get(same_place(entry.location)) if moment is None else None
                 if here is None or meta or entry.read_optimized:
                     state = None if here is None else here.state
                     asked = Snapshot(moment, entry.read_optimized)

@@ -138,9 +138,10 @@ def _drop(session: Session, statement: Statement) -> Result:
         return Result.told(f"database {name} is gone")
     if tree.args["kind"] != "TABLE" or not any(map(session.is_known, tree.args["tables"])):
         if tree.args["kind"] == "TABLE" and not any(session.engine.has(table.name) for table in tree.args["tables"]):
-            if tree.args.get("exists"):
+            table = tree.args["tables"][0]
+            if tree.args.get("exists") and session.catalog.other(session.named(table)) is None:
                 return Result.told("there is no such table")
-            session.entry(tree.args["tables"][0])
+            session.entry(table)
         return _untouched(session, statement)
     for table in tree.args["tables"]:
         entry = session.entry(table)

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import create_engine, inspect, text
 
 import hoodie.sqlalchemy  # noqa: F401 - makes its dialect known
-from hoodie import dbapi
+from hoodie import SYNC, HoodieTable, dbapi
 from hoodie.errors import CatalogError, SqlError, TableExistsError, TableNotFoundError
 from hoodie.sql import connect
 from tests.support.metastore import MemoryMetastore
@@ -65,6 +65,7 @@ def test_what_is_no_hudi_table_is_told_by_its_name(db, metastore, tmp_path):
             f"insert into {name} values (1)",
             f"update default.{name} set id = 'b'",
             f"drop table {name}",
+            f"drop table if exists {name}",
             f"describe {name}",
             f"call show_commits(table => '{name}')",
             f"select * from hudi_query_timeline('{name}')",
@@ -151,3 +152,39 @@ def test_a_name_that_is_taken(db, metastore):
     with pytest.raises(TableExistsError):
         db.sql("alter table t rename to u")
     assert names(db) == ["t", "u"]
+
+
+def test_what_the_catalog_asks_of_writes_is_told_by_no_statement(db, metastore):
+    db.sql("alter table t set tblproperties ('hoodie.parquet.max.file.size' = '1000000')")
+    (told,) = db.sql("show create table t").rows()[0]
+    assert "hoodie.parquet.max.file.size" in told
+    assert "hive_sync" not in told
+    assert "last_commit_time_sync" in metastore.tables["default", "t"].parameters
+
+
+def test_a_table_may_say_that_its_writes_are_not_synced(db, metastore):
+    off = "'hoodie.datasource.hive_sync.enable' = 'false'"
+    db.sql(f"alter table t set tblproperties ({off})")
+    before = metastore.tables["default", "t"].parameters["last_commit_time_sync"]
+    db.sql("insert into t values ('b', 2)")
+    assert metastore.tables["default", "t"].parameters["last_commit_time_sync"] == before
+    assert off in db.sql("show create table t").rows()[0][0]
+
+
+@pytest.mark.parametrize("plain", ["absent", "another"])
+def test_a_pair_is_synced_as_it_is(db, metastore, tmp_path, plain):
+    db.sql(CREATE.format(name="m", kind="mor"))
+    db.sql("insert into m values ('a', 1)")
+    options = {"mode": "hms", "metastore.uris": metastore.uri}
+    pair = {f"hoodie.datasource.hive_sync.{key}": value for key, value in options.items()}
+    table = HoodieTable.open(tmp_path / "warehouse/m")
+    metastore.tables.pop(("default", "m"))
+    table.run(SYNC, {**pair, "hoodie.meta.sync.sync_snapshot_with_table_name": "false"})
+    if plain == "another":
+        metastore.add("default", "m", f"file:{tmp_path}/else", inputFormat="org.apache.hadoop.mapred.TextInputFormat")
+    there = set(metastore.tables)
+    before = metastore.tables["default", "m_ro"].parameters["last_commit_time_sync"]
+    db.sql("insert into m_rt values ('b', 2)")
+    assert set(metastore.tables) == there
+    assert metastore.tables["default", "m_ro"].parameters["last_commit_time_sync"] > before
+    assert db.sql("select count(*) from m_rt").rows() == [(2,)]

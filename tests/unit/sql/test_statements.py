@@ -382,6 +382,18 @@ def test_merge_writes_and_deletes_in_one_commit(db, tmp_path):
     assert [row[:2] for row in rows(db)] == [(2, "u"), (3, "c"), (8, "i")]
 
 
+def test_two_names_of_one_table_are_one_table(db, tmp_path, monkeypatch):
+    """Rows that a statement computes of the table itself are computed again when another commit comes between."""
+    from hoodie.sql import dml
+
+    db.sql(f"create table other using hudi location 'file://{tmp_path}/t/'")
+    looked = []
+    monkeypatch.setattr(dml, "_refuse_stale", lambda *states: looked.append(states))
+    db.sql("insert into t select id + 10, name, price, ts, dt from other")
+    assert len(looked) == 1
+    assert len(rows(db)) == 6
+
+
 def test_rows_that_others_changed_meanwhile_are_asked_for_again(db, tmp_path, monkeypatch):
     from hoodie.sql import dml
 
