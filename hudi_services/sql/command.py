@@ -38,9 +38,16 @@ def _sql(
         raise click.UsageError("-e contradicts -f: keep one")
     if spark_master is not None and engine != SPARK:
         raise click.UsageError("--spark-master is for --engine spark")
-    text = execute if execute is not None else _read(file)
-    from hoodie.sql import connect  # loads Arrow and DuckDB
+    typed = execute is None and file is None and sys.stdin.isatty()
+    if typed and as_json:
+        raise click.UsageError(
+            "--json is for statements that are given: -e 'STATEMENTS', -f FILE, or on standard input"
+        )
+    text = "" if typed else execute if execute is not None else _read(file)
+    from hoodie.engine import LocalEngine  # loads Arrow
+    from hoodie.sql import connect  # and DuckDB
     from hudi_services.sql.output import print_json, print_table
+    from hudi_services.sql.running import Running
 
     verbose = bool(click.get_current_context().meta.get(VERBOSE))
     spark = spark_session(spark_master, "hudi sql", verbose=verbose) if engine == SPARK else None
@@ -49,9 +56,17 @@ def _sql(
 
         register(spark)  # statements for Spark alone may say USING hoodie
     options = merged_options(props, conf)
-    with connect(catalog=_catalog(warehouse, registry, metastore), options=options, spark=spark) as connection:
+    catalog, running = _catalog(warehouse, registry, metastore), Running()
+    tasks = LocalEngine(progress=running.tell)
+    with connect(catalog=catalog, options=options, spark=spark, tasks=tasks) as connection:
+        if typed:
+            from hudi_services.sql.shell import Shell
+
+            click.echo(f"Tables of {catalog.path}; \\? for help")
+            Shell(connection, lambda statement: running.each(connection.run(statement))).loop()
+            return
         last = None
-        for result in connection.run(text):
+        for result in running.each(connection.run(text)):
             if result.message is not None:
                 click.echo(result.message, err=True)
             else:
@@ -87,8 +102,6 @@ def _catalog(warehouse: str | None, registry: str | None, metastore: str | None)
 
 def _read(file: str | None) -> str:
     if file is None or file == "-":
-        if file is None and sys.stdin.isatty():
-            raise click.UsageError("say what is run: -e 'STATEMENTS', -f FILE, or statements on standard input")
         return sys.stdin.read()
     try:
         return Path(file).read_text(encoding="utf-8")
@@ -126,7 +139,7 @@ sql = click.Command(
     ],
     help="Run SQL on the tables of a registry, a warehouse or a Hive metastore: queries, CREATE TABLE, INSERT, UPDATE, DELETE, "
     "MERGE INTO. Each statement that changes a table is one commit. DuckDB runs the queries, without Spark, unless --engine "
-    "says so.",
+    "says so. On a terminal, without -e and -f, it is a shell: statements are run as they are typed.",
     epilog=with_examples(
         (
             'hudi-services sql --registry tables.yaml -e "SELECT count(*) FROM orders"',

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from hoodie.calls import call
+from hoodie.engine import Engine
 from hoodie.errors import ArgumentError
 from hoodie.sql.catalog import Catalog
 from hoodie.sql.duck import DuckEngine
@@ -96,16 +97,18 @@ def connect(
     database: str | None = None,
     options: Mapping[str, str] | None = None,
     spark: SparkSession | None = None,
+    tasks: Engine | None = None,
 ) -> Connection:
     """A connection to the tables of a warehouse: a folder, a URL, or `thrift://` of a Hive metastore; or of a `catalog`.
 
-    DuckDB runs the queries, in this process, or else `spark`.
+    DuckDB runs the queries, in this process, or else `spark`. Beside DuckDB the library reads and writes on `tasks`, or else
+    on threads.
 
     `database` is the one in use, `default` if it is not given. `options` are those of reads and writes, as SET gives them.
     Raises SqlError for a database that is not there, ArgumentError for a session that was stopped, and where not exactly one
     of `warehouse` and `catalog` is given.
     """
-    session = Session(_catalog(warehouse, catalog), _engine(spark), options=dict(options or {}))
+    session = Session(_catalog(warehouse, catalog), _engine(spark, tasks), options=dict(options or {}))
     if database is not None:
         session.use(checked_name(database, "database"))
     return Connection(session)
@@ -127,9 +130,9 @@ def _catalog(warehouse: BasePath | None, catalog: Catalog | None) -> Catalog:
     )
 
 
-def _engine(spark: SparkSession | None) -> QueryEngine:
+def _engine(spark: SparkSession | None, tasks: Engine | None) -> QueryEngine:
     if spark is None:
-        return DuckEngine()
+        return DuckEngine(tasks=tasks)
     from hoodie.sql.spark.engine import SparkQueries  # loads PySpark
 
     return SparkQueries(spark)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from hoodie.engine import Engine
 from hoodie.errors import HoodieError, SqlError
 from hoodie.sql.arrow_rows import ArrowRows
 from hoodie.sql.duck_text import MACROS, duckdb_text
@@ -26,9 +27,10 @@ class DuckEngine:
     """A database in memory, of one connection. Its own tables and views are those that statements make in it."""
 
     name = "DuckDB"
-    tasks = None
 
-    def __init__(self, database: duckdb.DuckDBPyConnection | None = None) -> None:
+    def __init__(self, database: duckdb.DuckDBPyConnection | None = None, tasks: Engine | None = None) -> None:
+        """`tasks` is what reads and writes of the library run on; None: threads."""
+        self.tasks = tasks
         self._database = duckdb.connect() if database is None else database
         for statement in ("SET TimeZone = 'UTC'", *MACROS):
             self._database.execute(statement)

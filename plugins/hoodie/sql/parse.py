@@ -7,6 +7,7 @@ import logging
 import math
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import ClassVar
@@ -64,6 +65,31 @@ def statements(text: str) -> Iterator[Statement]:
     """
     for part, marked in _parts(text):
         yield Statement(part, parsed(marked))
+
+
+def first_statement(text: str) -> tuple[str, str] | None:
+    """The first statement of `text`, without its semicolon, and what stands behind it; None when no semicolon ends it yet, as in
+    a text or comment that is still open. Raises SqlError for what is no SQL, however it goes on."""
+    try:
+        found = tokens(text)
+    except SqlError:
+        if _is_open(text):
+            return None
+        raise
+    for number, token in enumerate(found):
+        if token.token_type is TokenType.SEMICOLON:
+            begin = found[0].start if number else token.start
+            return text[begin : token.start], text[token.end + 1 :]
+    return None
+
+
+def _is_open(text: str) -> bool:
+    """Whether a quote or a comment is what is missing."""
+    for end in ("'", '"', "`", "*/"):
+        with suppress(SqlError):
+            tokens(text + end)
+            return True
+    return False
 
 
 def bound(given: Sequence[Statement], parameters: Sequence[object]) -> list[Statement]:

@@ -1,0 +1,62 @@
+"""Lines that somebody types, until they are whole statements; and the words with which one may go on. No terminal is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from hoodie.errors import SqlError
+from hoodie.sql.parse import first_statement
+
+_KEYWORDS = """
+ADD AFTER ALTER AND AS ASC BETWEEN BY CALL CASE CAST COLUMN COLUMNS CREATE CROSS DATABASE DATABASES DELETE DESC DESCRIBE DISTINCT
+DROP ELSE END EXISTS FIRST FROM FULL GROUP HAVING HISTORY IF IN INNER INSERT INTO IS JOIN LEFT LIKE LIMIT LOCATION MATCHED MERGE
+NOT NULL ON OR ORDER OUTER OVERWRITE PARTITION PARTITIONED PARTITIONS RENAME RIGHT SELECT SET SHOW TABLE TABLES TBLPROPERTIES
+THEN TIMESTAMP TO TRUNCATE UNION UPDATE USE USING VALUES VERSION WHEN WHERE WITH
+"""
+_WORD = re.compile(r"[\w.`]+")
+
+
+class Lines:
+    """What was typed and is not run yet."""
+
+    def __init__(self) -> None:
+        self._typed = ""
+
+    @property
+    def begun(self) -> bool:
+        """Whether a statement waits for its semicolon."""
+        return bool(self._typed.strip())
+
+    def add(self, line: str) -> Iterator[str]:
+        """The statements that the line completes, each without its semicolon. Raises SqlError for what cannot be read, which is
+        forgotten then."""
+        self._typed += line + "\n"
+        while True:
+            try:
+                whole = first_statement(self._typed)
+            except SqlError:
+                self.forget()
+                raise
+            if whole is None:
+                break
+            statement, self._typed = whole
+            if statement:
+                yield statement
+        if not self.begun:
+            self.forget()
+
+    def forget(self) -> None:
+        """As after Ctrl-C."""
+        self._typed = ""
+
+
+def completions(
+    before: str, word: str, tables: Callable[[], Iterable[str]], columns: Callable[[str], Iterable[str]]
+) -> list[str]:
+    """How `word` may go on: keywords, `tables`, and the `columns` of tables that stand in `before`, the text so far."""
+    names = list(tables())
+    named = {each.lower().strip("`") for each in _WORD.findall(before)}
+    found = [*names, *(column for name in names if name.lower() in named for column in columns(name))]
+    keywords = [each if word[:1].isupper() else each.lower() for each in _KEYWORDS.split()]
+    return sorted({each for each in (*found, *keywords) if each.lower().startswith(word.lower())})

@@ -1,0 +1,167 @@
+"""The shell of `hudi-services sql`: statements as they are typed, their rows, and errors after which it goes on."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from hoodie.errors import HoodieError
+from hoodie.sql import Connection, Result
+from hudi_services.sql.lines import Lines, completions
+from hudi_services.sql.output import print_table
+
+_PROMPT, _MORE = "hudi> ", "   -> "
+_ENDS = ("\\q", "quit", "exit")
+_KEPT = 10_000  # statements of the history
+_SECRET = re.compile("secret|password|token|access.?key", re.IGNORECASE)  # no statement with such a word is kept
+_HELP = """\
+Statements end with a semicolon. Tab completes keywords, tables and columns.
+\\d           tables of the database        \\d TABLE     columns of a table
+\\timing      seconds of each statement     \\? or help   this text
+\\q or exit   leave (also Ctrl-D)           Ctrl-C       drops what is typed, or stops what runs"""
+
+
+class Shell:
+    """One session on a terminal."""
+
+    def __init__(self, connection: Connection, run: Callable[[str], Iterable[Result]]) -> None:
+        """`run` gives what the statements of a text give; it may show their progress."""
+        self._connection = connection
+        self._run = run
+        self._lines = Lines()
+        self._timed = False
+
+    def loop(self, read: Callable[[str], str] = input) -> None:
+        """Until Ctrl-D or a word that leaves. `read` gives a line without its end, and raises EOFError at the last."""
+        with _Typing(self._complete) as typing:
+            while True:
+                try:
+                    line = read(_MORE if self._lines.begun else _PROMPT)
+                except EOFError:
+                    click.echo()
+                    return
+                except KeyboardInterrupt:
+                    click.echo("^C")
+                    self._lines.forget()
+                    continue
+                if not self._lines.begun and line.strip().rstrip(";").lower() in _ENDS:
+                    return
+                self._line(line, typing)
+
+    def _line(self, line: str, typing: _Typing) -> None:
+        try:
+            asked = None if self._lines.begun else self._asked(line.strip().rstrip(";").strip())
+            if asked is not None:
+                asked()
+                return
+            for statement in self._lines.add(line):
+                typing.keep(statement)
+                self._statement(statement)
+        except HoodieError as error:
+            click.echo(f"{type(error).__name__}: {error}", err=True)
+        except KeyboardInterrupt:
+            self._lines.forget()
+            click.echo("^C: stopped; what was not committed is not there", err=True)
+
+    def _asked(self, line: str) -> Callable[[], None] | None:
+        """What a word of the shell's own does; None for SQL."""
+        word, _, about = line.partition(" ")
+        if line in ("\\?", "help"):
+            return lambda: click.echo(_HELP)
+        if line == "\\timing":
+            return self._time
+        if word == "\\d":
+            return lambda: self._statement(f"DESCRIBE TABLE {about}" if about else "SHOW TABLES")
+        if word.startswith("\\"):
+            return lambda: click.echo(f"There is no {word}: \\? lists what there is", err=True)
+        return None
+
+    def _time(self) -> None:
+        self._timed = not self._timed
+        click.echo(f"seconds are {'told' if self._timed else 'not told'}")
+
+    def _statement(self, text: str) -> None:
+        begun = time.perf_counter()
+        for result in self._run(text):
+            if result.message is not None:
+                click.echo(result.message)
+            else:
+                print_table(result)
+        if self._timed:
+            click.echo(f"{time.perf_counter() - begun:.2f} s")
+
+    def _complete(self, before: str, word: str) -> list[str]:
+        session = self._connection.session
+
+        def tables() -> list[str]:
+            return [each.name for each in session.catalog.tables(session.database)]
+
+        def columns(name: str) -> list[str]:
+            return [row[0] for row in self._connection.sql(f"SHOW COLUMNS IN `{name}`").rows()]
+
+        try:
+            return completions(before, word, tables, columns)
+        except HoodieError:  # it only helps to type
+            return []
+
+
+class _Typing:
+    """The editor of lines of this Python, where it has one: history over sessions, completion by Tab."""
+
+    def __init__(self, complete: Callable[[str, str], list[str]]) -> None:
+        self._complete = complete
+        self._found: list[str] = []
+        self._file = _state() / "sql_history"
+
+    def __enter__(self) -> _Typing:
+        try:
+            import readline
+        except ImportError:
+            self._readline = None
+            return self
+        self._readline = readline
+        readline.set_auto_history(False)
+        readline.set_history_length(_KEPT)
+        with suppress(OSError):
+            readline.read_history_file(self._file)
+        readline.set_completer_delims(" \t\n,;()=<>+-*/'\"")
+        readline.set_completer(self._next)
+        readline.parse_and_bind("tab: complete")
+        return self
+
+    def __exit__(self, *_failed: object) -> None:
+        if self._readline is None:
+            return
+        self._readline.set_completer(None)
+        self._readline.set_auto_history(True)
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(self._file, os.O_CREAT | os.O_WRONLY, 0o600))  # nobody else reads what was asked
+            self._readline.write_history_file(self._file)
+        except OSError as error:
+            click.echo(f"warning: the history is not kept: {error}", err=True)
+
+    def keep(self, statement: str) -> None:
+        """In the history, on one line; not where a comment would swallow the rest of it."""
+        if self._readline is not None and sys.stdin.isatty() and not _SECRET.search(statement):
+            line = " ".join(statement.split("\n")) if "--" not in statement else statement.partition("\n")[0]
+            self._readline.add_history(f"{line};")
+
+    def _next(self, word: str, number: int) -> str | None:
+        assert self._readline is not None
+        if number == 0:
+            self._found = self._complete(self._readline.get_line_buffer(), word)
+        return self._found[number] if number < len(self._found) else None
+
+
+def _state() -> Path:
+    """Where programs keep what they remember of a user."""
+    given = os.environ.get("XDG_STATE_HOME")
+    return Path(given or Path.home() / ".local" / "state") / "hudi-services"
