@@ -6,6 +6,7 @@ import inspect
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -97,7 +98,7 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
         surroundings = context.find_object(Surroundings) or ALONE
         marked = (surroundings.marked or engine == SPARK) and not as_json
         tell = say if marked else click.echo
-        with reported(result_path), logs_told(marked=marked):
+        with logs_told(marked=marked), ExitStack() as after, reported(result_path):
             chosen: ChosenTable = context.meta.get(_TABLE) or chosen_table(target_base_path, table, registry, entries)
             options = laid_over(merged_options(props, conf), context.meta.get(_REGISTERED, {}))
             if spark_master is not None and engine == LOCAL:
@@ -129,8 +130,9 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
             verbose = bool(context.meta.get(VERBOSE))
             settings = spark_settings(entry, chosen.entry)
             kept = recorded_of(recorded) if recorded is not None else recorded_table(chosen.entry)
-            from hudi_services.history.recording import carried_out_recorded  # loads Arrow
+            from hudi_services.history.recording import carried_out_recorded, delivered  # they load Arrow
 
+            after.enter_context(delivered(kept))
             with progress_shown(None if as_json else tell) as progress:
                 where, on_spark = _open_engine(
                     engine, spark_master, f"hudi {entry.name}", settings, progress, verbose=verbose

@@ -42,7 +42,7 @@ def take_back_command(
         **flag: str,
     ) -> int:
         from hoodie.engine import LocalEngine  # loads Arrow
-        from hudi_services.history.recording import carried_out_recorded
+        from hudi_services.history.recording import carried_out_recorded, delivered
         from hudi_services.restore.take_back import TakeBackTask
 
         if as_json and yes is None and not explain:
@@ -62,8 +62,9 @@ def take_back_command(
             else:
                 decision.allowed(name, chosen.base_path, agreed=yes)
             task = task.confirmed(decision)
-        done = carried_out_recorded(recorded_table(chosen.entry), name, chosen.base_path, task, engine)
-        return finish(done, as_json, None)
+        recorded = recorded_table(chosen.entry)
+        with delivered(recorded):
+            return finish(carried_out_recorded(recorded, name, chosen.base_path, task, engine), as_json, None)
 
     return click.Command(
         name,

@@ -28,7 +28,7 @@ def _undelete(
     from hoodie.engine import LocalEngine  # loads Arrow
     from hoodie.services.undelete.service import Undelete
     from hudi_services.commands.undelete_task import UndeleteTask
-    from hudi_services.history.recording import carried_out_recorded
+    from hudi_services.history.recording import carried_out_recorded, delivered
 
     if everything and (clean is not None or partitions):
         raise click.UsageError("--all contradicts --clean and --partition: keep one")
@@ -41,8 +41,10 @@ def _undelete(
         decision = task.explain(LocalEngine())
         click.echo(json.dumps(decision.as_dict("undelete"), indent=2) if as_json else decision.as_text("undelete"))
         return DONE
-    done = carried_out_recorded(recorded_table(chosen.entry), "undelete", chosen.base_path, task, LocalEngine())
-    return finish(done, as_json, None)
+    recorded = recorded_table(chosen.entry)
+    with delivered(recorded):
+        done = carried_out_recorded(recorded, "undelete", chosen.base_path, task, LocalEngine())
+        return finish(done, as_json, None)
 
 
 undelete = click.Command(

@@ -17,6 +17,7 @@ from hoodie.timeline import Instant
 from hoodie.transaction.following import following
 from hoodie.transaction.locks.owner import LockOwner
 from hudi_services.entry.call import Task, carried_out
+from hudi_services.entry.table import History
 from hudi_services.entry.work import LOCAL, SPARK
 from hudi_services.history.measure import Measured
 from hudi_services.history.quiet import warnings_only
@@ -89,23 +90,21 @@ class Recording:
             return
         self._try("its end", lambda spool: spool.finish(record, self._noted))
 
-    def deliver(self) -> None:
-        """What waits in the spool goes into the table."""
-        with warnings_only():
-            self._try("its records", lambda _spool: deliver(self._history, self._clock))
-        self._owner.release()
-
     def _try(self, what: str, act: Callable[[Spool], object]) -> None:
-        try:
-            act(Spool.of(self._history))
-        except _TROUBLE as error:
-            _log.warning(
-                "The history at %s misses %s until the next run of a service that can write it: %s: %s",
-                self._history.path,
-                what,
-                type(error).__name__,
-                error,
-            )
+        _try(self._history, what, lambda: act(Spool.of(self._history)))
+
+
+def _try(history: History, what: str, act: Callable[[], object]) -> None:
+    try:
+        act()
+    except _TROUBLE as error:
+        _log.warning(
+            "The history at %s misses %s until the next run of a service that can write it: %s: %s",
+            history.path,
+            what,
+            type(error).__name__,
+            error,
+        )
 
 
 @contextmanager
@@ -115,17 +114,15 @@ def recording(
     base_path: str,
     engine: str,
     application: str | None = None,
-    clock: Clock | None = None,
 ) -> Iterator[Recording | None]:
     """The block is a run of `service`; None where no history is kept.
 
-    Its end goes to the spool before the block's error goes on. A record costs some milliseconds, and its delivery no more than a
-    small commit.
+    Its end goes to the spool before the block's error goes on, which costs some milliseconds; see `delivered`.
     """
     if recorded is None:
         yield None
         return
-    clock = clock or SystemClock()
+    clock = SystemClock()
     started = _started(recorded, service, base_path, engine, application, clock.now())
     owner = LockOwner.of_this_process(str(uuid.uuid4()), f"{service} of {recorded.table}")
     run = Recording(recorded, started, clock, owner)
@@ -136,10 +133,23 @@ def recording(
     except BaseException as error:
         take_room()
         run.end(error)
-        run.deliver()
         raise
-    run.end(None)
-    run.deliver()
+    else:
+        run.end(None)
+    finally:
+        owner.release()
+
+
+@contextmanager
+def delivered(recorded: Recorded | None) -> Iterator[None]:
+    """After the block, also after one that failed, what waits in the spool goes into the table. The run is told before: it must
+    not wait for a storage that hangs, or look as if it had died where somebody ends it meanwhile."""
+    try:
+        yield
+    finally:
+        if recorded is not None:
+            with warnings_only():
+                _try(recorded.history, "its records", lambda: deliver(recorded.history, SystemClock()))
 
 
 def carried_out_recorded(

@@ -48,7 +48,7 @@ class HudiWorkerOperator(BaseOperator):
         """Returns the service's result; None for an explained plan."""
         # Imported here: DAG files are parsed often, and Arrow takes a while to load.
         from hoodie.engine import LocalEngine
-        from hudi_services.history.recording import carried_out_recorded
+        from hudi_services.history.recording import carried_out_recorded, delivered
 
         try:
             arguments = self.entry.called_with(self.table, asked(context, self.mode, self.agreed_in))
@@ -63,7 +63,8 @@ class HudiWorkerOperator(BaseOperator):
             else:
                 recorded = recorded_table(self.table, asker(context))
                 base_path, service = self.table.base_path, self.entry.name
-                report = carried_out_recorded(recorded, service, base_path, task, LocalEngine())
+                with delivered(recorded):
+                    report = carried_out_recorded(recorded, service, base_path, task, LocalEngine())
         except TOLD as error:
             report = Failure.of(error)
         return told(report, self.table, self.entry, context, None, self.asks)

@@ -16,8 +16,8 @@ from hudi_services.history import store
 from hudi_services.history.asked import moment, runs, sums
 from hudi_services.history.record import Record, Started, as_rows
 from hudi_services.history.recorded import Asker, Recorded
-from hudi_services.history.recording import recording
 from hudi_services.outcome.result import Gain, ServiceResult
+from tests.support.runs import recording
 
 NOW = datetime.now(UTC)
 LONG_AGO = NOW - timedelta(days=7)

@@ -23,11 +23,13 @@ from hudi_services.cli import main
 from hudi_services.entry.table import History
 from hudi_services.history import store
 from hudi_services.history.recorded import Asker, Recorded
-from hudi_services.history.recording import carried_out_recorded, recording
+from hudi_services.history.recording import carried_out_recorded, delivered
 from hudi_services.history.spool import Spool, spool_of
 from hudi_services.history.store import deliver
-from hudi_services.outcome.result import Gain, ServiceResult
+from hudi_services.outcome.failures import Failure
+from hudi_services.outcome.result import Gain, ServiceResult, read_report
 from tests.support import cli
+from tests.support.runs import recording
 from tests.support.tables import batch, create
 
 
@@ -269,11 +271,25 @@ class Cleans:
 
 @pytest.mark.parametrize(("seconds", "known"), [(100.0, True), (None, False)])
 def test_executors_count_where_spark_can_tell(tmp_path, history, seconds, known) -> None:
-    carried_out_recorded(
-        Recorded(history, "orders"), "clean", str(tmp_path), Cleans(), LocalEngine(1), Cluster(seconds)
-    )
+    kept = Recorded(history, "orders")
+    with delivered(kept):
+        carried_out_recorded(kept, "clean", str(tmp_path), Cleans(), LocalEngine(1), Cluster(seconds))
     (record,) = records(history)
     assert (record["engine"], record["spark_application"], record["peak_memory"]) == ("spark", "app-1", None)
     assert (record["cpu_seconds"] is not None) is known
     if known:
         assert 100 <= record["cpu_seconds"] < 110
+
+
+def test_a_run_is_told_before_its_record_is_delivered(tmp_path, history, monkeypatch) -> None:
+    left = []
+    monkeypatch.setattr("hudi_services.history.recording.deliver", lambda *_: left.append(read_report(str(result))))
+    named, result = registry(tmp_path, history.path), tmp_path / "result.json"
+    cli.deliver(tmp_path / "land", "1.parquet", [("a", "p", 1, 1)])
+    assert main(["ingest", "--table=orders", named, f"--result-path={result}"]) == 0
+    cli.deliver(tmp_path / "land", "2.parquet", [("b", "p", 1, 1)])
+    Path(tmp_path, "land", "2.parquet").write_bytes(b"torn")
+    assert main(["ingest", "--table=orders", named, f"--result-path={result}"]) == 1
+    done, failed = left
+    assert isinstance(done, ServiceResult)
+    assert isinstance(failed, Failure)
