@@ -13,6 +13,7 @@ from hudi_services.commandline.flags import CONTEXT, VERBOSE, json_flag, registr
 from hudi_services.commandline.properties import merged_options
 from hudi_services.commandline.spark import spark_session
 from hudi_services.entry.work import SPARK
+from hudi_services.outcome.result import DONE, SERVICE_FAILED
 from hudi_services.registry.find import registry_file
 from hudi_services.registry.load import read_registry
 
@@ -33,7 +34,7 @@ def _sql(
     as_json: bool,
     engine: str,
     spark_master: str | None,
-) -> None:
+) -> int:
     if execute is not None and file is not None:
         raise click.UsageError("-e contradicts -f: keep one")
     if spark_master is not None and engine != SPARK:
@@ -64,9 +65,11 @@ def _sql(
 
             click.echo(f"Tables of {catalog.path}; \\? for help")
             Shell(connection, lambda statement: running.each(connection.run(statement))).loop()
-            return
-        last = None
+            return DONE
+        last, code = None, DONE
         for result in running.each(connection.run(text)):
+            if any(each.failed and each.counts for each in result.services):
+                code = SERVICE_FAILED
             if result.message is not None:
                 click.echo(result.message, err=True)
             else:
@@ -75,6 +78,7 @@ def _sql(
                 last = result
         if as_json and last is not None:
             print_json(last)
+    return code
 
 
 def _catalog(warehouse: str | None, registry: str | None, metastore: str | None) -> Catalog:
@@ -139,7 +143,8 @@ sql = click.Command(
     ],
     help="Run SQL on the tables of a registry, a warehouse or a Hive metastore: queries, CREATE TABLE, INSERT, UPDATE, DELETE, "
     "MERGE INTO. Each statement that changes a table is one commit. DuckDB runs the queries, without Spark, unless --engine "
-    "says so. On a terminal, without -e and -f, it is a shell: statements are run as they are typed.",
+    "says so. On a terminal, without -e and -f, it is a shell: statements are run as they are typed."
+    "\n\nExit code 3: all is committed, but a service after a commit failed, such as the sync with a metastore.",
     epilog=with_examples(
         (
             'hudi-services sql --registry tables.yaml -e "SELECT count(*) FROM orders"',

@@ -30,7 +30,7 @@ def alter_table(session: Session, statement: Statement) -> Result | None:
         options = session.write_options(entry)
         options.pop(_DROPS, None)  # Hudi drops and renames only with it; of a write it asks for something else
         done = session.open(entry).alter(asked.columns, options)
-        return Result.told(f"table {entry.name}: columns changed by {done.instant.time}")
+        return Result.told(f"table {entry.name}: columns changed by {done.instant.time}", done.services)
     return _rename(session, entry, asked) if asked.name is not None else _options(session, entry, asked)
 
 

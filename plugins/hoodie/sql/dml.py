@@ -163,4 +163,4 @@ def _refuse_doubles(rows: Rows, target: Target, options: dict[str, str]) -> None
 
 def told(result: WriteResult) -> Result:
     rows = f"{result.rows_inserted} inserted, {result.rows_updated} updated, {result.rows_deleted} deleted"
-    return Result.told(f"commit {result.instant.time}: rows {rows}")
+    return Result.told(f"commit {result.instant.time}: rows {rows}", result.services)

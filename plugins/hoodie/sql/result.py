@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from hoodie.display import Shown, Shows
+from hoodie.model.outcome import ServiceOutcome
 
 _SHOWN = 20
 
@@ -20,11 +21,14 @@ class Result(Shows):
     table: pa.Table
     message: str | None = None
     """None for a query."""
+    services: tuple[ServiceOutcome, ...] = ()
+    """What ran after the commits of the statement, as options asked. One that failed undoes no commit; the message tells it."""
 
     @classmethod
-    def told(cls, message: str) -> Result:
+    def told(cls, message: str, services: tuple[ServiceOutcome, ...] = ()) -> Result:
         """Of a statement that gives no rows."""
-        return cls(pa.table({}), message)
+        failed = [f"{each.service} after it FAILED: {each.message}" for each in services if each.failed]
+        return cls(pa.table({}), "; ".join([message, *failed]), services)
 
     def shown(self) -> Shown:
         """The first rows as a table."""

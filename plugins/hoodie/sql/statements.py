@@ -197,7 +197,8 @@ def _truncate(session: Session, statement: Statement) -> Result:
     if clause is not None:
         return empty_partitions(session, entries[0], clause, nodes[0])
     done = [told(session.open(entry).truncate(session.write_options(entry))) for entry in entries]
-    return Result.told("; ".join(str(each.message) for each in done))
+    services = tuple(service for each in done for service in each.services)
+    return replace(Result.told("; ".join(str(each.message) for each in done)), services=services)
 
 
 def _set(session: Session, statement: Statement) -> Result:

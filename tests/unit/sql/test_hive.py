@@ -11,6 +11,9 @@ import hoodie.sqlalchemy  # noqa: F401 - makes its dialect known
 from hoodie import SYNC, HoodieTable, dbapi
 from hoodie.errors import CatalogError, SqlError, TableExistsError, TableNotFoundError
 from hoodie.sql import connect
+from hudi_services.cli import main
+from hudi_services.outcome.result import DONE, SERVICE_FAILED
+from tests.support.cli import USAGE
 from tests.support.metastore import MemoryMetastore
 
 CREATE = "create table {name} (id string, value bigint) using hudi tblproperties (primaryKey = 'id', type = '{kind}')"
@@ -188,3 +191,24 @@ def test_a_pair_is_synced_as_it_is(db, metastore, tmp_path, plain):
     assert set(metastore.tables) == there
     assert metastore.tables["default", "m_ro"].parameters["last_commit_time_sync"] > before
     assert db.sql("select count(*) from m_rt").rows() == [(2,)]
+
+
+def test_a_sync_that_fails_after_a_commit_is_told(db, metastore, capsys):
+    metastore.broken.add("alter_table")
+    statement = "insert into t values ('b', 2)"
+    result = db.sql(statement)
+    assert "1 inserted" in result.message
+    assert "sync after it FAILED" in result.message
+    assert "the database is away" in result.message
+    assert main(["sql", "--metastore", metastore.uri, "-e", "truncate table t; select 1"]) == SERVICE_FAILED
+    assert "sync after it FAILED" in capsys.readouterr().err
+    assert db.sql("select * from t").rows() == []
+    metastore.broken.clear()
+    assert main(["sql", "--metastore", metastore.uri, "-e", statement]) == DONE
+
+
+def test_one_catalog_is_named(metastore, tmp_path, capsys):
+    assert main(["sql", "--metastore", metastore.uri, "--warehouse", str(tmp_path), "-e", "select 1"]) == USAGE
+    assert "contradicts" in capsys.readouterr().err
+    assert main(["sql", "--metastore", "/data/lake", "-e", "show tables"]) == USAGE
+    assert "names no metastore" in capsys.readouterr().err
