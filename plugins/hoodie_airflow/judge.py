@@ -10,6 +10,7 @@ from typing import Any
 from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
 from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable
 
+from hoodie.display import counted
 from hoodie_airflow.forms import OBJECTIVE
 from hoodie_airflow.outcome import bounded
 from hoodie_airflow.places import registry_file
@@ -81,7 +82,8 @@ class HudiJudgeOperator(BaseOperator):
             verb = "start" if row["started"] else "not now"
             why = row["table"], row["objective"], row["service"], verb, row["reason"]
             self.log.info("%s: %s is missed; %s: %s, %s", *why)
-        self.log.info("%d tables, %d objectives missed", len(tables), len(choices))
+        looked, mended = counted(len(tables), "table"), counted(len(choices), "service")
+        self.log.info("%s by objectives; %s would mend some that are missed", looked, mended)
         whole = {
             "tables": len(tables),
             _CHOICES: told,
