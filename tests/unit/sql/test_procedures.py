@@ -193,6 +193,37 @@ def test_compaction(db, kind):
         called(db, "run_compaction('stop', 't')")
 
 
+def test_clustering(tmp_path, kind):
+    apart = "set hoodie.parquet.small.file.limit = 0"
+    with connect(tmp_path) as db:
+        db.sql(f"{CREATE.format(kind=kind)}; {apart}")
+        for number in (1, 2, 3, 4):
+            db.sql(f"insert into t values ({number}, 'a', {number}, 1, '{'xy'[number % 2]}')")
+        rows = db.sql("select id, price from t order by id").rows()
+        assert called(db, "show_clustering('t')") == []
+        (planned,) = called(db, "run_clustering(table => 't', op => 'schedule', order => 'price')")
+        assert planned == planned | {"input_group_size": 2, "state": "REQUESTED", "involved_partitions": "*"}
+        (shown,) = called(db, "show_clustering('t', show_involved_partition => true)")
+        assert len(shown["involved_partitions"].split(",")) == 2
+        with pytest.raises(SqlError, match="No clustering 1 waits"):
+            called(db, "run_clustering('t', op => 'execute', instants => '1')")
+        (done,) = called(db, f"run_clustering('t', instants => '{planned['timestamp']}')")
+        assert done == planned | {"state": "COMPLETED"} == called(db, "show_clustering('t')")[0]
+        assert db.sql("select id, price from t order by id").rows() == rows
+        db.sql("insert into t values (5, 'a', 5, 1, 'x'); insert into t values (6, 'a', 5, 1, 'y')")
+        part = shown["involved_partitions"].split(",")[0]
+        (one,) = called(
+            db,
+            f"run_clustering('t', selected_partitions => '{part}', order_strategy => 'z-order', order => 'id,price')",
+        )
+        assert (one["input_group_size"], one["state"]) == (1, "COMPLETED")
+        db.sql("insert overwrite t select * from t where id = 1")
+        assert [row["timestamp"] for row in called(db, "show_clustering('t')")] == [one["timestamp"], done["timestamp"]]
+        for wrong, said in (("op => 'stop'", "no op"), ("predicate => 'id = 1'", "takes no predicate")):
+            with pytest.raises(SqlError, match=said):
+                called(db, f"run_clustering('t', {wrong})")
+
+
 def test_what_was_begun_of_a_compaction_is_taken_back(tmp_path):
     with connect(tmp_path) as db:
         db.sql(CREATE.format(kind="mor"))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from hoodie.errors import SqlError
 from hoodie.sql.procedures.cleans import CLEANS
+from hoodie.sql.procedures.clusterings import CLUSTERINGS
 from hoodie.sql.procedures.commits import COMMITS
 from hoodie.sql.procedures.files import FILES
 from hoodie.sql.procedures.logs import LOGS
@@ -20,7 +21,6 @@ from hoodie.sql.types import sql_type
 _NO_METADATA = "the library neither writes nor reads metadata tables"
 _VERSION = "tables are written in the version in which they were made; upgrade or downgrade it with Hudi"
 _AUDIT = "locks are not audited by files; `hudi-services show locks` tells who holds them"
-_CLUSTERING = "`hudi-services cluster` does it; with `--explain` it shows what waits"
 
 ABSENT: Mapping[str, str] = {
     "cleanup_audit_lock": _AUDIT,
@@ -37,10 +37,8 @@ ABSENT: Mapping[str, str] = {
     "repair_deduplicate": "an upsert of one row of a key takes the place of the doubled ones in its partition",
     "repair_migrate_partition_meta": "partition metafiles are properties files, and no Parquet ones are written",
     "repair_overwrite_hoodie_props": "`hudi-services doctor --fix` mends a damaged file; a wrong property loses a table",
-    "run_clustering": _CLUSTERING,
     "set_audit_lock": _AUDIT,
     "show_audit_lock_status": _AUDIT,
-    "show_clustering": _CLUSTERING,
     "show_metadata_column_stats_overlap": _NO_METADATA,
     "show_metadata_table_column_stats": _NO_METADATA,
     "show_metadata_table_files": _NO_METADATA,
@@ -82,7 +80,7 @@ _HELP = Procedure(
 PROCEDURES: Mapping[str, Procedure] = {
     each.name: each
     for each in sorted(
-        (*CLEANS, *COMMITS, *FILES, *LOGS, *REWRITES, *SAVEPOINTS, *SERVICES, *TABLES, *TIMELINE, _HELP),
+        (*CLEANS, *CLUSTERINGS, *COMMITS, *FILES, *LOGS, *REWRITES, *SAVEPOINTS, *SERVICES, *TABLES, *TIMELINE, _HELP),
         key=lambda procedure: procedure.name,
     )
 }
