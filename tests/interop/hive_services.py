@@ -21,6 +21,7 @@ _OPEN = (
     "java.io",
     "java.nio",
     "java.util.concurrent",
+    "java.util.concurrent.atomic",
     "java.util.regex",
     "java.text",
 )
@@ -77,8 +78,7 @@ def start_hive_metastore() -> JavaService:
 
 
 def start_hive_server(metastore: JavaService) -> JavaService:
-    """HiveServer2 of Hive 4 on that metastore, with Hudi's classes. It has no engine: what needs a job, as a count does, cannot
-    be asked; columns and rows of one table can."""
+    """HiveServer2 of Hive 4 on that metastore, with Hudi's classes. Its jobs are MapReduce's, in its own process."""
     folder, port = Path(tempfile.mkdtemp(prefix="hive4-server-")), free_port()
     settings = {
         "hive.metastore.uris": f"thrift://127.0.0.1:{metastore.port}",
@@ -91,6 +91,12 @@ def start_hive_server(metastore: JavaService) -> JavaService:
         "hive.exec.scratchdir": folder / "scratch",
         "hive.exec.local.scratchdir": folder / "local",
         "hive.execution.engine": "mr",
+        "mapreduce.framework.name": "local",
+        "hive.exec.mode.local.auto": "true",
+        "hive.exec.submitviachild": "false",
+        # As Hudi's guide says; its reader gives rows, not batches.
+        "hive.input.format": "org.apache.hadoop.hive.ql.io.HiveInputFormat",
+        "hive.vectorized.execution.enabled": "false",
     }
     _write_site(folder, settings)
     return _hive("hiveserver2", folder, port, "org.apache.hive.service.server.HiveServer2")
@@ -148,7 +154,9 @@ def _hive(name: str, folder: Path, port: int, *main: object) -> JavaService:
     opens = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPEN]
     options = ["-Xmx700m", f"-Dderby.stream.error.file={folder}/derby.log", f"-Djava.io.tmpdir={folder}"]
     jars = _pyspark(PYTHON) / "jars"
-    of_spark = [str(jar) for name in ("kryo-shaded", "minlog") for jar in jars.glob(f"{name}-*.jar")]
+    of_spark = [
+        str(jar) for name in ("kryo-shaded", "minlog", "hadoop-client-runtime") for jar in jars.glob(f"{name}-*.jar")
+    ]
     classes = ":".join([str(folder), f"{HIVE}/*", str(BUNDLES["1.2.0"]), *of_spark])
     return JavaService(name, ["java", *options, *opens, "-cp", classes, *main], port, folder)
 

@@ -1,6 +1,6 @@
 """Apache Hive's own HiveServer2 and metastore (4.0.1) take our statements, and the two ways to sync agree on what is there.
 
-The server has no engine of jobs: it answers what it can read by itself, rows and columns of one table.
+The server answers queries, too: those of rows by itself, others by jobs of MapReduce in its process.
 """
 
 from __future__ import annotations
@@ -131,3 +131,16 @@ def test_queries(tmp_path, metastore, server, kind, version):
     if merged:
         older = [("a", 1.5), ("b", 1.5), ("c", 1.5), ("d", 1.5)]
         assert query(server, f"select id, price from asked.{name}_ro") == older
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_jobs(tmp_path, metastore, server, kind):
+    """A timestamp that is synced as a bigint, as it is by default, can be read."""
+    name = f"job_{kind[:3].lower()}"
+    table = make(tmp_path, name, kind, "part", "false")
+    table.write(rows(["c", "d"]), "insert")
+    table.write(rows(["a"], Price=pa.array([9.5])), "upsert")
+    table.write(rows(["b"], part=pa.array(["p 2"])), "delete")
+    table.run(SYNC, hms(metastore, database="jobs"))
+    asked = f"select part, count(*), sum(price), max(at) from jobs.{name} group by part"
+    assert query(server, asked) == [("p 2", 1, 1.5, 1_000_000), ("p1", 2, 11.0, 1_000_000)]
