@@ -8,12 +8,13 @@ from decimal import Decimal
 
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import SYNC, HoodieTable
 from hoodie.errors import ArgumentError, HoodieError, SqlError
 from hoodie.spark import write
 from hoodie.sql import connect
 from hoodie.sql.spark import engine as spark_engine
 from hudi_services.cli import main
+from tests.support.metastore import MemoryMetastore
 from tests.unit.sql import test_statements
 from tests.unit.sql.test_statements import CREATE, ROWS, rows
 
@@ -180,3 +181,27 @@ def test_functions_that_stand_for_a_table(db):
         (2,),
     ]
     assert rows(db, "select count(*) from hudi_query_timeline('t') where State = 'COMPLETED'") == [(2,)]
+
+
+def test_tables_of_a_metastore(spark, tmp_path):
+    """The pair of a merge-on-read table, one of whose names leaves out logs; changes and their sync; what is none of Hudi's."""
+    metastore = MemoryMetastore(tmp_path)
+    try:
+        with connect(metastore.uri, spark=spark) as db:
+            db.sql(CREATE.format(kind="mor").replace("partitioned by (dt)", ""))
+            db.sql(ROWS)
+            places = {"mode": "hms", "metastore.uris": metastore.uri}
+            HoodieTable.open(tmp_path / "warehouse/t").run(
+                SYNC, {f"hoodie.datasource.hive_sync.{key}": value for key, value in places.items()}
+            )
+            db.sql("update t set price = price + 1 where id < 3")
+            joined = "select a.id, a.price, b.price from t_ro a join t_rt b on a.id = b.id order by 1"
+            assert rows(db, joined) == [(1, 10.5, 11.5), (2, 20.0, 21.0), (3, 30.0, 30.0)]
+            with pytest.raises(SqlError, match="without its logs"):
+                db.sql("delete from t_ro where id = 1")
+            metastore.add("default", "plain", f"file:{tmp_path}/plain", inputFormat="a.TextInputFormat")
+            for query in ("select * from default.plain", "select * from t join default.plain using (id)"):
+                with pytest.raises(SqlError, match=r"default.plain .*is none of Hudi's: a.TextInputFormat"):
+                    db.sql(query)
+    finally:
+        metastore.stop()
