@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,7 +58,7 @@ def _sql(
 
         register(spark)  # statements for Spark alone may say USING hoodie
     options = merged_options(props, conf)
-    catalog, running = _catalog(warehouse, registry, metastore), Running()
+    catalog, running = _catalog(warehouse, registry, metastore, options), Running()
     tasks = LocalEngine(progress=running.tell)
     with connect(catalog=catalog, options=options, spark=spark, tasks=tasks) as connection:
         if typed:
@@ -81,7 +82,7 @@ def _sql(
     return code
 
 
-def _catalog(warehouse: str | None, registry: str | None, metastore: str | None) -> Catalog:
+def _catalog(warehouse: str | None, registry: str | None, metastore: str | None, options: Mapping[str, str]) -> Catalog:
     """What is named; the registry that a command finds by itself when nothing is."""
     named = {"--warehouse": warehouse, "--registry": registry, "--metastore": metastore}
     given = [flag for flag, value in named.items() if value is not None]
@@ -90,7 +91,7 @@ def _catalog(warehouse: str | None, registry: str | None, metastore: str | None)
     if metastore is not None:
         from hoodie.sql.hive import HiveCatalog
 
-        return HiveCatalog(metastore)
+        return HiveCatalog(metastore, options)
     if warehouse is not None:
         from hoodie.sql.warehouse import Warehouse
 

@@ -108,20 +108,20 @@ def connect(
     Raises SqlError for a database that is not there, ArgumentError for a session that was stopped, and where not exactly one
     of `warehouse` and `catalog` is given.
     """
-    session = Session(_catalog(warehouse, catalog), _engine(spark, tasks), options=dict(options or {}))
+    session = Session(_catalog(warehouse, catalog, options), _engine(spark, tasks), options=dict(options or {}))
     if database is not None:
         session.use(checked_name(database, "database"))
     return Connection(session)
 
 
-def _catalog(warehouse: BasePath | None, catalog: Catalog | None) -> Catalog:
+def _catalog(warehouse: BasePath | None, catalog: Catalog | None, options: Mapping[str, str] | None) -> Catalog:
     if catalog is not None and warehouse is None:
         return catalog
     if warehouse is not None and catalog is None:
         if isinstance(warehouse, str) and warehouse.startswith(_METASTORE):
             from hoodie.sql.hive import HiveCatalog  # loads Thrift
 
-            return HiveCatalog(warehouse)
+            return HiveCatalog(warehouse, options)
         return Warehouse(warehouse)
     raise ArgumentError(
         "SQL wants one catalog of tables",

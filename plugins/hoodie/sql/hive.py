@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 
 from hoodie.config import select_keys, sync_keys
 from hoodie.config.groups import WRITE_OPTIONS
+from hoodie.config.key import resolve
 from hoodie.errors import CatalogError, SqlError, missing_extra
+from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.sql.catalog import Entry
 from hoodie.sql.names import TableName
 from hoodie.storage import storage_of
@@ -43,8 +45,10 @@ class HiveCatalog:
     metastore answers, ConfigError for what is no address: both when it is first asked.
     """
 
-    def __init__(self, uris: str, user: str = "hive") -> None:
-        self._uris, self._user = uris, user
+    def __init__(self, uris: str, options: Mapping[str, object] | None = None) -> None:
+        """Of `options` the key `hoodie.datasource.hive_sync.username` says who asks."""
+        given = select_keys(options or {}, [sync_keys.USERNAME])
+        self._uris, self._user = uris, resolve(given, [sync_keys.USERNAME])[sync_keys.USERNAME]
         self._connection: Connection | None = None
 
     @property
@@ -123,7 +127,7 @@ class HiveCatalog:
             options=select_keys(told, WRITE_OPTIONS.keys),
             comment=told.get(_COMMENT) or None,
             read_optimized=_leaves_out_logs(table),
-            asked=self._sync(name, self._strategy(table)),
+            asked=self._sync(name, {**self._strategy(table), **_as_it_is(table)}),
         )
 
     def other(self, name: TableName) -> str | None:
@@ -150,7 +154,14 @@ class HiveCatalog:
     def remember(self, entry: Entry) -> None:
         """Enter a table as Hive sync does, with the columns and partitions that it has. Raises what a sync raises, and SqlError
         for a table that has no columns yet."""
-        plan = run_sync(HoodieTable.open(entry.location).state(), self._sync(entry.name, {}))
+        options = {**select_keys(entry.options, sync_keys.SYNC_KEYS), **self._sync(entry.name, {})}
+        try:
+            plan = run_sync(HoodieTable.open(entry.location).state(), options)
+        except CatalogError as error:
+            enters = (
+                f"the table is at {entry.location}, and CREATE TABLE {entry.name} USING hudi LOCATION '…' enters it"
+            )
+            raise CatalogError(error.what, found=error.found, fix=f"see the metastore's log; {enters}") from error
         if self._table(entry.name) is None:
             raise SqlError(
                 f"Table {entry.name} cannot be entered in {self.path}",
@@ -272,6 +283,16 @@ def _is_of_hudi(table: Any) -> bool:
     if table.sd is None or not table.sd.location:
         return False
     return table.sd.inputFormat in _FORMATS or (table.parameters or {}).get(_PROVIDER, "").lower() == "hudi"
+
+
+def _as_it_is(table: Any) -> dict[str, str]:
+    """Options of the sync that entered a table, as far as the entry shows them: another's would change types or refuse to."""
+    columns = {field.name: field.type for field in table.sd.cols}
+    return {
+        sync_keys.SUPPORT_TIMESTAMP.name: str("timestamp" in columns.values()).lower(),
+        sync_keys.OMIT_META_FIELDS.name: str(COMMIT_TIME not in columns).lower(),
+        sync_keys.AS_DATASOURCE.name: str(_PROVIDER in (table.parameters or {})).lower(),
+    }
 
 
 def _leaves_out_logs(table: Any) -> bool:

@@ -140,7 +140,7 @@ def test_a_closed_connection_leaves_none_at_the_metastore(db, metastore):
 
 def test_a_table_that_the_metastore_does_not_take_is_there_and_can_be_entered(db, metastore, tmp_path):
     metastore.broken.add("create_table")
-    with pytest.raises(CatalogError, match="create_table: the database is away"):
+    with pytest.raises(CatalogError, match=r"create_table: the database is away.*USING hudi LOCATION"):
         db.sql(CREATE.format(name="u", kind="cow"))
     metastore.broken.clear()
     db.sql(f"create table u using hudi location '{tmp_path}/warehouse/u'")
@@ -212,3 +212,52 @@ def test_one_catalog_is_named(metastore, tmp_path, capsys):
     assert "contradicts" in capsys.readouterr().err
     assert main(["sql", "--metastore", "/data/lake", "-e", "show tables"]) == USAGE
     assert "names no metastore" in capsys.readouterr().err
+
+
+SEEN = "create table s (id string, seen timestamp{more}) using hudi tblproperties (primaryKey = 'id'{options}) location '{place}'"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"support_timestamp": "true"},
+        {"support_timestamp": "false"},
+        {"omit_metadata_fields": "true", "support_timestamp": "true"},
+        {"sync_as_datasource": "false"},
+    ],
+)
+def test_a_table_that_a_sync_has_entered_stays_as_it_is(metastore, tmp_path, options):
+    with connect(tmp_path / "w") as db:
+        db.sql(SEEN.format(more="", options="", place=tmp_path / "s"))
+        db.sql("insert into s values ('a', timestamp '2026-01-01 00:00:00')")
+    given = {"mode": "hms", "metastore.uris": metastore.uri, "table": "s", **options}
+    HoodieTable.open(tmp_path / "s").run(
+        SYNC, {f"hoodie.datasource.hive_sync.{key}": value for key, value in given.items()}
+    )
+    before = metastore.tables["default", "s"]
+    with connect(metastore.uri) as db:
+        assert "FAILED" not in db.sql("insert into s values ('b', timestamp '2026-01-02 00:00:00')").message
+        assert db.sql("select count(*) from s").rows() == [(2,)]
+    after = metastore.tables["default", "s"]
+    assert [(each.name, each.type) for each in after.sd.cols] == [(each.name, each.type) for each in before.sd.cols]
+    assert ("spark.sql.sources.provider" in after.parameters) == ("spark.sql.sources.provider" in before.parameters)
+    assert after.parameters["last_commit_time_sync"] > before.parameters["last_commit_time_sync"]
+
+
+def test_a_new_table_is_entered_as_its_options_say(metastore, tmp_path):
+    with connect(metastore.uri, options={"hoodie.datasource.hive_sync.username": "ada"}) as db:
+        options = "".join(
+            f", 'hoodie.datasource.hive_sync.{key}' = '{value}'"
+            for key, value in {"support_timestamp": "true", "enable": "false"}.items()
+        )
+        db.sql(SEEN.format(more=", n int", options=options, place=tmp_path / "s"))
+    made = metastore.tables["default", "s"]
+    assert {each.name: each.type for each in made.sd.cols}["seen"] == "timestamp"
+    assert made.owner == "ada"
+
+
+def test_quoted_names_of_others_are_found(db, metastore, tmp_path):
+    metastore.tables["default", "a-b"] = metastore.tables["default", "t"]
+    assert db.sql("select id from `a-b`").rows() == [("a",)]
+    db.sql("drop table `A-B`")
+    assert names(db) == ["t"]
