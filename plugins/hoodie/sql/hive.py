@@ -73,7 +73,7 @@ class HiveCatalog:
     def drop_database(self, name: str, *, cascade: bool = False) -> None:
         """Forget one that is empty; `cascade`: also forget its Hudi tables. No file is deleted. Raises SqlError when it has
         tables, or such as are none of Hudi's: then nothing is dropped."""
-        names = self._ask(f"for the tables of {name}", lambda client: list(client.get_all_tables(name)))
+        names = self._names(name)
         ours = self.tables(name)
         if names and not cascade:
             raise SqlError(
@@ -88,26 +88,18 @@ class HiveCatalog:
             )
         for each in ours:
             self._drop(each)
-
-        def drop(client: Any) -> None:
-            try:
-                client.drop_database(name, False, False)
-            except hive.NoSuchObjectException:
-                return
-
-        self._ask(f"to drop database {name}", drop)
+        self._ask(f"to drop database {name}", _unless_absent(lambda client: client.drop_database(name, False, False)))
 
     def place_of(self, database: str) -> str:
         """Where the metastore has its tables by default. Raises SqlError for one that is not there."""
-        try:
-            found = self._ask(f"for database {database}", lambda client: client.get_database(database))
-        except hive.NoSuchObjectException as error:
-            raise SqlError(f"There is no database {database}", fix=f"CREATE DATABASE {database}") from error
+        found = self._ask(f"for database {database}", _unless_absent(lambda client: client.get_database(database)))
+        if found is None:
+            raise SqlError(f"There is no database {database}", fix=f"CREATE DATABASE {database}")
         return str(found.locationUri).rstrip("/")
 
     def tables(self, database: str) -> list[TableName]:
         """The Hudi tables of a database, in order; none of one that is not there."""
-        names = sorted(self._ask(f"for the tables of {database}", lambda client: client.get_all_tables(database)))
+        names = self._names(database)
         found: list[str] = []
         for start in range(0, len(names), _AT_ONCE):
             some = names[start : start + _AT_ONCE]
@@ -209,13 +201,8 @@ class HiveCatalog:
         )
 
     def _drop(self, name: TableName) -> None:
-        def drop(client: Any) -> None:
-            try:
-                client.drop_table(name.database, name.name, False)
-            except hive.NoSuchObjectException:
-                return  # who asks twice finds it gone
-
-        self._ask(f"to drop table {name}", drop)
+        drop = _unless_absent(lambda client: client.drop_table(name.database, name.name, False))
+        self._ask(f"to drop table {name}", drop)  # who asks twice finds it gone
 
     def _sync(self, name: TableName, more: Mapping[str, str]) -> dict[str, str]:
         """The options of a sync of this one table, after each write of it."""
@@ -243,10 +230,10 @@ class HiveCatalog:
 
     def _table(self, name: TableName) -> Any | None:
         request = hive.GetTableRequest(dbName=name.database, tblName=name.name)
-        try:
-            return self._ask(f"for table {name}", lambda client: client.get_table_req(request).table)
-        except hive.NoSuchObjectException:
-            return None
+        return self._ask(f"for table {name}", _unless_absent(lambda client: client.get_table_req(request).table))
+
+    def _names(self, database: str) -> list[str]:
+        return sorted(self._ask(f"for the tables of {database}", lambda client: client.get_all_tables(database)))
 
     def _tables(self, database: str, names: Sequence[str]) -> list[Any]:
         return self._ask(
@@ -254,14 +241,12 @@ class HiveCatalog:
         )
 
     def _ask(self, what: str, call: Callable[[Any], T]) -> T:
-        """What the metastore answers. Raises CatalogError, and what it says of names that are not there."""
+        """What the metastore answers. Raises CatalogError."""
         for left in reversed(range(_TRIES)):
             try:
                 if self._connection is None:
                     self._connection = Connection.open(self._uris, "the catalog", self._user)
                 return call(self._connection.client)
-            except hive.NoSuchObjectException:
-                raise
             except (TTransportException, OSError) as error:
                 self.close()
                 if not left:
@@ -277,6 +262,18 @@ class HiveCatalog:
             fix="start it, or correct its address, and see its log; a table that was being written has its commit or has not, "
             "as `hudi-services show timeline` tells",
         )
+
+
+def _unless_absent(call: Callable[[Any], T]) -> Callable[[Any], T | None]:
+    """The call, which gives None for a name that is not there."""
+
+    def asked(client: Any) -> T | None:
+        try:
+            return call(client)
+        except hive.NoSuchObjectException:
+            return None
+
+    return asked
 
 
 def _is_of_hudi(table: Any) -> bool:

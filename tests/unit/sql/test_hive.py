@@ -10,7 +10,7 @@ from sqlalchemy import create_engine, inspect, text
 import hoodie.sqlalchemy  # noqa: F401 - makes its dialect known
 from hoodie import SYNC, HoodieTable, dbapi
 from hoodie.errors import CatalogError, SqlError, TableExistsError, TableNotFoundError
-from hoodie.sql import connect
+from hoodie.sql import TableName, connect
 from hudi_services.cli import main
 from hudi_services.outcome.result import DONE, SERVICE_FAILED
 from tests.support.cli import USAGE
@@ -261,3 +261,38 @@ def test_quoted_names_of_others_are_found(db, metastore, tmp_path):
     assert db.sql("select id from `a-b`").rows() == [("a",)]
     db.sql("drop table `A-B`")
     assert names(db) == ["t"]
+
+
+def test_a_database_that_is_not_there(db, metastore):
+    for statement in (
+        "select * from nowhere.t",
+        "drop table nowhere.t",
+        "update nowhere.t set id = 'b'",
+        "describe database nowhere",
+        "show tables in nowhere",
+        "use nowhere",
+        CREATE.format(name="nowhere.t", kind="cow"),
+    ):
+        with pytest.raises((SqlError, TableNotFoundError), match="nowhere"):
+            db.sql(statement)
+    assert db.sql("drop database if exists nowhere cascade").rows() == []
+    assert set(metastore.tables) == {("default", "t")}
+
+
+def test_a_table_that_goes_while_it_is_changed(db, metastore):
+    entry = db.session.catalog.find(TableName("default", "t"))
+    metastore.tables.clear()
+    for change in (lambda: db.session.catalog.change(entry), lambda: db.session.catalog.rename(entry, entry.name)):
+        with pytest.raises(SqlError, match="has gone meanwhile"):
+            change()
+    db.session.catalog.drop(entry)
+
+
+def test_new_columns_come_with_the_statement(db, metastore):
+    db.sql("alter table t add columns (more string)")
+    assert [each.name for each in metastore.tables["default", "t"].sd.cols][-1] == "more"
+
+
+def test_several_metastores_in_an_address(db, metastore):
+    engine = create_engine(f"hoodie:///thrift://127.0.0.1:1,{metastore.uri}")
+    assert inspect(engine).get_table_names() == ["t"]
