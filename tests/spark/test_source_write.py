@@ -6,7 +6,7 @@ import datetime
 import os
 
 import pytest
-from pyspark.errors import PySparkException
+from pyspark.errors import IllegalArgumentException, PySparkException
 
 import hoodie.spark
 from hoodie import HoodieTable
@@ -137,6 +137,23 @@ def test_what_fails_says_why_and_leaves_nothing(rows, table, change, options, sa
 def test_spark_has_two_modes_for_sources_of_python(rows, table, mode):
     with pytest.raises(PySparkException, match="UNSUPPORTED_DATA_SOURCE_SAVE_MODE"):
         save(rows, table.base_path, mode)
+
+
+def test_spark_tells_a_source_of_python_no_partitions(rows, table):
+    """And says so: they are options."""
+    with pytest.raises(IllegalArgumentException, match="do not match the existing table's"):
+        rows.write.format("hoodie").partitionBy("part").mode("append").save(table.base_path)
+
+
+def test_batches_of_a_stream(spark, rows, tmp_path):
+    rows.write.parquet(str(tmp_path / "source"))
+    stream = spark.readStream.schema(rows.schema).parquet(str(tmp_path / "source"))
+    writer = stream.writeStream.option("checkpointLocation", str(tmp_path / "seen")).trigger(availableNow=True)
+    writer.foreachBatch(lambda batch, _: save(batch, tmp_path / "t", **OPTIONS)).start().awaitTermination(60)
+    assert content(HoodieTable.open(tmp_path / "t")) == expected()
+    options = {"path": str(tmp_path / "t"), "checkpointLocation": str(tmp_path / "seen_again")}
+    with pytest.raises(PySparkException, match="takes no stream"):
+        stream.writeStream.format("hoodie").options(**options).start().processAllAvailable()
 
 
 def test_a_first_write_that_fails_leaves_no_table(rows, tmp_path):

@@ -12,7 +12,7 @@ import functools
 import operator
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -91,6 +91,13 @@ class HoodieSource(DataSource):  # type: ignore[misc]
     def writer(self, schema: StructType, overwrite: bool) -> Sink:
         """Raises what keeps the rows from being written, as far as that is known before there are any."""
         return Sink(AskedWrite.of(self._given, overwrite), schema, self.writes_at)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> NoReturn:  # noqa: N802, Spark calls it so
+        """Raises ConfigError: each batch of a stream is a write."""
+        raise ConfigError(
+            f"Format {NAME} takes no stream",
+            fix='write its batches: foreachBatch(lambda rows, _: rows.write.format("hoodie").mode("append").save(path))',
+        )
 
     def _read(self) -> tuple[TableState, Query]:
         if isinstance(self._found, HoodieError):
