@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
-from sqlglot import exp
+from sqlglot import exp, parse_one
+from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.errors import UnsupportedError
 
-_WHOLE = "__hoodie_whole"
+_WHOLE, _BYTES, _TEXT, _SECONDS = "__hoodie_whole", "__hoodie_bytes", "__hoodie_text", "__hoodie_seconds"
 MACROS = (
     # A cast to a whole number cuts the fraction off, DuckDB's would round; times are seconds since 1970.
     f"CREATE MACRO {_WHOLE}(x DOUBLE) AS trunc(x), (x DECIMAL(38, 10)) AS trunc(x), "
     "(x VARCHAR) AS trunc(TRY_CAST(x AS DECIMAL(38, 10))), (x BIGINT) AS x, (x HUGEINT) AS x, (x BOOLEAN) AS x, "
     "(x TIMESTAMP) AS floor(epoch(x)), (x TIMESTAMPTZ) AS floor(epoch(x))",
+    # DuckDB's casts write bytes of other letters than ASCII as \\x.., and are null without that.
+    f"CREATE MACRO {_TEXT}(x BLOB) AS decode(x), (x) AS CAST(x AS VARCHAR)",
+    f"CREATE MACRO {_BYTES}(x VARCHAR) AS encode(x), (x BLOB) AS x",
+    f"CREATE MACRO {_SECONDS}(x VARCHAR, f) AS CAST(epoch(try_strptime(x, f)) AS BIGINT), "
+    "(x DATE, f) AS CAST(epoch(x) AS BIGINT), (x TIMESTAMP, f) AS CAST(floor(epoch(x)) AS BIGINT), "
+    "(x TIMESTAMPTZ, f) AS CAST(floor(epoch(x)) AS BIGINT)",
+    "CREATE MACRO pmod(a, b) AS CASE WHEN a % b < 0 THEN (a % b + b) % b ELSE a % b END",
+    "CREATE MACRO bround(x) AS round_even(x, 0), (x, digits) AS round_even(x, digits)",
+    "CREATE MACRO rint(x) AS round_even(CAST(x AS DOUBLE), 0)",
+    "CREATE MACRO nanvl(x, y) AS CASE WHEN isnan(x) THEN y ELSE x END",
 )
 """Functions that the texts call."""
+_UNITS = {
+    **dict.fromkeys(("YEAR", "YYYY", "YY"), "YEAR"),
+    **dict.fromkeys(("MONTH", "MON", "MM"), "MONTH"),
+    "QUARTER": "QUARTER",
+    "WEEK": "WEEK",
+}
+"""What a date is cut to, by Spark's names."""
+_OTHERS = ("hash", "xxhash64", "typeof", "crc32")
+"""Functions of Spark under whose names DuckDB has others."""
+_TEXTS = (exp.DType.TEXT, exp.DType.VARCHAR)
+_BINARY = (exp.DType.BINARY, exp.DType.VARBINARY)
 _INTEGERS = (exp.DType.TINYINT, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT)
 
 
@@ -28,7 +51,46 @@ def duckdb_text(tree: exp.Expression) -> str:
             node.replace(exp.paren(exp.Sub(this=day, expression=exp.Literal.number(1)), copy=False))
         elif isinstance(node, exp.TsOrDsAdd | exp.AddMonths):  # a time in DuckDB
             node.replace(exp.cast(node.copy(), "date"))
+        elif isinstance(node, exp.TimestampTrunc) and node.unit.name.upper() in _UNITS:
+            node.set("unit", exp.Literal.string(_UNITS[node.unit.name.upper()]))
+        elif isinstance(node, exp.DateTrunc):
+            _cut_date(node)
+        elif isinstance(node, exp.StrToUnix):  # of a time, too
+            node.replace(exp.Anonymous(this=_SECONDS, expressions=[node.this.copy(), _pattern(node)]))
+        elif isinstance(node, exp.Cast) and node.to.this in _BINARY:
+            node.replace(exp.Anonymous(this=_BYTES, expressions=[node.this.copy()]))
+        elif isinstance(node, exp.Cast) and node.to.this in _TEXTS and not isinstance(node.this, exp.Literal):
+            node.replace(exp.Anonymous(this=_TEXT, expressions=[node.this.copy()]))
+        elif isinstance(node, exp.Upper):  # the one letter that becomes two
+            long = [exp.Literal.string("ß"), exp.Literal.string("SS")]
+            node.set("this", exp.Anonymous(this="replace", expressions=[node.this.copy(), *long]))
+        elif isinstance(node, exp.Anonymous) and _name(node) in ("isnull", "isnotnull"):  # words of DuckDB's grammar
+            nothing = exp.paren(exp.Is(this=node.expressions[0].copy(), expression=exp.null()), copy=False)
+            node.replace(nothing if _name(node) == "isnull" else exp.paren(exp.Not(this=nothing), copy=False))
+        elif isinstance(node, exp.Func) and _name(node) in _OTHERS:
+            raise UnsupportedError(f"{_name(node)}: DuckDB's function of that name gives other values than Spark's")
     return str(copied.sql(dialect="duckdb", unsupported_level=None))
+
+
+def _pattern(node: exp.StrToUnix) -> exp.Expression:
+    """What a text of a time looks like, in DuckDB's signs."""
+    if node.args.get("format") is None:
+        return exp.Literal.string("%Y-%m-%d %H:%M:%S")
+    return parse_one(str(DuckDB().generator().format_time(node)), dialect="duckdb")
+
+
+def _name(node: exp.Func) -> str:
+    return (str(node.this) if isinstance(node, exp.Anonymous) else node.sql_name()).lower()
+
+
+def _cut_date(node: exp.DateTrunc) -> None:
+    """A date, where DuckDB gives a time; null where Spark has no such unit."""
+    unit = _UNITS.get(node.unit.name.upper())
+    if unit is None:
+        node.replace(exp.cast(exp.null(), "date"))
+        return
+    node.set("unit", exp.Literal.string(unit))
+    node.replace(exp.cast(node.copy(), "date"))
 
 
 def _is_day_of_week(node: exp.Expression) -> bool:

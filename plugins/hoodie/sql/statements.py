@@ -15,6 +15,7 @@ from hoodie.sql.alter import alter_table
 from hoodie.sql.catalog import DEFAULT_DATABASE, Entry
 from hoodie.sql.describe import describe, describe_column
 from hoodie.sql.dml import delete_rows, merge_rows, told, update_rows
+from hoodie.sql.index_statements import refuse_index_statement
 from hoodie.sql.inserts import empty_partitions, fill, insert_rows, without_meta
 from hoodie.sql.names import checked_name, tables_read
 from hoodie.sql.parse import SETTING, Statement, shortened
@@ -27,6 +28,7 @@ from hoodie.table import HoodieTable
 
 def run_statement(session: Session, statement: Statement) -> Result:
     """What one statement gives. Raises SqlError, and what the library raises."""
+    refuse_index_statement(session, statement)
     run = _KINDS.get(type(statement.tree))
     if run is not None:
         return run(session, statement)

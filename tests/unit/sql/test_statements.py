@@ -414,3 +414,24 @@ def test_rows_that_others_changed_meanwhile_are_asked_for_again(db, tmp_path, mo
     db.sql("update t set price = price + 1 where id < 3")
     assert len(asked) == 2
     assert rows(db, "select price from t where id < 3 order by id") == [(101.0,), (21.0,)]
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("create index i on orders (n)", "CREATE INDEX"),
+        (
+            "CREATE INDEX IF NOT EXISTS `i` ON TABLE default.orders USING column_stats(n) OPTIONS(expr='lower')",
+            "CREATE INDEX",
+        ),
+        ("drop index if exists i on orders", "DROP INDEX"),
+        ("refresh index i on `orders`", "REFRESH INDEX"),
+        ("show indexes from orders", "SHOW INDEXES"),
+    ],
+)
+def test_indexes_of_the_metadata_table_are_refused_by_name(tmp_path, statement, named):
+    with connect(tmp_path) as db:
+        db.sql("create table orders (id string, n int) using hudi tblproperties (primaryKey = 'id')")
+        with pytest.raises(SqlError, match=f"{named} is not there for Hudi tables, such as default.orders"):
+            db.sql(statement)
+        db.sql("create table plain (n int); create index i on plain (n)")  # DuckDB's own

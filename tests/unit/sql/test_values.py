@@ -120,3 +120,50 @@ def test_a_float_with_more_digits_than_a_decimal_column(db):
 )
 def test_expressions(db, expression, value):
     assert told(db, f"select {expression} from t") == [(value,)]
+
+
+# As Spark 4.2 gives them.
+FUNCTIONS = {
+    "isnull(c)": "False",
+    "isnull(nullif(c, c))": "True",
+    "isnotnull(c)": "True",
+    "bround(2.5)": "2",
+    "bround(3.5)": "4",
+    "bround(-2.5)": "-2",
+    "bround(25, -1)": "20",
+    "bround(2.55, 1)": "2.6",
+    "pmod(-7, 3)": "2",
+    "pmod(7, -3)": "1",
+    "pmod(-7, -3)": "-1",
+    "pmod(nullif(n, n), 3)": "None",
+    "rint(2.5)": "2.0",
+    "nanvl(cast('NaN' as double), 1.0)": "1.0",
+    "unix_timestamp(timestamp '2026-03-04 05:06:07')": "1772600767",
+    "unix_timestamp(d)": "1706659200",
+    "unix_timestamp('2026-01-01 00:00:00')": "1767225600",
+    "unix_timestamp('2026-01-02', 'yyyy-MM-dd')": "1767312000",
+    "to_unix_timestamp('2026-01-01 00:00:00')": "1767225600",
+    "trunc(d, 'MM')": "2024-01-01",
+    "trunc(d, 'year')": "2024-01-01",
+    "trunc(d, 'quarter')": "2024-01-01",
+    "trunc(d, 'week')": "2024-01-29",
+    "trunc(d, 'nope')": "None",
+    "date_format(date_trunc('MM', timestamp '2026-03-04 05:06:07'), 'yyyy-MM-dd HH')": "2026-03-01 00",
+    "upper('straße')": "STRASSE",
+    "base64(cast('straße' as binary))": "c3RyYcOfZQ==",
+    "base64(cast(concat(name, 'ß') as binary))": "YcOf",
+    "cast(cast(concat(name, 'ß') as binary) as string)": "aß",
+    "cast(c as string)": "1.99",
+    "cast(d as string)": "2024-01-31",
+}
+
+
+@pytest.mark.parametrize("called", FUNCTIONS)
+def test_functions_give_what_spark_gives(db, called):
+    assert told(db, f"select {called} as r from t") == [(FUNCTIONS[called],)]
+
+
+@pytest.mark.parametrize("called", ["hash(name)", "xxhash64(name)", "typeof(n)", "crc32(name)"])
+def test_functions_of_which_duckdb_has_others_are_refused(db, called):
+    with pytest.raises(SqlError, match="gives other values than Spark's"):
+        db.sql(f"select {called} as r from t")
