@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import socket
 import threading
+import time
+from contextlib import suppress
 
 from pymetastore.hive_metastore import ThriftHiveMetastore
 from pymetastore.hive_metastore import ttypes as hive
@@ -23,7 +25,7 @@ class MemoryMetastore:
         self.databases = {"default": hive.Database(name="default", locationUri=f"file:{folder}/warehouse")}
         self.tables = {}
         self.broken = set()
-        self._sockets = []
+        self._sockets = set()
         self._listening = TServerSocket("127.0.0.1", 0)
         self._listening.listen()
         self.uri = f"thrift://127.0.0.1:{self._listening.handle.getsockname()[1]}"
@@ -42,9 +44,9 @@ class MemoryMetastore:
 
     def hang_up(self):
         """All connections end, as those of a server that is started again."""
-        for each in self._sockets:
-            each.close()
-        self._sockets.clear()
+        for each in list(self._sockets):
+            with suppress(OSError, AttributeError):  # it has just ended
+                each.handle.shutdown(socket.SHUT_RDWR)
 
     def stop(self):
         self._listening.handle.shutdown(socket.SHUT_RDWR)  # ends the waiting of accept
@@ -52,9 +54,12 @@ class MemoryMetastore:
         self.hang_up()
         self._thread.join(5)
 
-    def connected(self):
-        """How many connections there are."""
-        return sum(each.isOpen() for each in self._sockets)
+    def has_connections(self, count):
+        """Whether there come to be so many, within ten seconds: it hears of the end of one a little later."""
+        deadline = time.monotonic() + 10
+        while len(self._sockets) != count and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return len(self._sockets) == count
 
     def _serve(self):
         while True:
@@ -64,7 +69,7 @@ class MemoryMetastore:
                 return
             if client is None:
                 return
-            self._sockets.append(client)
+            self._sockets.add(client)
             threading.Thread(target=self._answer, args=(client,), daemon=True).start()
 
     def _answer(self, client):
@@ -73,8 +78,10 @@ class MemoryMetastore:
         try:
             while True:
                 processor.process(protocol, protocol)
-        except (TTransportException, OSError, AttributeError):
+        except (TTransportException, OSError):
             client.close()
+        finally:
+            self._sockets.discard(client)
 
 
 class _Handler:
@@ -111,10 +118,10 @@ class _Handler:
         self._call("get_all_tables")
         return [name for database, name in self._store.tables if database == db_name]
 
-    def get_table_objects_by_name(self, dbname, tbl_names):
-        self._call("get_table_objects_by_name")
-        names = [(dbname, name) for name in tbl_names]
-        return [self._store.tables[name] for name in names if name in self._store.tables]
+    def get_table_objects_by_name_req(self, req):
+        self._call("get_table_objects_by_name_req")
+        names = [(req.dbName, name) for name in req.tblNames]
+        return hive.GetTablesResult(tables=[self._store.tables[name] for name in names if name in self._store.tables])
 
     def get_table_req(self, req):
         self._call("get_table")

@@ -236,9 +236,11 @@ class HiveCatalog:
         return sorted(self._ask(f"for the tables of {database}", lambda client: client.get_all_tables(database)))
 
     def _tables(self, database: str, names: Sequence[str]) -> list[Any]:
-        return self._ask(
-            f"for tables of {database}", lambda client: list(client.get_table_objects_by_name(database, list(names)))
+        request = hive.GetTablesRequest(dbName=database, tblNames=list(names))  # what Hive 2.3 to 4 have
+        asked = self._ask(
+            f"for tables of {database}", lambda client: client.get_table_objects_by_name_req(request).tables
         )
+        return list(asked)
 
     def _ask(self, what: str, call: Callable[[Any], T]) -> T:
         """What the metastore answers. Raises CatalogError."""
