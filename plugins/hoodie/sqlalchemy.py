@@ -1,4 +1,5 @@
-"""Hudi tables in SQLAlchemy, for BI tools: `create_engine("hoodie:////data/lake")`, or `hoodie:///s3://lake`.
+"""Hudi tables in SQLAlchemy, for BI tools: `create_engine("hoodie:////data/lake")`, or `hoodie:///s3://lake`, or
+`hoodie:///thrift://metastore:9083`, a Hive metastore.
 
 What follows `?` in the URL are options of reads and writes, as SET gives them, and `database`, the one in use. Each statement is
 a commit of its own; `Engine.begin` and `Session.commit` end nothing, and what was done cannot be rolled back.

@@ -12,8 +12,8 @@ from hoodie.sqlalchemy import HoodieDialect
 
 
 class HoodieHook(DbApiHook):
-    """The connection's host is the warehouse, a folder or a URL; its schema the database in use; its extra the options of reads
-    and writes, as SET gives them. Statements run in the task itself, on DuckDB.
+    """The connection's host is the warehouse, a folder or a URL, or `thrift://` of a Hive metastore; its schema the database in
+    use; its extra the options of reads and writes, as SET gives them. Statements run in the task itself, on DuckDB.
     """
 
     conn_name_attr = "hoodie_conn_id"

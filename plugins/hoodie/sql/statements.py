@@ -108,7 +108,15 @@ def _create(session: Session, statement: Statement) -> Result:
         if rows is not None:
             rows = rows.selected(_partitions_last(rows.schema, told.create_options))
         schema = told.schema if rows is None else pa.schema([field.with_nullable(True) for field in rows.schema])
-        HoodieTable.create(entry.location, told.create_options, schema)
+        try:
+            HoodieTable.create(entry.location, told.create_options, schema)
+        except TableExistsError as error:
+            raise TableExistsError(
+                error.what,
+                found=error.found,
+                fix=f"CREATE TABLE {name} USING hudi LOCATION '{entry.location}', without columns, enters that one; a new one "
+                "wants another LOCATION",
+            ) from error
     session.catalog.remember(entry)
     if rows is None:
         return Result.told(f"table {name} is made at {entry.location}")

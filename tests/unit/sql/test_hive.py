@@ -291,3 +291,13 @@ def test_new_columns_come_with_the_statement(db, metastore):
 def test_several_metastores_in_an_address(db, metastore):
     engine = create_engine(f"hoodie:///thrift://127.0.0.1:1,{metastore.uri}")
     assert inspect(engine).get_table_names() == ["t"]
+
+
+def test_a_table_that_was_dropped_is_entered_again(db, metastore, tmp_path):
+    db.sql("drop table t")
+    with pytest.raises(TableExistsError) as refused:
+        db.sql(CREATE.format(name="t", kind="cow"))
+    statement = f"CREATE TABLE default.t USING hudi LOCATION '{tmp_path}/warehouse/t'"
+    assert statement in refused.value.fix
+    db.sql(statement)
+    assert db.sql("select id from t").rows() == [("a",)]
