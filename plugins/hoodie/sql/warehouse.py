@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 
 from hoodie.errors import SqlError
@@ -20,6 +21,7 @@ from hoodie.storage.once import create_own, replace_own
 _CATALOG = ".catalog"
 _DATABASE = ".database"
 _JSON = ".json"
+_TABLE = ".hoodie"  # the folder that makes one of a folder
 
 
 class Warehouse:
@@ -65,7 +67,7 @@ class Warehouse:
                 fix="move it away, or delete it; nothing was dropped",
             )
         for entry in entries:
-            self._refuse_link(entry)
+            self._refuse_what_is_others(entry)
         for entry in entries:
             self.drop(entry)
         self._storage.delete_folder(f"{_CATALOG}/{name}")
@@ -150,9 +152,9 @@ class Warehouse:
 
     def drop(self, entry: Entry) -> None:
         """Forget a table, and delete its files if it is managed. Who is killed in between drops it again. Raises SqlError for one
-        whose folder is a link: what it leads to may be somebody else's."""
+        whose folder is a link, as what it leads to may be somebody else's, and for one with another table in its folder."""
         if entry.managed:
-            self._refuse_link(entry)
+            self._refuse_what_is_others(entry)
             place = self._place(entry.name)
             # Without these it is no table to anybody, whatever is left of its files.
             self._storage.delete_folder(f"{place}/.hoodie")
@@ -162,9 +164,30 @@ class Warehouse:
     def close(self) -> None:
         """It holds nothing."""
 
+    def _refuse_what_is_others(self, entry: Entry) -> None:
+        if not entry.managed:
+            return
+        self._refuse_link(entry)
+        inside = next(self._tables_inside(self._place(entry.name)), None)
+        if inside is not None:
+            raise SqlError(
+                f"Table {entry.name} is not dropped, as another table is in its folder",
+                found=self._location(inside),
+                fix="move that table away, or drop it first; nothing was dropped",
+            )
+
+    def _tables_inside(self, place: str) -> Iterator[str]:
+        """Folders below a table's that are tables, too."""
+        for folder in self._storage.list(place).folders:
+            if folder.rpartition("/")[2] == _TABLE:
+                continue
+            if self._is_table(folder):
+                yield folder
+            yield from self._tables_inside(folder)
+
     def _refuse_link(self, entry: Entry) -> None:
         place = self._place(entry.name)
-        for part in (place.partition("/")[0], place) if entry.managed else ():
+        for part in (place.partition("/")[0], place):
             if os.path.islink(self._location(part)):  # never so of a URL
                 raise SqlError(
                     f"Table {entry.name} is not dropped, as its folder is a link",
@@ -173,7 +196,7 @@ class Warehouse:
                 )
 
     def _is_table(self, folder: str) -> bool:
-        return f"{folder}/.hoodie" in self._storage.list(folder).folders
+        return f"{folder}/{_TABLE}" in self._storage.list(folder).folders
 
     def _place(self, name: TableName) -> str:
         folder = _folder(name.database)

@@ -55,3 +55,17 @@ def test_a_path_is_no_name_of_a_table(db, name, statement):
     with pytest.raises((TableNotFoundError, SqlError), match=r"no table|DuckDB cannot run"):
         db.sql(statement.format(name))
     assert db.sql("select * from t, sales.o").rows() == [(2, 1)]
+
+
+@pytest.mark.parametrize("statement", ["drop table sales.o", "drop database sales cascade"])
+@pytest.mark.parametrize("place", ["deep", "a/b/deep"])
+def test_a_table_in_the_folder_of_another_is_not_dropped_with_it(db, tmp_path, statement, place):
+    inner = tmp_path / "lake/sales.db/o" / place
+    db.sql(f"create table deep {TABLE} location '{inner}'; insert into deep values (7)")
+    with pytest.raises(SqlError, match=r"another table is in its folder.*deep.*nothing was dropped"):
+        db.sql(statement)
+    assert db.sql("select * from sales.o").rows() == [(1,)]
+    assert db.sql("select * from deep").rows() == [(7,)]
+    inner.rename(tmp_path / "away")
+    db.sql(statement)
+    assert len(HoodieTable.open(tmp_path / "away").read()) == 1
