@@ -12,6 +12,7 @@ from hudi_services.commandline.flags import CONTEXT, chosen_table, json_flag, re
 from hudi_services.entry.table import History
 from hudi_services.registry.find import registry_file
 from hudi_services.registry.load import read_registry
+from hudi_services.registry.mistakes import as_error
 
 if TYPE_CHECKING:  # it loads Arrow
     from hudi_services.show.page import Page
@@ -44,8 +45,12 @@ def _registered(table: str | None, registry: str | None) -> list[History]:
         entry = chosen_table(None, table, registry).entry
         found = [entry.history] if entry is not None and entry.history is not None else []
     else:
-        tables = read_registry(registry_file(registry)).registry.tables
-        found = list({each.history.path: each.history for each in tables if each.history is not None}.values())
+        file = registry_file(registry)
+        reading = read_registry(file)
+        histories = (each.history for each in reading.registry.tables)
+        found = list({each.path: each for each in histories if each is not None}.values())
+        if not found and reading.mistakes:
+            raise as_error(str(file), reading.mistakes)
     if not found:
         whose = f"table {table}" if table is not None else "any table"
         raise ConfigError(

@@ -8,6 +8,7 @@ from hoodie.errors import ConfigError
 from hudi_services.commandline.flags import CONTEXT, chosen_table, json_flag, registry_flag, verbose_flag, with_examples
 from hudi_services.registry.find import registry_file
 from hudi_services.registry.load import read_registry
+from hudi_services.registry.mistakes import as_error
 
 _AT_ONCE = 8
 
@@ -20,8 +21,13 @@ def _objectives(table: str | None, registry: str | None, at_once: int, missed: b
     from hudi_services.show.render import print_page
 
     entry = chosen_table(None, table, registry).entry if table is not None else None
-    tables = (entry,) if entry is not None else read_registry(registry_file(registry)).registry.tables
+    file = registry_file(registry)
+    reading = read_registry(file) if entry is None else None
+    mistakes = reading.mistakes if reading is not None else ()
+    tables = (entry,) if entry is not None else reading.registry.tables if reading is not None else ()
     judged = rounds(tables, at_once, SystemClock())
+    if not judged and mistakes:
+        raise as_error(str(file), mistakes)
     if not judged:
         raise ConfigError(
             "No table has objectives", fix="say what is to hold in the registry: `objectives: {freshness: 1h}`"
@@ -30,12 +36,16 @@ def _objectives(table: str | None, registry: str | None, at_once: int, missed: b
     rows = [row for row in rows if not (missed and row["met"])]
     rows.sort(key=lambda row: (-row["urgency"], row["table"], row["objective"]))
     errors = {each.table: each.error for each in judged if each.error is not None}
-    problems = [f"{name}: {error}" for name, error in errors.items()]
+    problems = [*map(str, mistakes), *(f"{name}: {error}" for name, error in errors.items())]
     parts: list[Part] = [Lines(problems, "tables that cannot be looked at", alarming=True)] if problems else []
     columns = (Column("table", "table"), *COLUMNS)
     parts.append(Listing(columns, [in_words(row) for row in rows], empty="all objectives are met"))
     misses = [row["objective"] for row in rows if not row["met"]]
-    page = Page({"objectives": rows, "missed": len(misses), "errors": errors}, parts, [*problems, *misses])
+    page = Page(
+        {"objectives": rows, "missed": len(misses), "errors": errors, "mistakes": [str(each) for each in mistakes]},
+        parts,
+        [*problems, *misses],
+    )
     return print_page(page, as_json=as_json)
 
 

@@ -145,6 +145,22 @@ def test_no_objectives_at_all(tmp_path, capsys):
     assert "No table has objectives" in capsys.readouterr().err
 
 
+def test_a_table_with_a_mistake_in_its_entry_is_not_passed_over(tmp_path, capsys):
+    written(tmp_path)
+    file = registered(tmp_path, {"freshness": "1h"})
+    said = json.loads(file.read_text())
+    said["tables"].append({"name": "broken", "base_paht": "/data/broken"})
+    file.write_text(json.dumps(said))
+    assert main(["objectives", f"--registry={file}", "--json"]) == 1
+    assert any("base_paht" in each for each in json.loads(capsys.readouterr().out)["mistakes"])
+    assert main(["objectives", f"--registry={file}"]) == 1
+    assert "base_paht" in capsys.readouterr().out
+    file.write_text(json.dumps({**said, "tables": said["tables"][1:]}))
+    for command in ("objectives", "history"):
+        assert main([command, f"--registry={file}"]) == 1
+        assert "base_paht" in capsys.readouterr().err
+
+
 def test_show_table_tells_the_same(tmp_path, capsys):
     written(tmp_path)
     file = registered(tmp_path)
