@@ -7,13 +7,17 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import UnsupportedError
 
 _WHOLE, _BYTES, _TEXT, _SECONDS = "__hoodie_whole", "__hoodie_bytes", "__hoodie_text", "__hoodie_seconds"
+_POSITIVE = "__hoodie_positive"
 MACROS = (
     # A cast to a whole number cuts the fraction off, DuckDB's would round; times are seconds since 1970.
     f"CREATE MACRO {_WHOLE}(x DOUBLE) AS trunc(x), (x DECIMAL(38, 10)) AS trunc(x), "
     "(x VARCHAR) AS trunc(TRY_CAST(x AS DECIMAL(38, 10))), (x BIGINT) AS x, (x HUGEINT) AS x, (x BOOLEAN) AS x, "
     "(x TIMESTAMP) AS floor(epoch(x)), (x TIMESTAMPTZ) AS floor(epoch(x))",
     # DuckDB's casts write bytes of other letters than ASCII as \\x.., and are null without that.
-    f"CREATE MACRO {_TEXT}(x BLOB) AS decode(x), (x) AS CAST(x AS VARCHAR)",
+    # A time with a zone is told in the session's zone, without naming it.
+    f"CREATE MACRO {_TEXT}(x BLOB) AS decode(x), (x) AS CASE WHEN typeof(x) = 'TIMESTAMP WITH TIME ZONE' "
+    r"THEN regexp_replace(CAST(x AS VARCHAR), '[+-][0-9]{2}(:[0-9]{2})*$', '') ELSE CAST(x AS VARCHAR) END",
+    f"CREATE MACRO {_POSITIVE}(x) AS CASE WHEN x > 0 THEN x END",
     f"CREATE MACRO {_BYTES}(x VARCHAR) AS encode(x), (x BLOB) AS x",
     f"CREATE MACRO {_SECONDS}(x VARCHAR, f) AS CAST(epoch(try_strptime(x, f)) AS BIGINT), "
     "(x DATE, f) AS CAST(epoch(x) AS BIGINT), (x TIMESTAMP, f) AS CAST(floor(epoch(x)) AS BIGINT), "
@@ -61,6 +65,9 @@ def duckdb_text(tree: exp.Expression) -> str:
             node.replace(exp.Anonymous(this=_BYTES, expressions=[node.this.copy()]))
         elif isinstance(node, exp.Cast) and node.to.this in _TEXTS and not isinstance(node.this, exp.Literal):
             node.replace(exp.Anonymous(this=_TEXT, expressions=[node.this.copy()]))
+        elif isinstance(node, exp.Ln | exp.Log):  # null where there is no logarithm
+            of = "this" if isinstance(node, exp.Ln) or node.args.get("expression") is None else "expression"
+            node.set(of, exp.Anonymous(this=_POSITIVE, expressions=[node.args[of].copy()]))
         elif isinstance(node, exp.Upper):  # the one letter that becomes two
             long = [exp.Literal.string("ß"), exp.Literal.string("SS")]
             node.set("this", exp.Anonymous(this="replace", expressions=[node.this.copy(), *long]))

@@ -155,6 +155,16 @@ FUNCTIONS = {
     "cast(cast(concat(name, 'ß') as binary) as string)": "aß",
     "cast(c as string)": "1.99",
     "cast(d as string)": "2024-01-31",
+    "cast(null as string)": "None",
+    "cast(coalesce(null, null) as string)": "None",
+    "cast(timestamp '2020-01-01 00:00:00.100' as string)": "2020-01-01 00:00:00.1",
+    "cast(timestamp_ntz '2020-01-01 00:00:00' as string)": "2020-01-01 00:00:00",
+    "ln(0)": "None",
+    "ln(1)": "0.0",
+    "log(10, 0)": "None",
+    "log(10, 100)": "2.0",
+    "log2(-8)": "None",
+    "log(cast('NaN' as double))": "nan",
 }
 
 
