@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from hoodie.config.clustering_keys import CLUSTERING_KEYS
+from hoodie.config.key import resolve
 from hoodie.display import counted
 from hoodie.engine import Engine
 from hoodie.model.clustering import ClusteringPlan
 from hoodie.model.files import GroupId
 from hoodie.services.blockers import Blocker, with_blockers
 from hoodie.services.clustering.execute import ClusteringResult
+from hoodie.services.clustering.order import SortOrder
 from hoodie.services.clustering.service import CLUSTERING
+from hoodie.services.clustering.skipping import Skipping, expected_skipping
 from hoodie.services.decision import Decision
 from hoodie.services.service import execute_waiting, schedule, waiting
 from hoodie.table import HoodieTable
 from hoodie.timeline import Instant
 from hoodie.view import TableState, clustering_plan
+from hoodie.view.table_schema import table_schema
 from hudi_services.entry.dag import Outlook
 from hudi_services.entry.sizes import size_of
 from hudi_services.entry.work import Work
@@ -47,7 +52,9 @@ class ClusterTask:
             plan = clustering_plan(state, pending)
             plans.append({"instant": pending.time, "file_groups": len(plan.groups) if plan is not None else 0})
         told = [f"clustering {each['instant']} of {each['file_groups']} file groups waits" for each in plans]
-        return replace(decision, facts={**decision.facts, "pending_plans": plans}, after=[*decision.after, *told])
+        skipped = self._skipping(state, decision.plan, engine) if decision.plan is not None else []
+        facts = {"pending_plans": plans, "skipping": [each.as_dict() for each in skipped]}
+        return replace(decision, facts={**decision.facts, **facts}, after=[*decision.after, *map(str, skipped), *told])
 
     def run(self, engine: Engine) -> ServiceResult:
         table = HoodieTable.open(self.base_path, engine=engine)
@@ -97,6 +104,12 @@ class ClusterTask:
         slices = [each for each in table.file_slices() if each.group in named]
         size = sum(each.size for each in slices)
         return Work(size, f"{counted(len(slices), 'file group')} to be clustered, of {size_of(size)}")
+
+    def _skipping(self, state: TableState, plan: ClusteringPlan, engine: Engine) -> list[Skipping]:
+        schema = table_schema(state)
+        assert schema is not None, "a table with file groups has commits"
+        order = SortOrder.planned(plan.params, resolve(self.options, CLUSTERING_KEYS), schema, state.properties)
+        return expected_skipping(state.storage, plan, order, schema, engine)
 
     def _decided(self, table: HoodieTable) -> Decision[ClusteringPlan]:
         return CLUSTERING.decide(table.state(), self.options, table.clock, force=self.force)

@@ -1,0 +1,220 @@
+"""How much of the planned files a filter reads, now and when they are clustered: an estimate by the statistics of their footers.
+
+A reader passes over row groups whose least and greatest value rule a filter out. The filter here asks for one value of a column,
+each row's value as often as any other's; between the least and the greatest of a row group, values are taken to lie evenly.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from itertools import accumulate
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hoodie.config import clustering_keys as keys
+from hoodie.engine.base import Engine
+from hoodie.formats.data_file import telling_missing
+from hoodie.model.clustering import ClusteringPlan
+from hoodie.services.clustering.order import SortOrder
+from hoodie.services.clustering.task import SORTED_ROW_GROUP
+from hoodie.storage.base import Storage
+
+_FILES = 1_000
+"""Footers that are read: of larger plans evenly chosen ones."""
+_COLUMNS = 50
+"""Columns that are looked at beside those of the order."""
+_POINTS = 5
+_WIDER = {keys.Z_ORDER: 1.8, keys.HILBERT: 1.5}
+"""So much wider than squares are the row groups of a curve in each column, as measured: they cross its jumps and turns."""
+_TOLD = 0.9
+"""A column is told of which a filter reads at most this share of the bytes now, as that may be lost."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A row group: its file group's place in the plan, rows, compressed bytes, and the least and greatest value by column."""
+
+    group: int
+    rows: int
+    bytes: int
+    ranges: Mapping[str, tuple[Any, Any]]
+
+
+@dataclass(frozen=True)
+class Skipping:
+    """The share of the planned bytes (0 to 1) that a filter for one value of `column` reads, now and then."""
+
+    column: str
+    before: float
+    after: float
+
+    def as_dict(self) -> dict[str, object]:
+        """For programs, in thousandths."""
+        return {"column": self.column, "read_before": round(self.before, 3), "read_after": round(self.after, 3)}
+
+    def __str__(self) -> str:
+        now, then = _percent(self.before), _percent(self.after)
+        return f"a filter for one value of {self.column} reads {now} of these bytes now, about {then} then"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.1 or not share else f"{share:.1%}"
+
+
+def expected_skipping(
+    storage: Storage, plan: ClusteringPlan, order: SortOrder, schema: pa.Schema, engine: Engine
+) -> list[Skipping]:
+    """For the columns of the order, and for others by which filters leave out much now. Without an order, nothing.
+
+    Reads the footers of up to 1,000 base files, and raises MissingFileError. Logs count for nothing. A column that a file does
+    not have, or of which it has no statistics, is read whole.
+    """
+    if not order:
+        return []
+    plain = [field.name for field in schema if not pa.types.is_nested(field.type) and field.name not in order.columns]
+    columns = (*order.columns, *plain[:_COLUMNS])
+    bases = [
+        (number, f"{each.partition}/{each.base_file}" if each.partition else str(each.base_file))
+        for number, group in enumerate(plan.inputs)
+        for each in group.slices
+        if each.base_file is not None
+    ]
+    chosen = bases[:: -(-len(bases) // _FILES) or 1]
+    chunks = [each for found in engine.map(_Footers(storage, columns), chosen) for each in found]
+    told = [skipping(chunks, column, order) for column in columns]
+    return [each for each in told if each.column in order.columns or each.before <= _TOLD]
+
+
+def skipping(chunks: Sequence[Chunk], column: str, order: SortOrder) -> Skipping:
+    """Of one column. Clustered, each group of the plan is cut along the order into row groups of 16,384 rows."""
+    try:
+        return _skipping(chunks, column, order)
+    except TypeError:  # its type has changed, and files have values of both
+        return Skipping(column, 1.0, 1.0)
+
+
+def _skipping(chunks: Sequence[Chunk], column: str, order: SortOrder) -> Skipping:
+    whole = sum(chunk.bytes for chunk in chunks) or 1
+    same = _same_begin([end for chunk in chunks for end in chunk.ranges.get(column, ())])
+    known = [
+        replace(chunk, ranges={column: _between(chunk, column, same)}) for chunk in chunks if column in chunk.ranges
+    ]
+    always = whole - sum(chunk.bytes for chunk in known)
+    weights = list(_points(known, column))
+    rows = sum(weight for _, weight in weights) or 1.0
+    reads = _Reads([(*chunk.ranges[column], float(chunk.bytes)) for chunk in known])
+    then = _Reads(list(_clustered(known, column, order)))
+    before = sum(weight * reads.at(value) for value, weight in weights) / rows
+    after = sum(weight * then.at(value) for value, weight in weights) / rows
+    return Skipping(column, (before + always) / whole, (after + always) / whole)
+
+
+def _between(chunk: Chunk, column: str, same: int) -> tuple[float, float]:
+    low, high = chunk.ranges[column]
+    return _number(low, same), _number(high, same)
+
+
+def _number(value: object, same: int) -> float:
+    """Greater for a greater value. Of texts the first eight bytes tell, behind those that all have in common (`same`)."""
+    match value:
+        case int() | float() | Decimal():
+            return float(value)
+        case datetime():
+            return value.replace(tzinfo=value.tzinfo or UTC).timestamp()
+        case date():
+            return float(value.toordinal())
+        case time():
+            return timedelta(hours=value.hour, minutes=value.minute, seconds=value.second).total_seconds()
+        case str() | bytes():
+            return float(int.from_bytes(_bytes(value)[same : same + 8].ljust(8, b"\0")))
+    raise TypeError(f"{type(value).__name__} has no place among numbers")
+
+
+def _same_begin(ends: Sequence[object]) -> int:
+    """With how many bytes all texts begin alike; raises TypeError for texts among numbers."""
+    texts = [_bytes(end) for end in ends if isinstance(end, str | bytes)]
+    if not texts:
+        return 0
+    if len(texts) < len(ends):
+        raise TypeError("texts among numbers")
+    pairs = list(zip(min(texts), max(texts), strict=False))
+    return next((place for place, (low, high) in enumerate(pairs) if low != high), len(pairs))
+
+
+def _bytes(value: str | bytes) -> bytes:
+    return value.encode() if isinstance(value, str) else value
+
+
+def _points(chunks: Iterable[Chunk], column: str) -> Iterator[tuple[float, float]]:
+    """Values that rows have, and how many rows each stands for."""
+    for chunk in chunks:
+        low, high = chunk.ranges[column]
+        step = (high - low) / _POINTS
+        yield from ((low + step * (number + 0.5), chunk.rows / _POINTS) for number in range(_POINTS))
+
+
+def _clustered(chunks: Sequence[Chunk], column: str, order: SortOrder) -> Iterator[tuple[float, float, float]]:
+    """The range of each group, and the bytes of it that a value in that range reads."""
+    groups: dict[int, list[Chunk]] = {}
+    for chunk in chunks:
+        groups.setdefault(chunk.group, []).append(chunk)
+    for same in groups.values():
+        parts = max(1, -(-sum(chunk.rows for chunk in same) // SORTED_ROW_GROUP))
+        low = min(chunk.ranges[column][0] for chunk in same)
+        high = max(chunk.ranges[column][1] for chunk in same)
+        yield low, high, sum(chunk.bytes for chunk in same) * _share(parts, column, order)
+
+
+def _share(parts: int, column: str, order: SortOrder) -> float:
+    """Of so many row groups: one has the value, by the first column of a sort; along a curve they are about squares, or cubes."""
+    if column not in order.columns:
+        return 1.0
+    if order.layout in _WIDER:
+        return min(1.0, _WIDER[order.layout] * float(parts ** (-1 / len(order.columns))))
+    return 1 / parts if column == order.columns[0] else 1.0
+
+
+class _Reads:
+    """Bytes that stand for ranges of values."""
+
+    def __init__(self, ranges: Sequence[tuple[float, float, float]]) -> None:
+        begun, ended = sorted((low, size) for low, _, size in ranges), sorted((high, size) for _, high, size in ranges)
+        self._lows, self._highs = [low for low, _ in begun], [high for high, _ in ended]
+        self._begun = [0.0, *accumulate(size for _, size in begun)]
+        self._ended = [0.0, *accumulate(size for _, size in ended)]
+
+    def at(self, value: float) -> float:
+        """Of the ranges that hold the value."""
+        return self._begun[bisect_right(self._lows, value)] - self._ended[bisect_left(self._highs, value)]
+
+
+@dataclass(frozen=True)
+class _Footers:
+    """Task function: the place of a group in the plan and the path of a base file -> its row groups."""
+
+    storage: Storage
+    columns: tuple[str, ...]
+
+    def __call__(self, base: tuple[int, str]) -> list[Chunk]:
+        number, path = base
+        with telling_missing(f"{self.storage.base_path}/{path}", "Base"), self.storage.open_input(path) as source:
+            footer = pq.read_metadata(source)
+        places = {footer.schema.column(place).path: place for place in range(footer.num_columns)}
+        wanted = {name: places[name] for name in self.columns if name in places}
+        return [_chunk(number, footer.row_group(each), wanted) for each in range(footer.num_row_groups)]
+
+
+def _chunk(number: int, group: pq.RowGroupMetaData, wanted: Mapping[str, int]) -> Chunk:
+    size = sum(group.column(place).total_compressed_size for place in range(group.num_columns))
+    ranges = {}
+    for name, place in wanted.items():
+        told = group.column(place).statistics
+        if told is not None and told.has_min_max and told.min == told.min and told.max == told.max:  # NaN has no order
+            ranges[name] = (told.min, told.max)
+    return Chunk(number, group.num_rows, size, ranges)
