@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoodie.config.key import ConfigKey, boolean
+from hoodie.config.key import ConfigKey, boolean, integer
 from hoodie.config.sync_keys import ENABLE
 
 CLEAN = ConfigKey[bool](
@@ -59,6 +59,32 @@ LOG_COMPACT = ConfigKey[bool](
     False,
     "after each write merge many small log blocks, when no compaction is due (merge on read)",
 )
+CLUSTER = ConfigKey[bool](
+    "hoodie.clustering.inline",
+    boolean,
+    False,
+    "after each write schedule a clustering if one is due, and carry out those that wait",
+    ("hoodie.datasource.clustering.inline.enable",),
+)
+CLUSTER_AFTER = ConfigKey[int](
+    "hoodie.clustering.inline.max.commits",
+    integer(1),
+    4,
+    "commits since the last clustering until one is due after a write that carries it out",
+)
+SCHEDULE_CLUSTERING = ConfigKey[bool](
+    "hoodie.clustering.schedule.inline",
+    boolean,
+    False,
+    "after each write only schedule a clustering if one is due; not together with hoodie.clustering.inline",
+)
+ASYNC_CLUSTERING = ConfigKey[bool](
+    "hoodie.clustering.async.enabled",
+    boolean,
+    False,
+    "the same as hoodie.clustering.schedule.inline, unless hoodie.clustering.inline is set",
+    ("hoodie.datasource.clustering.async.enable",),
+)
 TTL = ConfigKey[bool](
     "hoodie.partition.ttl.inline",
     boolean,
@@ -75,7 +101,10 @@ IGNORE_SYNC_FAILURE = ConfigKey[bool](
     "a sync after a write that fails is told, and the exit code stays 0",
 )
 TABLE_SERVICES = ConfigKey[bool](
-    "hoodie.table.services.enabled", boolean, True, "false: neither compaction, clean nor archival after a write"
+    "hoodie.table.services.enabled",
+    boolean,
+    True,
+    "false: neither compaction, clustering, clean nor archival after a write",
 )
 FAIL_ON_SERVICE = ConfigKey[bool](
     "hoodie.fail.writes.on.inline.table.service.exception",
@@ -94,6 +123,10 @@ AFTER_WRITE_KEYS: tuple[ConfigKey[Any], ...] = (
     SCHEDULE_COMPACTION,
     ASYNC_COMPACTION,
     LOG_COMPACT,
+    CLUSTER,
+    CLUSTER_AFTER,
+    SCHEDULE_CLUSTERING,
+    ASYNC_CLUSTERING,
     TTL,
     ENABLE,
     META_SYNC,

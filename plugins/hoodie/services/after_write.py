@@ -1,4 +1,4 @@
-"""Services that the options of a write ask for: a compaction, the TTL of partitions, a clean, an archival, a Hive
+"""Services that the options of a write ask for: a compaction, a clustering, the TTL of partitions, a clean, an archival, a Hive
 sync, in this order, after its commit.
 
 The commit stays whatever they do: a service that fails is told, in the log and in the result, and the others go on.
@@ -13,6 +13,7 @@ from typing import Any
 
 from hoodie.config import after_write_keys as keys
 from hoodie.config import own_options, select_keys
+from hoodie.config.clustering_keys import MAX_COMMITS
 from hoodie.config.groups import WRITE_OPTIONS, OptionGroup
 from hoodie.config.key import ConfigKey, Options, resolve, shown
 from hoodie.config.lock_keys import WAIT_MS
@@ -22,6 +23,7 @@ from hoodie.model.outcome import ServiceOutcome
 from hoodie.services.archive.plan import checked
 from hoodie.services.archive.service import ARCHIVE
 from hoodie.services.clean.service import CLEAN
+from hoodie.services.clustering.service import CLUSTERING
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.log_compaction.service import LOG_COMPACTION
 from hoodie.services.service import Decides, Given, Scheduled, Service, execute_waiting, schedule, waiting
@@ -104,6 +106,17 @@ def of_logs(step: Step) -> Step:
     return replace(step, act=act)
 
 
+def _inline(step: Step) -> Step:
+    """A clustering that a write carries out is due by an option of its own."""
+
+    def act(access: TableAccess, options: Given) -> Told:
+        after = resolve(select_keys(options, [keys.CLUSTER_AFTER]), [keys.CLUSTER_AFTER])[keys.CLUSTER_AFTER]
+        return step.act(access, {**select_keys(options, step.keys), MAX_COMMITS.name: after})
+
+    others = tuple(key for key in step.keys if key is not MAX_COMMITS)
+    return replace(step, act=act, keys=(*others, keys.CLUSTER_AFTER))
+
+
 @dataclass(frozen=True)
 class AfterWrite:
     """The services that the options of a write ask for, in order, and the options that are meant for the write and for them."""
@@ -137,18 +150,18 @@ def _steps(asked: Options) -> list[Step]:
     counts = asked[keys.FAIL_ON_SERVICE]
     steps = []
     if asked[keys.TABLE_SERVICES]:
-        compact, only_plan = asked[keys.COMPACT], asked[keys.SCHEDULE_COMPACTION]
-        if compact and only_plan:
-            raise ConfigError(
-                f"Options {keys.COMPACT.name} and {keys.SCHEDULE_COMPACTION.name} exclude each other",
-                fix="the first also carries compactions out, the second leaves that to another process: keep one",
-            )
+        compact, only_plan = _one_of(asked, keys.COMPACT, keys.SCHEDULE_COMPACTION)
         if compact:
             steps.append(of_logs(scheduled_and_executed(COMPACTION, counts=counts)))
         elif only_plan or asked[keys.ASYNC_COMPACTION]:
             steps.append(of_logs(scheduled(COMPACTION, counts=counts)))
         if asked[keys.LOG_COMPACT]:
             steps.append(of_logs(scheduled_and_executed(LOG_COMPACTION, counts=counts)))
+        cluster, only_plan = _one_of(asked, keys.CLUSTER, keys.SCHEDULE_CLUSTERING)
+        if cluster:
+            steps.append(_inline(scheduled_and_executed(CLUSTERING, counts=counts)))
+        elif only_plan or asked[keys.ASYNC_CLUSTERING]:
+            steps.append(scheduled(CLUSTERING, counts=counts))
         if asked[keys.TTL]:
             steps.append(at_once(TTL, counts=counts))
         beside = asked[keys.CLEAN_ASYNC]
@@ -161,6 +174,16 @@ def _steps(asked: Options) -> list[Step]:
         counts = counts and not asked[keys.IGNORE_SYNC_FAILURE]
         steps.append(at_once(SYNC, counts=counts, without=[ENABLE]))  # whose default is for the command `sync`
     return steps
+
+
+def _one_of(asked: Options, carried_out: ConfigKey[bool], planned: ConfigKey[bool]) -> tuple[bool, bool]:
+    """Raises ConfigError where both are asked for."""
+    if asked[carried_out] and asked[planned]:
+        raise ConfigError(
+            f"Options {carried_out.name} and {planned.name} exclude each other",
+            fix="the first also carries plans out, the second leaves that to another process: keep one",
+        )
+    return asked[carried_out], asked[planned]
 
 
 def _outcome(step: Step, access: TableAccess, options: Given) -> ServiceOutcome | None:

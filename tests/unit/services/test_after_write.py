@@ -52,6 +52,47 @@ def test_a_clean_after_the_commit(tmp_path, options, cleans):
     assert content(table) == {"a": ("p", 3, 3)}
 
 
+CLUSTERINGS = [
+    ({"hoodie.clustering.inline": "true", "hoodie.clustering.inline.max.commits": 3}, ["replacecommit"]),
+    (
+        {"hoodie.datasource.clustering.inline.enable": "true", "hoodie.clustering.inline.max.commits": 3},
+        ["replacecommit"],
+    ),
+    ({"hoodie.clustering.inline": "true", "hoodie.clustering.async.max.commits": 3}, []),
+    (
+        {
+            "hoodie.clustering.inline": "true",
+            "hoodie.clustering.async.max.commits": 3,
+            "hoodie.clustering.inline.max.commits": 9,
+        },
+        [],
+    ),
+    ({"hoodie.clustering.schedule.inline": "true", "hoodie.clustering.async.max.commits": 3}, ["clustering pending"]),
+    ({"hoodie.clustering.async.enabled": "true", "hoodie.clustering.async.max.commits": 3}, ["clustering pending"]),
+    ({"hoodie.clustering.async.max.commits": 3}, []),
+    (
+        {
+            "hoodie.clustering.inline": "true",
+            "hoodie.clustering.inline.max.commits": 3,
+            "hoodie.table.services.enabled": "false",
+        },
+        [],
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "clustered"), CLUSTERINGS)
+def test_a_clustering_after_the_commit(tmp_path, options, clustered):
+    table = create(tmp_path / "t")
+    apart = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0, **options}
+    for step in (1, 2, 3):
+        result = table.write(batch([(f"k{step}", "p", step, step)]), "insert", apart)
+        assert not [each for each in result.services if each.failed]
+    assert actions(table) == ["commit"] * 3 + clustered
+    assert content(table) == {f"k{step}": ("p", step, step) for step in (1, 2, 3)}
+    assert len(table.file_slices()) == (1 if clustered == ["replacecommit"] else 3)
+
+
 def test_a_clean_waits_for_as_many_commits_as_asked_for(tmp_path):
     table = create(tmp_path / "t")
     options = {"hoodie.clean.automatic": True, "hoodie.clean.commits.retained": 1, "hoodie.clean.max.commits": 3}
@@ -228,6 +269,7 @@ def test_whose_failure_counts(options, counts):
     ("options", "said"),
     [
         ({"hoodie.compact.inline": "true", "hoodie.compact.schedule.inline": "true"}, "exclude each other"),
+        ({"hoodie.clustering.inline": "true", "hoodie.clustering.schedule.inline": "true"}, "exclude each other"),
         ({"hoodie.clean.automatic": "true", "hoodie.clean.policy": "KEEP_ALL"}, "one of KEEP_LATEST_COMMITS"),
         (
             {"hoodie.clean.automatic": "true", "hoodie.clean.partition.filter.regex": "p.*"},
