@@ -9,7 +9,7 @@ from typing import Any
 from hoodie.config import clustering_keys as keys
 from hoodie.errors import SqlError
 from hoodie.services.clustering.service import CLUSTERING
-from hoodie.services.service import waiting
+from hoodie.sql.procedures.planned import BOTH, EXECUTE, named_in, operation_of, run_plans
 from hoodie.sql.procedures.procedure import (
     FLAG,
     INT,
@@ -24,7 +24,6 @@ from hoodie.sql.procedures.procedure import (
 from hoodie.timeline import Action, Instant
 from hoodie.view import TableState, clustering_plan
 
-_SCHEDULE, _EXECUTE, _BOTH = "schedule", "execute", "scheduleandexecute"
 _PLAN = {"timestamp": TEXT, "input_group_size": INT, "state": TEXT, "involved_partitions": TEXT}
 _HIDDEN = "*"  # as Hudi has it where partitions are not asked for
 _INVOLVED = Parameter("show_involved_partition", FLAG, default=False)
@@ -37,32 +36,16 @@ def _run(call: Call) -> Iterator[tuple[Any, ...]]:
             found=str(call["predicate"])[:100],
             fix="name the partitions: selected_partitions => 'day=2026-01-01,day=2026-01-02'",
         )
-    named = [each.strip() for each in (call["instants"] or "").split(",") if each.strip()]
-    operation = _EXECUTE if named and call["op"] is None else (call["op"] or _BOTH).lower()
-    if operation not in (_SCHEDULE, _EXECUTE, _BOTH):
-        raise SqlError(f"run_clustering has no op {operation:.100}", fix=f"use {_SCHEDULE}, {_EXECUTE} or {_BOTH}")
-    table = call.table
-    options = call.options(
-        {
-            keys.SORT_COLUMNS.name: call["order"],
-            keys.LAYOUT.name: call["order_strategy"],
-            keys.PARTITION_SELECTED.name: call["selected_partitions"],
-            keys.PARTITION_REGEX.name: call["partition_regex_pattern"],
-        }
-    )
-    scheduled = table.schedule(CLUSTERING, options, force=True) if operation != _EXECUTE else None
-    chosen = [i.time for i in waiting(table.state(), CLUSTERING) if not named or i.time in named]
-    lacking = [each for each in named if each not in chosen]
-    if lacking:
-        raise SqlError(f"No clustering {lacking[0]:.100} waits", fix="CALL show_clustering lists those that do")
-    if operation == _SCHEDULE:
-        chosen = [each for each in chosen if each == scheduled]
-    elif call["limit"] is not None:
-        chosen = chosen[: call["limit"]]
-    if operation != _SCHEDULE:
-        for each in chosen:
-            table.run(CLUSTERING, options, time=each)
-    after = table.state()
+    named = named_in(call["instants"])
+    operation = operation_of(call, call["op"] or (EXECUTE if named else BOTH))
+    given = {
+        keys.SORT_COLUMNS.name: call["order"],
+        keys.LAYOUT.name: call["order_strategy"],
+        keys.PARTITION_SELECTED.name: call["selected_partitions"],
+        keys.PARTITION_REGEX.name: call["partition_regex_pattern"],
+    }
+    chosen = run_plans(call, CLUSTERING, operation, named, call.options(given), force=True)
+    after = call.table.state()
     yield from (_row(call, after, i) for i in reversed(list(after.timeline)) if i.time in chosen)
 
 

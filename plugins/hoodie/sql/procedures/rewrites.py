@@ -11,7 +11,7 @@ from hoodie.errors import SqlError
 from hoodie.model.time import Time
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.rollback.service import Rollback
-from hoodie.services.service import waiting
+from hoodie.sql.procedures.planned import EXECUTE, named_in, operation_of, run_plans
 from hoodie.sql.procedures.procedure import (
     FLAG,
     INT,
@@ -27,46 +27,17 @@ from hoodie.sql.procedures.procedure import (
 from hoodie.timeline import Action, Instant, State
 from hoodie.view import TableState, compaction_plan
 
-_SCHEDULE, _EXECUTE, _BOTH = "schedule", "execute", "scheduleandexecute"
 _PLAN = {"timestamp": TEXT, "operation_size": INT, "state": TEXT}
 
 
 def _run(call: Call) -> Iterator[tuple[Any, ...]]:
-    operation, named = _operation(call), _named(call)
-    options, table = call.options(), call.table
-    scheduled = None
-    if operation != _EXECUTE:
-        scheduled = table.schedule(COMPACTION, options)
-    chosen = [i.time for i in waiting(table.state(), COMPACTION) if not named or i.time in named]
-    lacking = [each for each in named if each not in chosen]
-    if lacking:
-        raise SqlError(f"No compaction {lacking[0]} waits", fix="CALL show_compaction lists those that do")
-    if operation == _SCHEDULE:
-        chosen = [each for each in chosen if each == scheduled]
-    elif call["limit"] is not None:
-        chosen = chosen[: call["limit"]]
-    if operation != _SCHEDULE:
-        for each in chosen:
-            table.run(COMPACTION, options, time=each)
-    after = table.state()
+    timestamp = call["timestamp"]
+    operation = EXECUTE if timestamp is not None else operation_of(call, call["op"], "run")
+    named = [str(timestamp)] if timestamp is not None else named_in(call["instants"])
+    chosen = run_plans(call, COMPACTION, operation, named, call.options())
+    after = call.table.state()
     for instant in reversed([i for i in after.timeline if i.time in chosen and _is_compaction(i)]):
         yield _row(after, instant)
-
-
-def _operation(call: Call) -> str:
-    given = call["op"].lower()
-    if call["timestamp"] is not None:
-        return _EXECUTE
-    operation = _BOTH if given == "run" else given
-    if operation not in (_SCHEDULE, _EXECUTE, _BOTH):
-        raise SqlError(f"run_compaction has no op {given:.100}", fix=f"use run, {_SCHEDULE}, {_EXECUTE} or {_BOTH}")
-    return operation
-
-
-def _named(call: Call) -> list[str]:
-    if call["timestamp"] is not None:
-        return [str(call["timestamp"])]
-    return [each.strip() for each in (call["instants"] or "").split(",") if each.strip()]
 
 
 def _show(call: Call) -> Iterator[tuple[Any, ...]]:

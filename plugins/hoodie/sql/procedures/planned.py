@@ -1,0 +1,55 @@
+"""What run_compaction and run_clustering have in common: plans that are scheduled, carried out, or both."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from hoodie.errors import SqlError
+from hoodie.model.time import Time
+from hoodie.services.service import Scheduled, waiting
+from hoodie.sql.procedures.procedure import Call
+
+SCHEDULE, EXECUTE, BOTH = "schedule", "execute", "scheduleandexecute"
+
+
+def operation_of(call: Call, given: str, *more: str) -> str:
+    """The word of `op`, in small letters; `more` are others that mean both. Raises SqlError."""
+    operation = BOTH if given.lower() in more else given.lower()
+    if operation not in (SCHEDULE, EXECUTE, BOTH):
+        known = ", ".join((*more, SCHEDULE, EXECUTE))
+        raise SqlError(f"{call.procedure.name} has no op {given:.100}", fix=f"use {known} or {BOTH}")
+    return operation
+
+
+def named_in(instants: str | None) -> list[str]:
+    """The instants of a parameter, between commas."""
+    return [each.strip() for each in (instants or "").split(",") if each.strip()]
+
+
+def run_plans(
+    call: Call,
+    service: Scheduled[Any, Any],
+    operation: str,
+    named: Sequence[str],
+    options: Mapping[str, object],
+    *,
+    force: bool = False,
+) -> Collection[Time]:
+    """Schedule a plan, carry out those that wait (only the `named` ones where there are), or both. Gives the instants.
+
+    Raises SqlError for a named one that does not wait, and what the service raises.
+    """
+    table = call.table
+    scheduled = table.schedule(service, options, force=force) if operation != EXECUTE else None
+    chosen = [i.time for i in waiting(table.state(), service) if not named or i.time in named]
+    what = call.procedure.name.removeprefix("run_")
+    lacking = [each for each in named if each not in chosen]
+    if lacking:
+        raise SqlError(f"No {what} {lacking[0]:.100} waits", fix=f"CALL show_{what} lists those that do")
+    if operation == SCHEDULE:
+        return [each for each in chosen if each == scheduled]
+    chosen = chosen[: call["limit"]]
+    for each in chosen:
+        table.run(service, options, time=each)
+    return chosen
