@@ -15,7 +15,10 @@ MACROS = (
     "(x TIMESTAMP) AS floor(epoch(x)), (x TIMESTAMPTZ) AS floor(epoch(x))",
     # DuckDB's casts write bytes of other letters than ASCII as \\x.., and are null without that.
     # A time with a zone is told in the session's zone, without naming it.
-    f"CREATE MACRO {_TEXT}(x BLOB) AS decode(x), (x) AS CASE WHEN typeof(x) = 'TIMESTAMP WITH TIME ZONE' "
+    f"CREATE MACRO {_TEXT}(x BLOB) AS decode(x), (x) AS CASE "
+    "WHEN typeof(x) LIKE 'STRUCT(%' OR typeof(x) LIKE 'MAP(%' "
+    "THEN error('DuckDB writes a ' || typeof(x) || ' as another text than Spark: name its fields') "
+    "WHEN typeof(x) = 'TIMESTAMP WITH TIME ZONE' "
     r"THEN regexp_replace(CAST(x AS VARCHAR), '[+-][0-9]{2}(:[0-9]{2})*$', '') ELSE CAST(x AS VARCHAR) END",
     f"CREATE MACRO {_POSITIVE}(x) AS CASE WHEN x > 0 THEN x END",
     f"CREATE MACRO {_BYTES}(x VARCHAR) AS encode(x), (x BLOB) AS x",

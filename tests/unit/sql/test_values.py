@@ -177,3 +177,10 @@ def test_functions_give_what_spark_gives(db, called):
 def test_functions_of_which_duckdb_has_others_are_refused(db, called):
     with pytest.raises(SqlError, match="gives other values than Spark's"):
         db.sql(f"select {called} as r from t")
+
+
+@pytest.mark.parametrize("value", ["named_struct('x', 1)", "map('a', 1)", "array(named_struct('x', 1))"])
+def test_what_duckdb_writes_as_another_text_is_refused(db, value):
+    with pytest.raises(SqlError, match="as another text than Spark: name its fields"):
+        db.sql(f"select cast({value} as string) as r, name from t")
+    assert told(db, "select cast(array('x', 'y z') as string) as r from t") == [("[x, y z]",)]
