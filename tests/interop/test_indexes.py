@@ -6,6 +6,8 @@ import random
 
 import pytest
 
+from hoodie import CLUSTERING
+from hoodie.errors import UnsupportedTableError
 from tests.interop.test_cow import hudi_options
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -98,6 +100,30 @@ def test_buckets_in_turns(tmp_path, hudi12, kind, version, ours_first):
         assert seen(table.read()) == expected, number
         assert seen(hudi12.read(table.base_path)) == expected, number
     assert len({name[:8] for name in table.read(columns=["_hoodie_file_name"])["_hoodie_file_name"].to_pylist()}) == 7
+
+
+def test_a_table_of_consistent_hashing_is_read_and_takes_no_rows_of_ours(tmp_path, hudi12):
+    """Hudi looks for a key where its hashing metadata says: rows that we put elsewhere would stand twice."""
+    table = create(tmp_path / "t", **{"hoodie.table.type": "MERGE_ON_READ"})
+    hashing = {"hoodie.index.type": "BUCKET", "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}
+    hashing |= {"hoodie.bucket.index.num.buckets": "4", "hoodie.bucket.index.max.num.buckets": "8"}
+    rows = [(f"k{number}", "p", 1, 1) for number in range(50)]
+    hudi12.write(table.base_path, batch(rows), hudis(table, "upsert", **hashing))
+    hudi12.write(table.base_path, batch([("k1", "p", 2, 2), ("new", "p", 2, 2)]), hudis(table, "upsert", **hashing))
+    expected = {key: tuple(rest) for key, *rest in rows} | {"k1": ("p", 2, 2), "new": ("p", 2, 2)}
+    assert seen(table.read()) == expected
+    for operation in ("upsert", "insert", "bulk_insert", "insert_overwrite", "insert_overwrite_table"):
+        with pytest.raises(UnsupportedTableError, match="consistent hashing"):
+            table.write(batch([("k1", "p", 3, 3)]), operation, SMALL_BLOOM)
+    with pytest.raises(UnsupportedTableError, match="consistent hashing"):
+        table.delete_partitions(["part=p"])
+    with pytest.raises(UnsupportedTableError, match="consistent hashing"):
+        table.schedule(CLUSTERING, force=True)
+    table.write(batch([("k2", "p", 3, 3)]), "delete", SMALL_BLOOM)
+    del expected["k2"]
+    hudi12.write(table.base_path, batch([("k1", "p", 4, 4), ("k2", "p", 4, 4)]), hudis(table, "upsert", **hashing))
+    expected |= {"k1": ("p", 4, 4), "k2": ("p", 4, 4)}
+    assert seen(table.read()) == expected == seen(hudi12.read(table.base_path))
 
 
 def test_buckets_of_keys_of_several_columns(tmp_path, hudi12):

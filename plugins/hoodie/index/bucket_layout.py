@@ -19,8 +19,10 @@ from hoodie.index.simple import base_file_keys, log_keys
 from hoodie.keygen import StoredKeys
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import RECORD_KEY
+from hoodie.storage.base import Listing
 from hoodie.view import TableState
 
+_HASHING = ".hoodie/.bucket_index/consistent_hashing_metadata"
 _PROBED_KEYS = 64  # stored keys that are held against the number of buckets: one of two fits a wrong one at most
 _PROBED_FILES = 64
 
@@ -32,6 +34,22 @@ def is_bucketed(state: TableState) -> bool | None:
         if stats:
             return all(bucket_of(stat.file_id) is not None for stat in stats)
     return None
+
+
+def is_consistently_hashed(state: TableState) -> bool:
+    """Whether Hudi finds the file group of a key by consistent hashing (`hoodie.index.bucket.engine`), which it has for
+    merge-on-read tables alone. File ids do not tell; the metadata of the hashing does (format notes, section 4)."""
+    return state.properties.is_merge_on_read and state.storage.list(_HASHING) != Listing()
+
+
+def refuse_consistent_hashing(state: TableState) -> None:
+    """Before rows are placed, or file groups taken out. Raises UnsupportedTableError."""
+    if is_consistently_hashed(state):
+        raise UnsupportedTableError(
+            f"Rows are not written to table {state.storage.base_path}, whose file groups Hudi finds by consistent hashing",
+            found=f"{_HASHING}: Hudi's next write would double rows that are elsewhere, and lose those of groups that went",
+            fix="nothing was written; write it with Hudi. Reads, deletions by key, compactions and cleans go on here",
+        )
 
 
 def check_buckets(state: TableState, slices: Sequence[FileSlice], buckets: Buckets, stored: StoredKeys) -> None:

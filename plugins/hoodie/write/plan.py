@@ -31,7 +31,7 @@ from hoodie.config.write_keys import OPERATION
 from hoodie.errors import ConfigError, RecordKeyError, SchemaConflictError, check_argument
 from hoodie.formats.base_file import BaseFileOptions
 from hoodie.formats.file_format import FileFormat
-from hoodie.index.bucket_layout import is_bucketed
+from hoodie.index.bucket_layout import is_bucketed, refuse_consistent_hashing
 from hoodie.index.buckets import Buckets
 from hoodie.keygen import PartitionPaths, keeps_text, key_generator, misread_times, stored_keys
 from hoodie.merge import MergeRules, merge_rules
@@ -232,6 +232,8 @@ def _check_buckets(state: TableState, plan: WritePlan) -> None:
     """Raises ConfigError for file groups that are not what the index takes them for, and where there can be no buckets."""
     buckets, operation, properties = plan.buckets, plan.operation, plan.properties
     chosen = f"{INDEX_TYPE.name}={plan.options[INDEX_TYPE]}"
+    if not operation.deletes:
+        refuse_consistent_hashing(state)
     if buckets is None:
         places = not operation.deletes and operation.replaces is not Replaces.TABLE
         if places and is_bucketed(state):
