@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from hoodie.errors import SqlError
-from hoodie.sql.parse import first_statement
+from hoodie.sql.parse import first_statement, tokens
 
 _KEYWORDS = """
 ADD AFTER ALTER AND AS ASC BETWEEN BY CALL CASE CAST COLUMN COLUMNS CREATE CROSS DATABASE DATABASES DELETE DESC DESCRIBE DISTINCT
@@ -49,6 +49,14 @@ class Lines:
     def forget(self) -> None:
         """As after Ctrl-C."""
         self._typed = ""
+
+
+def one_line(statement: str) -> str | None:
+    """The statement on one line; None where that would be another one: a comment would swallow the rest, or a text has several
+    lines."""
+    if "--" in statement or any("\n" in token.text for token in tokens(statement)):
+        return None
+    return " ".join(statement.split("\n"))
 
 
 def completions(

@@ -14,7 +14,7 @@ import click
 
 from hoodie.errors import HoodieError
 from hoodie.sql import Connection, Result
-from hudi_services.sql.lines import Lines, completions
+from hudi_services.sql.lines import Lines, completions, one_line
 from hudi_services.sql.output import print_table
 
 _PROMPT, _MORE = "hudi> ", "   -> "
@@ -66,6 +66,9 @@ class Shell:
                 self._statement(statement)
         except HoodieError as error:
             click.echo(f"{type(error).__name__}: {error}", err=True)
+            if self._lines.begun:  # it was meant to follow what has failed
+                self._lines.forget()
+                click.echo("The rest of the line was not run.", err=True)
         except KeyboardInterrupt:
             self._lines.forget()
             click.echo("^C: stopped; what was not committed is not there", err=True)
@@ -149,9 +152,9 @@ class _Typing:
             click.echo(f"warning: the history is not kept: {error}", err=True)
 
     def keep(self, statement: str) -> None:
-        """In the history, on one line; not where a comment would swallow the rest of it."""
-        if self._readline is not None and sys.stdin.isatty() and not _SECRET.search(statement):
-            line = " ".join(statement.split("\n")) if "--" not in statement else statement.partition("\n")[0]
+        """In the history, if it can stand there."""
+        line = one_line(statement)
+        if self._readline is not None and sys.stdin.isatty() and line is not None and not _SECRET.search(line):
             self._readline.add_history(f"{line};")
 
     def _next(self, word: str, number: int) -> str | None:

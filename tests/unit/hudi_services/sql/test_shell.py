@@ -15,7 +15,7 @@ import pytest
 
 from hoodie.errors import SqlError
 from hoodie.sql import connect
-from hudi_services.sql.lines import Lines, completions
+from hudi_services.sql.lines import Lines, completions, one_line
 from hudi_services.sql.shell import Shell
 
 MADE = "create table t (id string, total bigint) using hudi tblproperties (primaryKey = 'id')"
@@ -107,6 +107,30 @@ def test_it_goes_on_after_mistakes(said):
     assert "TableNotFoundError" in told
     assert "There is no \\nonsense" in told
     assert "42" in told
+
+
+def test_what_follows_a_failed_statement_on_its_line_is_not_run(said):
+    said(MADE + ";", "insert into t values ('a', 1);")
+    told = said("select * from nothing; delete from t;", "select count(*) as n from t;", "exit")
+    assert "The rest of the line was not run." in told
+    assert re.search(r"│ 1 +│", told), "no row was deleted"
+    assert "deleted" not in told
+
+
+@pytest.mark.parametrize(
+    ("statement", "kept"),
+    [
+        ("select 1", "select 1"),
+        ("delete from t\nwhere id = 1", "delete from t where id = 1"),
+        ("delete from t\nwhere id = 1 -- one", None),
+        ("update t set a = 1\nwhere n = 'x--y'", None),
+        ("insert into t values ('two\nlines')", None),
+        ("select `a\nb` from t", None),
+        ("select 1 /* of\ntwo */", "select 1 /* of two */"),
+    ],
+)
+def test_a_statement_of_the_history_is_the_whole_statement_or_none(statement, kept):
+    assert one_line(statement) == kept
 
 
 def test_a_statement_that_is_stopped_leaves_the_session(said, monkeypatch):
