@@ -8,6 +8,7 @@ from unittest import mock
 
 import pytest
 
+from hoodie.errors import HoodieError
 from hoodie.markers import BatchedMarkers
 from hoodie.markers.names import marker_name
 from hoodie.services.clustering import execute as clustering_execute
@@ -76,6 +77,6 @@ def test_listings_that_lag_are_noticed():
 def _fails(plot: Plot, seed: int) -> bool:
     try:
         Scene(seed, plot).play()
-    except AssertionError:
+    except (AssertionError, HoodieError):  # the last look, or the last write, which finds what cannot be
         return True
     return False

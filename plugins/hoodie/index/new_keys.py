@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.formats.base_file import BaseFileReader
+from hoodie.formats.log import BlockType, read_deletes, read_rows, scan_blocks
 from hoodie.formats.murmur import murmur2_twice
 from hoodie.formats.stitched import StitchedReader, open_base_file
 from hoodie.index.simple import base_file_keys, log_keys
@@ -23,7 +25,7 @@ from hoodie.model.commit import NO_PREVIOUS_COMMIT, WriteStat
 from hoodie.model.files import BaseFile, FileSlice, GroupId
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.model.time import Time
-from hoodie.storage.base import FileInfo
+from hoodie.storage.base import FileInfo, Storage
 from hoodie.timeline import Instant
 from hoodie.transaction.window import Window
 from hoodie.view import TableState, TableView
@@ -125,6 +127,17 @@ class NewKeys:
         with ThreadPoolExecutor(_READERS) as pool:
             return NewKeys.union(pool.map(read, stats))
 
+    @staticmethod
+    def of_logs(storage: Storage, stats: Sequence[WriteStat], stored: StoredKeys) -> NewKeys:
+        """Those of all rows and deletions in these log files, each of which one write has made."""
+
+        def read(stat: WriteStat) -> NewKeys:
+            pieces = [KeySet.of(keys) for keys in _logged(storage, stat.path, stored) if len(keys)]
+            return NewKeys({stat.partition: KeySet.union(pieces)} if pieces else {})
+
+        with ThreadPoolExecutor(_READERS) as pool:
+            return NewKeys.union(pool.map(read, stats))
+
     def inserted_by_others(
         self, window: Window, own: frozenset[GroupId], stored: StoredKeys, *, anywhere: bool = False
     ) -> tuple[Instant, GroupId] | None:
@@ -172,6 +185,15 @@ def _stored(state: TableState, file_slice: FileSlice, stored: StoredKeys, wanted
                     yield rows[RECORD_KEY]
     for rows in log_keys(state.storage, state.timeline, file_slice, stored):
         yield rows[RECORD_KEY]
+
+
+def _logged(storage: Storage, path: str, stored: StoredKeys) -> Iterator[pa.ChunkedArray]:
+    for block in scan_blocks(storage, path):
+        if block.kind is BlockType.DELETE:
+            yield read_deletes(storage, block, ())[RECORD_KEY]
+        else:
+            for rows in stored.rows([RECORD_KEY], partial(read_rows, storage, block)):
+                yield rows[RECORD_KEY]
 
 
 def _below(left: str, right: str) -> bool:

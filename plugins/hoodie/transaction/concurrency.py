@@ -23,7 +23,7 @@ from hoodie.transaction.locks.table_lock import service_lock_path
 from hoodie.transaction.metadata_table import switch_off_metadata_table
 from hoodie.transaction.reconcile import reconcile_markers
 from hoodie.transaction.repair import repaired
-from hoodie.transaction.rollback import roll_back_now, tell_left
+from hoodie.transaction.rollback import roll_back_now, taken_back, tell_left
 from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.window import Window
 from hoodie.view.state import TableState, load_state
@@ -101,9 +101,11 @@ class PlanExecution:
 
     @contextmanager
     def beginning(self) -> Iterator[TableState]:
-        """Raises LockHeldError when another process carries it out."""
+        """Raises LockHeldError when another process carries it out, PendingInstantError while it is being taken back."""
         with plan_lock(self.storage, self.clock, self.time, self.locking):
-            yield load_state(self.storage, self.clock)
+            state = load_state(self.storage, self.clock)
+            self._refuse_taken_back(state)
+            yield state
 
     def opening(self, time: Time) -> AbstractContextManager[None]:
         return nullcontext()
@@ -115,7 +117,8 @@ class PlanExecution:
             recover_properties(self.storage)
             state = load_state(self.storage, self.clock)
             try:
-                pending_plan(state, self.time, self.action)
+                self._refuse_taken_back(state)
+                self._refuse_gone(state, pending_plan(state, self.time, self.action))
             except PendingInstantError:
                 self._withdraw(state, changes)
                 raise
@@ -132,12 +135,36 @@ class PlanExecution:
     def _withdraw(self, state: TableState, changes: Sequence[Change]) -> None:
         """Delete the files of an attempt whose plan waits no more, but none that another process has committed."""
         committed = next((instant for instant in state.timeline.commits if instant.time == self.time), None)
+        kept = set[str]()
         if committed is None:
             reconcile_markers(self.storage, self.time, ())
-            return
-        kept = {stat.path for stat in state.commit_metadata(committed).stats}
+        else:
+            kept = {stat.path for stat in state.commit_metadata(committed).stats}
+        # Who took the plan back may have deleted the markers before these files were there.
         files = {path for change in changes for path in change.files}
         delete_data_files(self.storage, files - kept)
+
+    def _refuse_taken_back(self, state: TableState) -> None:
+        """The commit of a plan goes first when it is taken back, and the plan last: between them it looks as if it waited."""
+        rollback = taken_back(state, self.time)
+        if rollback is not None:
+            raise PendingInstantError(
+                f"{self.action} {self.time} of table {self.storage.base_path} is being taken back",
+                found=f"{rollback.action} {rollback.time}, which is not complete",
+                fix="wait for it; if who began it has ended, the next write finishes it",
+            )
+
+    def _refuse_gone(self, state: TableState, instant: Instant) -> None:
+        """Who takes a plan back deletes its inflight file before the plan: what begins between the two brings the former back."""
+        path = state.layout.requested_path(instant.time, instant.action)
+        try:
+            self.storage.read(path)
+        except FileNotFoundError as error:
+            raise PendingInstantError(
+                f"{self.action} {self.time} of table {self.storage.base_path} has no plan any more",
+                found=f"no {path}: it was taken back meanwhile",
+                fix="nothing was committed; schedule another",
+            ) from error
 
 
 def plan_lock(storage: Storage, clock: Clock, time: Time, locking: Locking) -> AbstractContextManager[None]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hoodie.markers import read_markers
-from hoodie.model.names import BaseFileName
+from hoodie.model.names import BaseFileName, LogFileName
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Instant, parse_name
 from hoodie.transaction.asked import FOLDER as ASKED
 from hoodie.transaction.audit import FOLDER as AUDIT
+from hoodie.transaction.command_blocks import is_shared
 from hoodie.transaction.guard import delete_data_files
 from hoodie.transaction.reconcile import after_completion, delete_markers
 from hoodie.view.state import TableState
@@ -29,8 +30,8 @@ def delete_remains(state: TableState, marked: Sequence[Time]) -> None:
     """Delete unfinished metadata files, savepoints that were not made or are half deleted, and of `marked` the markers of
     instants that are not pending.
 
-    Base files that such markers name and that the commit of the instant does not are of attempts that were lost; those of an
-    instant that neither the timeline has nor the archive were rolled back. Call it under the lock.
+    Files that such markers name and that the commit of the instant does not are of attempts that were lost; those of an instant
+    that neither the timeline has nor the archive were rolled back, or finished after that. Call it under the lock.
     """
     state.storage.sweep(sorted({".hoodie", state.layout.folder, state.layout.archive_folder, _LOCKS, AUDIT, ASKED}))
     for instant in state.timeline.pending:
@@ -49,5 +50,15 @@ def _lost(state: TableState, time: Time, commit: Instant | None) -> set[str]:
     if commit is None and state.timeline.is_committed(time):  # archived as complete
         return set()
     kept = {stat.path for stat in state.commit_metadata(commit).stats} if commit is not None else set()
-    named = {path: BaseFileName.parse(path.rpartition("/")[2]) for path in read_markers(state.storage, time)}
-    return {path for path, name in named.items() if name is not None and name.instant == time} - kept
+    return {path for path in read_markers(state.storage, time) - kept if _is_own(state, path, time)}
+
+
+def _is_own(state: TableState, path: str, time: Time) -> bool:
+    """Whether nothing of another instant is in the file. The name of a log of version 6 does not tell, its blocks do."""
+    name = path.rpartition("/")[2]
+    base, log = BaseFileName.parse(name), LogFileName.parse(name)
+    if base is not None:
+        return base.instant == time
+    if log is None:
+        return False
+    return log.time == time if state.layout.logs_tell_writer or log.is_cdc else not is_shared(state.storage, path, time)

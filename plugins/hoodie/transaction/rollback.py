@@ -184,8 +184,7 @@ def forget(state: TableState, plan: RollbackPlan, rollback: Instant, *, plan_too
     actions = (*(_pending_as(state, plan) if plan_too else ()), action)
     for each in actions:
         state.storage.delete(state.layout.inflight_path(time, each))
-    if not _completed(state, plan):
-        _delete_late(state, plan, rollback)
+    _delete_late(state, plan, rollback)
     delete_markers(state.storage, time)
     if time == METADATA_BOOTSTRAP:
         delete_bootstrap_index(state.storage)
@@ -196,8 +195,15 @@ def forget(state: TableState, plan: RollbackPlan, rollback: Instant, *, plan_too
 
 def _delete_late(state: TableState, plan: RollbackPlan, rollback: Instant) -> None:
     """Delete what tasks that outlived their write have finished since it was planned to be undone. Each noted its file first, and
-    whoever finishes one from now on finds the inflight file gone and deletes its own (`only_while_pending`)."""
-    files = read_markers(state.storage, plan.instant).union(*plan.files.values())
+    whoever finishes one from now on finds the inflight file gone and deletes its own (`only_while_pending`).
+
+    Of an instant that was complete only what its markers name, which were gone: its plan was begun once more meanwhile.
+    """
+    files = read_markers(state.storage, plan.instant)
+    if not _completed(state, plan):
+        files = files.union(*plan.files.values())
+    if not files:
+        return
     late = _shared(state, files, plan.instant)
     check_of_instant(state.storage, files - late, plan.instant)
     for shared in shared_logs(state.storage, late):
@@ -291,6 +297,15 @@ def is_plan(state: TableState, time: Time, action: Action) -> bool:
         return decode_clustering_plan(data, path) is not None
     except (CorruptTableError, UnsafePathError):
         return True  # nobody knows: it stays
+
+
+def taken_back(state: TableState, time: Time) -> Instant | None:
+    """The pending rollback of this instant, if there is one: its files go, whatever it looks like until then."""
+    for rollback in (i for i in state.timeline.pending if i.action is Action.ROLLBACK):
+        plan = requested_rollback(state, rollback)
+        if plan is not None and plan.instant == time:
+            return rollback
+    return None
 
 
 def requested_rollback(state: TableState, rollback: Instant) -> RollbackPlan | None:

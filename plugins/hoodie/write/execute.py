@@ -197,7 +197,7 @@ class _Write:
                 if plan.buckets is not None:
                     refuse_same_buckets(meanwhile, instant, written.stats)
                 if look:
-                    refuse_same_keys(meanwhile, instant, written, context)
+                    refuse_same_keys(tx.state, meanwhile, instant, written, context)
 
             (done,) = tx.commit(Change(instant, metadata, more, written.touched, meets, replaced))
             return WriteResult(

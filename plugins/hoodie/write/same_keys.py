@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hoodie.config.concurrency_keys import CHECK_NEW_KEYS
 from hoodie.errors import DuplicateKeyError
 from hoodie.index.new_keys import NewKeys
+from hoodie.model.commit import WriteStat
 from hoodie.timeline import Instant
 from hoodie.transaction.conflicts import Conflict, conflict_error
 from hoodie.transaction.window import Window
+from hoodie.view import TableState
 from hoodie.write.pipeline import Written
 from hoodie.write.worker.context import WriteContext
 
 
-def refuse_same_keys(meanwhile: Window, instant: Instant, written: Written, context: WriteContext) -> None:
-    """Raises WriteConflictError when a commit of `meanwhile` holds a key that the write found nowhere; DuplicateKeyError for an
-    insert, which would add the row again however often it is run."""
+def refuse_same_keys(
+    begun: TableState, meanwhile: Window, instant: Instant, written: Written, context: WriteContext
+) -> None:
+    """Raises WriteConflictError when a commit of `meanwhile` holds a key that the write found nowhere, or in a group that was
+    compacted since it had `begun`; DuplicateKeyError for an insert, which would add the row again however often it is run."""
     state, stored = meanwhile.now, context.stored_keys
     keys = written.new_keys
     if keys is None:
         keys = NewKeys.of_files(state, instant.time, written.stats, stored)
+    compacted = _to_compacted(Window(begun, state), written.stats)
+    if compacted:
+        keys = NewKeys.union([keys, NewKeys.of_logs(state.storage, compacted, stored)])
     found = keys.inserted_by_others(meanwhile, written.touched, stored, anywhere=context.global_keys)
     if found is None:
         return
@@ -32,3 +41,11 @@ def refuse_same_keys(meanwhile: Window, instant: Instant, written: Written, cont
         fix="nothing of this write is left; run it as an upsert, or set "
         f"{CHECK_NEW_KEYS.name}=false where a key may be there twice",
     )
+
+
+def _to_compacted(since: Window, stats: Sequence[WriteStat]) -> list[WriteStat]:
+    """The log files in groups whose rows a service has written anew. A key whose row a log had deleted was found in the base file
+    before; after the compaction it is nowhere, and whoever looks for it then adds it to another group."""
+    metadata = [since.now.commit_metadata(commit) for commit in since.commits]
+    groups = {stat.group for done in metadata if done.moves_rows for stat in done.stats}
+    return [stat for stat in stats if stat.log is not None and stat.group in groups]

@@ -8,7 +8,7 @@ import time
 import pyarrow.compute as pc
 import pytest
 
-from hoodie import CLEAN, LOG_COMPACTION, Restore, Rollback
+from hoodie import CLEAN, COMPACTION, LOG_COMPACTION, Restore, Rollback
 from hoodie.errors import PendingInstantError, WriteConflictError
 from hoodie.formats import avro_file
 from hoodie.model.commit import CommitMetadata
@@ -235,4 +235,29 @@ def test_a_savepoint_and_a_clean_meanwhile(path):
     assert content(table) == {"a": ("p", 9, 9), "b": ("q", 4, 4)}
     table.run(Restore(saved), MODE)
     assert content(table) == {"a": ("p", 1, 1), "b": ("q", 4, 4)}
+    at_rest(table)
+
+
+@pytest.mark.parametrize("operation", ["upsert", "delete"])
+def test_a_key_that_a_compaction_drops_and_another_inserts(tmp_path, version, operation):
+    """The writer found it in a base file, deleted by a log; after the compaction it is nowhere, and goes to another group."""
+    options = {"hoodie.write.table.version": version, "hoodie.table.type": MOR}
+    table = create(tmp_path / "t", QuickClock(), **options)
+    table.write(batch([("a", "p", 1, 1), ("b", "p", 1, 1)]), "insert", SMALL_BLOOM)
+    table.write(batch([("a", "p", 2, 2)]), "delete", SMALL_BLOOM)
+    table.schedule(COMPACTION, force=True)
+
+    def rival(key):
+        rows = batch([(key, "p", 3, 3)])
+        return Rival(tmp_path / "t", lambda own: own.write(rows, operation, APART), written=True).begin()
+
+    loses, stands = rival("a"), rival("b")
+    table.run(COMPACTION)
+    table.write(batch([("a", "p", 4, 4)]), "upsert", APART)
+    error = loses.finish()
+    assert isinstance(error, WriteConflictError)
+    assert "has inserted one of its keys" in str(error)
+    assert stands.finish() is None
+    left = {"b": ("p", 3, 3)} if operation == "upsert" else {}
+    assert content(table) == {"a": ("p", 4, 4), **left}
     at_rest(table)

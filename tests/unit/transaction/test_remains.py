@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from hoodie import COMPACTION
+from hoodie import COMPACTION, Rollback
 from hoodie.markers import DirectMarkers, MarkerType
 from hoodie.storage import LocalStorage, walk_files
 from hoodie.timeline import Action
@@ -103,6 +103,29 @@ def test_markers_of_completed_and_of_forgotten_instants_go_with_the_next_write(t
     assert kept.path in names
     assert table.storage.info(perhaps) is not None
     assert not names & {FILE.format(commit.time), FILE.format("20260601000000000")}
+
+
+@pytest.mark.parametrize("version", ["6", "9"])
+def test_a_log_that_a_writer_finished_after_it_was_rolled_back(tmp_path, version):
+    """Its own look came to no answer; what else is in its log is told by its blocks where the name does not tell."""
+    options = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": version}
+    table = create(tmp_path / "t", FakeClock(), **options)
+    table.write(batch([("a", "p", 1, 1)]), "insert", SMALL_BLOOM)
+    for step in (2, 3):
+        table.write(batch([("a", "p", step, step)]), "upsert", SMALL_BLOOM)
+    (*_, kept, gone) = table.timeline.commits
+    logs = {each.time: table.state().commit_metadata(each).stats[0].path for each in (kept, gone)}
+    data = table.storage.read(logs[gone.time])
+    table.run(Rollback(gone.time))
+    assert table.storage.info(logs[gone.time]) is None
+    table.storage.create(logs[gone.time], data)
+    for path in logs.values():  # the other one is of a commit, whoever names it
+        DirectMarkers(table.storage, gone.time).create(path, MarkerType.APPEND)
+    write(table)
+    assert table.storage.info(logs[gone.time]) is None
+    assert table.storage.info(logs[kept.time]) is not None
+    assert content(table) == {"a": ("p", 2, 2), "z": ("p", 9, 9)}
+    assert table.storage.list(".hoodie/.temp").folders == ()
 
 
 def test_markers_of_a_pending_compaction_stay(tmp_path):

@@ -86,9 +86,11 @@ class Rollback:
 
     @contextmanager
     def _alone(self, access: TableAccess, time: Time, locking: Locking) -> Iterator[None]:
-        """Nobody carries out the plan meanwhile."""
+        """Nobody carries out the plan meanwhile, which one that was complete becomes again until it is deleted."""
+        timeline = access.state().timeline
         planned = (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING)
-        if any(i.time == time and i.action in planned for i in access.state().timeline.pending):
+        begun = any(i.time == time and i.action in planned for i in timeline.pending)
+        if begun or any(i.time == time for i in timeline.commits):
             with plan_lock(access.storage, access.clock, time, locking):
                 yield
         else:

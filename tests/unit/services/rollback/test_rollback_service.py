@@ -5,15 +5,24 @@ from __future__ import annotations
 import pytest
 
 from hoodie import CLEAN, COMPACTION, LOG_COMPACTION, Rollback
-from hoodie.errors import RollbackError
+from hoodie.config.groups import ROLLBACK_OPTIONS
+from hoodie.config.key import resolve
+from hoodie.errors import LockHeldError, PendingInstantError, RollbackError
+from hoodie.markers import DirectMarkers, MarkerType
 from hoodie.storage import walk_files
 from hoodie.timeline import Action, State
-from hoodie.transaction import instants
+from hoodie.transaction import concurrency, instants
+from hoodie.transaction.concurrency import plan_lock
+from hoodie.transaction.locks import Locking
+from hoodie.transaction.reconcile import delete_markers
 from hoodie.transaction.recovery import recoveries
+from hoodie.transaction.rollback import plan_rollback, request_rollback
+from hoodie.transaction.times import new_time
 from hudi_services.cli import main
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
+LOCKING = Locking.of(resolve({}, ROLLBACK_OPTIONS.keys))
 LATER = "20270101000000000"
 LOGS = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
 
@@ -162,3 +171,68 @@ def test_a_torn_plan_of_a_rollback_is_moved_aside_and_told(table):
     assert table.storage.read(kept.path) == b"torn"
     assert content(table) == {**rows, "z": ("p", 9, 9)}
     assert table.timeline.pending == ()
+
+
+@pytest.fixture
+def compacted(tmp_path, version):
+    """A merge-on-read table, and the instant of its compaction, which is complete."""
+    options = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": version}
+    made = create(tmp_path / "t", FakeClock(), **options)
+    made.write(batch([("a", "p", 1, 1)]), "insert", LOGS)
+    made.write(batch([("a", "p", 2, 2)]), "upsert", LOGS)
+    time = made.schedule(COMPACTION, force=True)
+    made.run(COMPACTION)
+    return made, time
+
+
+def taken_back_halfway(table, time):
+    """As a process leaves it that is stopped after the commit has gone."""
+    state = table.state()
+    done = next(i for i in state.timeline.commits if i.time == time)
+    plan = plan_rollback(state, done)
+    rollback = request_rollback(state, new_time(state, table.clock), plan)
+    instants.start(state, rollback)
+    table.storage.delete(state.layout.path(done))
+    return rollback
+
+
+def test_a_plan_that_is_being_taken_back_is_not_carried_out_again(compacted):
+    table, time = compacted
+    rollback = taken_back_halfway(table, time)
+    with pytest.raises(PendingInstantError, match=f"{time} .*is being taken back.*\n?.*rollback {rollback.time}"):
+        table.run(COMPACTION)
+    # As by a process that had begun before: the next write finishes the rollback, and takes that along.
+    late = f"part=p/11111111-1111-1111-1111-111111111111-0_0-0-0_{time}.parquet"
+    DirectMarkers(table.storage, time).create(late, MarkerType.MERGE)
+    table.storage.create(late, b"late")
+    table.write(batch([("b", "p", 3, 3)]), "upsert", LOGS)
+    assert [i for i in table.timeline if i.time == time] == []
+    assert not [f.path for f in walk_files(table.storage, "part=p") if time in f.path and f.path.endswith(".parquet")]
+    assert content(table) == {"a": ("p", 2, 2), "b": ("p", 3, 3)}
+
+
+def test_a_compaction_whose_plan_goes_meanwhile_is_not_committed(compacted, monkeypatch):
+    table, time = compacted
+    table.run(Rollback(time))
+    time = table.schedule(COMPACTION, force=True)
+    real = concurrency.table_lock
+
+    def lock(storage, clock, purpose, locking):
+        if purpose.startswith("complete"):  # its markers have gone with the plan, and its inflight file has come back
+            storage.delete(table.state().layout.requested_path(time, Action.COMPACTION))
+            delete_markers(storage, time)
+        return real(storage, clock, purpose, locking)
+
+    monkeypatch.setattr(concurrency, "table_lock", lock)
+    with pytest.raises(PendingInstantError, match="has no plan any more"):
+        table.run(COMPACTION)
+    assert not [f.path for f in walk_files(table.storage, "part=p") if time in f.path and f.path.endswith(".parquet")]
+    assert content(table) == {"a": ("p", 2, 2)}
+
+
+def test_a_compaction_that_is_carried_out_is_not_taken_back_meanwhile(compacted):
+    table, time = compacted
+    with plan_lock(table.storage, table.clock, time, LOCKING), pytest.raises(LockHeldError):
+        table.run(Rollback(time))
+    table.run(Rollback(time))
+    assert [i for i in table.timeline if i.time == time] == []
