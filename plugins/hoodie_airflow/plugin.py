@@ -5,10 +5,13 @@ from typing import Any, ClassVar
 from airflow.plugins_manager import AirflowPlugin
 
 from hoodie_airflow import notes
+from hoodie_airflow.pages.mounted import EXTERNAL_VIEWS, FASTAPI_APPS
 
 
 class HudiPlugin(AirflowPlugin):
-    """Failures become notes."""
+    """Failures become notes; the tables have pages."""
 
     name = "hudi"
     listeners: ClassVar[list[Any]] = [notes]
+    fastapi_apps: ClassVar[list[Any]] = FASTAPI_APPS
+    external_views: ClassVar[list[Any]] = EXTERNAL_VIEWS

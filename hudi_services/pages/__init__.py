@@ -1,0 +1,1 @@
+"""What the pages in Airflow's UI show: plain values, made of the registry and of snapshots. No table is looked at for a page."""

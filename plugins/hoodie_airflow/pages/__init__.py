@@ -1,0 +1,1 @@
+"""Pages of the tables in Airflow's UI: an application that its API server mounts."""

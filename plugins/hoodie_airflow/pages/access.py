@@ -1,0 +1,33 @@
+"""Who may see what: Airflow's own rights. Who may read one of a table's DAGs sees the table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow.api_fastapi.app import get_auth_manager
+from airflow.api_fastapi.auth.managers.models.resource_details import AccessView
+from airflow.api_fastapi.core_api.security import GetUserDep, requires_access_dag
+
+from hudi_services.entry.table import Table
+from hudi_services.pages.fleet import dags_of
+
+SIGNED_IN = requires_access_dag("GET")
+"""What every route asks before anything else: 401 for nobody, 403 for a user who may read no DAGs."""
+User = GetUserDep
+
+
+class Rights:
+    """Of one user, asked of Airflow's auth manager once for a page."""
+
+    def __init__(self, user: Any) -> None:
+        self._user = user
+        self._dags: set[str] = get_auth_manager().get_authorized_dag_ids(user=user, method="GET")
+
+    def sees(self, table: Table) -> bool:
+        return not self._dags.isdisjoint(dags_of(table))
+
+    @property
+    def sees_mistakes(self) -> bool:
+        """Airflow shows mistakes of the registry as import errors of DAG files."""
+        allowed: bool = get_auth_manager().is_authorized_view(access_view=AccessView.IMPORT_ERRORS, user=self._user)
+        return allowed

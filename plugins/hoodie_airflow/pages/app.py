@@ -1,0 +1,78 @@
+"""The routes. Each asks for access; none lists a lake."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Response
+
+from hoodie_airflow.pages.access import SIGNED_IN, Rights, User
+from hoodie_airflow.places import registry_file
+from hudi_services.pages.fleet import fleet
+from hudi_services.registry.load import Reading, read_registry
+
+_WEB = Path(__file__).parent / "web"
+_KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
+_FILES = {file.name: file for file in _WEB.iterdir() if file.suffix in _KINDS}
+_HEADERS = {
+    # Nothing is loaded from elsewhere, and nobody else's page frames these.
+    "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; frame-ancestors 'self'",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-cache",
+}
+
+routes = APIRouter()
+
+
+def pages_app() -> FastAPI:
+    """Without the pages of documentation that FastAPI adds: they would ask for no access."""
+    app = FastAPI(dependencies=[Depends(SIGNED_IN)], docs_url=None, redoc_url=None, openapi_url=None)
+    app.include_router(routes)
+    return app
+
+
+@routes.get("/")
+def page() -> Response:
+    return _file("index.html")
+
+
+@routes.get("/static/{name}")
+def static(name: str) -> Response:
+    return _file(name)
+
+
+@routes.get("/api/fleet")
+def fleet_page(user: User) -> Response:
+    rights = Rights(user)
+    return _answer(fleet(_registry(), rights.sees, rights.sees_mistakes))
+
+
+def _registry() -> Reading:
+    """Read again when the file has changed."""
+    file = registry_file()
+    try:
+        found = file.stat()
+        stamp = found.st_mtime_ns, found.st_size, found.st_ino
+    except OSError:
+        stamp = 0, 0, 0  # the reader tells what is wrong
+    return _read(file, stamp)
+
+
+@lru_cache(maxsize=1)
+def _read(file: Path, _stamp: tuple[int, int, int]) -> Reading:
+    return read_registry(file)
+
+
+def _file(name: str) -> Response:
+    if name not in _FILES:
+        raise HTTPException(404, f"There is no file {name!r} of the pages")
+    file = _FILES[name]
+    return Response(file.read_bytes(), media_type=_KINDS[file.suffix], headers=_HEADERS)
+
+
+def _answer(page: Any) -> Response:
+    return Response(json.dumps(asdict(page)), media_type="application/json", headers=_HEADERS)

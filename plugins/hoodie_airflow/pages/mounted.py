@@ -1,0 +1,36 @@
+"""What the plugin tells Airflow of the pages. Every process of Airflow imports this, and only the API server uses it."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+PREFIX = "/hudi"
+
+
+async def pages(scope: Any, receive: Any, send: Any) -> None:
+    """The application, as ASGI wants it; imported with the first request."""
+    await _app()(scope, receive, send)
+
+
+@cache
+def _app() -> Any:
+    # Imported here: FastAPI and Airflow's API take seconds to load.
+    from hoodie_airflow.pages.app import pages_app
+
+    return pages_app()
+
+
+FASTAPI_APPS = [{"app": pages, "url_prefix": PREFIX, "name": "Hudi tables"}]
+# Addresses without a leading slash: Airflow may itself be served below a path.
+EXTERNAL_VIEWS = [
+    {
+        "name": "Hudi",
+        "href": "hudi/",
+        "destination": "nav",
+        "nav_top_level": True,
+        "url_route": "hudi",
+        "icon": "hudi/static/icon.svg",
+        "icon_dark_mode": "hudi/static/icon-dark.svg",
+    }
+]

@@ -1,0 +1,33 @@
+// Nodes of the page. Text is only ever set as text: markup in a name of a table or a path stays text.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An element: `attributes` are set as they are, functions as listeners; null and false are left out. */
+export function h(name, attributes = {}, ...children) {
+  return filled(document.createElement(name), attributes, children);
+}
+
+/** The same of SVG. */
+export function s(name, attributes = {}, ...children) {
+  return filled(document.createElementNS(SVG, name), attributes, children);
+}
+
+function filled(node, attributes, children) {
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === "function") node.addEventListener(key, value);
+    else if (key === "value" || key === "checked") node[key] = value;
+    else node.setAttribute(key, value === true ? "" : String(value));
+  }
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return node;
+}
+
+/** What concerns the whole page: what is so, and the command that helps. */
+export function states(found) {
+  return found.map((state) =>
+    h("div", { class: `state ${state.severity}`, role: state.severity === "error" ? "alert" : "status" },
+      h("strong", {}, h("span", { class: "kind" }, state.severity), ` ${state.title}`),
+      state.text ? h("p", { class: "told" }, state.text) : null,
+      state.command ? h("code", { class: "command" }, state.command) : null));
+}

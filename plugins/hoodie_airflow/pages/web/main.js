@@ -1,0 +1,59 @@
+// The page of the address: #/ is the fleet.
+
+import { h, states } from "./dom.js";
+import { fleet } from "./fleet.js";
+
+const page = document.getElementById("page");
+const ROUTES = [[/^#?\/?(\?.*)?$/, fleet]];
+
+/** Airflow's own choice of light or dark where this is framed by it, else that of the system. */
+function follow() {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  let root = null;
+  try {
+    if (parent !== window) root = parent.document.documentElement;
+  } catch {
+    // framed by something else: the system's choice holds
+  }
+  const show = () => {
+    const told = root === null ? null : /(^|\s)(dark|light)(\s|$)/.exec(root.className);
+    document.documentElement.dataset.theme = told ? told[2] : system.matches ? "dark" : "light";
+  };
+  show();
+  system.addEventListener("change", show);
+  if (root !== null) new MutationObserver(show).observe(root, { attributes: true, attributeFilter: ["class"] });
+}
+
+/** JSON of a page. Throws what is told in its place. */
+export async function ask(path) {
+  const answer = await fetch(path, { credentials: "same-origin" });
+  if (answer.ok) return answer.json();
+  if (answer.status === 401) throw new Error("You are signed out of Airflow: reload the page to sign in.");
+  if (answer.status === 403) throw new Error("Your role in Airflow may not read this.");
+  if (answer.status === 404) throw new Error((await answer.json()).detail);
+  throw new Error(`Airflow's API server answered HTTP ${answer.status}: its log says why.`);
+}
+
+async function show() {
+  const found = ROUTES.map(([pattern, make]) => [pattern.exec(location.hash), make]).find(([match]) => match);
+  page.setAttribute("aria-busy", "true");
+  try {
+    if (!found) throw new Error(`There is no page at ${location.hash}`);
+    const [match, make] = found;
+    page.replaceChildren(...(await make(ask, match)));
+  } catch (error) {
+    page.replaceChildren(
+      h("h1", {}, "Hudi tables"),
+      ...states([{ severity: "error", title: "This page cannot be shown", text: error.message }]));
+  }
+  page.setAttribute("aria-busy", "false");
+  performance.mark("shown");
+}
+
+follow();
+addEventListener("hashchange", async () => {
+  await show();
+  page.focus(); // a screen reader begins with the new page
+  scrollTo(0, 0);
+});
+show();

@@ -1,0 +1,160 @@
+"""The pages' routes as nobody, as people with roles, and as one who may read some DAGs only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airflow import settings
+from airflow.api_fastapi.app import create_app, get_auth_manager, purge_cached_app
+from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
+from airflow.models.dag import DagModel
+from airflow.models.dagbundle import DagBundleModel
+from airflow.models.revoked_token import RevokedToken
+from airflow.models.team import Team, dag_bundle_team_association_table
+from airflow.plugins_manager import get_plugin_info
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from sqlalchemy import delete
+from starlette.routing import Mount
+
+from hoodie_airflow.pages.app import pages_app
+
+pytestmark = pytest.mark.process
+
+ROLES = ("viewer", "user", "op", "admin")
+REGISTRY = """\
+tables:
+  - {name: orders, base_path: /lake/orders, description: "<img src=x onerror=alert(1)>"}
+  - {name: visits, base_path: /lake/visits, clean: {schedule: 0 4 * * *}}
+"""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[FastAPI]:
+    """Airflow's API server with its own auth manager and the plugin, as Airflow finds it; its database has DAGs of two tables."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS", ",".join(f"{role}:{role}" for role in ROLES))
+    patch.setenv("AIRFLOW__API_AUTH__JWT_SECRET", "s" * 64)
+    tables = [each.__table__ for each in (Team, DagBundleModel, DagModel, RevokedToken)] + [
+        dag_bundle_team_association_table
+    ]
+    DagModel.metadata.create_all(settings.engine, tables=tables)
+    with settings.Session() as session:
+        session.add(DagBundleModel(name="dags-folder"))
+        session.flush()
+        for dag in ("hudi_clean__orders", "hudi_clean__visits", "hello"):
+            session.add(DagModel(dag_id=dag, bundle_name="dags-folder", fileloc="x.py"))
+        session.commit()
+    yield create_app("core")
+    with settings.Session() as session:
+        session.execute(delete(DagModel))
+        session.execute(delete(DagBundleModel))
+        session.commit()
+    purge_cached_app()
+    patch.undo()
+
+
+@pytest.fixture
+def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    file = tmp_path / "tables.yaml"
+    file.write_text(REGISTRY)
+    monkeypatch.setenv("HUDI_REGISTRY", str(file))
+    return file
+
+
+def signed_in(server: FastAPI, role: str | None) -> TestClient:
+    """By the cookie that a browser sends; nobody has none."""
+    client = TestClient(server, follow_redirects=False)
+    if role is not None:
+        token = get_auth_manager().generate_jwt(SimpleAuthManagerUser(username=role, role=role))
+        client.cookies.set("_token", token)
+    return client
+
+
+def addresses() -> list[str]:
+    """Of all routes, whatever they are: a new one is asked too."""
+    found = [re.sub(r"\{\w+(:\w+)?\}", "orders", route.path) for route in pages_app().routes]
+    assert "/api/fleet" in found
+    return [f"/hudi{path}" for path in found]
+
+
+def test_nothing_is_mounted_that_asks_for_no_access() -> None:
+    assert not [route for route in pages_app().routes if isinstance(route, Mount)]
+
+
+@pytest.mark.parametrize("address", addresses())
+def test_nobody_gets_nothing(server: FastAPI, registry: Path, address: str) -> None:
+    answer = signed_in(server, None).get(address)
+    assert answer.status_code == 401
+    assert "orders" not in answer.text
+
+
+@pytest.mark.parametrize("address", addresses())
+def test_who_may_read_no_dags_gets_nothing(
+    server: FastAPI, registry: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(get_auth_manager(), "is_authorized_dag", lambda **_: False)
+    assert signed_in(server, "viewer").get(address).status_code == 403
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_sees_the_tables(server: FastAPI, registry: Path, role: str) -> None:
+    client = signed_in(server, role)
+    found = client.get("/hudi/api/fleet").json()
+    assert [table["name"] for table in found["tables"]] == ["orders", "visits"]
+    assert found["hidden"] == 0
+    page = client.get("/hudi/")
+    assert page.status_code == 200
+    assert "default-src 'self'" in page.headers["content-security-policy"]
+
+
+def test_who_may_read_some_dags_sees_their_tables(
+    server: FastAPI, registry: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def some(*, dag_ids: set[str], **_: Any) -> set[str]:
+        return {each for each in dag_ids if each.endswith("__visits")}
+
+    monkeypatch.setattr(get_auth_manager(), "filter_authorized_dag_ids", some)
+    found = signed_in(server, "viewer").get("/hudi/api/fleet").json()
+    assert [table["name"] for table in found["tables"]] == ["visits"]
+    assert found["hidden"] == 1
+    assert "orders" not in str(found)
+
+
+def test_mistakes_are_shown_to_who_may_see_import_errors(
+    server: FastAPI, registry: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry.write_text(REGISTRY + "  - {name: bad, base_path: /lake/bad, operatoin: upsert}\n")
+    client = signed_in(server, "viewer")
+    found = client.get("/hudi/api/fleet").json()
+    assert [each["table"] for each in found["mistakes"]] == ["bad"]
+    assert found["states"][0]["title"] == "The registry has 1 mistake"
+    monkeypatch.setattr(get_auth_manager(), "is_authorized_view", lambda **_: False)
+    assert client.get("/hudi/api/fleet").json()["mistakes"] == []
+
+
+def test_a_registry_that_is_gone_is_told(server: FastAPI, registry: Path) -> None:
+    registry.unlink()
+    found = signed_in(server, "admin").get("/hudi/api/fleet").json()
+    assert found["tables"] == []
+    assert found["mistakes"]
+
+
+def test_the_pages_load_files_of_their_own_only(server: FastAPI) -> None:
+    client = signed_in(server, "viewer")
+    html = client.get("/hudi/").text
+    named = re.findall(r'(?:src|href)="([^"#]+)"', html)
+    assert named
+    for each in named:
+        assert client.get(f"/hudi/{each}").status_code == 200, each
+    assert client.get("/hudi/static/..%2Fapp.py").status_code == 404
+    assert client.get("/hudi/static/app.py").status_code == 404
+
+
+def test_airflow_has_the_pages_in_its_navigation() -> None:
+    views = [view for plugin in get_plugin_info(["external_views"]) for view in plugin["external_views"]]
+    assert [(view["name"], view["href"], view["destination"]) for view in views] == [("Hudi", "hudi/", "nav")]
