@@ -18,6 +18,7 @@ from hudi_services.commands.folder import folder
 from hudi_services.commands.history import history
 from hudi_services.commands.objectives import objectives
 from hudi_services.commands.options import options
+from hudi_services.commands.pause import pause, resume
 from hudi_services.commands.registry_check import check_command
 from hudi_services.commands.restore import restore
 from hudi_services.commands.rollback import rollback
@@ -44,7 +45,7 @@ def program(entries: Entries) -> click.Group:
     )
     click.version_option(__version__, prog_name=PROGRAM)(group)
     services = (service_command(entry, entries) for entry in entries if entry.command.typed)
-    by_hand = (savepoint, restore, rollback, undelete, unlock)
+    by_hand = (savepoint, restore, rollback, undelete, unlock, pause, resume)
     for command in (
         *services,
         *by_hand,

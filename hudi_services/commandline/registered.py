@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from hoodie.errors import ConfigError, HoodieError, TableNotFoundError
+from hudi_services.commandline.flags import ChosenTable
 from hudi_services.entry.dag import OPERATION, Asked, WhenOn
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import SparkSection, Table
@@ -75,3 +76,13 @@ def check_begun(entry: ServiceEntry[Any], table: Table) -> None:
             found=f"no commits at {table.base_path}",
             fix=f"run `hudi-services bootstrap --table {table.name}`, or take `bootstrap` out of its entry",
         )
+
+
+def check_running(entry: ServiceEntry[Any], chosen: ChosenTable) -> None:
+    """Raises TablePausedError while somebody holds the services of the table back."""
+    from hoodie.clock import SystemClock
+    from hoodie.storage import open_storage  # loads Arrow
+    from hudi_services.pause.state import refuse_paused
+
+    name = chosen.entry.name if chosen.entry is not None else chosen.base_path
+    refuse_paused(open_storage(chosen.base_path), SystemClock(), name, entry.name)

@@ -28,7 +28,7 @@ from hudi_services.commandline.flags import (
 from hudi_services.commandline.lines import logs_told, say
 from hudi_services.commandline.progress import progress_shown
 from hudi_services.commandline.properties import merged_options
-from hudi_services.commandline.registered import check_begun, registered, spark_settings
+from hudi_services.commandline.registered import check_begun, check_running, registered, spark_settings
 from hudi_services.commandline.spark import spark_session
 from hudi_services.commandline.surroundings import ALONE, Surroundings
 from hudi_services.entries import ENTRIES, Entries
@@ -109,6 +109,8 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
                 raise ConfigError(f"The command {entry.name} does not run on Spark", fix="leave --engine out")
             if chosen.entry is not None and not explain:
                 check_begun(entry, chosen.entry)
+            if not explain and not entry.command.mends:
+                check_running(entry, chosen)
             call = Call(chosen.base_path, options) if as_json else Call(chosen.base_path, options, tell, _asked)
             task = entry.command.task(call, **own)
             from hoodie.engine import LocalEngine

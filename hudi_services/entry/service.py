@@ -31,6 +31,7 @@ class Command:
     `task` gets the call and the values of `flags` by name, and raises ConfigError for what contradicts itself: nothing was opened
     yet. `application` is the file in spark_apps/; None for a service that never runs on Spark. `examples` are lines as they are
     typed. One that is not `typed` is for Airflow only: at a shell commands of their own ask and show what people need there.
+    What `mends` a table runs while it is paused, too.
     """
 
     help: str
@@ -39,6 +40,7 @@ class Command:
     application: str | None = None
     examples: tuple[str, ...] = ()
     typed: bool = True
+    mends: bool = False
 
     def called(self, call: Call, arguments: Sequence[str]) -> Task:
         """The task of a call with `arguments`, which are for the flags. Raises ConfigError, or click.UsageError for bad ones."""

@@ -99,6 +99,7 @@ RESTORE = ServiceEntry(
             click.Option(["--agreed"], default=""),
         ),
         typed=False,
+        mends=True,
     ),
     Section(Restore, (RESTORE_OPTIONS,), always=False),
     Dag(_steps, _arguments, form=_form, notes=_notes, changes_rows=True),

@@ -19,6 +19,7 @@ from hoodie.services.decision import Decision
 from hoodie.timeline import WRITE_ACTIONS, Action
 from hudi_services.objectives.gather import gather
 from hudi_services.objectives.judge import judge
+from hudi_services.pause.state import read_pause
 from hudi_services.show.counts import row_counts
 from hudi_services.show.history import COMMITS, commit_row, instant_row
 from hudi_services.show.locks import LOCKS, lock_rows
@@ -58,6 +59,7 @@ def overview(look: Look) -> Page:
     values = {
         **_table(look),
         **_files(look, problems),
+        "paused": _paused(look),
         "last_commits": _last_commits(look, problems),
         "services": _services(look),
         "pending": [instant_row(look, instant) for instant in look.state.timeline.pending],
@@ -86,6 +88,11 @@ def _table(look: Look) -> dict[str, Any]:
         "last_commit": done.isoformat() if done is not None else None,
         "age": look.age(done) if done is not None else None,
     }
+
+
+def _paused(look: Look) -> dict[str, Any] | None:
+    held = read_pause(look.storage, look.clock)
+    return {**held.as_dict(), "told": str(held)} if held is not None else None
 
 
 def _last_commits(look: Look, problems: list[str]) -> list[dict[str, Any]]:
@@ -220,6 +227,7 @@ def _parts(found: dict[str, Any]) -> list[Part]:
             [
                 ("table", f"{found['table']}  {found['type']}, version {found['version']}"),
                 ("at", found["base_path"]),
+                *([("paused", found["paused"]["told"])] if found["paused"] is not None else []),
                 *keys,
                 ("last commit", f"{fresh}; {counted(found['commits'], 'commit')} on the timeline"),
                 ("rows", _rows(found)),

@@ -123,6 +123,10 @@ class LockLostError(HoodieError):
     retryable = True  # the change begins anew
 
 
+class TablePausedError(HoodieError):
+    """Somebody has paused the table: its services do not run until it is resumed."""
+
+
 class PendingInstantError(HoodieError):
     """An unfinished instant stands in the way and may belong to a running writer."""
 

@@ -16,6 +16,7 @@ from hoodie_airflow.child import Child
 from hoodie_airflow.forms import asked, asker, wants_explanation
 from hoodie_airflow.outcome import refused, told
 from hoodie_airflow.output import Output, beside_log
+from hoodie_airflow.paused import skip_paused
 from hoodie_airflow.places import SPARK_APPS
 from hoodie_airflow.results import local_result, shared_result
 from hoodie_airflow.submit import died, environment, left_report, noting, service_environment, submitter_environment
@@ -75,6 +76,8 @@ class HudiServiceOperator(SparkSubmitOperator):
             )
         except (HoodieError, ValueError) as error:
             raise refused(error, context) from None
+        if not wants_explanation(context):
+            skip_paused(self.table, self.entry, context)
         recorded = recorded_table(self.table, asker(context))
         arguments += ["--explain"] if wants_explanation(context) else recorded_flag(recorded)
         with Output(beside_log(context, "output.txt")) as output:

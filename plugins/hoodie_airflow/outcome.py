@@ -9,9 +9,9 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from airflow.exceptions import AirflowException
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
-from hoodie.errors import HoodieError
+from hoodie.errors import HoodieError, TablePausedError
 from hoodie_airflow.assets import outlet, table_asset
 from hoodie_airflow.forms import DIGEST
 from hoodie_airflow.output import Output, beside_log, logs_go_elsewhere
@@ -36,12 +36,15 @@ def told(
 
     A failure with the error `asks`, by name, is a question: its message stands in place of the result.
 
-    Raises AirflowFailException for a failure that another try would only meet again, AirflowException for others.
+    Raises AirflowFailException for a failure that another try would only meet again, AirflowException for others, and
+    AirflowSkipException when somebody has paused the table.
     """
     match report:
         case Failure() if report.error == asks:
             _log.warning("%s", report.block())
             return {"message": report.block(), ASKS: True, DIGEST: report.digest}
+        case Failure() if report.error == TablePausedError.__name__:  # since the task began
+            raise AirflowSkipException(report.block())
         case Failure():
             raise failed(report, context, output.left(_log.info) if output is not None else None)
         case Explained():

@@ -10,6 +10,7 @@ from hoodie.errors import HoodieError
 from hoodie_airflow.assets import outlet
 from hoodie_airflow.forms import asked, asker, wants_explanation
 from hoodie_airflow.outcome import refused, told
+from hoodie_airflow.paused import skip_paused
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
@@ -61,6 +62,7 @@ class HudiWorkerOperator(BaseOperator):
             if wants_explanation(context):
                 report = _explained(task, self.entry.name)
             else:
+                skip_paused(self.table, self.entry, context)
                 recorded = recorded_table(self.table, asker(context))
                 base_path, service = self.table.base_path, self.entry.name
                 with delivered(recorded):

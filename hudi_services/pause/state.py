@@ -1,0 +1,134 @@
+"""The pause of a table: a file below `.hoodie/.paused`, which no reader of Hudi's looks at, so all who share the table see it.
+
+It holds back services, not writers: whoever writes through the library or through Hudi goes on.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from hoodie.clock import Clock
+from hoodie.errors import ConfigError, TablePausedError
+from hoodie.storage import Storage
+from hoodie.storage.once import create_own
+
+FILE = ".hoodie/.paused/pause.json"
+_MOST = 1000  # characters of a reason
+
+
+@dataclass(frozen=True)
+class Pause:
+    """Who has paused the table, since when and why, and until when, in UTC. `until` is None where somebody has to end it."""
+
+    by: str
+    reason: str
+    since: datetime
+    until: datetime | None = None
+
+    def holds(self, now: datetime) -> bool:
+        """Whether services are held back at that time."""
+        return self.until is None or now < self.until
+
+    def __str__(self) -> str:
+        until = f" until {_shown(self.until)}" if self.until is not None else ""
+        return f"by {self.by} since {_shown(self.since)}{until}: {self.reason}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """For programs: times in ISO 8601."""
+        return {key: value.isoformat() if isinstance(value, datetime) else value for key, value in asdict(self).items()}
+
+
+def read_pause(storage: Storage, clock: Clock) -> Pause | None:
+    """The pause of the table that holds now; None: services may run. One storage call.
+
+    A file that cannot be read is a pause by nobody who is known: somebody wanted one.
+    """
+    try:
+        found = _decoded(storage.read(FILE))
+    except FileNotFoundError:
+        return None
+    return found if found.holds(clock.now()) else None
+
+
+def pause(storage: Storage, clock: Clock, by: str, reason: str, until: datetime | None = None) -> Pause:
+    """Hold back the services of the table. `until` has a time zone.
+
+    Raises ConfigError without a reason or for a time that has passed, TablePausedError where somebody has paused it already.
+    """
+    now, reason = clock.now(), " ".join(reason.split())
+    if not reason:
+        raise ConfigError("A pause needs a reason", fix="say why, for those who wonder why nothing runs: --reason '…'")
+    if len(reason) > _MOST:
+        raise ConfigError(
+            "The reason of the pause is too long",
+            found=f"{len(reason):,} characters",
+            fix=f"say it in {_MOST:,} at most",
+        )
+    if until is not None and until <= now:
+        raise ConfigError("The pause would be over already", found=f"until {_shown(until)}", fix="name a later time")
+    made = Pause(" ".join(by.split()) or "somebody", reason, now, until)
+    if read_pause(storage, clock) is None:
+        storage.delete(FILE)  # one that is over
+    try:
+        create_own(storage, FILE, json.dumps(made.as_dict(), ensure_ascii=False).encode())
+    except FileExistsError:
+        held = read_pause(storage, clock)
+        raise TablePausedError(
+            f"Table {storage.base_path} is paused already",
+            found=str(held) if held is not None else "another one has paused it at this moment",
+            fix="to change it, `hudi-services resume` first",
+        ) from None
+    return made
+
+
+def resume(storage: Storage) -> Pause | None:
+    """Let services run again. Returns the pause that was there, also one that was over; None: there was none."""
+    try:
+        found = _decoded(storage.read(FILE))
+    except FileNotFoundError:
+        return None
+    storage.delete(FILE)
+    return found
+
+
+def refuse_paused(storage: Storage, clock: Clock, name: str, service: str) -> None:
+    """Before a service begins. Raises TablePausedError."""
+    held = read_pause(storage, clock)
+    if held is not None:
+        raise TablePausedError(
+            f"Table {name} is paused, so {service} does not run",
+            found=str(held),
+            fix="wait, or end it with `hudi-services resume`",
+        )
+
+
+def _decoded(data: bytes) -> Pause:
+    try:
+        body = json.loads(data)
+        until = body.get("until")
+        return Pause(
+            _text(body["by"]), _text(body["reason"]), _time(body["since"]), _time(until) if until is not None else None
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        why = f"{FILE} cannot be read: {type(error).__name__}: {error}"
+        return Pause("somebody", why[:_MOST], datetime.fromtimestamp(0, UTC))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.50} is no text")
+    return " ".join(value.split())[:_MOST]
+
+
+def _time(value: Any) -> datetime:
+    found = datetime.fromisoformat(_text(value))
+    if found.tzinfo is None:
+        raise ValueError(f"{value!r:.50} has no time zone")
+    return found.astimezone(UTC)
+
+
+def _shown(time: datetime) -> str:
+    return time.astimezone(UTC).isoformat(sep=" ", timespec="minutes").replace("+00:00", " UTC")
