@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import date, datetime
 
 from hoodie.display import counted
 from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.dag import dag_id
 from hudi_services.entry.table import Table
+from hudi_services.entry.when import services_of
 from hudi_services.pages.state import State
 from hudi_services.registry.load import Reading
 
@@ -17,13 +19,14 @@ _CHECK = "hudi-services registry check"
 
 @dataclass(frozen=True)
 class FleetRow:
-    """A table of the registry."""
+    """A table of the registry; `running` are its services that run by themselves."""
 
     name: str
     base_path: str
     type: str
     tags: tuple[str, ...]
     description: str
+    running: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -46,10 +49,10 @@ class Fleet:
     states: tuple[State, ...]
 
 
-def fleet(reading: Reading, may_read: Callable[[Table], bool], mistakes_too: bool) -> Fleet:
+def fleet(reading: Reading, may_read: Callable[[Table], bool], mistakes_too: bool, now: datetime) -> Fleet:
     """Of a registry as it was read. Without `mistakes_too` no mistake is shown, as the file's lines may name other tables."""
     tables = reading.registry.tables
-    shown = tuple(_row(each) for each in tables if may_read(each))
+    shown = tuple(_row(each, now.date()) for each in tables if may_read(each))
     mistakes = tuple(
         Wrong(f"{each.file}:{each.line}", f"{each.key}: {each.message}", each.table) for each in reading.mistakes
     )
@@ -68,8 +71,10 @@ def dags_of(table: Table, entries: Entries = ENTRIES) -> frozenset[str]:
     return frozenset(dag_id(entry.name, table.name) for entry in entries if entry.has_dag(table))
 
 
-def _row(table: Table) -> FleetRow:
-    return FleetRow(table.name, table.base_path, table.type, table.tags, table.description)
+def _row(table: Table, today: date) -> FleetRow:
+    services = services_of(table, ENTRIES, today)
+    running = tuple(each.service for each in services if each.never is None and not each.runs.startswith("by hand"))
+    return FleetRow(table.name, table.base_path, table.type, table.tags, table.description, running)
 
 
 def _states(reading: Reading, shown: tuple[FleetRow, ...], hidden: int) -> Iterator[State]:

@@ -41,3 +41,9 @@ def test_a_table_and_its_runs_are_seen(airflow: Running, page: Page) -> None:
     expect(page.get_by_text("Import Error").first).to_be_visible(timeout=20_000)  # the mistake in the registry
     page.goto(f"{airflow.home.address}/dags/hudi_ingest__flights")
     expect(page.get_by_text("ingest").first).to_be_visible(timeout=20_000)
+
+
+def test_a_dag_has_a_tab_with_its_table(airflow: Running, page: Page) -> None:
+    page.goto(f"{airflow.home.address}/dags/hudi_clean__flights")
+    page.get_by_role("link", name="Hudi table").click()
+    expect(page.frame_locator("iframe").get_by_role("heading", name="flights")).to_be_visible(timeout=20_000)

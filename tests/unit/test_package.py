@@ -54,6 +54,7 @@ def test_an_unknown_name_is_an_attribute_error():
         "backlog",
         "doctor",
         "clustering",
+        "pages",
     ],
 )
 def test_benchmarks_start_as_documented(module):

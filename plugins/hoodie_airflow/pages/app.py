@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from fastapi import APIRouter, Depends, FastAPI, HTTPException, Response
 from hoodie_airflow.pages.access import SIGNED_IN, Rights, User
 from hoodie_airflow.places import registry_file
 from hudi_services.pages.fleet import fleet
+from hudi_services.pages.table import table_of_dag, table_page
 from hudi_services.registry.load import Reading, read_registry
 
 _WEB = Path(__file__).parent / "web"
@@ -48,7 +50,24 @@ def static(name: str) -> Response:
 @routes.get("/api/fleet")
 def fleet_page(user: User) -> Response:
     rights = Rights(user)
-    return _answer(fleet(_registry(), rights.sees, rights.sees_mistakes))
+    return _answer(fleet(_registry(), rights.sees, rights.sees_mistakes, datetime.now(UTC)))
+
+
+@routes.get("/api/tables/{name}")
+def table(name: str, user: User) -> Response:
+    found = _registry().registry.table(name)
+    if found is None or not Rights(user).sees(found):
+        raise HTTPException(404, f"The registry has no table {name!r}, or you may read none of its DAGs.")
+    return _answer(table_page(found, datetime.now(UTC)))
+
+
+@routes.get("/api/dags/{dag_id}")
+def table_of(dag_id: str, user: User) -> Response:
+    """The right to this DAG was asked already: Airflow's own check takes the name from the path."""
+    found = table_of_dag(dag_id, _registry().registry.tables)
+    if found is None or not Rights(user).sees(found):
+        raise HTTPException(404, f"The DAG {dag_id!r} runs no service of a table of the registry.")
+    return _answer(table_page(found, datetime.now(UTC)))
 
 
 def _registry() -> Reading:

@@ -23,7 +23,10 @@ def _app() -> Any:
 
 FASTAPI_APPS = [{"app": pages, "url_prefix": PREFIX, "name": "Hudi tables"}]
 # Addresses without a leading slash: Airflow may itself be served below a path.
+_OF_DAG = {"name": "Hudi table", "href": "hudi/#/dag/{DAG_ID}"}
 EXTERNAL_VIEWS = [
+    {**_OF_DAG, "destination": "dag", "url_route": "hudi-dag"},
+    {**_OF_DAG, "destination": "task", "url_route": "hudi-task"},
     {
         "name": "Hudi",
         "href": "hudi/",
@@ -32,5 +35,5 @@ EXTERNAL_VIEWS = [
         "url_route": "hudi",
         "icon": "hudi/static/icon.svg",
         "icon_dark_mode": "hudi/static/icon-dark.svg",
-    }
+    },
 ]

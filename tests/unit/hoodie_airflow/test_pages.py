@@ -77,7 +77,7 @@ def signed_in(server: FastAPI, role: str | None) -> TestClient:
 
 def addresses() -> list[str]:
     """Of all routes, whatever they are: a new one is asked too."""
-    found = [re.sub(r"\{\w+(:\w+)?\}", "orders", route.path) for route in pages_app().routes]
+    found = [re.sub(r"\{\w+(:\w+)?\}", "hudi_clean__orders", route.path) for route in pages_app().routes]
     assert "/api/fleet" in found
     return [f"/hudi{path}" for path in found]
 
@@ -123,6 +123,10 @@ def test_who_may_read_some_dags_sees_their_tables(
     assert [table["name"] for table in found["tables"]] == ["visits"]
     assert found["hidden"] == 1
     assert "orders" not in str(found)
+    client = signed_in(server, "viewer")
+    assert client.get("/hudi/api/tables/visits").json()["declared"]["base_path"] == "/lake/visits"
+    assert client.get("/hudi/api/tables/orders").status_code == 404
+    assert client.get("/hudi/api/dags/hudi_clean__orders").status_code == 404
 
 
 def test_mistakes_are_shown_to_who_may_see_import_errors(
@@ -135,6 +139,13 @@ def test_mistakes_are_shown_to_who_may_see_import_errors(
     assert found["states"][0]["title"] == "The registry has 1 mistake"
     monkeypatch.setattr(get_auth_manager(), "is_authorized_view", lambda **_: False)
     assert client.get("/hudi/api/fleet").json()["mistakes"] == []
+
+
+def test_a_dag_has_the_page_of_its_table(server: FastAPI, registry: Path) -> None:
+    client = signed_in(server, "viewer")
+    assert client.get("/hudi/api/dags/hudi_clean__orders").json()["declared"]["name"] == "orders"
+    for path in ("dags/hello", "tables/nothing", "tables/..%2F..%2Fetc"):
+        assert client.get(f"/hudi/api/{path}").status_code == 404
 
 
 def test_a_registry_that_is_gone_is_told(server: FastAPI, registry: Path) -> None:
@@ -157,4 +168,9 @@ def test_the_pages_load_files_of_their_own_only(server: FastAPI) -> None:
 
 def test_airflow_has_the_pages_in_its_navigation() -> None:
     views = [view for plugin in get_plugin_info(["external_views"]) for view in plugin["external_views"]]
-    assert [(view["name"], view["href"], view["destination"]) for view in views] == [("Hudi", "hudi/", "nav")]
+    assert {view["destination"]: view["href"] for view in views} == {
+        "nav": "hudi/",
+        "dag": "hudi/#/dag/{DAG_ID}",
+        "task": "hudi/#/dag/{DAG_ID}",
+    }
+    assert len({view["url_route"] for view in views}) == len(views), "Airflow shows one of several with the same route"

@@ -1,15 +1,17 @@
-// All tables: search, filters, order, a hundred rows at a time.
+// All tables of the registry.
 
 import { h, states } from "./dom.js";
+import { compared, listing } from "./listing.js";
 import { counted } from "./words.js";
 
-const ROWS = 100; // on a page
-
-const COLUMNS = [
-  { key: "name", title: "Table", cell: (row) => h("th", { scope: "row" }, row.name) },
-  { key: "type", title: "Type", cell: (row) => h("td", {}, row.type.toLowerCase().replaceAll("_", " ")) },
-  { key: "tags", title: "Tags", cell: (row) => h("td", {}, row.tags.join(", ")) },
-  { key: "base_path", title: "Path", cell: (row) => h("td", { class: "path" }, row.base_path) },
+const columns = [
+  { key: "name", title: "Table", by: (row) => row.name.toLowerCase(), cell: (row) =>
+    h("th", { scope: "row" }, h("a", { href: `#/table/${encodeURIComponent(row.name)}` }, row.name),
+      row.description ? h("div", { class: "about" }, row.description) : null) },
+  { key: "type", title: "Type", by: (row) => row.type, cell: (row) => h("td", {}, row.type.toLowerCase().replaceAll("_", " ")) },
+  { key: "running", title: "Runs by itself", by: (row) => row.running.join(), cell: (row) => h("td", {}, row.running.join(", ") || "nothing") },
+  { key: "tags", title: "Tags", by: (row) => row.tags.join(), cell: (row) => h("td", {}, row.tags.join(", ")) },
+  { key: "base_path", title: "Path", by: (row) => row.base_path, cell: (row) => h("td", { class: "path" }, row.base_path) },
 ];
 
 /** The nodes of the page. */
@@ -20,7 +22,7 @@ export async function fleet(ask) {
     h("p", { class: "quiet" }, `of the registry ${found.registry}`),
     ...states(found.states),
     mistakes(found.mistakes),
-    found.tables.length ? listing(found.tables) : null,
+    found.tables.length ? tables(found) : null,
   ].filter(Boolean);
 }
 
@@ -31,71 +33,15 @@ function mistakes(found) {
     h("ul", {}, found.map((each) => h("li", {}, h("code", {}, each.where), ` ${each.message}`))));
 }
 
-function listing(tables) {
-  const chosen = { text: "", key: "name", down: false, page: 0 };
-  const head = h("tr", {});
-  const body = h("tbody", {});
-  const told = h("p", { class: "quiet", role: "status" });
-  const back = h("button", { type: "button", click: () => turn(-1) }, "Previous");
-  const on = h("button", { type: "button", click: () => turn(1) }, "Next");
-  const place = h("span", {});
-  const search = h("input", { type: "search", placeholder: "name, path or tag", input: () => {
-    chosen.text = search.value.trim().toLowerCase();
-    chosen.page = 0;
-    draw();
-  } });
-
-  function turn(step) {
-    chosen.page += step;
-    draw();
-  }
-
-  function order(key) {
-    chosen.down = chosen.key === key ? !chosen.down : false;
-    chosen.key = key;
-    chosen.page = 0;
-    draw();
-    head.querySelector(`[data-key="${key}"]`).focus();
-  }
-
-  function draw() {
-    const rows = arranged(tables, chosen);
-    const pages = Math.max(1, Math.ceil(rows.length / ROWS));
-    const seen = rows.slice(chosen.page * ROWS, (chosen.page + 1) * ROWS);
-    head.replaceChildren(...COLUMNS.map((column) => header(column, chosen, order)));
-    body.replaceChildren(...seen.map((row) => h("tr", {}, COLUMNS.map((column) => column.cell(row)))));
-    told.textContent = rows.length === tables.length
-      ? counted(tables.length, "table")
-      : `${rows.length} of ${counted(tables.length, "table")}`;
-    place.textContent = `page ${chosen.page + 1} of ${pages}`;
-    back.disabled = chosen.page === 0;
-    on.disabled = chosen.page >= pages - 1;
-  }
-
-  draw();
-  const pager = h("nav", { class: "pager", "aria-label": "pages of the table", hidden: tables.length <= ROWS }, back, place, on);
-  return h("section", {},
-    h("div", { class: "tools", role: "search" }, h("label", {}, "Search", search)),
-    told,
-    h("div", { class: "wide" }, h("table", {}, h("caption", { class: "hidden" }, "Tables"), h("thead", {}, head), body)),
-    pager);
+function tables(found) {
+  return h("section", {}, listing({
+    rows: found.tables,
+    noun: "table",
+    columns,
+    order: { key: "name", down: false },
+    like: (one, other) => compared(one.name, other.name),
+    texts: (row) => [row.name, row.base_path, row.description, ...row.tags],
+    filter: { title: "Type", of: (row) => row.type, values: { COPY_ON_WRITE: "copy on write", MERGE_ON_READ: "merge on read" } },
+    placeholder: "name, path or tag",
+  }));
 }
-
-function header(column, chosen, order) {
-  const sorted = chosen.key === column.key ? (chosen.down ? "descending" : "ascending") : null;
-  const mark = sorted === null ? "" : chosen.down ? " ▾" : " ▴";
-  return h("th", { scope: "col", "aria-sort": sorted },
-    h("button", { type: "button", "data-key": column.key, click: () => order(column.key) },
-      column.title, h("span", { "aria-hidden": "true" }, mark)));
-}
-
-/** Those that are searched for, in the order that is asked for; by name where they are alike. */
-export function arranged(tables, chosen) {
-  const wanted = tables.filter((row) =>
-    [row.name, row.base_path, row.description, ...row.tags].some((text) => text.toLowerCase().includes(chosen.text)));
-  const by = (row) => String(row[chosen.key]).toLowerCase();
-  const sign = chosen.down ? -1 : 1;
-  return wanted.sort((one, other) => sign * compared(by(one), by(other)) || compared(one.name, other.name));
-}
-
-const compared = (one, other) => (one < other ? -1 : one > other ? 1 : 0);

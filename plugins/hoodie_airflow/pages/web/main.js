@@ -1,10 +1,11 @@
-// The page of the address: #/ is the fleet.
+// The page of the address: #/ is all tables, #/table/NAME is one, #/dag/ID is the table of a DAG.
 
 import { h, states } from "./dom.js";
 import { fleet } from "./fleet.js";
+import { table } from "./table.js";
 
 const page = document.getElementById("page");
-const ROUTES = [[/^#?\/?(\?.*)?$/, fleet]];
+const ROUTES = [[/^#?\/?$/, fleet], [/^#\/(table|dag)\/([^/?]+)$/, table]];
 
 /** Airflow's own choice of light or dark where this is framed by it, else that of the system. */
 function follow() {
@@ -47,7 +48,7 @@ async function show() {
       ...states([{ severity: "error", title: "This page cannot be shown", text: error.message }]));
   }
   page.setAttribute("aria-busy", "false");
-  performance.mark("shown");
+  requestAnimationFrame(() => setTimeout(() => performance.mark("painted"))); // benchmarks/pages.py asks for it
 }
 
 follow();

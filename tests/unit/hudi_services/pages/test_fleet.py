@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from hudi_services.pages.fleet import dags_of, fleet
 from hudi_services.registry.load import Reading, read_registry
+
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
 
 def reading(tmp_path: Path, *tables: str) -> Reading:
@@ -18,7 +21,7 @@ def reading(tmp_path: Path, *tables: str) -> Reading:
 
 def test_tables_that_may_not_be_read_are_counted_only(tmp_path: Path) -> None:
     found = reading(tmp_path, "name: mine, base_path: /lake/mine", "name: theirs, base_path: /lake/theirs")
-    page = fleet(found, lambda table: table.name == "mine", mistakes_too=True)
+    page = fleet(found, lambda table: table.name == "mine", mistakes_too=True, now=NOW)
     assert [row.name for row in page.tables] == ["mine"]
     assert page.hidden == 1
     assert [state.title for state in page.states] == ["1 table of the registry not shown"]
@@ -28,7 +31,7 @@ def test_tables_that_may_not_be_read_are_counted_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("too", "places"), [(True, ["bad"]), (False, [])])
 def test_mistakes_are_told_beside_the_tables_that_are_right(tmp_path: Path, too: bool, places: list[str]) -> None:
     found = reading(tmp_path, "name: good, base_path: /lake/good", "name: bad, base_path: /lake/bad, typ: x")
-    page = fleet(found, lambda _: True, mistakes_too=too)
+    page = fleet(found, lambda _: True, mistakes_too=too, now=NOW)
     assert [row.name for row in page.tables] == ["good"]
     assert [each.table for each in page.mistakes] == places
     assert all(each.where.endswith("tables.yaml:3") for each in page.mistakes)
@@ -38,7 +41,7 @@ def test_mistakes_are_told_beside_the_tables_that_are_right(tmp_path: Path, too:
 def test_an_empty_registry_says_so(tmp_path: Path) -> None:
     file = tmp_path / "tables.yaml"
     file.write_text("tables: []\n")
-    page = fleet(read_registry(file), lambda _: True, mistakes_too=True)
+    page = fleet(read_registry(file), lambda _: True, mistakes_too=True, now=NOW)
     assert [state.title for state in page.states] == ["The registry has no tables"]
 
 
@@ -47,3 +50,11 @@ def test_the_dags_of_a_table_are_those_that_airflow_has(tmp_path: Path) -> None:
     dags = dags_of(found.registry.tables[0])
     assert {"hudi_clean__t", "hudi_compact__t"} <= dags
     assert "hudi_ingest__t" not in dags, "it has no source"
+
+
+def test_a_row_names_the_services_that_run_by_themselves(tmp_path: Path) -> None:
+    found = reading(
+        tmp_path, "name: t, base_path: /lake/t, clean: {schedule: 0 4 * * *}", "name: u, base_path: /lake/u"
+    )
+    page = fleet(found, lambda _: True, mistakes_too=True, now=NOW)
+    assert [row.running for row in page.tables] == [("clean",), ()]

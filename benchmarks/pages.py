@@ -1,0 +1,78 @@
+"""How long the page of all tables takes in Chromium, from the request until its rows are painted; served by Airflow's API server.
+
+`python -m benchmarks.pages --tables 1000` prints milliseconds of several visits, the server's part, and a search. Needs Chromium.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+
+from playwright.sync_api import Page, sync_playwright
+
+from tests.support.page_server import page_server, sign_in
+
+PAINTED = """() => new Promise(done => {
+    const look = () => {
+        const mark = performance.getEntriesByName("painted")[0];
+        return mark ? done(mark.startTime) : setTimeout(look, 20);
+    };
+    look();
+})"""
+"""Evaluates to the milliseconds from the request of a page until its data is painted."""
+_ASKED = "performance.getEntriesByType('resource').find(each => each.name.endsWith('api/fleet')).duration"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tables", type=int, default=1000)
+    parser.add_argument("--visits", type=int, default=5)
+    asked = parser.parse_args(arguments)
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        sys.exit("Chromium is missing: install the package chromium")
+    names = [f"t{number:05}" for number in range(asked.tables)]
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as browsers:
+        registry = Path(folder, "tables.yaml")
+        lines = [f"  - {{name: {name}, base_path: /lake/{name}, clean: {{schedule: 0 4 * * *}}}}\n" for name in names]
+        registry.write_text("tables:\n" + "".join(lines))
+        with page_server(Path(folder), registry, names) as home:
+            browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+            page = browser.new_page(viewport={"width": 1400, "height": 900})
+            sign_in(page, home, "viewer")
+            visits = [_visit(page, f"{home.address}/hudi/") for _ in range(asked.visits)]
+            searched = _search(page)
+            browser.close()
+    painted, served = zip(*visits, strict=True)
+    print(f"{asked.tables} tables, {asked.visits} visits")
+    print(f"rows painted: first visit {painted[0]:.0f} ms, median {median(painted):.0f} ms")
+    print(f"of these the API's answer: first {served[0]:.0f} ms, median {median(served):.0f} ms")
+    print(f"a search: {searched:.0f} ms")
+
+
+def _visit(page: Page, address: str) -> tuple[float, float]:
+    """Milliseconds until rows are painted, and those of the answer with the data."""
+    page.goto("about:blank")
+    page.goto(address)
+    painted = float(page.evaluate(PAINTED))
+    assert page.locator("tbody tr").count(), "no tables are shown"
+    return painted, float(page.evaluate(_ASKED))
+
+
+def _search(page: Page) -> float:
+    """Milliseconds from a change of the text until the next frame."""
+    script = """() => new Promise(done => {
+        const search = document.querySelector("input[type=search]"), begun = performance.now();
+        search.value = "t0012";
+        search.dispatchEvent(new Event("input"));
+        requestAnimationFrame(() => setTimeout(() => done(performance.now() - begun)));
+    })"""
+    return float(page.evaluate(script))
+
+
+if __name__ == "__main__":
+    main()

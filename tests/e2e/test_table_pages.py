@@ -1,0 +1,135 @@
+"""The pages of tables in a browser, with 3 and with 1,000 tables: as nobody, as viewer, as admin."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Browser, FrameLocator, Page, expect, sync_playwright
+
+from benchmarks.pages import PAINTED
+from hudi_services.embedded.home import AirflowHome
+from tests.support.page_server import page_server, sign_in
+
+pytestmark = pytest.mark.e2e
+
+MANY = [f"t{number:04}" for number in range(1000)]
+FEW = ["orders", "visits", "gone"]
+MARKUP = "<img src=x onerror=window.hurt=1>"
+SLOW = 3000.0  # ms; on a quiet machine a tenth of it (benchmarks/pages.py)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AirflowHome]:
+    folder = tmp_path_factory.mktemp("pages")
+    with page_server(folder, folder / "tables.yaml", [*FEW, *MANY]) as home:
+        yield home
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    assert chromium, "Chromium is missing: install the package chromium"
+    with sync_playwright() as browsers:
+        browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def signed_in(browser: Browser, home: AirflowHome, user: str | None, scheme: str = "light") -> Iterator[Page]:
+    """A page whose errors fail the test."""
+    page = browser.new_page(viewport={"width": 1400, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    if user is not None:
+        sign_in(page, home, user)
+    yield page
+    page.close()
+    assert errors == []
+
+
+@pytest.fixture
+def few(home: AirflowHome) -> None:
+    registry(home, FEW, "  - {name: wrong, base_path: /lake/wrong, typ: x}\n")
+
+
+def registry(home: AirflowHome, names: list[str], more: str = "") -> None:
+    clean = "clean: {schedule: 0 4 * * *}"
+    lines = [f'  - {{name: {name}, base_path: /lake/{name}, description: "{MARKUP}", {clean}}}\n' for name in names]
+    home.registry.write_text("tables:\n" + "".join(lines) + more)
+
+
+def frame(page: Page) -> FrameLocator:
+    return page.frame_locator("iframe")
+
+
+def test_nobody_is_sent_to_the_login(browser: Browser, home: AirflowHome, few: None) -> None:
+    with signed_in(browser, home, None) as page:
+        page.goto(f"{home.address}/plugin/hudi")
+        expect(page.locator("input[name=password]")).to_be_visible()
+        assert page.goto(f"{home.address}/hudi/").status == 401  # type: ignore[union-attr]
+        assert "orders" not in page.content()
+
+
+@pytest.mark.parametrize("user", ["viewer", "admin"])
+def test_the_pages_are_walked(browser: Browser, home: AirflowHome, few: None, user: str) -> None:
+    with signed_in(browser, home, user) as page:
+        page.get_by_role("link", name="Hudi").click()
+        tables = frame(page).get_by_role("table", name="tables")
+        expect(tables.locator("tbody tr")).to_have_count(3)
+        expect(frame(page).get_by_text("The registry has 1 mistake")).to_be_visible()
+        frame(page).get_by_text("1 mistake", exact=True).click()
+        expect(frame(page).get_by_text("typ: is not an option")).to_be_visible()
+        tables.get_by_role("link", name="orders").click()
+        expect(frame(page).get_by_role("heading", name="orders")).to_be_visible()
+        expect(frame(page).get_by_text(MARKUP)).to_be_visible()
+        frame(page).get_by_role("link", name="hudi_clean__orders").click()
+        page.wait_for_url("**/dags/hudi_clean__orders")
+        page.goto(f"{home.address}/hudi/#/table/nothing")
+        expect(page.get_by_text("The registry has no table 'nothing'")).to_be_visible()
+        page.goto(f"{home.address}/hudi/#/nowhere")
+        expect(page.get_by_text("There is no page at #/nowhere")).to_be_visible()
+
+
+def test_names_with_markup_stay_text(browser: Browser, home: AirflowHome, few: None) -> None:
+    with signed_in(browser, home, "viewer") as page:
+        page.goto(f"{home.address}/hudi/")
+        expect(page.get_by_text(MARKUP)).to_have_count(3)
+        assert page.locator("img").count() == 0
+        assert page.evaluate("window.hurt") is None
+
+
+def test_a_thousand_tables_are_searched_and_ordered_by_keys_alone(browser: Browser, home: AirflowHome) -> None:
+    registry(home, MANY)
+    with signed_in(browser, home, "viewer") as page:
+        page.goto(f"{home.address}/hudi/")
+        rows = page.locator("tbody tr")
+        expect(rows).to_have_count(100)
+        assert page.evaluate(PAINTED) < SLOW
+        page.keyboard.press("Tab")  # the link past Airflow's navigation
+        page.keyboard.press("Tab")
+        page.keyboard.type("T0123")
+        expect(page.get_by_role("status")).to_have_text("1 of 1,000 tables")
+        expect(rows).to_have_count(1)
+        page.keyboard.press("Control+A")
+        page.keyboard.press("Delete")
+        page.get_by_role("button", name="Table").focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("columnheader", name="Table")).to_have_attribute("aria-sort", "descending")
+        expect(rows.first).to_contain_text("t0999")
+        page.get_by_role("button", name="Next").focus()
+        page.keyboard.press("Enter")
+        expect(rows.first).to_contain_text("t0899")
+
+
+@pytest.mark.parametrize(("scheme", "ground"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(17, 17, 17)")])
+def test_airflow_s_light_and_dark_are_followed(
+    browser: Browser, home: AirflowHome, few: None, scheme: str, ground: str
+) -> None:
+    with signed_in(browser, home, "viewer", scheme) as page:
+        page.goto(f"{home.address}/plugin/hudi")
+        expect(frame(page).locator("tbody tr")).to_have_count(3)
+        expect(frame(page).locator("body")).to_have_css("background-color", ground)

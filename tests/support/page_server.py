@@ -1,0 +1,59 @@
+"""Airflow's API server by itself, with the pages and rights to the DAGs of a registry's tables: no scheduler reads DAG files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+from hudi_services.embedded.home import AirflowHome
+from tests.support.servers import Server
+
+
+@contextmanager
+def page_server(folder: Path, registry: Path, names: Sequence[str]) -> Iterator[AirflowHome]:
+    """Up, with the users `admin` and `viewer`; Airflow knows a clean DAG of each of the tables named."""
+    home = AirflowHome(folder / "airflow-home", registry)
+    home.make()
+    environment = home.environment()
+    home.command("airflow", "db", "migrate")
+    listed = folder / "names.txt"
+    listed.write_text("\n".join(names))
+    home.command("tests.support.page_server", str(listed))
+    command: list[object] = [sys.executable, "-m", "airflow", "api-server", "--apps", "core"]
+    server = Server("api-server", command, home.ports[0], home.folder, environment)
+    try:
+        yield home
+    finally:
+        server.stop()
+
+
+def sign_in(page: Page, home: AirflowHome, user: str) -> None:
+    """Through Airflow's form, as people do."""
+    page.goto(home.address)
+    page.fill("input[name=username]", user)
+    page.fill("input[name=password]", home.passwords()[user])
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url(lambda url: "/login" not in url)  # else the next page and the redirect abort each other
+
+
+def _know(names: Sequence[str]) -> None:
+    """In a process of the home, whose database Airflow opens."""
+    from airflow import settings
+    from airflow.models.dag import DagModel
+    from airflow.models.dagbundle import DagBundleModel
+
+    with settings.Session() as session:
+        session.add(DagBundleModel(name="dags-folder"))
+        session.flush()
+        for name in names:
+            dag = f"hudi_clean__{name}"
+            session.add(DagModel(dag_id=dag, bundle_name="dags-folder", fileloc="dags/hudi_clean.py"))
+        session.commit()
+
+
+if __name__ == "__main__":
+    _know(Path(sys.argv[1]).read_text().splitlines())

@@ -1,0 +1,63 @@
+"""What the page of one table says."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from hudi_services.entry.table import Table
+from hudi_services.pages.table import table_of_dag, table_page
+from hudi_services.registry.load import load_registry
+
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+REGISTRY = """\
+tables:
+  - name: trips
+    base_path: /lake/trips
+    type: MERGE_ON_READ
+    description: "<b>taxi</b>"
+    keys: {record_key: id, partition_by: day, ordering: ts}
+    source: {path: /land/trips, format: parquet}
+    ingest: {schedule: 0 * * * *}
+    compact: {after_ingests: 3}
+  - {name: compact__trips, base_path: /lake/other}
+"""
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> tuple[Table, ...]:
+    file = tmp_path / "tables.yaml"
+    file.write_text(REGISTRY)
+    return load_registry(file).tables
+
+
+def test_the_page_says_what_the_registry_says(tables: tuple[Table, ...]) -> None:
+    page = table_page(tables[0], NOW)
+    declared = page.declared
+    assert page.now == "2026-11-23T12:00:00+00:00"
+    assert (declared.record_key, declared.partition_by, declared.ordering) == (("id",), ("day",), ("ts",))
+    runs = {each.service: (each.dag, each.runs, each.never) for each in declared.services}
+    assert runs["ingest"] == ("hudi_ingest__trips", "cron 0 * * * *", None)
+    assert runs["compact"] == ("hudi_compact__trips", "after ingest", None)
+    assert runs["clean"][2] is not None
+
+
+def test_a_table_without_keys_has_a_page(tables: tuple[Table, ...]) -> None:
+    assert table_page(tables[1], NOW).declared.record_key == ()
+
+
+@pytest.mark.parametrize(
+    ("dag", "name"),
+    [
+        ("hudi_compact__trips", "trips"),
+        ("hudi_clean__compact__trips", "compact__trips"),
+        ("hudi_clean__gone", None),
+        ("hello", None),
+        ("hudi_doctor", None),
+    ],
+)
+def test_a_dag_leads_to_its_table(tables: tuple[Table, ...], dag: str, name: str | None) -> None:
+    found = table_of_dag(dag, tables)
+    assert (found.name if found is not None else None) == name
