@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from hoodie.clock import Clock
@@ -16,8 +17,9 @@ from hoodie.errors import ArgumentError, PendingInstantError
 from hoodie.model.time import Time
 from hoodie.services.decision import Decision
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
+from hoodie.transaction.heartbeat import living_writers
 from hoodie.transaction.locks import Locking
-from hoodie.transaction.rollback import is_plan
+from hoodie.transaction.rollback import failed_writes, is_plan
 from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState
@@ -131,7 +133,18 @@ def schedule(
         decision = service.decide(tx.state, options, access.clock, force=force, seen=seen)
         if decision.plan is None:
             return None, decision
+        died = _died_meanwhile(tx.state, access.clock, sharing)
+        if died is not None:
+            return None, replace(decision, plan=None, reason=f"what {died}, whose writer has died, left goes first")
         return tx.request(tx.state.layout.requested_as(service.action), service.encode(decision.plan)), decision
+
+
+def _died_meanwhile(state: TableState, clock: Clock, sharing: Sharing) -> Instant | None:
+    """A writer that lived when the transaction began, and that the decision took for dead: its logs may be in the plan, and will
+    be taken back. Those of version 6 do not tell who wrote them."""
+    if state.layout.logs_tell_writer or not sharing.optimistic:
+        return None
+    return next(failed_writes(state, living_writers(state, clock, sharing)), None)
 
 
 def waiting(state: TableState, *services: Scheduled[Any, Any]) -> list[Instant]:

@@ -7,7 +7,7 @@ of others too stays, and a command block hides those of the instant (docs/decisi
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from hoodie.clock import Clock
 from hoodie.errors import (
@@ -246,8 +246,8 @@ def rollback_failed_writes(
         execute_rollback(state, rollback, plan, clock)
         finished.add(plan.instant)
         done.append(plan)
-    for failed in state.timeline.pending:
-        if failed.time in finished or failed.time in living or not _is_failed_write(state, failed):
+    for failed in failed_writes(state, living):
+        if failed.time in finished:
             continue
         plan = plan_rollback(state, failed)
         last = new_time(state, clock, after=last)
@@ -277,8 +277,12 @@ def tell_left(storage: Storage, error: Exception) -> None:
     _log.warning("A failed write of %s is left to the next writer to roll back: %s", storage.base_path, error)
 
 
-def _is_failed_write(state: TableState, instant: Instant) -> bool:
-    return instant.action in WRITE_ACTIONS and not is_plan(state, instant.time, instant.action)
+def failed_writes(state: TableState, living: Collection[Time]) -> Iterator[Instant]:
+    """Pending writes but those of writers that are `living`, and but plans."""
+    for instant in state.timeline.pending:
+        writes = instant.action in WRITE_ACTIONS and instant.time not in living
+        if writes and not is_plan(state, instant.time, instant.action):
+            yield instant
 
 
 def is_plan(state: TableState, time: Time, action: Action) -> bool:

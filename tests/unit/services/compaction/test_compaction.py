@@ -12,9 +12,10 @@ from hoodie import COMPACTION, HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, LockHeldError, MissingFileError, PendingInstantError, UnsupportedTableError
 from hoodie.markers import DirectMarkers, MarkerType
+from hoodie.services.compaction import service
 from hoodie.services.compaction.execute import execute_compaction
 from hoodie.table import WriteHooks
-from hoodie.transaction.locks import service_lock
+from hoodie.transaction.locks import found_locks, service_lock
 from hoodie.view.access import TableAccess
 from tests.support.clock import FakeClock
 from tests.support.counting import CountingStorage
@@ -268,6 +269,35 @@ def test_what_a_killed_writer_left_is_no_reason_to_wait(table):
     table.storage.delete(f".hoodie/.heartbeat/{writer.time}")
     table.clock.time = now
     assert table.schedule(COMPACTION, EVERY) is not None
+
+
+def test_a_writer_that_dies_while_a_plan_is_made(table, monkeypatch):
+    """It lived when what dead ones left was taken back: its logs are there, and a plan with them could never be carried out."""
+    update(table, "a", "b", "c")
+    with pytest.raises(Killed):
+        table.write(batch([("a", "p", 3, 3)]), "upsert", NO_SMALL_FILES, hooks=WriteHooks(before_commit=_die))
+    shared = {**EVERY, "hoodie.write.concurrency.mode": "optimistic_concurrency_control"}
+    [writer] = table.timeline.pending
+    table.storage.create(f".hoodie/.heartbeat/{writer.time}", b"")
+    now, beat = table.clock.time, table.storage.info(f".hoodie/.heartbeat/{writer.time}").modified_ms
+
+    def decide(state, options, clock, **asked):
+        lives = any(lock.path == ".hoodie/lock" for lock in found_locks(table.storage, table.clock))
+        if lives:  # repaired by now
+            clock.time = now.fromtimestamp(beat / 1000 + 3600, now.tzinfo)
+        return real(state, options, clock, **asked)
+
+    real = service.decide_compaction
+    monkeypatch.setattr(service, "decide_compaction", decide)
+    table.clock.time = now.fromtimestamp(beat / 1000, now.tzinfo)
+    time = table.schedule(COMPACTION, {**shared, **NO_SMALL_FILES}, force=True)
+    assert (time is None) == (table.properties.version == 6)
+    monkeypatch.setattr(service, "decide_compaction", real)
+    table.clock.time = now.fromtimestamp(beat / 1000 + 7200, now.tzinfo)
+    if time is None:
+        assert table.schedule(COMPACTION, shared) is not None
+    table.run(COMPACTION, shared)
+    assert content(table)["a"] == ("p", 2, 2)
 
 
 def _die():
