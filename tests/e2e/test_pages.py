@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
@@ -47,3 +48,11 @@ def test_a_dag_has_a_tab_with_its_table(airflow: Running, page: Page) -> None:
     page.goto(f"{airflow.home.address}/dags/hudi_clean__flights")
     page.get_by_role("link", name="Hudi table").click()
     expect(page.frame_locator("iframe").get_by_role("heading", name="flights")).to_be_visible(timeout=20_000)
+
+
+def test_a_run_has_a_tab_with_what_its_tasks_did(airflow: Running, page: Page) -> None:
+    run = airflow.api.trigger("hudi_clean__flights", {"operation": "explain"})
+    airflow.ended("hudi_clean__flights", run)
+    page.goto(f"{airflow.home.address}/dags/hudi_clean__flights/runs/{quote(run, safe='')}/plugin/hudi-run")
+    told = page.frame_locator("iframe").get_by_role("region", name="clean", exact=True)
+    expect(told.get_by_text("explained, nothing was changed")).to_be_visible(timeout=20_000)

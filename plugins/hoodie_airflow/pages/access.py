@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from airflow.api_fastapi.app import get_auth_manager
-from airflow.api_fastapi.auth.managers.models.resource_details import AccessView
+from airflow.api_fastapi.auth.managers.models.resource_details import AccessView, DagAccessEntity
 from airflow.api_fastapi.core_api.security import GetUserDep, requires_access_dag
 
 from hudi_services.entry.table import Table
@@ -13,6 +13,8 @@ from hudi_services.pages.fleet import dags_of
 
 SIGNED_IN = requires_access_dag("GET")
 """What every route asks before anything else: 401 for nobody, 403 for a user who may read no DAGs."""
+RESULTS = requires_access_dag("GET", DagAccessEntity.XCOM)
+"""What the tasks of the DAG in the path have left."""
 User = GetUserDep
 
 

@@ -11,9 +11,11 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Response
 
-from hoodie_airflow.pages.access import SIGNED_IN, Rights, User
+from hoodie_airflow.pages.access import RESULTS, SIGNED_IN, Rights, User
+from hoodie_airflow.pages.runs import tried
 from hoodie_airflow.places import registry_file
 from hudi_services.pages.fleet import fleet
+from hudi_services.pages.run import run_page
 from hudi_services.pages.table import table_of_dag, table_page
 from hudi_services.registry.load import Reading, read_registry
 
@@ -68,6 +70,14 @@ def table_of(dag_id: str, user: User) -> Response:
     if found is None or not Rights(user).sees(found):
         raise HTTPException(404, f"The DAG {dag_id!r} runs no service of a table of the registry.")
     return _answer(table_page(found, datetime.now(UTC)))
+
+
+@routes.get("/api/runs/{dag_id}/{run_id}", dependencies=[Depends(RESULTS)])
+def run(dag_id: str, run_id: str) -> Response:
+    tasks = tried(dag_id, run_id)
+    if not tasks:
+        raise HTTPException(404, f"The DAG {dag_id!r} has no run {run_id!r}, or it has no tasks yet.")
+    return _answer(run_page(dag_id, run_id, tasks, datetime.now(UTC)))
 
 
 def _registry() -> Reading:

@@ -24,9 +24,12 @@ def _app() -> Any:
 FASTAPI_APPS = [{"app": pages, "url_prefix": PREFIX, "name": "Hudi tables"}]
 # Addresses without a leading slash: Airflow may itself be served below a path.
 _OF_DAG = {"name": "Hudi table", "href": "hudi/#/dag/{DAG_ID}"}
+_OF_RUN = {"name": "Hudi", "href": "hudi/#/run/{DAG_ID}/{RUN_ID}"}
 EXTERNAL_VIEWS = [
     {**_OF_DAG, "destination": "dag", "url_route": "hudi-dag"},
     {**_OF_DAG, "destination": "task", "url_route": "hudi-task"},
+    {**_OF_RUN, "destination": "dag_run", "url_route": "hudi-run"},
+    {**_OF_RUN, "destination": "task_instance", "url_route": "hudi-task-run"},
     {
         "name": "Hudi",
         "href": "hudi/",

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from airflow import settings
 from airflow.api_fastapi.app import create_app, get_auth_manager, purge_cached_app
+from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity
 from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
 from airflow.models.dag import DagModel
 from airflow.models.dagbundle import DagBundleModel
-from airflow.models.revoked_token import RevokedToken
-from airflow.models.team import Team, dag_bundle_team_association_table
+from airflow.models.dagrun import DagRun
+from airflow.models.taskinstance import TaskInstance
+from airflow.models.xcom import XComModel
 from airflow.plugins_manager import get_plugin_info
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.sdk import DAG
+from airflow.serialization.serialized_objects import create_scheduler_operator
+from airflow.utils.types import DagRunType
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy import delete
@@ -39,20 +47,18 @@ def server() -> Iterator[FastAPI]:
     patch = pytest.MonkeyPatch()
     patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS", ",".join(f"{role}:{role}" for role in ROLES))
     patch.setenv("AIRFLOW__API_AUTH__JWT_SECRET", "s" * 64)
-    tables = [each.__table__ for each in (Team, DagBundleModel, DagModel, RevokedToken)] + [
-        dag_bundle_team_association_table
-    ]
-    DagModel.metadata.create_all(settings.engine, tables=tables)
+    app = create_app("core")  # imports all models
+    DagModel.metadata.create_all(settings.engine)
     with settings.Session() as session:
         session.add(DagBundleModel(name="dags-folder"))
         session.flush()
         for dag in ("hudi_clean__orders", "hudi_clean__visits", "hello"):
             session.add(DagModel(dag_id=dag, bundle_name="dags-folder", fileloc="x.py"))
         session.commit()
-    yield create_app("core")
+    yield app
     with settings.Session() as session:
-        session.execute(delete(DagModel))
-        session.execute(delete(DagBundleModel))
+        for model in (XComModel, TaskInstance, DagRun, DagModel, DagBundleModel):
+            session.execute(delete(model))
         session.commit()
     purge_cached_app()
     patch.undo()
@@ -148,6 +154,33 @@ def test_a_dag_has_the_page_of_its_table(server: FastAPI, registry: Path) -> Non
         assert client.get(f"/hudi/api/{path}").status_code == 404
 
 
+def test_a_run_tells_what_its_tasks_left(server: FastAPI, registry: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, began = "manual__2026-11-23T10:00:00+00:00", datetime(2026, 11, 23, 10, tzinfo=UTC)
+    dag = "hudi_clean__orders"
+    with settings.Session() as session:
+        found = DagRun(dag_id=dag, run_id=run, run_type=DagRunType.MANUAL, run_after=began, state="success")
+        session.add(found)
+        session.flush()
+        operator = create_scheduler_operator(EmptyOperator(task_id="clean", dag=DAG(dag)))
+        task = TaskInstance(operator, run_id=run, state="success", dag_version_id=None)
+        task.dag_id = dag
+        session.add(task)
+        session.flush()
+        left = {"service": "clean", "message": "12 files"}
+        XComModel.set("return_value", left, dag_id=dag, task_id="clean", run_id=run, session=session)
+        session.commit()
+    client = signed_in(server, "viewer")
+    address = f"/hudi/api/runs/{dag}/{quote(run, safe='')}"
+    assert [(each["task"], each["message"]) for each in client.get(address).json()["tasks"]] == [("clean", "12 files")]
+    assert client.get(f"/hudi/api/runs/{dag}/other").status_code == 404
+
+    def no_xcoms(*, access_entity: Any = None, **_: Any) -> bool:
+        return access_entity is not DagAccessEntity.XCOM
+
+    monkeypatch.setattr(get_auth_manager(), "is_authorized_dag", no_xcoms)
+    assert client.get(address).status_code == 403
+
+
 def test_a_registry_that_is_gone_is_told(server: FastAPI, registry: Path) -> None:
     registry.unlink()
     found = signed_in(server, "admin").get("/hudi/api/fleet").json()
@@ -172,5 +205,7 @@ def test_airflow_has_the_pages_in_its_navigation() -> None:
         "nav": "hudi/",
         "dag": "hudi/#/dag/{DAG_ID}",
         "task": "hudi/#/dag/{DAG_ID}",
+        "dag_run": "hudi/#/run/{DAG_ID}/{RUN_ID}",
+        "task_instance": "hudi/#/run/{DAG_ID}/{RUN_ID}",
     }
     assert len({view["url_route"] for view in views}) == len(views), "Airflow shows one of several with the same route"

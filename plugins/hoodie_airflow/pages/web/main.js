@@ -1,11 +1,13 @@
-// The page of the address: #/ is all tables, #/table/NAME is one, #/dag/ID is the table of a DAG.
+// The page of the address: #/ is all tables, #/table/NAME is one, #/dag/ID is the table of a DAG,
+// #/run/DAG/RUN a run.
 
 import { h, states } from "./dom.js";
 import { fleet } from "./fleet.js";
+import { run } from "./run.js";
 import { table } from "./table.js";
 
 const page = document.getElementById("page");
-const ROUTES = [[/^#?\/?$/, fleet], [/^#\/(table|dag)\/([^/?]+)$/, table]];
+const ROUTES = [[/^#?\/?$/, fleet], [/^#\/(table|dag)\/([^/?]+)$/, table], [/^#\/run\/([^/?]+)\/([^/?]+)$/, run]];
 
 /** Airflow's own choice of light or dark where this is framed by it, else that of the system. */
 function follow() {

@@ -1,8 +1,32 @@
 // Amounts as people read them.
 
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 const NUMBER = new Intl.NumberFormat("en");
 
-export const count = (value) => NUMBER.format(value);
+export const count = (value) => (value === null || value === undefined ? "" : NUMBER.format(value));
 
 /** "1 table", "2 tables" */
 export const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+
+export function size(bytes) {
+  if (bytes === null || bytes === undefined) return "";
+  let amount = bytes;
+  let unit = 0;
+  while (amount >= 1024 && unit < UNITS.length - 1) {
+    amount /= 1024;
+    unit += 1;
+  }
+  return `${unit === 0 || amount >= 100 ? Math.round(amount) : amount.toFixed(1)} ${UNITS[unit]}`;
+}
+
+const SPANS = [[86400 * 365, "y"], [86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+
+/** Seconds as one amount: "3 h". */
+export function span(seconds) {
+  if (seconds === null || seconds === undefined) return "";
+  const [length, unit] = SPANS.find(([length]) => seconds >= length) ?? [1, "s"];
+  return `${Math.floor(Math.max(seconds, 0) / length)} ${unit}`;
+}
+
+/** A time in UTC, to the second. */
+export const moment = (iso) => (iso ? `${new Date(iso).toISOString().slice(0, 19).replace("T", " ")} UTC` : "");

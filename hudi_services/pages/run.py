@@ -1,0 +1,190 @@
+"""What a run of a DAG did: each task's result, its plan, or why it failed or was skipped, from what the tasks left in Airflow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+RESULT, FAILURE, PLAN, PAUSED = "return_value", "failure", "plan", "paused"
+LEFT = (RESULT, FAILURE, PLAN, PAUSED)
+"""Keys of the XComs that are read."""
+
+Unit = Literal["count", "bytes", "seconds"]
+_AMOUNTS: Mapping[str, Unit] = {
+    **dict.fromkeys(("rows_read", "rows_written", "rows_inserted", "rows_updated", "rows_deleted"), "count"),
+    **dict.fromkeys(("rows_filtered", "rows_duplicate", "rows_without_effect", "rows_repeated"), "count"),
+    "rows_quarantined": "count",
+    **dict.fromkeys(("files_read", "files_skipped", "files_written", "files_deleted"), "count"),
+    **dict.fromkeys(("bytes_read", "bytes_written", "bytes_deleted"), "bytes"),
+    "seconds": "seconds",
+}
+_GAINS: Mapping[str, Unit] = {
+    "bytes_freed": "bytes",
+    "log_bytes_merged": "bytes",
+    "files_before": "count",
+    "files_after": "count",
+}
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A task of the run as Airflow knows it; `left` are its XComs by key."""
+
+    task: str
+    state: str | None
+    began: datetime | None
+    ended: datetime | None
+    tries: int
+    left: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A number of the result. Those that are nothing are left out."""
+
+    name: str
+    value: float
+    unit: Unit
+
+
+@dataclass(frozen=True)
+class Touched:
+    """A file or file group of a plan: why it is in it; `bytes` None where the plan does not tell."""
+
+    path: str
+    bytes: int | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class TaskRun:
+    """A task: `outcome` says which of them it left. `lines` are blockers, recoveries and services after the commit.
+
+    `files` are those of a plan, of which `more` are left out here; `whole` says where all of it is.
+    """
+
+    task: str
+    state: str
+    began: str | None
+    ended: str | None
+    tries: int
+    outcome: Literal["done", "asks", "failed", "paused", "explained", "nothing"]
+    message: str = ""
+    instant: str | None = None
+    amounts: tuple[Amount, ...] = ()
+    lines: tuple[str, ...] = ()
+    files: tuple[Touched, ...] = ()
+    more: int = 0
+    whole: str | None = None
+
+
+@dataclass(frozen=True)
+class RunPage:
+    """The page; `now` is the API server's time, as ISO in UTC."""
+
+    now: str
+    dag: str
+    run: str
+    tasks: tuple[TaskRun, ...]
+
+
+def run_page(dag: str, run: str, tasks: Iterable[Tried], now: datetime) -> RunPage:
+    """Whatever the tasks left: a value that is none of ours is passed over, as any code may write XComs."""
+    in_order = sorted(tasks, key=lambda each: (each.began is None, each.began or now, each.task))
+    return RunPage(now.isoformat(), dag, run, tuple(map(_task, in_order)))
+
+
+def _task(tried: Tried) -> TaskRun:
+    found: dict[str, Any] = {"outcome": "nothing"}
+    for key, read in _READ.items():
+        value = tried.left.get(key)
+        if isinstance(value, Mapping):
+            found = read(value)
+            break
+    began, ended = (each.isoformat() if each is not None else None for each in (tried.began, tried.ended))
+    return TaskRun(tried.task, tried.state or "not begun", began, ended, tried.tries, **found)
+
+
+def _failed(left: Mapping[str, Any]) -> dict[str, Any]:
+    return {"outcome": "failed", "message": _text(left.get("message"))}
+
+
+def _paused(left: Mapping[str, Any]) -> dict[str, Any]:
+    until = f" until {left['until']}" if left.get("until") else ""
+    return {
+        "outcome": "paused",
+        "message": f"Paused by {_text(left.get('by'))}{until}: {_text(left.get('reason'))}",
+    }
+
+
+def _explained(left: Mapping[str, Any]) -> dict[str, Any]:
+    files = [each for each in _list(left.get("files")) if isinstance(each, Mapping)]
+    size = _number(left.get("bytes"))
+    return {
+        "outcome": "explained",
+        "message": _text(left.get("reason")),
+        "amounts": (Amount("bytes", size, "bytes"),) if size else (),
+        "lines": tuple(_blockers(left)),
+        "files": tuple(map(_touched, files)),
+        "more": int(_number(left.get("files_left_out"))),
+        "whole": _text(left["whole_plan"]) if "whole_plan" in left else None,
+    }
+
+
+def _touched(left: Mapping[str, Any]) -> Touched:
+    size = left.get("bytes")
+    return Touched(_text(left.get("path")), size if isinstance(size, int) else None, _text(left.get("reason")))
+
+
+def _done(left: Mapping[str, Any]) -> dict[str, Any]:
+    if left.get("asks") is True:
+        return {"outcome": "asks", "message": _text(left.get("message"))}
+    if "service" not in left:
+        return {"outcome": "nothing"}
+    gain = left.get("gain")
+    amounts = [*_amounts(left, _AMOUNTS), *(_amounts(gain, _GAINS) if isinstance(gain, Mapping) else ())]
+    return {
+        "outcome": "done",
+        "message": _text(left.get("message")),
+        "instant": _text(left["instant"]) if left.get("instant") else None,
+        "amounts": tuple(amounts),
+        "lines": (*_blockers(left), *map(_text, _list(left.get("recovered"))), *_services(left)),
+    }
+
+
+_READ = {FAILURE: _failed, PAUSED: _paused, PLAN: _explained, RESULT: _done}
+"""In this order: a task that failed may have left a result of an earlier try."""
+
+
+def _amounts(left: Mapping[str, Any], known: Mapping[str, Unit]) -> Iterator[Amount]:
+    for name, unit in known.items():
+        if value := _number(left.get(name)):
+            yield Amount(name.replace("_", " "), value, unit)
+
+
+def _blockers(left: Mapping[str, Any]) -> Iterator[str]:
+    for each in _list(left.get("blockers")):
+        if isinstance(each, Mapping):
+            parts = [f"{_text(each.get('held'))}: {_text(each.get('reason'))}", _text(each.get("fix"))]
+            yield "held back: " + "; ".join(part for part in parts if part)
+
+
+def _services(left: Mapping[str, Any]) -> Iterator[str]:
+    for each in _list(left.get("services")):
+        if isinstance(each, Mapping):
+            failed = " FAILED" if each.get("failed") else ""
+            yield f"{_text(each.get('service'))}{failed}: {_text(each.get('message'))}"
+
+
+def _list(value: object) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _number(value: object) -> float:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else 0
