@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,6 +10,7 @@ from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.dag import dag_id
 from hudi_services.entry.table import Table
 from hudi_services.entry.when import services_of
+from hudi_services.pages.fleet import LastRun, Ran, last_runs
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,12 @@ class TablePage:
 
     now: str
     declared: Declared
+    runs: tuple[LastRun, ...]
 
 
-def table_page(table: Table, now: datetime) -> TablePage:
-    return TablePage(now.isoformat(), _declared(table, now))
+def table_page(table: Table, ran: Mapping[str, Ran], now: datetime) -> TablePage:
+    """`ran` are the last runs of DAGs by their ids."""
+    return TablePage(now.isoformat(), _declared(table, now), last_runs(table, ran))
 
 
 def table_of_dag(dag: str, tables: tuple[Table, ...], entries: Entries = ENTRIES) -> Table | None:

@@ -23,10 +23,10 @@ class Rights:
 
     def __init__(self, user: Any) -> None:
         self._user = user
-        self._dags: set[str] = get_auth_manager().get_authorized_dag_ids(user=user, method="GET")
+        self.dags: set[str] = get_auth_manager().get_authorized_dag_ids(user=user, method="GET")
 
     def sees(self, table: Table) -> bool:
-        return not self._dags.isdisjoint(dags_of(table))
+        return not self.dags.isdisjoint(dags_of(table))
 
     @property
     def sees_mistakes(self) -> bool:

@@ -12,9 +12,10 @@ from typing import Any
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Response
 
 from hoodie_airflow.pages.access import RESULTS, SIGNED_IN, Rights, User
-from hoodie_airflow.pages.runs import tried
+from hoodie_airflow.pages.runs import last_runs, tried
 from hoodie_airflow.places import registry_file
-from hudi_services.pages.fleet import fleet
+from hudi_services.entry.table import Table
+from hudi_services.pages.fleet import dags_of, fleet
 from hudi_services.pages.run import run_page
 from hudi_services.pages.table import table_of_dag, table_page
 from hudi_services.registry.load import Reading, read_registry
@@ -52,24 +53,20 @@ def static(name: str) -> Response:
 @routes.get("/api/fleet")
 def fleet_page(user: User) -> Response:
     rights = Rights(user)
-    return _answer(fleet(_registry(), rights.sees, rights.sees_mistakes, datetime.now(UTC)))
+    return _answer(fleet(_registry(), rights.sees, rights.sees_mistakes, last_runs(rights.dags), datetime.now(UTC)))
 
 
 @routes.get("/api/tables/{name}")
 def table(name: str, user: User) -> Response:
     found = _registry().registry.table(name)
-    if found is None or not Rights(user).sees(found):
-        raise HTTPException(404, f"The registry has no table {name!r}, or you may read none of its DAGs.")
-    return _answer(table_page(found, datetime.now(UTC)))
+    return _of_table(found, user, f"The registry has no table {name!r}, or you may read none of its DAGs.")
 
 
 @routes.get("/api/dags/{dag_id}")
 def table_of(dag_id: str, user: User) -> Response:
     """The right to this DAG was asked already: Airflow's own check takes the name from the path."""
     found = table_of_dag(dag_id, _registry().registry.tables)
-    if found is None or not Rights(user).sees(found):
-        raise HTTPException(404, f"The DAG {dag_id!r} runs no service of a table of the registry.")
-    return _answer(table_page(found, datetime.now(UTC)))
+    return _of_table(found, user, f"The DAG {dag_id!r} runs no service of a table of the registry.")
 
 
 @routes.get("/api/runs/{dag_id}/{run_id}", dependencies=[Depends(RESULTS)])
@@ -78,6 +75,14 @@ def run(dag_id: str, run_id: str) -> Response:
     if not tasks:
         raise HTTPException(404, f"The DAG {dag_id!r} has no run {run_id!r}, or it has no tasks yet.")
     return _answer(run_page(dag_id, run_id, tasks, datetime.now(UTC)))
+
+
+def _of_table(found: Table | None, user: Any, otherwise: str) -> Response:
+    """Its page. A table that the user may not see is as one that is not there."""
+    rights = Rights(user)
+    if found is None or not rights.sees(found):
+        raise HTTPException(404, otherwise)
+    return _answer(table_page(found, last_runs(rights.dags & dags_of(found)), datetime.now(UTC)))
 
 
 def _registry() -> Reading:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -158,6 +158,8 @@ def test_a_run_tells_what_its_tasks_left(server: FastAPI, registry: Path, monkey
     run, began = "manual__2026-11-23T10:00:00+00:00", datetime(2026, 11, 23, 10, tzinfo=UTC)
     dag = "hudi_clean__orders"
     with settings.Session() as session:
+        before = began - timedelta(days=1)
+        session.add(DagRun(dag_id=dag, run_id="before", run_type=DagRunType.MANUAL, run_after=before, state="failed"))
         found = DagRun(dag_id=dag, run_id=run, run_type=DagRunType.MANUAL, run_after=began, state="success")
         session.add(found)
         session.flush()
@@ -173,6 +175,8 @@ def test_a_run_tells_what_its_tasks_left(server: FastAPI, registry: Path, monkey
     address = f"/hudi/api/runs/{dag}/{quote(run, safe='')}"
     assert [(each["task"], each["message"]) for each in client.get(address).json()["tasks"]] == [("clean", "12 files")]
     assert client.get(f"/hudi/api/runs/{dag}/other").status_code == 404
+    for page in (client.get("/hudi/api/fleet").json()["tables"][0], client.get("/hudi/api/tables/orders").json()):
+        assert [(each["run"], each["state"]) for each in page["runs"]] == [(run, "success")]
 
     def no_xcoms(*, access_entity: Any = None, **_: Any) -> bool:
         return access_entity is not DagAccessEntity.XCOM

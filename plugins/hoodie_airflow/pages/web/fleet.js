@@ -2,17 +2,34 @@
 
 import { h, states } from "./dom.js";
 import { compared, listing } from "./listing.js";
-import { counted } from "./words.js";
+import { ago, counted } from "./words.js";
 
-const columns = [
+const STATES = { failed: ["✕", "a run failed", "bad"], running: ["◐", "runs", "warn"], idle: ["○", "never ran", "soft"], fine: ["●", "fine", "good"] };
+const RANKS = Object.keys(STATES);
+
+const columns = (now) => [
   { key: "name", title: "Table", by: (row) => row.name.toLowerCase(), cell: (row) =>
     h("th", { scope: "row" }, h("a", { href: `#/table/${encodeURIComponent(row.name)}` }, row.name),
       row.description ? h("div", { class: "about" }, row.description) : null) },
-  { key: "type", title: "Type", by: (row) => row.type, cell: (row) => h("td", {}, row.type.toLowerCase().replaceAll("_", " ")) },
+  { key: "state", title: "State", by: (row) => RANKS.indexOf(row.state), cell: (row) => h("td", {}, state(row)) },
+  { key: "runs", title: "Last runs", down: true, by: (row) => row.runs[0]?.at ?? null, cell: (row) => h("td", { class: "runs" }, runs(row.runs, now)) },
   { key: "running", title: "Runs by itself", by: (row) => row.running.join(), cell: (row) => h("td", {}, row.running.join(", ") || "nothing") },
-  { key: "tags", title: "Tags", by: (row) => row.tags.join(), cell: (row) => h("td", {}, row.tags.join(", ")) },
+  { key: "type", title: "Type", by: (row) => row.type, cell: (row) => h("td", {}, row.type.toLowerCase().replaceAll("_", " ")) },
   { key: "base_path", title: "Path", by: (row) => row.base_path, cell: (row) => h("td", { class: "path" }, row.base_path) },
 ];
+
+/** A mark and words: colour says nothing that they do not. */
+function state(row) {
+  const [mark, words, colour] = STATES[row.state];
+  return h("span", { class: colour }, h("span", { "aria-hidden": "true" }, `${mark} `), words);
+}
+
+/** Each with a link to what it did; those that did not succeed say how they ended. */
+export function runs(found, now) {
+  return found.map((each) => h("span", {},
+    h("a", { href: `#/run/${encodeURIComponent(each.dag)}/${encodeURIComponent(each.run)}` }, each.service),
+    each.state === "success" ? " " : ` ${each.state} `, ago(each.at, now)));
+}
 
 /** The nodes of the page. */
 export async function fleet(ask) {
@@ -37,11 +54,11 @@ function tables(found) {
   return h("section", {}, listing({
     rows: found.tables,
     noun: "table",
-    columns,
-    order: { key: "name", down: false },
+    columns: columns(found.now),
+    order: { key: "state", down: false },
     like: (one, other) => compared(one.name, other.name),
     texts: (row) => [row.name, row.base_path, row.description, ...row.tags],
-    filter: { title: "Type", of: (row) => row.type, values: { COPY_ON_WRITE: "copy on write", MERGE_ON_READ: "merge on read" } },
+    filter: { title: "State", of: (row) => row.state, values: Object.fromEntries(RANKS.map((rank) => [rank, STATES[rank][1]])) },
     placeholder: "name, path or tag",
   }));
 }

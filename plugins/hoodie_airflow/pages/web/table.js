@@ -1,6 +1,7 @@
 // One table.
 
 import { h } from "./dom.js";
+import { runs } from "./fleet.js";
 
 /** The nodes of the page of a table. */
 export async function table(ask, [, kind, name]) {
@@ -12,7 +13,7 @@ export async function table(ask, [, kind, name]) {
     h("p", { class: "quiet" }, `${declared.base_path} · ${declared.type.toLowerCase().replaceAll("_", " ")}`),
     declared.description ? h("p", {}, declared.description) : null,
     columns(declared),
-    section("Services", services(declared.services)),
+    section("Services", services(found)),
   ].filter(Boolean);
 }
 
@@ -23,8 +24,12 @@ function columns(declared) {
 }
 
 function services(found) {
-  return plain("services", ["service", "runs", "DAG"], found.map((each) => [
-    each.service, each.never ? `${each.runs} only: ${each.never}` : each.runs, h("a", { href: `../dags/${each.dag}`, click: inAirflow }, each.dag)]));
+  const last = Object.fromEntries(found.runs.map((each) => [each.service, each]));
+  return plain("services", ["service", "runs", "last run", "DAG"], found.declared.services.map((each) => [
+    each.service,
+    each.never ? `${each.runs} only: ${each.never}` : each.runs,
+    each.service in last ? runs([last[each.service]], found.now) : "never",
+    h("a", { href: `../dags/${each.dag}`, click: inAirflow }, each.dag)]));
 }
 
 function section(title, nodes) {

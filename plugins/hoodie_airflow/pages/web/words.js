@@ -1,5 +1,7 @@
 // Amounts as people read them.
 
+import { h } from "./dom.js";
+
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 const NUMBER = new Intl.NumberFormat("en");
 
@@ -30,3 +32,9 @@ export function span(seconds) {
 
 /** A time in UTC, to the second. */
 export const moment = (iso) => (iso ? `${new Date(iso).toISOString().slice(0, 19).replace("T", " ")} UTC` : "");
+
+/** "3 h ago", or "in 3 h", with the moment itself. */
+export function ago(iso, now) {
+  const seconds = (Date.parse(now) - Date.parse(iso)) / 1000;
+  return h("time", { datetime: iso, title: moment(iso) }, seconds < 0 ? `in ${span(-seconds)}` : `${span(seconds)} ago`);
+}
