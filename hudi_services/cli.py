@@ -25,6 +25,7 @@ from hudi_services.commands.rollback import rollback
 from hudi_services.commands.savepoint import savepoint
 from hudi_services.commands.undelete import undelete
 from hudi_services.commands.unlock import unlock
+from hudi_services.commands.watch import watch
 from hudi_services.doctor.command import doctor
 from hudi_services.embedded.command import airflow
 from hudi_services.entries import ENTRIES, Entries
@@ -58,6 +59,7 @@ def program(entries: Entries) -> click.Group:
         diff,
         history,
         objectives,
+        watch,
         sql,
         options,
         folder,

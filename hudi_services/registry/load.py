@@ -17,6 +17,7 @@ from hudi_services.entry.judge import Judge
 from hudi_services.entry.marks import Marked, Path, read_marked
 from hudi_services.entry.rounds import Rounds
 from hudi_services.entry.table import Pools, Table
+from hudi_services.entry.watch import Watch
 from hudi_services.entry.words import told, unknown
 from hudi_services.objectives.judge import MENDED_BY
 from hudi_services.objectives.started import by_objectives
@@ -27,7 +28,7 @@ from hudi_services.registry.sections import table_model
 
 _OF_ALL = ("history", "objectives")
 """Sections that say the same of every table, and may be said in its entry."""
-_SECTIONS = ("defaults", "doctor", *_OF_ALL, "judge", "pools", "tables")
+_SECTIONS = ("defaults", "doctor", *_OF_ALL, "judge", "pools", "tables", "watch")
 _TOPS = {(name,) for name in _OF_ALL}
 _POOLS = TypeAdapter(Pools)
 R = TypeVar("R", bound=Rounds)
@@ -36,13 +37,14 @@ R = TypeVar("R", bound=Rounds)
 @dataclass(frozen=True)
 class Registry:
     """The tables that can be used, the pools (name -> slots) that limit how many services run at once, the rounds of the doctor
-    and of the judge."""
+    and of the judge, and the watcher."""
 
     file: str
     tables: tuple[Table, ...] = ()
     pools: Mapping[str, int] = field(default_factory=dict)
     doctor: Doctor | None = None
     judge: Judge | None = None
+    watch: Watch = field(default_factory=Watch)
 
     def table(self, name: str) -> Table | None:
         return next((table for table in self.tables if table.name == name), None)
@@ -109,6 +111,7 @@ class _Checker:
         pools = self._pools(data.get("pools"))
         doctor = self._rounds("doctor", Doctor, data.get("doctor"), pools)
         judge = self._rounds("judge", Judge, data.get("judge"), pools)
+        watch = self._watch(data.get("watch"))
         defaults = self._section(data, "defaults", dict)
         defaults = _laid_over(defaults, {name: data[name] for name in _OF_ALL if data.get(name) is not None})
         tables: list[Table] = []
@@ -122,7 +125,7 @@ class _Checker:
                         )
                 if table is not None and position not in self._bad:
                     tables.append(table)
-        registry = Registry(self._file, tuple(tables), pools, doctor, judge)
+        registry = Registry(self._file, tuple(tables), pools, doctor, judge, watch)
         return Reading(registry, tuple(sorted(self._mistakes, key=_order)))
 
     def _section(self, data: dict[str, Any], name: str, kind: type[Any]) -> Any:
@@ -154,6 +157,20 @@ class _Checker:
             self._add((name, "pool"), wrong)
             return None
         return rounds
+
+    def _watch(self, value: Any) -> Watch:
+        """What the section `watch` says; the defaults where there is none, and for one with mistakes."""
+        found = dict(value) if isinstance(value, dict) else value
+        try:
+            if isinstance(found, dict) and isinstance(found.get("store"), str):
+                found["store"] = expand(found["store"], self._environ)
+            return Watch.model_validate(found if found is not None else {})
+        except ValidationError as error:
+            for problem in error.errors():
+                self._add(("watch", *problem["loc"]), told(problem, Watch))
+        except ValueError as error:
+            self._add(("watch", "store"), str(error))
+        return Watch()
 
     def _table(self, position: int, entry: Any, defaults: dict[str, Any], pools: Mapping[str, int]) -> Table | None:
         here: Path = ("tables", position)

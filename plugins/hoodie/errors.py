@@ -239,6 +239,12 @@ class RegistryError(HoodieError):
     """The registry of tables (`tables.yaml`) has a mistake; the message names file, line and key."""
 
 
+class StoreError(HoodieError):
+    """The snapshot store of the watcher is away, damaged, or of another release."""
+
+    retryable = True  # databases recover
+
+
 class EngineError(HoodieError):
     """Spark failed while it ran a call: its own error is the cause."""
 

@@ -18,6 +18,7 @@ AGAIN = {
     "PendingInstantError",
     "SourceUnavailableError",
     "StorageError",
+    "StoreError",
     "StaleRowsError",
     "EarlyConflictError",
     "WriteConflictError",

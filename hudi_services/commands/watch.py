@@ -1,0 +1,102 @@
+"""The command `watch`: follows the tables of a registry, and fills the store that pages and triggers read."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hoodie.errors import StoreError
+from hudi_services.commandline.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.registry.find import registry_file
+from hudi_services.registry.load import read_registry
+
+if TYPE_CHECKING:
+    from hudi_services.watch.model import Event
+
+
+_MOST = 100_000  # events that a round tells; the next one tells the others
+
+
+def _watch(registry: str | None, store: str | None, once: bool, rebuild: bool, as_json: bool) -> None:
+    from hoodie.clock import SystemClock
+    from hudi_services.watch.place import store_of
+    from hudi_services.watch.rounds import Round, watch_round
+    from hudi_services.watch.store import SnapshotStore
+
+    file = registry_file(registry)
+    place = store or store_of(read_registry(file).registry)
+    opened = SnapshotStore.anew(place) if rebuild else SnapshotStore.open(place, make=True)
+    mistakes: tuple[Any, ...] = ()
+    last = opened.last_number()
+    while True:
+        began, reading = time.monotonic(), read_registry(file)  # which may be edited meanwhile
+        if reading.mistakes != mistakes:
+            mistakes = reading.mistakes
+            for mistake in mistakes:
+                click.echo(f"left out: {mistake}", err=True)
+        try:
+            done = watch_round(reading, opened, reading.registry.watch.at_once, SystemClock())
+            for event in opened.events(last, limit=_MOST):
+                last = event.number
+                click.echo(json.dumps(_as_dict(event)) if as_json else _line(event))
+        except StoreError as error:
+            if once:
+                raise
+            click.echo(f"tried again with the next round: {error}", err=True)
+            done = Round(0, 0, ())
+        for name in done.gone:
+            click.echo(f"the registry has no table {name} any more: it is forgotten", err=True)
+        if once:
+            if not as_json:
+                click.echo(f"looked at {done.tables} tables, {done.events} instants new to {opened.shown}")
+            return
+        time.sleep(max(0.0, reading.registry.watch.every - (time.monotonic() - began)))
+
+
+def _as_dict(event: Event) -> dict[str, Any]:
+    return {
+        "number": event.number,
+        "table": event.table,
+        "seen_at": event.seen_at.isoformat(),
+        **event.facts,
+    }
+
+
+def _line(event: Event) -> str:
+    facts = event.facts
+    completed = datetime.fromisoformat(str(facts["completed"])).astimezone(UTC).isoformat(sep=" ", timespec="seconds")
+    what = str(facts.get("operation", event.action)).lower()
+    rows = "".join(
+        f", {facts[f'rows_{kind}']:,} rows {kind}"
+        for kind in ("inserted", "updated", "deleted")
+        if facts.get(f"rows_{kind}")
+    )
+    return f"{completed.replace('+00:00', ' UTC')}  {event.table}  {event.instant}  {what}{rows}"
+
+
+watch = click.Command(
+    "watch",
+    callback=_watch,
+    params=[
+        registry_flag(),
+        click.Option(
+            ["--store"],
+            metavar="PLACE",
+            help="A SQLite file, or a URL of SQLAlchemy's. [default: watch.store of the registry, else .watch/ beside it]",
+        ),
+        click.Option(["--once"], is_flag=True, help="One round, then end."),
+        click.Option(["--rebuild"], is_flag=True, help="Empty the store first, of whatever release it is."),
+        json_flag("Print each event as a JSON object a line."),
+        verbose_flag(),
+    ],
+    help="Follow the timelines of all tables of the registry, and keep what they are like in a store that pages and triggers "
+    "read. Each completed instant is told once, whoever made it; what was there before a table was first looked at is not.",
+    epilog=with_examples(
+        ("hudi-services watch --registry tables.yaml", "hudi-services watch --registry tables.yaml --once --json")
+    ),
+    context_settings=CONTEXT,
+)

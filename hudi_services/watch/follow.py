@@ -1,0 +1,116 @@
+"""One look at a table: which instants were completed since the last one, whoever completed them, and how the table is now.
+
+Instants may be archived between two looks. Where the active timeline begins after what was followed so far, the archive is
+searched for the rest, so no look has to be in time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from hoodie.clock import Clock
+from hoodie.errors import HoodieError, StoreError, TableNotFoundError
+from hoodie.model.time import BEGINNING, Time
+from hoodie.timeline import WRITE_ACTIONS, Instant
+from hudi_services.commandline.flags import ChosenTable
+from hudi_services.entry.table import Table
+from hudi_services.show.history import commit_row, instant_row
+from hudi_services.show.look import Look, look_at
+from hudi_services.watch.model import Cursor, Event, Health, Summary
+from hudi_services.watch.snapshot import snapshot
+from hudi_services.watch.store import SnapshotStore
+
+_ALL = "0"
+"""The floor of a table that was not there at the last look, or had no instants: whatever comes is new."""
+WHOLE_EVERY = timedelta(minutes=10)
+"""So often the files are looked at although nothing happened on the timeline: locks, pauses and objectives change without it."""
+
+
+def look(entry: Table, store: SnapshotStore, clock: Clock, whole_every: timedelta = WHOLE_EVERY) -> int:
+    """Bring the store up to date with a table, and return how many events are new. Two storage calls where nothing happened.
+
+    A table that is not there, or cannot be read, is a summary that says so; its events come once it can. Raises StoreError.
+    """
+    cursor = store.cursor(entry.name, entry.base_path)
+    try:
+        seen = look_at(ChosenTable(entry.base_path, entry), clock)
+        return _followed(entry, store, cursor, seen, whole_every)
+    except StoreError:
+        raise
+    except TableNotFoundError as error:
+        return _without(entry, store, cursor, clock.now(), "absent", error)
+    except (HoodieError, OSError, ValueError, KeyError, TypeError) as error:
+        return _without(entry, store, cursor, clock.now(), "unreadable", error)
+
+
+def _followed(entry: Table, store: SnapshotStore, cursor: Cursor | None, seen: Look, whole_every: timedelta) -> int:
+    marks = _marks(seen.state.timeline.instants)
+    whole_at = cursor.whole_at if cursor is not None and cursor.marks == marks else None
+    if whole_at is not None and seen.now - whole_at < whole_every:
+        return 0
+    events = list(_events(entry, store, cursor, seen))
+    taken = snapshot(entry.name, entry.base_path, seen)
+    return store.save(Cursor(_floor(seen), marks, seen.now), taken.summary, events, taken.body)
+
+
+def _without(
+    entry: Table, store: SnapshotStore, cursor: Cursor | None, now: datetime, health: Health, error: Exception
+) -> int:
+    """What was seen of it before stays. Of a table that was not there all instants are new once it is."""
+    last = store.table(entry.name)
+    before = last.summary if last is not None and cursor is not None else None
+    same = before is not None and before.health == health
+    reason = str(error) if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"
+    made = before or Summary(entry.name, entry.base_path, health, now)
+    since = before.since if same and before is not None else now
+    summary = replace(made, health=health, looked_at=now, reason=reason, since=since)
+    kept = cursor or Cursor(_ALL if health == "absent" else "")
+    return store.save(replace(kept, marks=""), summary)
+
+
+def _events(entry: Table, store: SnapshotStore, cursor: Cursor | None, seen: Look) -> Iterator[Event]:
+    """What was there at the first look of all is not fresh."""
+    floor = cursor.floor if cursor is not None else ""
+    found = {(str(i.time), str(i.action)): i for i in seen.state.timeline.instants if i.is_completed}
+    if floor:
+        found = {(str(i.time), str(i.action)): i for i in _archived(Time.of(floor), seen)} | found
+    known = store.known(entry.name, {time for time, _ in found})
+    for key, instant in found.items():
+        if key not in known:
+            yield _event(entry, seen, instant, fresh=bool(floor))
+
+
+def _archived(floor: Time, seen: Look) -> Iterable[Instant]:
+    """Completed instants from `floor` on that have left the active timeline, where some have: a savepoint may keep older ones."""
+    active, archive = seen.state.timeline.instants, seen.state.archive
+    if active and active[0].time <= floor and not archive.reaches(floor):
+        return ()
+    before = int(floor) - 1
+    return archive.instants(Time.of(str(before)) if before > 0 else BEGINNING)
+
+
+def _floor(seen: Look) -> str:
+    """All that can still be completed begins at this time or later."""
+    instants = seen.state.timeline.instants
+    pending = [instant.time for instant in instants if not instant.is_completed]
+    newest = [instant.time for instant in instants[-1:]]
+    return str(min([*pending, *newest])) if instants else _ALL
+
+
+def _event(entry: Table, seen: Look, instant: Instant, *, fresh: bool) -> Event:
+    row = instant_row(seen, instant)
+    if fresh and instant.action.completed_as in WRITE_ACTIONS:
+        row = commit_row(seen, instant)
+    row.pop("age")
+    done = seen.completed(instant) or seen.began(instant)
+    return Event(0, entry.name, str(instant.time), str(instant.action), done.astimezone(UTC), seen.now, fresh, row)
+
+
+def _marks(instants: Iterable[Instant]) -> str:
+    digest = hashlib.sha256()
+    for each in instants:
+        digest.update(f"{each.time} {each.action} {each.state.name} {each.completion_time}\n".encode())
+    return digest.hexdigest()

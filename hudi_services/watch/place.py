@@ -1,0 +1,17 @@
+"""Where the store of a registry is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hudi_services.registry.load import Registry
+
+
+def store_of(registry: Registry) -> str:
+    """A path of a SQLite file, or a URL of SQLAlchemy's: what the registry names, a path as seen from its own folder; else a file
+    beside the registry."""
+    folder = Path(registry.file).absolute().parent
+    named = registry.watch.store
+    if named is not None and "://" in named:
+        return named
+    return str(folder / (named or ".watch/snapshots.db"))

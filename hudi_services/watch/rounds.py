@@ -1,0 +1,33 @@
+"""All tables of a registry, looked at side by side."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from hoodie.clock import Clock
+from hudi_services.registry.load import Reading
+from hudi_services.watch.follow import look
+from hudi_services.watch.store import SnapshotStore
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a round has seen: tables, new events, and tables of the store that the registry has no more."""
+
+    tables: int
+    events: int
+    gone: tuple[str, ...]
+
+
+def watch_round(reading: Reading, store: SnapshotStore, at_once: int, clock: Clock) -> Round:
+    """Look at each table of a registry once, at most `at_once` at the same time.
+
+    A table that the registry has no more is forgotten, but not while there are mistakes in the registry, which may be what keeps
+    the table out. Raises StoreError.
+    """
+    tables = reading.registry.tables
+    with ThreadPoolExecutor(at_once) as threads:
+        events = sum(threads.map(lambda entry: look(entry, store, clock), tables))
+    gone = store.forget([table.name for table in tables]) if not reading.mistakes else ()
+    return Round(len(tables), events, tuple(gone))

@@ -1,0 +1,323 @@
+"""The snapshot store: a database that SQLAlchemy knows, SQLite by default. It may be deleted: the next round fills it again.
+
+A look at a table is one transaction: its snapshot, its events and how far it was followed. So a watcher that is killed neither
+misses nor doubles an event.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from hoodie.errors import StoreError
+from hudi_services.watch.model import Cursor, Event, Key, Snapshot, Summary
+
+VERSION = 1
+"""Of the tables of the store."""
+_KEPT = timedelta(days=90)  # of events whose instants are archived
+_TIMES = ("looked_at", "last_commit", "since")  # columns of a summary that are times
+
+_metadata = sa.MetaData()
+_about = sa.Table("hudi_watch", _metadata, sa.Column("version", sa.Integer, primary_key=True))
+_tables = sa.Table(
+    "hudi_watch_tables",
+    _metadata,
+    sa.Column("name", sa.String(200), primary_key=True),
+    sa.Column("base_path", sa.Text, nullable=False),
+    sa.Column("floor", sa.String(40), nullable=False),
+    sa.Column("marks", sa.String(64), nullable=False),
+    sa.Column("whole_at", sa.String(40)),
+    sa.Column("summary", sa.Text),
+    sa.Column("body", sa.Text),
+)
+_events = sa.Table(
+    "hudi_watch_events",
+    _metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("name", sa.String(200), nullable=False),
+    sa.Column("instant", sa.String(40), nullable=False),
+    sa.Column("action", sa.String(40), nullable=False),
+    sa.Column("completed", sa.String(40), nullable=False),
+    sa.Column("seen_at", sa.String(40), nullable=False),
+    sa.Column("fresh", sa.Boolean, nullable=False),
+    sa.Column("facts", sa.Text, nullable=False),
+    sa.UniqueConstraint("name", "instant", "action"),
+    sqlite_autoincrement=True,  # else a number that was deleted is given again
+)
+
+
+@dataclass(frozen=True)
+class SnapshotStore:
+    """Open it with `open`. Every method raises StoreError when the database is away."""
+
+    engine: Engine
+    shown: str
+
+    @classmethod
+    def open(cls, url: str, *, make: bool = False) -> SnapshotStore:
+        """A path is a SQLite file; anything with `://` is a URL of SQLAlchemy's. With `make` its tables are made where
+        there are none.
+
+        Raises StoreError for a store that is not there, cannot be reached, or is of another version.
+        """
+        store = cls._at(url, make=make)
+        with _told(store.shown):
+            store._check(make=make)
+        return store
+
+    @classmethod
+    def anew(cls, url: str) -> SnapshotStore:
+        """The same, with nothing in it, whatever was there: the next round sees every table for the first time."""
+        store = cls._at(url, make=True)
+        with _told(store.shown), store.engine.begin() as connection:
+            _metadata.drop_all(connection)
+            _metadata.create_all(connection)
+            connection.execute(_about.insert().values(version=VERSION))
+        return store
+
+    @classmethod
+    def _at(cls, url: str, *, make: bool) -> SnapshotStore:
+        shown = _shown(url)
+        with _told(shown):
+            if "://" not in url:
+                if not make and not Path(url).is_file():
+                    raise _absent(shown)
+                Path(url).parent.mkdir(parents=True, exist_ok=True)
+                url = f"sqlite:///{url}"
+            engine = sa.create_engine(url, connect_args={"timeout": 60} if url.startswith("sqlite") else {})
+        if engine.dialect.name == "sqlite":
+            _serialise(engine)
+        return cls(engine, shown)
+
+    def _check(self, *, make: bool) -> None:
+        if not sa.inspect(self.engine).has_table(_about.name):
+            if not make:
+                raise _absent(self.shown)
+            with self.engine.begin() as connection:
+                _metadata.create_all(connection)
+                if connection.execute(sa.select(_about.c.version)).first() is None:
+                    connection.execute(_about.insert().values(version=VERSION))
+        with self.engine.connect() as connection:
+            version = connection.execute(sa.select(sa.func.max(_about.c.version))).scalar()
+        if version != VERSION:
+            raise StoreError(
+                f"The snapshot store {self.shown} is of another version",
+                found=f"version {version}, and this release knows {VERSION}",
+                fix="run `hudi-services watch --rebuild`, which fills it anew from the tables",
+            )
+
+    def fleet(self) -> list[Summary]:
+        """All tables that were looked at, by name."""
+        with self._reading() as connection:
+            rows = connection.execute(sa.select(_tables.c.summary).order_by(_tables.c.name)).scalars()
+            return [_summary(json.loads(row)) for row in rows if row is not None]
+
+    def table(self, name: str) -> Snapshot | None:
+        """The last good look at a table, with what the last one of all said; None: it was never looked at."""
+        with self._reading() as connection:
+            wanted = sa.select(_tables.c.summary, _tables.c.body).where(_tables.c.name == name)
+            row = connection.execute(wanted).first()
+        if row is None or row.summary is None:
+            return None
+        return Snapshot(_summary(json.loads(row.summary)), json.loads(row.body) if row.body is not None else {})
+
+    def events(self, after: int = 0, *, table: str | None = None, fresh: bool = True, limit: int = 1000) -> list[Event]:
+        """In the order in which they were seen, those with greater numbers than `after`; with `fresh` only what was completed
+        since a table was first looked at."""
+        wanted = sa.select(_events).where(_events.c.number > after)
+        if table is not None:
+            wanted = wanted.where(_events.c.name == table)
+        if fresh:
+            wanted = wanted.where(_events.c.fresh)
+        with self._reading() as connection:
+            return [_event(row) for row in connection.execute(wanted.order_by(_events.c.number).limit(limit))]
+
+    def newest(self, table: str, limit: int = 100) -> list[Event]:
+        """The events of a table, the instant that began last first."""
+        wanted = sa.select(_events).where(_events.c.name == table).order_by(_events.c.instant.desc()).limit(limit)
+        with self._reading() as connection:
+            return [_event(row) for row in connection.execute(wanted)]
+
+    def last_number(self) -> int:
+        """Of the newest event; 0 without any."""
+        with self._reading() as connection:
+            return connection.execute(sa.select(sa.func.max(_events.c.number))).scalar() or 0
+
+    def cursor(self, name: str, base_path: str) -> Cursor | None:
+        """How far a table was followed; None: it was never looked at, or lies elsewhere now."""
+        with self._reading() as connection:
+            row = connection.execute(sa.select(_tables).where(_tables.c.name == name)).first()
+        if row is None or row.base_path != base_path:
+            return None
+        return Cursor(row.floor, row.marks, _time(row.whole_at))
+
+    def known(self, name: str, instants: Collection[str]) -> set[Key]:
+        """Of these instants the events that are there."""
+        found: set[Key] = set()
+        ordered = sorted(instants)
+        with self._reading() as connection:
+            for start in range(0, len(ordered), 500):  # parameters of a statement
+                part = ordered[start : start + 500]
+                wanted = sa.select(_events.c.instant, _events.c.action).where(
+                    _events.c.name == name, _events.c.instant.in_(part)
+                )
+                found.update((row.instant, row.action) for row in connection.execute(wanted))
+        return found
+
+    def save(
+        self, cursor: Cursor, summary: Summary, events: Sequence[Event] = (), body: Mapping[str, Any] | None = None
+    ) -> int:
+        """A look at a table, in one transaction; without `body` that of the last one stays. Returns how many events were new:
+        another watcher may have been faster."""
+        name, now = summary.table, summary.looked_at
+        values = {
+            "base_path": summary.base_path,
+            "floor": cursor.floor,
+            "marks": cursor.marks,
+            "whole_at": _text(cursor.whole_at),
+            "summary": json.dumps(asdict(summary), default=_text),
+        }
+        if body is not None:
+            values["body"] = json.dumps(body, default=str)
+        with self._writing() as connection:
+            row = connection.execute(
+                sa.select(_tables.c.base_path).where(_tables.c.name == name).with_for_update()
+            ).first()
+            if row is not None and row.base_path != summary.base_path:  # the name is another table's now
+                connection.execute(_events.delete().where(_events.c.name == name))
+                connection.execute(_tables.delete().where(_tables.c.name == name))
+                row = None
+            if row is None:
+                connection.execute(_tables.insert().values(name=name, **values))
+            else:
+                connection.execute(_tables.update().where(_tables.c.name == name).values(**values))
+            added = self._add(connection, name, events)
+            old = sa.and_(
+                _events.c.name == name, _events.c.instant < cursor.floor, _events.c.seen_at < _text(now - _KEPT)
+            )
+            connection.execute(_events.delete().where(old))
+        return added
+
+    def _add(self, connection: Connection, name: str, events: Sequence[Event]) -> int:
+        there = {
+            (row.instant, row.action)
+            for each in events
+            for row in connection.execute(
+                sa.select(_events.c.instant, _events.c.action).where(
+                    _events.c.name == name, _events.c.instant == each.instant, _events.c.action == each.action
+                )
+            )
+        }
+        new = [each for each in events if (each.instant, each.action) not in there]
+        for each in new:
+            connection.execute(
+                _events.insert().values(
+                    name=name,
+                    instant=each.instant,
+                    action=each.action,
+                    completed=_text(each.completed),
+                    seen_at=_text(each.seen_at),
+                    fresh=each.fresh,
+                    facts=json.dumps(dict(each.facts), default=str),
+                )
+            )
+        return len(new)
+
+    def forget(self, names: Collection[str]) -> list[str]:
+        """Delete what there is of all tables but these, which the registry has. Returns whom."""
+        with self._writing() as connection:
+            gone = [name for name in connection.execute(sa.select(_tables.c.name)).scalars() if name not in set(names)]
+            for name in gone:
+                connection.execute(_events.delete().where(_events.c.name == name))
+                connection.execute(_tables.delete().where(_tables.c.name == name))
+        return gone
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with _told(self.shown), self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with _told(self.shown), self.engine.begin() as connection:
+            yield connection
+
+
+def _serialise(engine: Engine) -> None:
+    """SQLite: a transaction that is going to write says so when it begins, and waits for others then."""
+
+    @sa.event.listens_for(engine, "connect")
+    def connect(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None
+        connection.execute("PRAGMA journal_mode=WAL")
+
+    @sa.event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+@contextmanager
+def _told(shown: str) -> Iterator[None]:
+    try:
+        yield
+    except (SQLAlchemyError, OSError, ImportError) as error:
+        cause = getattr(error, "orig", None) or error
+        raise StoreError(
+            f"The snapshot store {shown} cannot be used",
+            found=f"{type(cause).__name__}: {' '.join(str(cause).split())[:500]}",
+            fix="see whether its database is up; a damaged SQLite file may be deleted, `hudi-services watch` fills it anew",
+        ) from error
+
+
+def _absent(shown: str) -> StoreError:
+    return StoreError(
+        f"There is no snapshot store at {shown} yet",
+        fix="run `hudi-services watch`, which makes it and fills it",
+    )
+
+
+def _shown(url: str) -> str:
+    """Without a password."""
+    if "://" not in url:
+        return url
+    try:
+        return sa.make_url(url).render_as_string(hide_password=True)
+    except SQLAlchemyError:
+        return url.partition("://")[0] + "://…"
+
+
+def _text(moment: Any) -> Any:
+    return moment.astimezone(UTC).isoformat() if isinstance(moment, datetime) else moment
+
+
+def _time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text is not None else None
+
+
+def _summary(found: Mapping[str, Any]) -> Summary:
+    known = {field.name for field in fields(Summary)}
+    values = {key: value for key, value in found.items() if key in known}
+    values.update({key: _time(values.get(key)) for key in _TIMES})
+    return Summary(**{**values, "missed": tuple(values.get("missed") or ())})
+
+
+def _event(row: Any) -> Event:
+    return Event(
+        row.number,
+        row.name,
+        row.instant,
+        row.action,
+        datetime.fromisoformat(row.completed),
+        datetime.fromisoformat(row.seen_at),
+        bool(row.fresh),
+        json.loads(row.facts),
+    )

@@ -1,0 +1,273 @@
+"""Tables are followed: each completed instant is an event once, whoever completed it and whatever is archived in between."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+import pytest
+from sqlalchemy import event
+
+from hoodie import ARCHIVE, CLEAN, COMPACTION, HoodieTable, Rollback
+from hoodie.errors import StoreError
+from hudi_services.cli import main
+from hudi_services.commandline.flags import ChosenTable
+from hudi_services.entry.table import Table
+from hudi_services.show.look import look_at
+from hudi_services.watch.follow import look
+from hudi_services.watch.snapshot import snapshot
+from hudi_services.watch.store import SnapshotStore
+from tests.support.clock import FakeClock
+from tests.support.tables import SMALL_BLOOM, batch, create
+
+KINDS = [(kind, version) for kind in ("COPY_ON_WRITE", "MERGE_ON_READ") for version in ("9", "6")]
+SHORT = {"hoodie.keep.min.commits": 2, "hoodie.keep.max.commits": 3, "hoodie.clean.commits.retained": 1}
+
+
+@pytest.fixture
+def store(tmp_path):
+    return SnapshotStore.open(str(tmp_path / "watch" / "store.db"), make=True)
+
+
+@pytest.fixture(params=KINDS, ids=["-".join(each) for each in KINDS])
+def table(request, tmp_path):
+    kind, version = request.param
+    return create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": kind, "hoodie.write.table.version": version})
+
+
+def entry(table, name="orders"):
+    return Table(name=name, base_path=str(table.base_path))
+
+
+def write(table, key="a", ts=1):
+    return table.write(batch([(key, "p", ts, ts)]), "upsert", SMALL_BLOOM).instant
+
+
+def told(store):
+    return [(each.instant, each.action) for each in store.events()]
+
+
+def test_what_is_completed_after_the_first_look_is_told_once(store, table):
+    write(table)
+    assert look(entry(table), store, table.clock) == 1
+    assert told(store) == [], "it was there before"
+    done = [write(table, ts=step) for step in (2, 3)]
+    assert look(entry(table), store, table.clock) == 2
+    assert look(entry(table), store, table.clock) == 0
+    assert told(store) == [(str(i.time), str(i.action)) for i in done]
+    last = store.events()[-1]
+    assert (last.facts["operation"], last.facts["rows_updated"], last.facts["partitions"]) == ("UPSERT", 1, 1)
+    assert last.table == "orders"
+    assert store.events(after=last.number) == []
+
+
+def test_nothing_is_missed_that_was_archived_in_between(store, table):
+    write(table)
+    look(entry(table), store, table.clock)
+    done = [write(table, ts=step) for step in range(2, 14)]
+    table.run(CLEAN, SHORT)
+    table.run(ARCHIVE, SHORT)
+    assert len(HoodieTable.open(table.base_path).timeline.commits) < 12
+    look(entry(table), store, table.clock)
+    commits = [key for key in told(store) if key[1] in ("commit", "deltacommit")]
+    assert sorted(commits) == sorted((str(i.time), str(i.action)) for i in done)
+    look(entry(table), store, table.clock)
+    assert len(told(store)) == len(set(told(store)))
+
+
+def test_a_table_that_comes_later_is_told_from_its_beginning(store, tmp_path):
+    clock = FakeClock()
+    wanted = Table(name="orders", base_path=str(tmp_path / "t"))
+    assert look(wanted, store, clock) == 0
+    assert [each.health for each in store.fleet()] == ["absent"]
+    made = create(tmp_path / "t", clock)
+    look(wanted, store, clock)
+    first = write(made)
+    look(wanted, store, clock)
+    assert told(store) == [(str(first.time), "commit")]
+    assert [each.health for each in store.fleet()] == ["ok"]
+
+
+def test_rolled_back_and_compacted(store, tmp_path):
+    table = create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": "MERGE_ON_READ"})
+    write(table)
+    look(entry(table), store, table.clock)
+    gone = write(table, ts=2)
+    look(entry(table), store, table.clock)
+    back = table.run(Rollback(gone.time)).instant
+    write(table, ts=3)
+    planned = table.schedule(COMPACTION, force=True)
+    look(entry(table), store, table.clock)
+    assert (str(back), "rollback") in told(store)
+    assert planned not in [time for time, _ in told(store)], "it waits"
+    assert store.fleet()[0].pending == 1
+    table.run(COMPACTION)
+    look(entry(table), store, table.clock)
+    assert told(store)[-1] == (str(planned), "commit")
+    assert len(told(store)) == len(set(told(store)))
+
+
+def test_a_table_that_cannot_be_read_keeps_what_was_seen(store, table):
+    write(table)
+    look(entry(table), store, table.clock)
+    properties = table.storage._root / ".hoodie" / "hoodie.properties"
+    kept = properties.read_bytes()
+    properties.write_bytes(b"\xff")
+    (table.storage._root / ".hoodie" / "hoodie.properties.backup").unlink(missing_ok=True)
+    look(entry(table), store, table.clock)
+    (broken,) = store.fleet()
+    assert broken.health == "unreadable"
+    assert broken.reason
+    assert broken.files == 1
+    assert store.table("orders").body["table"]["commits"] == 1
+    since = broken.since
+    look(entry(table), store, table.clock)
+    assert store.fleet()[0].since == since
+    properties.write_bytes(kept)
+    fresh = write(HoodieTable.open(table.base_path, clock=table.clock), ts=2)
+    look(entry(table), store, table.clock)
+    assert store.fleet()[0].health == "ok"
+    assert told(store) == [(str(fresh.time), str(fresh.action))]
+
+
+def test_the_numbers_are_those_of_the_commands(store, table, capsys):
+    for step in (1, 2, 3):
+        write(table, ts=step)
+    look(entry(table), store, table.clock)
+    found = store.table("orders")
+    assert main(["show", "table", "--target-base-path", table.base_path, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    same = [
+        key
+        for key in shown
+        if key not in ("age", "storage_calls", "last_commits", "services", "pending", "locks", "next", "base_path")
+    ]
+    assert {key: found.body["table"][key] for key in same} == {key: shown[key] for key in same}
+    assert main(["show", "partitions", "--target-base-path", table.base_path, "--json"]) == 0
+    assert found.body["partitions"] == json.loads(capsys.readouterr().out)["partitions"]
+    assert found.summary.bytes == shown["base_bytes"] + shown["log_bytes"]
+    assert found.summary.rows == shown["rows_in_base_files"]
+
+
+def test_another_table_of_that_name(store, tmp_path):
+    clock = FakeClock()
+    old, new = create(tmp_path / "old", clock), create(tmp_path / "new", clock)
+    write(old)
+    look(entry(old), store, clock)
+    write(old, ts=2)
+    look(entry(old), store, clock)
+    assert len(told(store)) == 1
+    write(new)
+    look(entry(new), store, clock)
+    assert told(store) == []
+    assert [each.base_path for each in store.fleet()] == [str(new.base_path)]
+    assert store.forget(["others"]) == ["orders"]
+    assert store.fleet() == []
+
+
+def test_stores_that_are_none(tmp_path):
+    with pytest.raises(StoreError, match=r"no snapshot store at .* yet"):
+        SnapshotStore.open(str(tmp_path / "none.db"))
+    assert not (tmp_path / "none.db").exists()
+    (tmp_path / "text.db").write_text("no database, but long enough to be looked at as one" * 100)
+    with pytest.raises(StoreError, match="cannot be used"):
+        SnapshotStore.open(str(tmp_path / "text.db"))
+    with pytest.raises(StoreError, match="cannot be used") as caught:
+        SnapshotStore.open("postgresql://me:secret@127.0.0.1:1/x")
+    assert "secret" not in str(caught.value)
+    SnapshotStore.open(str(tmp_path / "old.db"), make=True)
+    with sqlite3.connect(tmp_path / "old.db") as connection:
+        connection.execute("UPDATE hudi_watch SET version = 99")
+    with pytest.raises(StoreError, match=r"version 99.*--rebuild"):
+        SnapshotStore.open(str(tmp_path / "old.db"))
+    SnapshotStore.anew(str(tmp_path / "old.db"))
+    assert SnapshotStore.open(str(tmp_path / "old.db")).fleet() == []
+
+
+class DiedError(Exception):
+    pass
+
+
+def test_killed_at_any_statement_or_call_nothing_is_missed_or_doubled(tmp_path, monkeypatch):
+    """Each look dies at one step later than the one before, until one comes through; between them the table goes on."""
+    table = create(tmp_path / "t", FakeClock())
+    write(table)
+    path = str(tmp_path / "store.db")
+    store = SnapshotStore.open(path, make=True)
+    look(entry(table), store, table.clock)
+    done, left = [], 0
+
+    def step(*_):
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise DiedError
+
+    for steps in range(60):
+        done.append(write(table, ts=steps))
+        dying = SnapshotStore.open(path)
+        event.listen(dying.engine, "before_cursor_execute", step)
+        event.listen(dying.engine, "commit", step)
+        left = steps
+        try:
+            look(entry(table), dying, table.clock)
+        except DiedError:
+            dying.engine.dispose()
+    look(entry(table), store, table.clock)
+    assert [key for key in told(store) if key[1] == "commit"] == [(str(i.time), "commit") for i in done]
+
+
+def test_two_watchers_at_once(tmp_path):
+    table = create(tmp_path / "t", FakeClock())
+    write(table)
+    one, other = (SnapshotStore.open(str(tmp_path / "store.db"), make=True) for _ in range(2))
+    look(entry(table), one, table.clock)
+    done = [write(table, ts=step) for step in range(2, 8)]
+    cursor = one.cursor("orders", table.base_path)
+    seen = look_at_table(table)
+    taken = snapshot("orders", table.base_path, seen)
+    assert look(entry(table), other, table.clock) == len(done)
+    again = other.events()
+    assert one.save(cursor, taken.summary, again, taken.body) == 0
+    assert told(one) == [(str(i.time), "commit") for i in done]
+
+
+def look_at_table(table):
+    return look_at(ChosenTable(table.base_path, entry(table)), table.clock)
+
+
+def test_the_command(tmp_path, capsys):
+    table = create(tmp_path / "t")
+    write(table)
+    registry = tmp_path / "tables.yaml"
+    lines = [
+        "tables:",
+        f"  - {{name: orders, base_path: {table.base_path}}}",
+        f"  - {{name: later, base_path: {tmp_path}/l}}",
+    ]
+    registry.write_text("\n".join(lines))
+    command = ["watch", "--registry", str(registry), "--once"]
+    assert main(command) == 0
+    assert "looked at 2 tables, 1 instants new" in capsys.readouterr().out
+    assert (tmp_path / ".watch" / "snapshots.db").is_file()
+    done = write(HoodieTable.open(table.base_path), ts=2)
+    assert main([*command, "--json"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    told = json.loads(line)
+    assert (told["table"], told["instant"], told["operation"], told["rows_updated"]) == (
+        "orders",
+        done.time,
+        "UPSERT",
+        1,
+    )
+    registry.write_text("\n".join([*lines[:2], "watch: {store: elsewhere.db, every: 5}"]))
+    assert main(command) == 0
+    assert (tmp_path / "elsewhere.db").is_file()
+    registry.write_text("\n".join([*lines[:1], *lines[2:], "watch: {store: elsewhere.db, evry: 5}"]))
+    assert main(command) == 0
+    assert "watch.evry" in capsys.readouterr().err
+    registry.write_text("\n".join([*lines[:1], *lines[2:]]))
+    assert main(command) == 0
+    assert "no table orders any more" in capsys.readouterr().err
+    assert main([*command, "--rebuild"]) == 0
+    assert [each.table for each in SnapshotStore.open(str(tmp_path / ".watch" / "snapshots.db")).fleet()] == ["later"]
