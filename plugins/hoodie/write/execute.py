@@ -195,7 +195,7 @@ class _Write:
             def meets(meanwhile: Window) -> None:
                 self.hooks.on_others(meanwhile.now)
                 if plan.buckets is not None:
-                    refuse_same_buckets(meanwhile, instant, written.stats)
+                    refuse_same_buckets(meanwhile, instant, written.touched.union(stat.group for stat in written.stats))
                 if look:
                     refuse_same_keys(tx.state, meanwhile, instant, written, context)
 

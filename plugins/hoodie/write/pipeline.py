@@ -59,8 +59,11 @@ _ROW_BYTES = 64  # bytes per row of the input, a guess: only the size of a sketc
 @dataclass(frozen=True)
 class Written:
     """The stats of the files, how many rows of the input were dropped for others of their keys in it, and for those that are
-    `known` to the table, and what the write goes by: the file groups that hold its rows or take them, and the keys that it found
-    nowhere; None: nobody has looked. `replaced` is what an overwrite takes out of the table."""
+    `known` to the table, and what the write goes by.
+
+    That are the file groups that hold its rows or take them, also those of buckets that are not there, where it found nothing to
+    delete, and the keys that it found nowhere; None: nobody has looked. `replaced` is what an overwrite takes out of the table.
+    """
 
     stats: list[WriteStat]
     rows_combined: int = 0
@@ -118,7 +121,7 @@ class Pipeline:
             return Written([], profile.combined, replaced.file_groups, profile.new_keys, replaced, profile.known)
         routed = placed.exchange(Route(assignment), len(assignment.tasks), assignment.sizes)
         stats = [stat for stat in routed.map(WriteFiles(self.context, assignment.tasks)) if stat is not None]
-        groups = frozenset(task.slice.group for task in assignment.tasks if task.slice is not None)
+        groups = frozenset(GroupId(task.partition, task.file_id) for task in assignment.tasks)
         groups |= replaced.file_groups
         return Written(stats, profile.combined, groups, profile.new_keys, replaced, profile.known)
 

@@ -261,3 +261,20 @@ def test_a_key_that_a_compaction_drops_and_another_inserts(tmp_path, version, op
     left = {"b": ("p", 3, 3)} if operation == "upsert" else {}
     assert content(table) == {"a": ("p", 4, 4), **left}
     at_rest(table)
+
+
+@pytest.mark.parametrize("kind", [COW, MOR])
+def test_a_delete_in_a_bucket_that_another_makes(tmp_path, version, kind):
+    """There is no file group that both touch: the delete found none, and the key is there by the time it completes."""
+    options = {"hoodie.write.table.version": version, "hoodie.table.type": kind}
+    buckets = {**APART, "hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": 4}
+    table = create(tmp_path / "t", QuickClock(), **options)
+    table.write(batch([("a", "p", 1, 1)]), "upsert", {**SMALL_BLOOM, **buckets})
+    keys = "bcdefghi"
+    for key in keys:  # some of them are in a's bucket, some in others
+        table.write(batch([("a", "p", 1, 1)]), "upsert", buckets)
+        rows = batch([(key, key, 3, 3)])
+        rival = Rival(tmp_path / "t", lambda own, rows=rows: own.write(rows, "delete", buckets), written=True).begin()
+        table.write(rows, "upsert", buckets)
+        assert isinstance(rival.finish(), WriteConflictError)
+    assert set(content(table)) == {"a", *keys}
