@@ -7,7 +7,7 @@ import random
 import pytest
 
 from hoodie import CLUSTERING
-from hoodie.errors import UnsupportedTableError
+from hoodie.errors import ConfigError, UnsupportedTableError
 from tests.interop.test_cow import hudi_options
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -102,28 +102,77 @@ def test_buckets_in_turns(tmp_path, hudi12, kind, version, ours_first):
     assert len({name[:8] for name in table.read(columns=["_hoodie_file_name"])["_hoodie_file_name"].to_pylist()}) == 7
 
 
-def test_a_table_of_consistent_hashing_is_read_and_takes_no_rows_of_ours(tmp_path, hudi12):
-    """Hudi looks for a key where its hashing metadata says: rows that we put elsewhere would stand twice."""
+HASHING = {
+    "hoodie.index.type": "BUCKET",
+    "hoodie.index.bucket.engine": "CONSISTENT_HASHING",
+    "hoodie.bucket.index.num.buckets": "4",
+    "hoodie.bucket.index.max.num.buckets": "8",
+    "hoodie.bucket.index.min.num.buckets": "2",
+}
+_CLUSTERING = "org.apache.hudi.client.clustering"
+RESIZING = {
+    "hoodie.clustering.inline": "true",
+    "hoodie.clustering.inline.max.commits": "1",
+    "hoodie.clustering.plan.strategy.class": f"{_CLUSTERING}.plan.strategy.SparkConsistentBucketClusteringPlanStrategy",
+    "hoodie.clustering.execution.strategy.class": f"{_CLUSTERING}.run.strategy.SparkConsistentBucketClusteringExecutionStrategy",
+    "hoodie.clustering.updates.strategy": f"{_CLUSTERING}.update.strategy.SparkConsistentBucketDuplicateUpdateStrategy",
+}
+SPLITTING = RESIZING | {"hoodie.bucket.index.split.threshold": "0.000001"}
+
+
+@pytest.mark.parametrize(("version", "ours_first"), [("9", False), ("6", True)])
+def test_consistent_hashing_in_turns(tmp_path, hudi12, version, ours_first):
+    """Each finds what the other has written, makes the metadata of new partitions, and goes by a ring that Hudi has split and
+    merged, while that is on the timeline and marked, and when it is neither."""
+    table = create(tmp_path / "t", **{"hoodie.write.table.version": version, "hoodie.table.type": "MERGE_ON_READ"})
+    steps = [
+        ("insert", range(100), {}),
+        ("upsert", range(50, 150), {}),
+        ("upsert", range(150), {}),
+        ("upsert", range(20, 60), SPLITTING),
+        ("delete", range(30), {}),
+        ("upsert", range(160), {}),
+        ("insert", range(160, 200), RESIZING),
+        ("upsert", range(200), {}),
+        ("upsert", range(200), {}),
+    ]
+    expected = {}
+    for number, (operation, some, services) in enumerate(steps):
+        rows = bucket_rows(some, number)
+        if number % 3 == 2:
+            rows += [(f"n{number}-{each}", f"new-{number}", number, number) for each in range(5)]
+        if (not services and (number % 2 == 0) == ours_first) or number in (4, 7):
+            table.write(batch(rows), operation, {**SMALL_BLOOM, **HASHING})
+        else:
+            hudi12.write(table.base_path, batch(rows), hudis(table, operation, **HASHING, **services))
+        for key, *rest in rows:
+            expected.pop(key, None) if operation == "delete" else expected.update({key: tuple(rest)})
+        assert seen(table.read()) == expected, number
+        assert seen(hudi12.read(table.base_path)) == expected, number
+
+
+def test_consistent_hashing_after_an_overwrite_takes_no_rows(tmp_path, hudi12):
+    """Hudi writes to file groups that it has replaced, where neither it nor anybody else sees the rows."""
     table = create(tmp_path / "t", **{"hoodie.table.type": "MERGE_ON_READ"})
-    hashing = {"hoodie.index.type": "BUCKET", "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}
-    hashing |= {"hoodie.bucket.index.num.buckets": "4", "hoodie.bucket.index.max.num.buckets": "8"}
-    rows = [(f"k{number}", "p", 1, 1) for number in range(50)]
-    hudi12.write(table.base_path, batch(rows), hudis(table, "upsert", **hashing))
-    hudi12.write(table.base_path, batch([("k1", "p", 2, 2), ("new", "p", 2, 2)]), hudis(table, "upsert", **hashing))
-    expected = {key: tuple(rest) for key, *rest in rows} | {"k1": ("p", 2, 2), "new": ("p", 2, 2)}
-    assert seen(table.read()) == expected
-    for operation in ("upsert", "insert", "bulk_insert", "insert_overwrite", "insert_overwrite_table"):
+    rows = [(f"k{number}", "p", 1, 1) for number in range(20)]
+    table.write(batch([*rows, ("q", "q", 1, 1)]), "upsert", {**SMALL_BLOOM, **HASHING})
+    hudi12.write(table.base_path, batch(rows[:1]), hudis(table, "insert_overwrite", **HASHING))
+    with pytest.raises(UnsupportedTableError, match="is no node"):
+        table.write(batch([("k3", "p", 3, 3)]), "upsert", {**SMALL_BLOOM, **HASHING})
+    hudi12.write(table.base_path, batch(rows), hudis(table, "upsert", **HASHING))
+    assert set(seen(hudi12.read(table.base_path))) == {"k0", "q"}, "Hudi has lost the others"
+    table.write(batch([("q", "q", 2, 2)]), "upsert", {**SMALL_BLOOM, **HASHING})
+    assert seen(table.read())["q"] == ("q", 2, 2)
+    for operation in ("upsert", "insert", "bulk_insert"):
+        with pytest.raises(ConfigError, match="consistent hashing"):
+            table.write(batch([("q", "q", 3, 3)]), operation, SMALL_BLOOM)
+    for operation in ("insert_overwrite", "insert_overwrite_table"):
         with pytest.raises(UnsupportedTableError, match="consistent hashing"):
-            table.write(batch([("k1", "p", 3, 3)]), operation, SMALL_BLOOM)
+            table.write(batch([("q", "q", 3, 3)]), operation, {**SMALL_BLOOM, **HASHING})
     with pytest.raises(UnsupportedTableError, match="consistent hashing"):
-        table.delete_partitions(["part=p"])
-    with pytest.raises(UnsupportedTableError, match="consistent hashing"):
+        table.delete_partitions(["part=q"])
+    with pytest.raises(UnsupportedTableError, match="are buckets"):
         table.schedule(CLUSTERING, force=True)
-    table.write(batch([("k2", "p", 3, 3)]), "delete", SMALL_BLOOM)
-    del expected["k2"]
-    hudi12.write(table.base_path, batch([("k1", "p", 4, 4), ("k2", "p", 4, 4)]), hudis(table, "upsert", **hashing))
-    expected |= {"k1": ("p", 4, 4), "k2": ("p", 4, 4)}
-    assert seen(table.read()) == expected == seen(hudi12.read(table.base_path))
 
 
 def test_buckets_of_keys_of_several_columns(tmp_path, hudi12):

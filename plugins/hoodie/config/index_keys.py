@@ -7,6 +7,7 @@ from typing import Any
 from hoodie.config.key import ConfigKey, boolean, columns
 
 SIMPLE, BLOOM, BUCKET = "SIMPLE", "BLOOM", "BUCKET"
+CONSISTENT_HASHING = "CONSISTENT_HASHING"
 GLOBAL_SIMPLE, GLOBAL_BLOOM = "GLOBAL_SIMPLE", "GLOBAL_BLOOM"
 INDEX_TYPES = (SIMPLE, BLOOM, BUCKET, GLOBAL_SIMPLE, GLOBAL_BLOOM)
 GLOBAL_TYPES = (GLOBAL_SIMPLE, GLOBAL_BLOOM)
@@ -38,6 +39,13 @@ def bucket_count(value: str) -> int:
     return int(value)
 
 
+def bucket_engine(value: str) -> str:
+    """SIMPLE or CONSISTENT_HASHING, whatever the case."""
+    if (upper := value.strip().upper()) not in (SIMPLE, CONSISTENT_HASHING):
+        raise ValueError(f"{SIMPLE} or {CONSISTENT_HASHING}")
+    return upper
+
+
 INDEX_TYPE = ConfigKey[str](
     "hoodie.index.type",
     index_type,
@@ -66,7 +74,14 @@ BUCKETS = ConfigKey[int](
     "hoodie.bucket.index.num.buckets",
     bucket_count,
     256,
-    "BUCKET: file groups of a partition, at most; they never change, and each write needs the same",
+    "BUCKET: file groups of a partition, at most; they never change, and each write needs the same (but see the engine)",
+)
+BUCKET_ENGINE = ConfigKey[str](
+    "hoodie.index.bucket.engine",
+    bucket_engine,
+    SIMPLE,
+    "BUCKET: SIMPLE, or CONSISTENT_HASHING for merge-on-read tables, where the number of buckets is that of a new partition and "
+    "Hudi's clustering splits and merges them",
 )
 BUCKET_FIELDS = ConfigKey[tuple[str, ...]](
     "hoodie.bucket.index.hash.field",
@@ -81,5 +96,6 @@ INDEX_KEYS: tuple[ConfigKey[Any], ...] = (
     BLOOM_MOVES,
     PRUNE_BY_RANGES,
     BUCKETS,
+    BUCKET_ENGINE,
     BUCKET_FIELDS,
 )

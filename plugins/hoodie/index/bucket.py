@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.index.buckets import Buckets
+from hoodie.index.buckets import Homes
 from hoodie.index.tagging import NOWHERE, Tagged
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
@@ -19,11 +19,11 @@ from hoodie.view import TableState
 @dataclass(frozen=True)
 class BucketIndex:
     """Every row belongs to a file group: to one that is there, by its place among the slices, or to one that is to come. That has
-    a number past theirs, by its partition among `partitions` and its bucket (see `home`)."""
+    a number past theirs, by which `home` knows it."""
 
-    buckets: Buckets
+    homes: Homes
     partitions: tuple[str, ...]  # all of the incoming rows
-    homes: tuple[tuple[str, int], ...]  # of each slice: its partition and bucket
+    numbers: tuple[int, ...]  # of each slice, among the homes
 
     def stored_keys(self, state: TableState, slices: Sequence[FileSlice], parallelism: int) -> Sequence[object]:
         return ()
@@ -31,13 +31,10 @@ class BucketIndex:
     def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:
         """Every row is in one file group, and none is new."""
         names = pa.array(self.partitions, pa.string())
-        partitions = pc.index_in(incoming[PARTITION_PATH], value_set=names).to_numpy().astype(np.int64)
-        wanted = partitions * self.buckets.count + self.buckets.of(incoming[RECORD_KEY])
-        groups = len(self.homes) + wanted
-        place_of = {name: place for place, name in enumerate(self.partitions)}
-        there = np.array(
-            [place_of[partition] * self.buckets.count + bucket for partition, bucket in self.homes], dtype=np.int64
-        )
+        places = pc.index_in(incoming[PARTITION_PATH], value_set=names).to_numpy().astype(np.int64)
+        wanted = self.homes.numbers(places, incoming[RECORD_KEY])
+        groups = len(self.numbers) + wanted
+        there = np.array(self.numbers, dtype=np.int64)
         if len(there):
             order = np.argsort(there)
             found = np.minimum(np.searchsorted(there[order], wanted), len(there) - 1)
@@ -46,7 +43,7 @@ class BucketIndex:
         rows = np.arange(incoming.num_rows, dtype=np.int64)
         return Tagged(rows, groups, np.full(len(rows), NOWHERE), np.zeros(0, dtype=np.int64))
 
-    def home(self, number: int) -> tuple[str, int]:
-        """Partition and bucket of a file group that is to come."""
-        place, bucket = divmod(number - len(self.homes), self.buckets.count)
-        return self.partitions[place], bucket
+    def home(self, number: int) -> tuple[str, str]:
+        """Partition and file id of a file group that is to come."""
+        place, file_id = self.homes.home(number - len(self.numbers))
+        return self.partitions[place], file_id

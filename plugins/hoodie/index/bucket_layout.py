@@ -11,18 +11,18 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from hoodie.config.index_keys import BUCKETS, INDEX_TYPE
+from hoodie.config.index_keys import BUCKET_FIELDS, BUCKETS, INDEX_TYPE
 from hoodie.errors import ConfigError, UnsupportedTableError
 from hoodie.formats.stitched import open_base_file
 from hoodie.index.buckets import Buckets, bucket_of
+from hoodie.index.hashing import Rings
 from hoodie.index.simple import base_file_keys, log_keys
 from hoodie.keygen import StoredKeys
-from hoodie.model.files import FileSlice
+from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.meta_columns import RECORD_KEY
-from hoodie.storage.base import Listing
 from hoodie.view import TableState
+from hoodie.view.replaced import replaced_groups
 
-_HASHING = ".hoodie/.bucket_index/consistent_hashing_metadata"
 _PROBED_KEYS = 64  # stored keys that are held against the number of buckets: one of two fits a wrong one at most
 _PROBED_FILES = 64
 
@@ -36,20 +36,46 @@ def is_bucketed(state: TableState) -> bool | None:
     return None
 
 
-def is_consistently_hashed(state: TableState) -> bool:
-    """Whether Hudi finds the file group of a key by consistent hashing (`hoodie.index.bucket.engine`), which it has for
-    merge-on-read tables alone. File ids do not tell; the metadata of the hashing does (format notes, section 4)."""
-    return state.properties.is_merge_on_read and state.storage.list(_HASHING) != Listing()
-
-
-def refuse_consistent_hashing(state: TableState) -> None:
-    """Before rows are placed, or file groups taken out. Raises UnsupportedTableError."""
-    if is_consistently_hashed(state):
-        raise UnsupportedTableError(
-            f"Rows are not written to table {state.storage.base_path}, whose file groups Hudi finds by consistent hashing",
-            found=f"{_HASHING}: Hudi's next write would double rows that are elsewhere, and lose those of groups that went",
-            fix="nothing was written; write it with Hudi. Reads, deletions by key, compactions and cleans go on here",
-        )
+def homes_of_rings(
+    state: TableState, slices: Sequence[FileSlice], rings: Rings, partitions: Sequence[str], stored: StoredKeys
+) -> tuple[int, ...]:
+    """Before a write to these slices: the number of each among the nodes of its partition's ring. Raises ConfigError for other
+    hashed columns than the table's, UnsupportedTableError for a file group that is no node, or a node whose rows went."""
+    numbers = []
+    for each in slices:
+        number = rings.number_of(partitions.index(each.partition), each.file_id)
+        if number is None:
+            raise UnsupportedTableError(
+                f"File group {each.file_id} of partition {each.partition!r} of table {state.storage.base_path} is no node of "
+                "its consistent hashing",
+                found="a file group of an overwrite, of another index, or of a resizing that was taken back",
+                fix="nothing was written: its keys would stand twice. Write its rows to a new table",
+            )
+        numbers.append(number)
+    gone = replaced_groups(state)
+    for place, ring in enumerate(rings.rings):
+        for node in ring.nodes:
+            if GroupId(partitions[place], node.file_id) in gone:
+                raise UnsupportedTableError(
+                    f"File group {node.file_id} of partition {ring.partition!r} of table {state.storage.base_path} was replaced",
+                    found=f"an overwrite or a drop by {gone[GroupId(partitions[place], node.file_id)]}, after which the "
+                    "hashing still names it: what Hudi writes to it is seen by nobody",
+                    fix="nothing was written; write the rows of the partition to a new table",
+                )
+    probed = 0
+    for each, keys in _keys(state, slices[:_PROBED_FILES], stored):
+        place = partitions.index(each.partition)
+        wrong = np.flatnonzero(rings.numbers(np.full(len(keys), place), keys) != rings.number_of(place, each.file_id))
+        if len(wrong):
+            raise ConfigError(
+                f"The columns that are hashed are not those of table {state.storage.base_path}",
+                found=f"key {keys[int(wrong[0])].as_py()!r:.200} in file group {each.file_id}",
+                fix=f"nothing was written; give {BUCKET_FIELDS.name} as it was at first: it never changes",
+            )
+        probed += len(keys)
+        if probed >= _PROBED_KEYS:
+            break
+    return tuple(numbers)
 
 
 def check_buckets(state: TableState, slices: Sequence[FileSlice], buckets: Buckets, stored: StoredKeys) -> None:

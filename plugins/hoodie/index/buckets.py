@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -41,39 +42,67 @@ class Buckets:
 
     def of(self, keys: pa.ChunkedArray) -> np.ndarray:
         """int64, the bucket of each record key (utf8, no nulls)."""
-        return (self._hashes(keys) & np.uint32(0x7FFF_FFFF)).astype(np.int64) % self.count
+        hashes = np.empty(len(keys), dtype=np.uint32)
+        for rows, values in hashed_values(keys, self.fields, self.key_fields):
+            hashes[rows] = list_hashes([string_hashes(pc.fill_null(each, "")) for each in values], len(rows))
+        return (hashes & np.uint32(0x7FFF_FFFF)).astype(np.int64) % self.count
 
-    def _hashes(self, keys: pa.ChunkedArray) -> np.ndarray:
-        """uint32 of the list of values that Hudi takes out of the text of a key."""
-        if len(keys) == 0:
-            return np.zeros(0, dtype=np.uint32)
-        several = pc.and_(pc.match_substring(keys, ","), pc.match_substring(keys, ":"))
-        if not pc.any(several).as_py():
-            return list_hashes([string_hashes(keys)], len(keys))
-        result = np.empty(len(keys), dtype=np.uint32)
-        plain, made = (np.flatnonzero(mask.to_numpy()) for mask in (pc.invert(several), several))
-        result[plain] = list_hashes([string_hashes(keys.take(pa.array(plain)))], len(plain))
-        result[made] = self._of_values(keys.take(pa.array(made)))
+    def numbers(self, places: np.ndarray, keys: pa.ChunkedArray) -> np.ndarray:
+        """See `Homes`: buckets of one partition after those of the one before."""
+        result: np.ndarray = places * self.count + self.of(keys)
         return result
 
-    def _of_values(self, keys: pa.ChunkedArray) -> np.ndarray:
-        """Of keys like `a:1,b:2`. In most no value has one of these two signs."""
-        result = np.empty(len(keys), dtype=np.uint32)
-        groups = ",".join(f"{re.escape(name)}:(?P<v{place}>[^:,]*)" for place, name in enumerate(self.key_fields))
-        found = pc.extract_regex(keys.combine_chunks(), f"^(?s:{groups})$")
-        usual = pc.is_valid(found).to_numpy(zero_copy_only=False)
-        values = found.filter(pa.array(usual))
-        parts = [
-            string_hashes(_without_names_of_nothing(pc.struct_field(values, f"v{place}")))
-            for place, name in enumerate(self.key_fields)
-            if name in self.fields
-        ]
-        result[usual] = list_hashes(parts, len(values))
-        others = np.flatnonzero(~usual)
-        for place, key in zip(others.tolist(), keys.take(pa.array(others)).to_pylist(), strict=True):  # few
-            taken = pa.array([text or "" for text in values_in(key, self.fields)], pa.string())
-            result[place] = list_hashes([each.reshape(1) for each in string_hashes(taken)], 1)[0]
-        return result
+    def number_of(self, place: int, file_id: str) -> int | None:
+        """See `Homes`."""
+        bucket = bucket_of(file_id)
+        return place * self.count + bucket if bucket is not None else None
+
+    def home(self, number: int) -> tuple[int, str]:
+        """See `Homes`: the file id is a fresh one."""
+        place, bucket = divmod(number, self.count)
+        return place, bucket_file_id(bucket)
+
+
+class Homes(Protocol):
+    """Where rows live by their keys: file groups have numbers, over all partitions of a write, that begin with 0. A partition is
+    told by its place among those. A frozen value, which travels to the workers."""
+
+    def numbers(self, places: np.ndarray, keys: pa.ChunkedArray) -> np.ndarray:
+        """int64, the number of the file group of each row: int64 places, record keys (utf8, no nulls)."""
+        ...
+
+    def number_of(self, place: int, file_id: str) -> int | None:
+        """The number of a file group that is there; None: no key lives in it."""
+        ...
+
+    def home(self, number: int) -> tuple[int, str]:
+        """The partition's place and the file id of a file group that is to come."""
+        ...
+
+
+def hashed_values(
+    keys: pa.ChunkedArray, fields: Sequence[str], key_fields: Sequence[str]
+) -> Iterator[tuple[np.ndarray, list[pa.ChunkedArray]]]:
+    """The values of the columns `fields`, some of `key_fields`, that Hudi takes out of the texts of record keys (utf8, no nulls):
+    positions of rows, and the texts of these rows in as many columns as they have values; null for a null."""
+    several = pc.and_(pc.match_substring(keys, ","), pc.match_substring(keys, ":"))
+    if not pc.any(several).as_py():
+        yield np.arange(len(keys)), [keys]
+        return
+    plain, made = (np.flatnonzero(mask.to_numpy()) for mask in (pc.invert(several), several))
+    yield plain, [keys.take(pa.array(plain))]
+    keys = keys.take(pa.array(made))
+    # Keys like `a:1,b:2`. In most no value has one of these two signs.
+    groups = ",".join(f"{re.escape(name)}:(?P<v{place}>[^:,]*)" for place, name in enumerate(key_fields))
+    found = pc.extract_regex(keys.combine_chunks(), f"^(?s:{groups})$")
+    usual = pc.is_valid(found).to_numpy(zero_copy_only=False)
+    values = found.filter(pa.array(usual))
+    taken = [f"v{place}" for place, name in enumerate(key_fields) if name in fields]
+    yield made[usual], [pa.chunked_array([_without_names_of_nothing(pc.struct_field(values, name))]) for name in taken]
+    others = np.flatnonzero(~usual)
+    for place, key in zip(others.tolist(), keys.take(pa.array(others)).to_pylist(), strict=True):  # few
+        texts = [pa.chunked_array([pa.array([text], pa.string())]) for text in values_in(key, fields)]
+        yield made[place : place + 1], texts
 
 
 def values_in(key: str, fields: Sequence[str]) -> list[str | None]:
@@ -99,5 +128,5 @@ def values_in(key: str, fields: Sequence[str]) -> list[str | None]:
 
 
 def _without_names_of_nothing(texts: pa.Array) -> pa.Array:
-    """Null and the empty text hash alike."""
-    return pc.if_else(pc.is_in(texts, value_set=pa.array(["__null__", "__empty__"])), "", texts)
+    plain = pc.if_else(pc.equal(texts, "__empty__"), "", texts)
+    return pc.if_else(pc.equal(texts, "__null__"), None, plain)

@@ -15,7 +15,7 @@ from hoodie.config.same_table import check_same_table
 from hoodie.config.table_keys import CREATE_KEYS
 from hoodie.config.write_keys import PARTITIONS_TO_DELETE, WRITE_KEYS
 from hoodie.errors import ArgumentError, ConfigError, SchemaConflictError
-from hoodie.index.bucket_layout import refuse_consistent_hashing
+from hoodie.index.hashing_files import refuse_replacing
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata
 from hoodie.schema import arrow_to_avro
 from hoodie.timeline.named import named_path
@@ -122,7 +122,7 @@ class _Drop:
         begin = optimistic if sharing.optimistic else transaction
         with begin(access.storage, access.clock, self.operation.name, locking, sharing) as tx:
             _, schema = self.planned(tx.state)
-            refuse_consistent_hashing(tx.state)
+            refuse_replacing(tx.state)
             chosen = self.choose(tx.state)
             if chosen is None:
                 return None

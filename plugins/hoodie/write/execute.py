@@ -177,7 +177,7 @@ class _Write:
                 and plan.options[concurrency_keys.CHECK_NEW_KEYS]
                 and bool(plan.properties.record_key_fields)
                 and plan.operation.replaces is None  # else what others do in its partitions is a conflict anyway
-                and plan.buckets is None  # else equal keys are in one bucket
+                and not plan.bucketed  # else equal keys are in one bucket
             )
             pipeline = Pipeline(tx.state, plan, context, access.engine, look, self.hooks.replaces)
             try:
@@ -194,7 +194,7 @@ class _Write:
 
             def meets(meanwhile: Window) -> None:
                 self.hooks.on_others(meanwhile.now)
-                if plan.buckets is not None:
+                if plan.bucketed:
                     refuse_same_buckets(meanwhile, instant, written.touched.union(stat.group for stat in written.stats))
                 if look:
                     refuse_same_keys(tx.state, meanwhile, instant, written, context)

@@ -16,8 +16,6 @@ from hoodie.engine.base import Engine, Exchanged
 from hoodie.index.base import Index
 from hoodie.index.bloom import FooterLook, Look
 from hoodie.index.bucket import BucketIndex
-from hoodie.index.bucket_layout import check_buckets
-from hoodie.index.buckets import bucket_of
 from hoodie.index.cost import IndexCost
 from hoodie.index.global_simple import GlobalSimpleIndex
 from hoodie.index.known import UnknownOnly
@@ -33,6 +31,7 @@ from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice, GroupId
 from hoodie.schema import top_level
 from hoodie.view import Busy, TableState, TableView
+from hoodie.write.bucketing import bucket_index
 from hoodie.write.overwrite import NOTHING, Replaced, refuse_empty, refuse_waiting
 from hoodie.write.placement import Placement, new_file_id
 from hoodie.write.plan import WritePlan
@@ -176,12 +175,10 @@ class Pipeline:
         return Look.union(self.engine.map(look, shares(slices, self.engine.parallelism)))
 
     def _index(self, partitions: Sequence[str], slices: Sequence[FileSlice], sought: frozenset[int] | None) -> Index:
-        """That of rows of these partitions. Raises what `check_buckets` raises."""
+        """That of rows of these partitions. Raises what `bucket_index` raises."""
         plan = self.plan
-        if plan.buckets is not None:
-            check_buckets(self.state, slices, plan.buckets, self.context.stored_keys)
-            homes = tuple((each.partition, bucket_of(each.file_id) or 0) for each in slices)
-            return BucketIndex(plan.buckets, tuple(partitions), homes)
+        if plan.bucketed:
+            return bucket_index(self.state, plan, partitions, slices, self.context.stored_keys)
         if not plan.looks_up:
             return NoIndex()
         index = self._global_index(sought) if plan.global_keys else self._simple_index(sought)

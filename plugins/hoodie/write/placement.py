@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from hoodie.errors import PendingInstantError
-from hoodie.index.buckets import bucket_file_id, bucket_of
+from hoodie.index.buckets import bucket_of
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.files import FileSlice
 from hoodie.model.names import METADATA_BOOTSTRAP, LogFileName
@@ -33,10 +33,10 @@ class Placement:
         profile: WorkloadProfile,
         slices: Sequence[FileSlice],
         input_bytes: int,
-        home: Callable[[int], tuple[str, int]] | None = None,
+        home: Callable[[int], tuple[str, str]] | None = None,
     ) -> Assignment:
         """The file of every row; `input_bytes` is the size of the input, 0 where it is not known. `home` tells partition and
-        bucket of a file group whose number is past those of `slices`, where rows have such.
+        file id of a file group whose number is past those of `slices`, where rows have such.
 
         Raises PendingInstantError for an update of a group that waits for clustering.
         """
@@ -44,8 +44,7 @@ class Placement:
 
         def new_group(number: int) -> FileTask:
             assert home is not None, "only buckets are known before they are there"
-            partition, bucket = home(number)
-            return FileTask(partition, bucket_file_id(bucket), None)
+            return FileTask(*home(number), None)
 
         sizing = self.plan.sizing
         return assign(

@@ -12,8 +12,9 @@ from hoodie.config.index_keys import (
     BLOOM_MOVES,
     BLOOM_TYPES,
     BUCKET,
+    BUCKET_ENGINE,
     BUCKET_FIELDS,
-    BUCKETS,
+    CONSISTENT_HASHING,
     GLOBAL_BLOOM,
     GLOBAL_TYPES,
     INDEX_TYPE,
@@ -21,7 +22,7 @@ from hoodie.config.index_keys import (
 )
 from hoodie.config.key import Options, resolve
 from hoodie.config.memory_keys import SPILL_FOLDER
-from hoodie.config.operations import Operation, Replaces, operation_named
+from hoodie.config.operations import Operation, operation_named
 from hoodie.config.own import select_keys
 from hoodie.config.same_keygen import with_keygen_options
 from hoodie.config.same_table import check_same_table
@@ -31,8 +32,6 @@ from hoodie.config.write_keys import OPERATION
 from hoodie.errors import ConfigError, RecordKeyError, SchemaConflictError, check_argument
 from hoodie.formats.base_file import BaseFileOptions
 from hoodie.formats.file_format import FileFormat
-from hoodie.index.bucket_layout import is_bucketed, refuse_consistent_hashing
-from hoodie.index.buckets import Buckets
 from hoodie.keygen import PartitionPaths, keeps_text, key_generator, misread_times, stored_keys
 from hoodie.merge import MergeRules, merge_rules
 from hoodie.schema import arrow_to_avro, check_ordering, find_field, normalise, reconcile, top_level
@@ -44,6 +43,7 @@ from hoodie.transaction.writing import Writing
 from hoodie.view.state import TableState
 from hoodie.view.table_schema import table_schema
 from hoodie.write.assign import SizingOptions
+from hoodie.write.same_layout import check_layout
 from hoodie.write.worker.context import WriteContext
 
 
@@ -88,17 +88,24 @@ class WritePlan:
         return self.looks_up and self.options[INDEX_TYPE] in BLOOM_TYPES
 
     @property
-    def buckets(self) -> Buckets | None:
-        """Where a row goes follows from its key."""
-        if self.options[INDEX_TYPE] != BUCKET:
-            return None
-        keys = self.properties.record_key_fields
-        return Buckets(self.options[BUCKETS], self.options.get(BUCKET_FIELDS) or keys, keys)
+    def bucketed(self) -> bool:
+        """Whether where a row goes follows from its key."""
+        return self.options[INDEX_TYPE] == BUCKET
+
+    @property
+    def hashed_consistently(self) -> bool:
+        """Whether that is by the rings of the partitions; else by their number of buckets."""
+        return self.bucketed and self.options[BUCKET_ENGINE] == CONSISTENT_HASHING
+
+    @property
+    def hashed_fields(self) -> tuple[str, ...]:
+        """The key columns whose values tell the bucket of a row."""
+        return self.options.get(BUCKET_FIELDS) or self.properties.record_key_fields
 
     @property
     def places_at_once(self) -> bool:
         """Rows go to new files as they come: nothing has to be known of their keys."""
-        return self.operation.in_one_pass and not self.combines and self.buckets is None
+        return self.operation.in_one_pass and not self.combines and not self.bucketed
 
     @property
     def moves_keys(self) -> bool:
@@ -196,7 +203,7 @@ def plan_write(
         state.schemas,
     )
     _check_index(plan, partition_paths)
-    _check_buckets(state, plan)
+    check_layout(state, options, operation, properties)
     return plan
 
 
@@ -225,48 +232,6 @@ def _check_index(plan: WritePlan, paths: PartitionPaths) -> None:
             found="partitions made of parts of values: a row that stays in another partition than its own would hold a value of "
             "neither",
             fix=f"let keys move ({moves.name}=true), or use {INDEX_TYPE.name}=SIMPLE",
-        )
-
-
-def _check_buckets(state: TableState, plan: WritePlan) -> None:
-    """Raises ConfigError for file groups that are not what the index takes them for, and where there can be no buckets."""
-    buckets, operation, properties = plan.buckets, plan.operation, plan.properties
-    chosen = f"{INDEX_TYPE.name}={plan.options[INDEX_TYPE]}"
-    if not operation.deletes:
-        refuse_consistent_hashing(state)
-    if buckets is None:
-        places = not operation.deletes and operation.replaces is not Replaces.TABLE
-        if places and is_bucketed(state):
-            raise ConfigError(
-                f"Option {chosen} is not for table {properties.name!r}, whose file groups are buckets",
-                found="the file ids of its newest commit",
-                fix=f"write with {INDEX_TYPE.name}=BUCKET and the {BUCKETS.name} of the table; other writers would not find rows "
-                "that go elsewhere",
-            )
-        return
-    if not properties.record_key_fields:
-        raise ConfigError(
-            f"Option {chosen} is not for table {properties.name!r}, whose keys are generated",
-            fix=f"use {INDEX_TYPE.name}=SIMPLE",
-        )
-    unknown = [name for name in buckets.fields if name not in properties.record_key_fields]
-    if unknown:
-        raise ConfigError(
-            f"Option {BUCKET_FIELDS.name} names {unknown[0]!r}, which is no key column of table {properties.name!r}",
-            found=f"key columns {', '.join(properties.record_key_fields)}",
-            fix="name some of these, or leave the option out",
-        )
-    if plan.known_keys != "NONE":
-        raise ConfigError(
-            f"Option {keys.DUP_POLICY.name}={plan.known_keys.lower()} does not go with {chosen}",
-            found="an index that reads no keys: Hudi takes each key of a bucket that is there for known",
-            fix="write by upsert",
-        )
-    if operation.writes and operation.replaces is not Replaces.TABLE and is_bucketed(state) is False:
-        raise ConfigError(
-            f"Option {chosen} is not for table {properties.name!r}, whose file groups are no buckets",
-            found="the file ids of its newest commit",
-            fix=f"use {INDEX_TYPE.name}=SIMPLE, or write the table anew by insert_overwrite_table",
         )
 
 
@@ -372,7 +337,7 @@ def write_context(plan: WritePlan, writing: Writing) -> WriteContext:
         global_keys=plan.global_keys,
         deletions=plan.deletions,
         allow_duplicates=options[keys.ALLOW_DUPLICATES],
-        bucketed=plan.buckets is not None,
+        bucketed=plan.bucketed,
         record_positions=_tells_positions(plan),
         max_file_bytes=options[keys.MAX_FILE_SIZE],
         columns=StoredColumns.of(plan.schema, plan.versions),

@@ -124,7 +124,9 @@ def test_tables_without_buckets_are_refused(tmp_path, kind, monkeypatch):
     for operation in ("upsert", "insert_overwrite"):
         with pytest.raises(ConfigError, match="whose file groups are no buckets"):
             table.write(batch(FIRST), operation, BUCKET)
-    monkeypatch.setattr("hoodie.write.plan.is_bucketed", lambda state: True)  # as after a write of another's elsewhere
+    monkeypatch.setattr(
+        "hoodie.write.same_layout.is_bucketed", lambda state: True
+    )  # as after a write of another's elsewhere
     with pytest.raises(UnsupportedTableError, match="is no bucket"):
         table.write(batch(FIRST), "upsert", BUCKET)
     assert len(content(table)) == 20
@@ -133,7 +135,8 @@ def test_tables_without_buckets_are_refused(tmp_path, kind, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"hoodie.index.bucket.engine": "CONSISTENT_HASHING"}, "consistent hashing keeps its buckets"),
+        ({"hoodie.index.bucket.engine": "CONSISTENT_HASHING"}, "merge-on-read tables alone"),
+        ({"hoodie.index.bucket.engine": "ROUND"}, "SIMPLE or CONSISTENT_HASHING"),
         ({COUNT: 0}, "from 1 to 10000"),
         ({COUNT: 10_001}, "from 1 to 10000"),
         ({"hoodie.bucket.index.hash.field": "value"}, "no key column"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from hoodie.errors import UnsupportedTableError
-from hoodie.index.bucket_layout import is_bucketed, is_consistently_hashed
+from hoodie.index.bucket_layout import is_bucketed
+from hoodie.index.hashing_files import is_consistently_hashed
 from hoodie.view import TableState
 
 

@@ -1,0 +1,94 @@
+"""The files of consistent hashing, below `.hoodie/.bucket_index`: which version of a partition's metadata counts.
+
+A resizing writes a new version before it commits, and Hudi marks those that count when it next looks. It goes by the timeline
+and, where that is archived, by the base files; this comes to the same answer from the same files, and marks none (Hudi's
+`ConsistentBucketIndexUtils`, docs/decisions/0055).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from hoodie.errors import CorruptTableError, UnsupportedTableError
+from hoodie.index.hashing import FIRST_VERSION, HashingMetadata
+from hoodie.storage.base import Listing, join
+from hoodie.timeline import Action
+from hoodie.timeline.named import named_instant
+from hoodie.view import TableState
+
+HASHING = ".hoodie/.bucket_index/consistent_hashing_metadata"
+_METADATA, _COMMITTED = ".hashing_meta", ".commit"
+
+
+def is_consistently_hashed(state: TableState) -> bool:
+    """Whether Hudi finds the file group of a key by consistent hashing (`hoodie.index.bucket.engine`), which it has for
+    merge-on-read tables alone. File ids do not tell; the metadata of the hashing does (format notes, section 4)."""
+    return state.properties.is_merge_on_read and state.storage.list(HASHING) != Listing()
+
+
+def refuse_replacing(state: TableState) -> None:
+    """Before file groups are taken out. Raises UnsupportedTableError."""
+    if is_consistently_hashed(state):
+        raise UnsupportedTableError(
+            f"No file groups are replaced in table {state.storage.base_path}, whose keys are found by consistent hashing",
+            found=f"{HASHING}: it would go on to name them, and rows written to them would be seen by nobody",
+            fix="nothing was written; delete rows by their keys instead",
+        )
+
+
+def load_hashing(state: TableState, partition: str, base_files: Collection[str]) -> HashingMetadata | None:
+    """The metadata that counts in this state; `base_files` are the ids of the partition's groups that have a base file. None:
+    the partition has none yet. One listing, and one read or few.
+
+    Raises CorruptTableError for metadata that is damaged or gone.
+    """
+    names = {file.name for file in state.storage.list(join(HASHING, partition)).files}
+    versions = sorted(name.removesuffix(_METADATA) for name in names if name.endswith(_METADATA))
+    marked = sorted(name.removesuffix(_COMMITTED) for name in names if name.endswith(_COMMITTED))
+    lost = sorted({*marked} - {*versions})
+    if lost:
+        raise CorruptTableError(
+            f"The consistent hashing of partition {partition!r} of table {state.storage.base_path} has lost a version",
+            found=f"{lost[0]}{_COMMITTED} without {lost[0]}{_METADATA}",
+            fix=f"nothing was written; restore the file in {join(HASHING, partition)} from a backup",
+        )
+    done = {instant.time for instant in state.timeline.completed(Action.COMMIT, Action.REPLACE_COMMIT)}
+    pending = {instant.time for instant in state.timeline.pending}
+    latest = state.timeline.latest_time
+    found: HashingMetadata | None = None
+    for version in versions[versions.index(marked[0]) if marked else 0 :]:
+        time = named_instant(version, f"{state.storage.base_path}/{join(HASHING, partition)}")
+        if version == FIRST_VERSION or version in marked[:1] or time in done:
+            found = _read(state, partition, version)
+        elif time not in pending and latest is not None and time <= latest:  # archived, or taken back: else begun since
+            read = _read(state, partition, version)
+            if any(node.file_id in base_files for node in read.nodes):
+                _check_committed(state, read)
+                found = read
+    return found
+
+
+def _check_committed(state: TableState, read: HashingMetadata) -> None:
+    """Hudi takes any version of which a base file is there, those of resizings that were taken back among them."""
+    if not state.timeline.is_committed(named_instant(read.instant, "consistent hashing")):
+        path = join(HASHING, read.partition, f"{read.instant}{_METADATA}")
+        raise UnsupportedTableError(
+            f"The consistent hashing of partition {read.partition!r} of table {state.storage.base_path} is not clear",
+            found=f"{path} of a resizing that was taken back; Hudi would go by it, and have keys twice",
+            fix=f"nothing was written; move that file away, and {read.instant}{_COMMITTED} beside it if it is there",
+        )
+
+
+def make_hashing(state: TableState, metadata: HashingMetadata) -> HashingMetadata:
+    """Write the first metadata of a partition, or get that which another writer has made at the same time."""
+    path = join(HASHING, metadata.partition, f"{metadata.instant}{_METADATA}")
+    try:
+        state.storage.create(path, metadata.encode())
+    except FileExistsError:
+        return _read(state, metadata.partition, metadata.instant)
+    return metadata
+
+
+def _read(state: TableState, partition: str, version: str) -> HashingMetadata:
+    path = join(HASHING, partition, f"{version}{_METADATA}")
+    return HashingMetadata.decode(state.storage.read(path), f"{state.storage.base_path}/{path}")

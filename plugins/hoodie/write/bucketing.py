@@ -1,0 +1,48 @@
+"""The BUCKET index of one write: of its partitions, and the file groups that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hoodie.config.index_keys import BUCKETS
+from hoodie.errors import UnsupportedTableError
+from hoodie.index.bucket import BucketIndex
+from hoodie.index.bucket_layout import check_buckets, homes_of_rings
+from hoodie.index.buckets import Buckets
+from hoodie.index.hashing import HashingMetadata, Rings
+from hoodie.index.hashing_files import HASHING, load_hashing, make_hashing
+from hoodie.keygen import StoredKeys
+from hoodie.model.files import FileSlice
+from hoodie.view import TableState
+from hoodie.write.plan import WritePlan
+
+
+def bucket_index(
+    state: TableState, plan: WritePlan, partitions: Sequence[str], slices: Sequence[FileSlice], stored: StoredKeys
+) -> BucketIndex:
+    """Makes the hashing metadata of partitions that have none, where keys are found by it. Raises ConfigError,
+    UnsupportedTableError for file groups that are not what the index takes them for, CorruptTableError."""
+    fields, key_fields = plan.hashed_fields, plan.properties.record_key_fields
+    if plan.hashed_consistently:
+        rings = Rings(tuple(_ring(state, plan, each, slices) for each in partitions), fields, key_fields)
+        numbers = homes_of_rings(state, slices, rings, partitions, stored)
+        return BucketIndex(rings, tuple(partitions), numbers)
+    buckets = Buckets(plan.options[BUCKETS], fields, key_fields)
+    check_buckets(state, slices, buckets, stored)
+    homes = (buckets.number_of(partitions.index(each.partition), each.file_id) for each in slices)
+    return BucketIndex(buckets, tuple(partitions), tuple(home for home in homes if home is not None))
+
+
+def _ring(state: TableState, plan: WritePlan, partition: str, slices: Sequence[FileSlice]) -> HashingMetadata:
+    """What a write that fails, or is killed, has made stays: it is the same for the next one, and no file group is in it."""
+    there = [each for each in slices if each.partition == partition]
+    found = load_hashing(state, partition, {each.file_id for each in there if each.base_file is not None})
+    if found is not None:
+        return found
+    if there:
+        raise UnsupportedTableError(
+            f"Partition {partition!r} of table {state.storage.base_path} has file groups, and no consistent hashing",
+            found=f"nothing in {HASHING}/{partition}",
+            fix="nothing was written: its keys would stand twice. Restore the metadata from a backup",
+        )
+    return make_hashing(state, HashingMetadata.first(partition, plan.options[BUCKETS]))

@@ -1,0 +1,95 @@
+"""Whether the file groups of a table are what the index of a write takes them for, before anything is written."""
+
+from __future__ import annotations
+
+from hoodie.config.index_keys import BUCKET, BUCKET_ENGINE, BUCKET_FIELDS, BUCKETS, CONSISTENT_HASHING, INDEX_TYPE
+from hoodie.config.key import Options
+from hoodie.config.operations import Operation, Replaces
+from hoodie.config.table import TableProperties
+from hoodie.config.write_keys import DUP_POLICY
+from hoodie.errors import ConfigError
+from hoodie.index.bucket_layout import is_bucketed
+from hoodie.index.hashing_files import is_consistently_hashed, refuse_replacing
+from hoodie.view.state import TableState
+
+
+def check_layout(state: TableState, options: Options, operation: Operation, properties: TableProperties) -> None:
+    """`properties` are those of the table, with what the options add. Raises ConfigError for file groups that are not what the
+    index takes them for, and where there can be no buckets; UnsupportedTableError for an overwrite of what is hashed
+    consistently."""
+    chosen = f"{INDEX_TYPE.name}={options[INDEX_TYPE]}"
+    bucketed = options[INDEX_TYPE] == BUCKET
+    consistent = bucketed and options[BUCKET_ENGINE] == CONSISTENT_HASHING
+    hashed = is_consistently_hashed(state)
+    if hashed and operation.replaces is not None:
+        refuse_replacing(state)
+    if hashed and not consistent and (bucketed or not operation.deletes):
+        raise ConfigError(
+            f"Option {chosen} is not for table {properties.name!r}, whose keys are found by consistent hashing",
+            found="its hashing metadata" + (f", and {BUCKET_ENGINE.name}=SIMPLE" if bucketed else ""),
+            fix=f"nothing was written; write with {INDEX_TYPE.name}={BUCKET} and {BUCKET_ENGINE.name}={CONSISTENT_HASHING}; "
+            "other writers would not find rows that go elsewhere",
+        )
+    if not bucketed:
+        places = not operation.deletes and operation.replaces is not Replaces.TABLE
+        if places and not hashed and is_bucketed(state):
+            raise ConfigError(
+                f"Option {chosen} is not for table {properties.name!r}, whose file groups are buckets",
+                found="the file ids of its newest commit",
+                fix=f"write with {INDEX_TYPE.name}=BUCKET and the {BUCKETS.name} of the table; other writers would not find rows "
+                "that go elsewhere",
+            )
+        return
+    _check_columns(options, operation, properties, chosen)
+    if consistent:
+        _check_consistent(state, operation, properties, hashed=hashed)
+    elif operation.writes and operation.replaces is not Replaces.TABLE and is_bucketed(state) is False:
+        raise ConfigError(
+            f"Option {chosen} is not for table {properties.name!r}, whose file groups are no buckets",
+            found="the file ids of its newest commit",
+            fix=f"use {INDEX_TYPE.name}=SIMPLE, or write the table anew by insert_overwrite_table",
+        )
+
+
+def _check_columns(options: Options, operation: Operation, properties: TableProperties, chosen: str) -> None:
+    """Raises ConfigError where no bucket follows from a key."""
+    if not properties.record_key_fields:
+        raise ConfigError(
+            f"Option {chosen} is not for table {properties.name!r}, whose keys are generated",
+            fix=f"use {INDEX_TYPE.name}=SIMPLE",
+        )
+    unknown = [name for name in options.get(BUCKET_FIELDS) or () if name not in properties.record_key_fields]
+    if unknown:
+        raise ConfigError(
+            f"Option {BUCKET_FIELDS.name} names {unknown[0]!r}, which is no key column of table {properties.name!r}",
+            found=f"key columns {', '.join(properties.record_key_fields)}",
+            fix="name some of these, or leave the option out",
+        )
+    if operation.adds and options[DUP_POLICY] != "NONE":
+        raise ConfigError(
+            f"Option {DUP_POLICY.name}={options[DUP_POLICY].lower()} does not go with {chosen}",
+            found="an index that reads no keys: Hudi takes each key of a bucket that is there for known",
+            fix="write by upsert",
+        )
+
+
+def _check_consistent(state: TableState, operation: Operation, properties: TableProperties, *, hashed: bool) -> None:
+    """Raises ConfigError for a table that can have no consistent hashing, and an operation that goes with none."""
+    asked = f"Option {BUCKET_ENGINE.name}={CONSISTENT_HASHING} is not for"
+    if not properties.is_merge_on_read:
+        raise ConfigError(
+            f"{asked} table {properties.name!r}, which is copy-on-write: Hudi has it for merge-on-read tables alone",
+            fix=f"use {BUCKET_ENGINE.name}=SIMPLE",
+        )
+    if operation.replaces is not None:
+        raise ConfigError(
+            f"{asked} the operation {operation.name}",
+            found="file ids that follow from the partition: those that are replaced would be written again, and seen by nobody",
+            fix="write by upsert or insert",
+        )
+    if not hashed and is_bucketed(state) is not None:
+        raise ConfigError(
+            f"{asked} table {properties.name!r}, which was written with another index",
+            found="commits with files, and no hashing metadata",
+            fix=f"use the index that it was written with; {BUCKET_ENGINE.name} is chosen at the first write",
+        )
