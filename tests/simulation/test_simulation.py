@@ -89,6 +89,7 @@ PLOTS |= {
 }
 # Where rows are found, and where new ones go. A key of a global index moves to the partition of its last row.
 BUCKETS = (("hoodie.index.type", "BUCKET"), ("hoodie.bucket.index.num.buckets", "4"))
+RINGS = (*BUCKETS, ("hoodie.index.bucket.engine", "CONSISTENT_HASHING"))
 PLOTS |= {
     "COPY_ON_WRITE-9-shared-bloom": Plot(
         "COPY_ON_WRITE", "9", writers=3, pause=20.0, options=SHARED | {"hoodie.index.type": "BLOOM"}
@@ -102,6 +103,8 @@ PLOTS |= {
     ),
     "COPY_ON_WRITE-6-shared-buckets": Plot("COPY_ON_WRITE", "6", writers=4, options=SHARED, made=BUCKETS),
     "MERGE_ON_READ-9-shared-buckets": Plot("MERGE_ON_READ", "9", writers=4, options=SHARED, made=BUCKETS),
+    "MERGE_ON_READ-9-shared-rings": Plot("MERGE_ON_READ", "9", writers=4, options=SHARED, made=RINGS),
+    "MERGE_ON_READ-6-rings-undone": Plot("MERGE_ON_READ", "6", besides=("undoer",), made=RINGS),
 }
 
 
