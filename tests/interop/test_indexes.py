@@ -176,20 +176,27 @@ def test_consistent_hashing_after_an_overwrite_takes_no_rows(tmp_path, hudi12):
 
 
 def test_buckets_of_keys_of_several_columns(tmp_path, hudi12):
-    for field in ("id", "id,kind", "kind"):
-        options = {**BUCKET, "hoodie.bucket.index.hash.field": field}
-        keys = {"hoodie.table.recordkey.fields": "id,kind"}
-        table = create(tmp_path / field.replace(",", "-"), **keys)
+    """Values with colons and commas, empty ones and nulls; a ring joins them, where the number of a bucket hashes each."""
+    for index, field in (
+        (BUCKET, "id"),
+        (BUCKET, "id,kind"),
+        (BUCKET, "kind"),
+        (HASHING, "kind"),
+        (HASHING, "id,kind"),
+    ):
+        options = {**index, "hoodie.bucket.index.hash.field": field}
+        keys = {"hoodie.table.recordkey.fields": "id,kind", "hoodie.table.type": "MERGE_ON_READ"}
+        table = create(tmp_path / f"{len(index)}-{field.replace(',', '-')}", **keys)
 
         def rows(ts, field=field):
             some = batch([(["x{}", "a:1,b:{}", "c,{}"][i % 3].format(i), "p", ts, ts) for i in range(100)])
             colons = "kind" in field  # else Hudi 1.2.0 looks for the end of that value for ever
-            return some.append_column(
-                "kind", [[f"{i % 9}:y" if colons and i % 5 == 0 else f"z{i}" for i in range(100)]]
-            )
+            kinds = [f"{i % 9}:y" if colons and i % 5 == 0 else f"z{i}" for i in range(97)]
+            return some.append_column("kind", [[*kinds, None, "", None]])
 
         table.write(rows(1), "upsert", {**SMALL_BLOOM, **options})
         hudi12.write(table.base_path, rows(2), hudis(table, "upsert", **options))
+        assert set(seen(table.read()).values()) == {("p", 2, 2)}
         table.write(rows(3), "upsert", {**SMALL_BLOOM, **options})
         assert set(seen(table.read()).values()) == {("p", 3, 3)}
 
