@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 _MOST = 100_000  # events that a round tells; the next one tells the others
 
 
-def _watch(registry: str | None, store: str | None, once: bool, rebuild: bool, as_json: bool) -> None:
+def _watch(
+    registry: str | None, store: str | None, once: bool, rebuild: bool, metrics: str | None, as_json: bool
+) -> None:
     from hoodie.clock import SystemClock
     from hudi_services.watch.place import store_of
     from hudi_services.watch.rounds import Round, watch_round
@@ -30,6 +32,11 @@ def _watch(registry: str | None, store: str | None, once: bool, rebuild: bool, a
     file = registry_file(registry)
     place = store or store_of(read_registry(file).registry)
     opened = SnapshotStore.anew(place) if rebuild else SnapshotStore.open(place, make=True)
+    if metrics is not None:
+        from hudi_services.watch.metrics import serve_metrics
+
+        _, address = serve_metrics(opened, metrics)
+        click.echo(f"metrics: {address}", err=True)
     mistakes: tuple[Any, ...] = ()
     last = opened.last_number()
     while True:
@@ -90,6 +97,11 @@ watch = click.Command(
         ),
         click.Option(["--once"], is_flag=True, help="One round, then end."),
         click.Option(["--rebuild"], is_flag=True, help="Empty the store first, of whatever release it is."),
+        click.Option(
+            ["--metrics"],
+            metavar="[HOST:]PORT",
+            help="Also answer Prometheus there, to this machine only, with a gauge for each fact of each table.",
+        ),
         json_flag("Print each event as a JSON object a line."),
         verbose_flag(),
     ],
