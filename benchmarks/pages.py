@@ -14,7 +14,7 @@ from statistics import median
 
 from playwright.sync_api import Page, sync_playwright
 
-from tests.support.page_server import page_server, sign_in
+from tests.support.page_server import fill_store, page_server, sign_in
 
 PAINTED = """() => new Promise(done => {
     const look = () => {
@@ -40,6 +40,7 @@ def main(arguments: list[str] | None = None) -> None:
         registry = Path(folder, "tables.yaml")
         lines = [f"  - {{name: {name}, base_path: /lake/{name}, clean: {{schedule: 0 4 * * *}}}}\n" for name in names]
         registry.write_text("tables:\n" + "".join(lines))
+        fill_store(registry, names)
         with page_server(Path(folder), registry, names) as home:
             browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
             page = browser.new_page(viewport={"width": 1400, "height": 900})

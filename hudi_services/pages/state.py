@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from hoodie.errors import HoodieError
+from hoodie.errors import StoreError
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,6 @@ class State:
     command: str | None = None
 
 
-def failed(title: str, error: HoodieError) -> State:
-    """An error of the library, which says itself what was found and what to do."""
-    return State("error", title, str(error))
+def away(error: StoreError) -> State:
+    """Of the snapshot store: the error says what was found and what to do. The registry and the runs are shown all the same."""
+    return State("warning", error.what, "\n".join(filter(None, [error.found, error.fix])), "hudi-services watch")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,7 +10,12 @@ from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.dag import dag_id
 from hudi_services.entry.table import Table
 from hudi_services.entry.when import services_of
-from hudi_services.pages.fleet import LastRun, Ran, last_runs
+from hudi_services.pages.fleet import watched
+from hudi_services.pages.known import Known
+from hudi_services.pages.row import FleetRow, row
+from hudi_services.pages.seen import Seen, seen
+from hudi_services.pages.state import State
+from hudi_services.watch.model import Event, Snapshot
 
 
 @dataclass(frozen=True)
@@ -41,16 +46,22 @@ class Declared:
 
 @dataclass(frozen=True)
 class TablePage:
-    """The page; `now` is the API server's time, as ISO in UTC."""
+    """The page; `now` is the API server's time, as ISO in UTC. `seen` is None where no look at the table has succeeded."""
 
     now: str
     declared: Declared
-    runs: tuple[LastRun, ...]
+    row: FleetRow
+    states: tuple[State, ...]
+    seen: Seen | None
 
 
-def table_page(table: Table, ran: Mapping[str, Ran], now: datetime) -> TablePage:
-    """`ran` are the last runs of DAGs by their ids."""
-    return TablePage(now.isoformat(), _declared(table, now), last_runs(table, ran))
+def table_page(
+    table: Table, known: Known, snapshot: Snapshot | None, events: Iterable[Event], now: datetime
+) -> TablePage:
+    """`snapshot` and `events` are the watcher's, of this table."""
+    looked = seen(table.name, snapshot, events) if snapshot is not None else None
+    states = tuple(watched(known, now, "The table was not looked at yet"))
+    return TablePage(now.isoformat(), _declared(table, now), row(table, known, now.date()), states, looked)
 
 
 def table_of_dag(dag: str, tables: tuple[Table, ...], entries: Entries = ENTRIES) -> Table | None:

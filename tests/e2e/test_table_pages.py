@@ -5,13 +5,21 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, expect, sync_playwright
 
 from benchmarks.pages import PAINTED
+from hoodie import COMPACTION
+from hoodie.clock import SystemClock
 from hudi_services.embedded.home import AirflowHome
-from tests.support.page_server import page_server, sign_in
+from hudi_services.registry.load import read_registry
+from hudi_services.watch.follow import look
+from hudi_services.watch.place import store_of
+from hudi_services.watch.store import SnapshotStore
+from tests.support.page_server import fill_store, page_server, sign_in
+from tests.support.tables import SMALL_BLOOM, batch, create
 
 pytestmark = pytest.mark.e2e
 
@@ -52,13 +60,29 @@ def signed_in(browser: Browser, home: AirflowHome, user: str | None, scheme: str
 
 
 @pytest.fixture
-def few(home: AirflowHome) -> None:
-    registry(home, FEW, "  - {name: wrong, base_path: /lake/wrong, typ: x}\n")
+def few(home: AirflowHome, lake: Path) -> None:
+    """A table with logs and a plan that waits, one that nobody has looked at, one that is not there, and a mistake."""
+    registry(home, FEW, "  - {name: wrong, base_path: /lake/wrong, typ: x}\n", lake)
+    reading = read_registry(home.registry)
+    store = SnapshotStore.open(store_of(reading.registry), make=True)
+    for entry in reading.registry.tables:
+        if entry.name != "visits":
+            look(entry, store, SystemClock())
 
 
-def registry(home: AirflowHome, names: list[str], more: str = "") -> None:
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    lake = tmp_path_factory.mktemp("lake")
+    table = create(lake / "orders", **{"hoodie.table.type": "MERGE_ON_READ"})
+    for step in (1, 2):
+        table.write(batch([("a", "p", step, step)]), "upsert", SMALL_BLOOM)
+    table.schedule(COMPACTION, {"hoodie.compact.inline.max.delta.commits": 1})
+    return lake
+
+
+def registry(home: AirflowHome, names: list[str], more: str = "", lake: Path = Path("/lake")) -> None:
     clean = "clean: {schedule: 0 4 * * *}"
-    lines = [f'  - {{name: {name}, base_path: /lake/{name}, description: "{MARKUP}", {clean}}}\n' for name in names]
+    lines = [f'  - {{name: {name}, base_path: {lake}/{name}, description: "{MARKUP}", {clean}}}\n' for name in names]
     home.registry.write_text("tables:\n" + "".join(lines) + more)
 
 
@@ -83,8 +107,15 @@ def test_the_pages_are_walked(browser: Browser, home: AirflowHome, few: None, us
         expect(frame(page).get_by_text("The registry has 1 mistake")).to_be_visible()
         frame(page).get_by_text("1 mistake", exact=True).click()
         expect(frame(page).get_by_text("typ: is not an option")).to_be_visible()
+        expect(tables.get_by_role("row", name="gone")).to_contain_text("not there yet")
+        expect(tables.get_by_role("row", name="visits")).to_contain_text("not looked at yet")
         tables.get_by_role("link", name="orders").click()
         expect(frame(page).get_by_role("heading", name="orders")).to_be_visible()
+        expect(frame(page).get_by_role("img", name="Timeline of 3 instants")).to_be_visible()
+        expect(frame(page).locator("svg.timeline rect.requested")).to_have_count(1)
+        waits = frame(page).get_by_role("region", name="What waits, and what holds it back")
+        expect(waits.get_by_text("hudi-services compact --table orders")).to_be_visible()
+        expect(frame(page).get_by_role("rowheader", name="part=p")).to_be_visible()
         expect(frame(page).get_by_text(MARKUP)).to_be_visible()
         frame(page).get_by_role("link", name="hudi_clean__orders").click()
         page.wait_for_url("**/dags/hudi_clean__orders")
@@ -104,6 +135,7 @@ def test_names_with_markup_stay_text(browser: Browser, home: AirflowHome, few: N
 
 def test_a_thousand_tables_are_searched_and_ordered_by_keys_alone(browser: Browser, home: AirflowHome) -> None:
     registry(home, MANY)
+    fill_store(home.registry, MANY)
     with signed_in(browser, home, "viewer") as page:
         page.goto(f"{home.address}/hudi/")
         rows = page.locator("tbody tr")
@@ -112,7 +144,7 @@ def test_a_thousand_tables_are_searched_and_ordered_by_keys_alone(browser: Brows
         page.keyboard.press("Tab")  # the link past Airflow's navigation
         page.keyboard.press("Tab")
         page.keyboard.type("T0123")
-        expect(page.get_by_role("status")).to_have_text("1 of 1,000 tables")
+        expect(page.get_by_text("1 of 1,000 tables", exact=True)).to_be_visible()
         expect(rows).to_have_count(1)
         page.keyboard.press("Control+A")
         page.keyboard.press("Delete")
@@ -121,6 +153,10 @@ def test_a_thousand_tables_are_searched_and_ordered_by_keys_alone(browser: Brows
         page.keyboard.press("Enter")
         expect(page.get_by_role("columnheader", name="Table")).to_have_attribute("aria-sort", "descending")
         expect(rows.first).to_contain_text("t0999")
+        page.get_by_label("State").select_option(label="misses objectives (100)")
+        expect(page.get_by_text("100 of 1,000 tables", exact=True)).to_be_visible()
+        expect(rows.first).to_contain_text("2.0 ×")
+        page.get_by_label("State").select_option(index=0)
         page.get_by_role("button", name="Next").focus()
         page.keyboard.press("Enter")
         expect(rows.first).to_contain_text("t0899")

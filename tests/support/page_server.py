@@ -5,11 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from playwright.sync_api import Page
 
 from hudi_services.embedded.home import AirflowHome
+from hudi_services.registry.load import read_registry
+from hudi_services.watch.model import Cursor, Summary
+from hudi_services.watch.place import store_of
+from hudi_services.watch.store import SnapshotStore
 from tests.support.servers import Server
 
 
@@ -29,6 +35,18 @@ def page_server(folder: Path, registry: Path, names: Sequence[str]) -> Iterator[
         yield home
     finally:
         server.stop()
+
+
+def fill_store(registry: Path, names: Sequence[str]) -> None:
+    """As if the watcher had just looked at these tables; every tenth misses an objective."""
+    store = SnapshotStore.open(store_of(read_registry(registry).registry), make=True)
+    now = datetime.now(UTC)
+    for number, name in enumerate(names):
+        numbers = {"rows": 1000 * number, "bytes": 10**9 + number, "files": number, "log_bytes": 10**6, "instants": 9}
+        summary = Summary(name, f"/lake/{name}", "ok", now, now - timedelta(minutes=number), **numbers)
+        if number % 10 == 0:
+            summary = replace(summary, health="missed", missed=("freshness",), urgency=2.0, reason="freshness")
+        store.save(Cursor("0"), summary)
 
 
 def sign_in(page: Page, home: AirflowHome, user: str) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Response
 
 from hoodie_airflow.pages.access import RESULTS, SIGNED_IN, Rights, User
-from hoodie_airflow.pages.runs import last_runs, tried
+from hoodie_airflow.pages.known import fleet_known, table_known
+from hoodie_airflow.pages.runs import tried
 from hoodie_airflow.places import registry_file
 from hudi_services.entry.table import Table
 from hudi_services.pages.fleet import dags_of, fleet
@@ -52,8 +53,9 @@ def static(name: str) -> Response:
 
 @routes.get("/api/fleet")
 def fleet_page(user: User) -> Response:
-    rights = Rights(user)
-    return _answer(fleet(_registry(), rights.sees, rights.sees_mistakes, last_runs(rights.dags), datetime.now(UTC)))
+    rights, reading = Rights(user), _registry()
+    known = fleet_known(reading.registry, rights.dags)
+    return _answer(fleet(reading, rights.sees, rights.sees_mistakes, known, datetime.now(UTC)))
 
 
 @routes.get("/api/tables/{name}")
@@ -82,7 +84,8 @@ def _of_table(found: Table | None, user: Any, otherwise: str) -> Response:
     rights = Rights(user)
     if found is None or not rights.sees(found):
         raise HTTPException(404, otherwise)
-    return _answer(table_page(found, last_runs(rights.dags & dags_of(found)), datetime.now(UTC)))
+    looked = table_known(_registry().registry, found.name, rights.dags & dags_of(found))
+    return _answer(table_page(found, looked.known, looked.snapshot, looked.events, datetime.now(UTC)))
 
 
 def _registry() -> Reading:

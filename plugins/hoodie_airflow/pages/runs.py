@@ -13,7 +13,7 @@ from airflow.utils.session import create_session
 from sqlalchemy import func, select
 
 from hudi_services.entry.dag import DAG_PREFIX
-from hudi_services.pages.fleet import Ran
+from hudi_services.pages.known import Ran
 from hudi_services.pages.run import LEFT, Tried
 
 

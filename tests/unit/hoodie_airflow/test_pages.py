@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -29,7 +31,12 @@ from fastapi.testclient import TestClient
 from sqlalchemy import delete
 from starlette.routing import Mount
 
+from hoodie_airflow.pages import known
 from hoodie_airflow.pages.app import pages_app
+from hudi_services.registry.load import read_registry
+from hudi_services.watch.model import Cursor, Summary
+from hudi_services.watch.place import store_of
+from hudi_services.watch.store import SnapshotStore
 
 pytestmark = pytest.mark.process
 
@@ -176,13 +183,42 @@ def test_a_run_tells_what_its_tasks_left(server: FastAPI, registry: Path, monkey
     assert [(each["task"], each["message"]) for each in client.get(address).json()["tasks"]] == [("clean", "12 files")]
     assert client.get(f"/hudi/api/runs/{dag}/other").status_code == 404
     for page in (client.get("/hudi/api/fleet").json()["tables"][0], client.get("/hudi/api/tables/orders").json()):
-        assert [(each["run"], each["state"]) for each in page["runs"]] == [(run, "success")]
+        runs = page["row"]["runs"] if "row" in page else page["runs"]
+        assert [(each["run"], each["state"]) for each in runs] == [(run, "success")]
 
     def no_xcoms(*, access_entity: Any = None, **_: Any) -> bool:
         return access_entity is not DagAccessEntity.XCOM
 
     monkeypatch.setattr(get_auth_manager(), "is_authorized_dag", no_xcoms)
     assert client.get(address).status_code == 403
+
+
+def test_the_store_of_the_watcher_is_read_and_its_states_are_told(server: FastAPI, registry: Path) -> None:
+    client, now = signed_in(server, "viewer"), datetime.now(UTC)
+
+    def told() -> tuple[list[str], str]:
+        found = client.get("/hudi/api/fleet").json()
+        table = client.get("/hudi/api/tables/orders").json()
+        titles = [state["title"] for state in found["states"]]
+        assert [state["command"] for state in found["states"]] == [state["command"] for state in table["states"]]
+        assert found["tables"][0]["state"] == table["row"]["state"]
+        return titles, table["row"]["state"]
+
+    place = store_of(read_registry(registry).registry)
+    assert told() == ([f"There is no snapshot store at {place} yet"], "unknown")
+    store = SnapshotStore.open(place, make=True)
+    assert told() == (["No table was looked at yet"], "unknown")
+    store.save(Cursor("0"), Summary("orders", "/lake/orders", "missed", now, bytes=9, instants=1))
+    assert told() == ([], "missed")
+    Path(place).unlink()
+    Path(f"{place}-wal").unlink(missing_ok=True)
+    Path(f"{place}-shm").unlink(missing_ok=True)
+    SnapshotStore.open(place, make=True).save(Cursor("0"), Summary("orders", "/lake/orders", "ok", now))
+    assert told() == ([], "ok"), "the file that is there now"
+    with closing(sqlite3.connect(place)) as database, database:
+        database.execute("update hudi_watch set version = 99")
+    known._opened.cache_clear()  # as Airflow's restart does
+    assert told() == ([f"The snapshot store {place} is of another version"], "unknown")
 
 
 def test_a_registry_that_is_gone_is_told(server: FastAPI, registry: Path) -> None:

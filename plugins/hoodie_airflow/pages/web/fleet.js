@@ -2,26 +2,40 @@
 
 import { h, states } from "./dom.js";
 import { compared, listing } from "./listing.js";
-import { ago, counted } from "./words.js";
+import { ago, count, counted, size } from "./words.js";
 
-const STATES = { failed: ["✕", "a run failed", "bad"], running: ["◐", "runs", "warn"], idle: ["○", "never ran", "soft"], fine: ["●", "fine", "good"] };
+const STATES = {
+  unreadable: ["✕", "cannot be read", "bad"], damaged: ["✕", "damaged", "bad"], failed: ["✕", "a run failed", "bad"],
+  blocked: ["◆", "held back", "warn"], missed: ["▲", "misses objectives", "warn"], absent: ["○", "not there yet", "soft"],
+  unknown: ["○", "not looked at yet", "soft"], paused: ["◼", "paused", "warn"], ok: ["●", "fine", "good"],
+}; // the gravest first
 const RANKS = Object.keys(STATES);
 
+const right = (...children) => h("td", { class: "right" }, ...children);
 const columns = (now) => [
   { key: "name", title: "Table", by: (row) => row.name.toLowerCase(), cell: (row) =>
     h("th", { scope: "row" }, h("a", { href: `#/table/${encodeURIComponent(row.name)}` }, row.name),
       row.description ? h("div", { class: "about" }, row.description) : null) },
-  { key: "state", title: "State", by: (row) => RANKS.indexOf(row.state), cell: (row) => h("td", {}, state(row)) },
+  { key: "state", title: "State", by: (row) => RANKS.indexOf(row.state), cell: (row) => h("td", { class: "reasons" }, state(row)) },
+  { key: "urgency", title: "Urgency", down: true, right: true, by: (row) => row.urgency, cell: (row) => right(times(row.urgency)) },
+  { key: "last_commit", title: "Last commit", down: true, right: true, by: (row) => row.last_commit, cell: (row) => right(ago(row.last_commit, now)) },
+  { key: "bytes", title: "Size", down: true, right: true, by: (row) => row.bytes, cell: (row) => right(size(row.bytes)) },
+  { key: "files", title: "Files", down: true, right: true, by: (row) => row.files, cell: (row) => right(count(row.files)) },
+  { key: "log_bytes", title: "Logs", down: true, right: true, by: (row) => row.log_bytes, cell: (row) => right(row.log_bytes ? size(row.log_bytes) : "") },
+  { key: "pending", title: "Pending", down: true, right: true, by: (row) => row.pending, cell: (row) => right(row.pending ? count(row.pending) : "") },
   { key: "runs", title: "Last runs", down: true, by: (row) => row.runs[0]?.at ?? null, cell: (row) => h("td", { class: "runs" }, runs(row.runs, now)) },
-  { key: "running", title: "Runs by itself", by: (row) => row.running.join(), cell: (row) => h("td", {}, row.running.join(", ") || "nothing") },
-  { key: "type", title: "Type", by: (row) => row.type, cell: (row) => h("td", {}, row.type.toLowerCase().replaceAll("_", " ")) },
-  { key: "base_path", title: "Path", by: (row) => row.base_path, cell: (row) => h("td", { class: "path" }, row.base_path) },
+  { key: "running", title: "Runs by itself", by: (row) => row.running.join(), cell: (row) => h("td", { class: "runs" }, row.running.join(", ") || "nothing") },
 ];
 
-/** A mark and words: colour says nothing that they do not. */
-function state(row) {
+const times = (urgency) => (urgency === null ? "" : `${urgency >= 10 ? count(Math.round(urgency)) : urgency.toFixed(1)}\u00a0×`);
+
+/** A mark, words and reasons: colour says nothing that they do not. */
+export function state(row) {
   const [mark, words, colour] = STATES[row.state];
-  return h("span", { class: colour }, h("span", { "aria-hidden": "true" }, `${mark} `), words);
+  return [
+    h("span", { class: colour }, h("span", { "aria-hidden": "true" }, `${mark} `), words),
+    row.reasons.map((reason) => h("div", { class: "about" }, reason)),
+  ];
 }
 
 /** Each with a link to what it did; those that did not succeed say how they ended. */
@@ -36,7 +50,7 @@ export async function fleet(ask) {
   const found = await ask("api/fleet");
   return [
     h("h1", {}, "Hudi tables"),
-    h("p", { class: "quiet" }, `of the registry ${found.registry}`),
+    h("p", { class: "quiet" }, `of the registry ${found.registry}`, found.seen ? [", looked at ", ago(found.seen, found.now)] : null),
     ...states(found.states),
     mistakes(found.mistakes),
     found.tables.length ? tables(found) : null,
@@ -56,8 +70,8 @@ function tables(found) {
     noun: "table",
     columns: columns(found.now),
     order: { key: "state", down: false },
-    like: (one, other) => compared(one.name, other.name),
-    texts: (row) => [row.name, row.base_path, row.description, ...row.tags],
+    like: (one, other) => compared(one.urgency, other.urgency, true) || compared(one.name, other.name),
+    texts: (row) => [row.name, row.base_path, row.description, ...row.tags, ...row.reasons],
     filter: { title: "State", of: (row) => row.state, values: Object.fromEntries(RANKS.map((rank) => [rank, STATES[rank][1]])) },
     placeholder: "name, path or tag",
   }));

@@ -33,8 +33,12 @@ export function span(seconds) {
 /** A time in UTC, to the second. */
 export const moment = (iso) => (iso ? `${new Date(iso).toISOString().slice(0, 19).replace("T", " ")} UTC` : "");
 
+/** Seconds between two times in ISO. */
+export const between = (then, now) => (Date.parse(now) - Date.parse(then)) / 1000;
+
 /** "3 h ago", or "in 3 h", with the moment itself. */
 export function ago(iso, now) {
-  const seconds = (Date.parse(now) - Date.parse(iso)) / 1000;
+  if (!iso) return "";
+  const seconds = between(iso, now);
   return h("time", { datetime: iso, title: moment(iso) }, seconds < 0 ? `in ${span(-seconds)}` : `${span(seconds)} ago`);
 }

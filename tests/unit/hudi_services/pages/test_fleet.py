@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from hudi_services.pages.fleet import Ran, dags_of, fleet
+from hoodie.errors import StoreError
+from hudi_services.pages.fleet import dags_of, fleet
+from hudi_services.pages.known import Known, Ran
+from hudi_services.pages.state import away
 from hudi_services.registry.load import Reading, read_registry
+from hudi_services.watch.model import Summary
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+ELSEWHERE = Summary("elsewhere", "/lake/elsewhere", "ok", NOW)
+SEEN = Known(seen={"elsewhere": ELSEWHERE})
 
 
 def reading(tmp_path: Path, *tables: str) -> Reading:
@@ -21,7 +28,7 @@ def reading(tmp_path: Path, *tables: str) -> Reading:
 
 def test_tables_that_may_not_be_read_are_counted_only(tmp_path: Path) -> None:
     found = reading(tmp_path, "name: mine, base_path: /lake/mine", "name: theirs, base_path: /lake/theirs")
-    page = fleet(found, lambda table: table.name == "mine", mistakes_too=True, ran={}, now=NOW)
+    page = fleet(found, lambda table: table.name == "mine", mistakes_too=True, known=SEEN, now=NOW)
     assert [row.name for row in page.tables] == ["mine"]
     assert page.hidden == 1
     assert [state.title for state in page.states] == ["1 table of the registry not shown"]
@@ -31,7 +38,7 @@ def test_tables_that_may_not_be_read_are_counted_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("too", "places"), [(True, ["bad"]), (False, [])])
 def test_mistakes_are_told_beside_the_tables_that_are_right(tmp_path: Path, too: bool, places: list[str]) -> None:
     found = reading(tmp_path, "name: good, base_path: /lake/good", "name: bad, base_path: /lake/bad, typ: x")
-    page = fleet(found, lambda _: True, mistakes_too=too, ran={}, now=NOW)
+    page = fleet(found, lambda _: True, mistakes_too=too, known=SEEN, now=NOW)
     assert [row.name for row in page.tables] == ["good"]
     assert [each.table for each in page.mistakes] == places
     assert all(each.where.endswith("tables.yaml:3") for each in page.mistakes)
@@ -41,7 +48,7 @@ def test_mistakes_are_told_beside_the_tables_that_are_right(tmp_path: Path, too:
 def test_an_empty_registry_says_so(tmp_path: Path) -> None:
     file = tmp_path / "tables.yaml"
     file.write_text("tables: []\n")
-    page = fleet(read_registry(file), lambda _: True, mistakes_too=True, ran={}, now=NOW)
+    page = fleet(read_registry(file), lambda _: True, mistakes_too=True, known=SEEN, now=NOW)
     assert [state.title for state in page.states] == ["The registry has no tables"]
 
 
@@ -56,37 +63,30 @@ def test_a_row_names_the_services_that_run_by_themselves(tmp_path: Path) -> None
     found = reading(
         tmp_path, "name: t, base_path: /lake/t, clean: {schedule: 0 4 * * *}", "name: u, base_path: /lake/u"
     )
-    page = fleet(found, lambda _: True, mistakes_too=True, ran={}, now=NOW)
+    page = fleet(found, lambda _: True, mistakes_too=True, known=SEEN, now=NOW)
     assert [row.running for row in page.tables] == [("clean",), ()]
 
 
-@pytest.mark.parametrize(
-    ("states", "shown"),
-    [
-        ({}, "idle"),
-        ({"clean": "success"}, "fine"),
-        ({"clean": "success", "compact": "queued"}, "running"),
-        ({"clean": "failed", "compact": "running"}, "failed"),
-    ],
-)
-def test_a_table_is_as_the_worst_of_its_last_runs(tmp_path: Path, states: dict[str, str], shown: str) -> None:
-    found = reading(tmp_path, "name: t, base_path: /lake/t, type: MERGE_ON_READ")
-    ran = {f"hudi_{service}__t": Ran("r", state, NOW) for service, state in states.items()}
-    ran["hudi_clean__other"] = Ran("r", "failed", NOW)
-    row = fleet(found, lambda _: True, mistakes_too=True, ran=ran, now=NOW).tables[0]
-    assert row.state == shown
-    assert {each.service: each.state for each in row.runs} == states
+def test_a_watcher_that_does_not_look_is_told(tmp_path: Path) -> None:
+    found = reading(tmp_path, "name: t, base_path: /lake/t")
+
+    def told(known: Known) -> list[tuple[str, str | None]]:
+        page = fleet(found, lambda _: True, mistakes_too=True, known=known, now=NOW)
+        return [(state.title, state.command) for state in page.states]
+
+    old = replace(ELSEWHERE, looked_at=NOW - timedelta(hours=3))
+    assert told(SEEN) == []
+    assert told(Known()) == [("No table was looked at yet", "hudi-services watch")]
+    assert told(Known(seen={"elsewhere": old})) == [("The watcher has not looked for 3 h 0 min", "hudi-services watch")]
+    assert told(Known(seen={"elsewhere": old, "t": ELSEWHERE})) == []
 
 
-def test_the_last_runs_are_in_order_whatever_their_time_zone(tmp_path: Path) -> None:
-    found = reading(tmp_path, "name: t, base_path: /lake/t, type: MERGE_ON_READ")
-    elsewhere = NOW.astimezone(timezone(timedelta(hours=9)))
-    ran = {
-        "hudi_clean__t": Ran("a", "success", elsewhere - timedelta(hours=1)),
-        "hudi_compact__t": Ran("b", "success", NOW),
-    }
-    row = fleet(found, lambda _: True, mistakes_too=True, ran=ran, now=NOW).tables[0]
-    assert [(each.service, each.at) for each in row.runs] == [
-        ("compact", "2026-11-23T12:00:00+00:00"),
-        ("clean", "2026-11-23T11:00:00+00:00"),
+def test_a_store_that_cannot_be_read_leaves_the_rest(tmp_path: Path) -> None:
+    found = reading(tmp_path, "name: t, base_path: /lake/t")
+    trouble = away(StoreError("The store is of another version", found="version 9", fix="run it again"))
+    known = Known({"hudi_clean__t": Ran("r", "failed", NOW)}, trouble=trouble)
+    page = fleet(found, lambda _: True, mistakes_too=True, known=known, now=NOW)
+    assert [(each.severity, each.title, each.text) for each in page.states] == [
+        ("warning", "The store is of another version", "version 9\nrun it again")
     ]
+    assert [row.state for row in page.tables] == ["failed"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hudi_services.entry.table import Table
-from hudi_services.pages.fleet import Ran
+from hudi_services.pages.known import Known, Ran
 from hudi_services.pages.table import table_of_dag, table_page
 from hudi_services.registry.load import load_registry
 
@@ -36,7 +36,7 @@ def tables(tmp_path: Path) -> tuple[Table, ...]:
 
 def test_the_page_says_what_the_registry_says(tables: tuple[Table, ...]) -> None:
     ran = {"hudi_ingest__trips": Ran("r1", "failed", NOW)}
-    page = table_page(tables[0], ran, NOW)
+    page = table_page(tables[0], Known(ran), None, (), NOW)
     declared = page.declared
     assert page.now == "2026-11-23T12:00:00+00:00"
     assert (declared.record_key, declared.partition_by, declared.ordering) == (("id",), ("day",), ("ts",))
@@ -44,11 +44,13 @@ def test_the_page_says_what_the_registry_says(tables: tuple[Table, ...]) -> None
     assert runs["ingest"] == ("hudi_ingest__trips", "cron 0 * * * *", None)
     assert runs["compact"] == ("hudi_compact__trips", "after ingest", None)
     assert runs["clean"][2] is not None
-    assert [(each.service, each.run, each.state) for each in page.runs] == [("ingest", "r1", "failed")]
+    assert [each.title for each in page.states] == ["The table was not looked at yet"]
+    assert (page.seen, page.row.state) == (None, "failed")
+    assert [(each.service, each.run, each.state) for each in page.row.runs] == [("ingest", "r1", "failed")]
 
 
 def test_a_table_without_keys_has_a_page(tables: tuple[Table, ...]) -> None:
-    assert table_page(tables[1], {}, NOW).declared.record_key == ()
+    assert table_page(tables[1], Known(), None, (), NOW).declared.record_key == ()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,182 @@
+"""How the watcher saw a table, as its page shows it. Numbers are those of `hudi-services show`, which the snapshot has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from hudi_services.watch.model import Event, Snapshot
+
+_COMMAND = re.compile(r"`(hudi-services [^`]+)`")
+_CARRIED_OUT = {"compaction": "compact", "logcompaction": "compact", "clustering": "cluster", "clean": "clean"}
+"""By action of a pending plan the service whose next run carries it out."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A number of the table; `value` is ISO in UTC where `unit` is a time."""
+
+    name: str
+    value: float | str
+    unit: Literal["count", "bytes", "time"]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An instant, and what it wrote: None where the watcher did not see it begin. Times as ISO in UTC."""
+
+    instant: str
+    action: str
+    state: str
+    began: str
+    completed: str | None
+    operation: str
+    rows: int | None
+    bytes: int | None
+    files: int | None
+    partitions: int | None
+
+
+@dataclass(frozen=True)
+class Partition:
+    """What is current in it; sizes in bytes, `bytes` with logs."""
+
+    path: str
+    bytes: int
+    file_groups: int
+    log_bytes: int
+    log_files: int
+    older_bytes: int
+
+
+@dataclass(frozen=True)
+class SizeClass:
+    """Base files from `from_bytes` to below `to_bytes`; the last class is open."""
+
+    from_bytes: int
+    to_bytes: int | None
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Something that waits or holds something back: since when (ISO in UTC), and the command that helps."""
+
+    kind: Literal["pending", "lock", "held back", "problem", "paused"]
+    text: str
+    since: str | None = None
+    command: str | None = None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """`partitions_left_out` are smaller than those here; `older` says whether the timeline goes on before `instants`."""
+
+    looked_at: str
+    facts: tuple[Fact, ...]
+    waiting: tuple[Waiting, ...]
+    next: tuple[str, ...]
+    objectives: tuple[Mapping[str, Any], ...]
+    instants: tuple[Drawn, ...]
+    older: bool
+    sizes: tuple[SizeClass, ...]
+    partitions: tuple[Partition, ...]
+    partitions_left_out: int
+
+
+def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> Seen | None:
+    """None for a table of which no look succeeded. `events` are of the table: they tell what instants wrote."""
+    body = snapshot.body
+    if not body:
+        return None
+    shown, looked_at = body["table"], snapshot.summary.looked_at
+    wrote = {(each.instant, each.action): each.facts for each in events}
+    # These say more than the event of an instant that was there at the first look.
+    wrote |= {(row["instant"], row["action"]): row for row in shown["last_commits"]}
+    return Seen(
+        looked_at.isoformat(),
+        tuple(_facts(shown)),
+        tuple(_waiting(name, shown, looked_at)),
+        tuple(f"{service}: {each['reason']}" for service, each in shown["next"].items()),
+        tuple(shown["objectives"]),
+        tuple(_drawn(row, wrote.get((row["instant"], row["action"]), {})) for row in body["timeline"]),
+        bool(body["older"]),
+        tuple(SizeClass(**bar) for bar in shown["base_file_sizes"]),
+        tuple(map(_partition, body["partitions"])),
+        body["partitions_left_out"],
+    )
+
+
+def _facts(shown: Mapping[str, Any]) -> Iterator[Fact]:
+    names: Sequence[tuple[str, str, Literal["count", "bytes", "time"]]] = (
+        ("rows in base files", "rows_in_base_files", "count"),
+        ("rows in logs", "rows_in_logs", "count"),
+        ("deletions in logs", "deletions_in_logs", "count"),
+        ("base files", "base_files", "count"),
+        ("size of these", "base_bytes", "bytes"),
+        ("log files", "log_files", "count"),
+        ("size of logs", "log_bytes", "bytes"),
+        ("older versions", "older_files", "count"),
+        ("size of older versions", "older_bytes", "bytes"),
+        ("partitions", "partitions", "count"),
+        ("file groups", "file_groups", "count"),
+        ("commits on the timeline", "commits", "count"),
+        ("last commit", "last_commit", "time"),
+    )
+    for name, key, unit in names:
+        if shown[key] is not None:
+            yield Fact(name, shown[key], unit)
+
+
+def _waiting(name: str, shown: Mapping[str, Any], looked_at: datetime) -> Iterator[Waiting]:
+    def since(age: float | None) -> str | None:
+        return (looked_at - timedelta(seconds=age)).isoformat() if age is not None else None
+
+    for problem in shown["problems"]:
+        yield Waiting("problem", problem, command=_command(problem) or f"hudi-services doctor --table {name}")
+    if (paused := shown.get("paused")) is not None:
+        yield Waiting("paused", str(paused["told"]), command=f"hudi-services resume --table {name}")
+    for each in shown["blockers"]:
+        holder = f"{each['action']} {each['instant']}, {each['reason']}"
+        text = f"{each['service']}: {each['held']} held back by {holder}. {each['fix']}"
+        yield Waiting("held back", text, since(each["age"]), _command(each["fix"]))
+    for each in shown["pending"]:
+        service = _CARRIED_OUT.get(each["action"])
+        command = f"hudi-services {service} --table {name}" if service is not None else None
+        text = f"{each['action']} {each['instant']}, {each['state'].lower()}"
+        yield Waiting("pending", text, each["began"], command)
+    for each in shown["locks"]:
+        gone = each["alive"] is False
+        text = f"{each['path']}, {each['holder']}{', which is gone' if gone else ''}"
+        yield Waiting("lock", text, since(each["age"]), f"hudi-services unlock --table {name}" if gone else None)
+
+
+def _command(text: str) -> str | None:
+    """The first that the text names."""
+    found = _COMMAND.search(text)
+    return found[1] if found is not None else None
+
+
+def _drawn(row: Mapping[str, Any], wrote: Mapping[str, Any]) -> Drawn:
+    return Drawn(
+        row["instant"],
+        row["action"],
+        row["state"].lower(),
+        row["began"],
+        row["completed"],
+        str(wrote.get("operation") or "").lower(),
+        wrote.get("rows_written"),
+        wrote.get("bytes_written"),
+        wrote.get("files"),
+        wrote.get("partitions"),
+    )
+
+
+def _partition(row: Mapping[str, Any]) -> Partition:
+    return Partition(
+        row["partition"], row["bytes"], row["file_groups"], row["log_bytes"], row["log_files"], row["older_bytes"]
+    )

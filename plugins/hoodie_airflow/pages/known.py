@@ -1,0 +1,60 @@
+"""What is known of tables: Airflow's runs, and the snapshots that the watcher left in its store."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from hoodie.errors import StoreError
+from hoodie_airflow.pages.runs import last_runs
+from hudi_services.pages.known import Known
+from hudi_services.pages.state import away
+from hudi_services.registry.load import Registry
+from hudi_services.watch.model import Event, Snapshot
+from hudi_services.watch.place import store_of
+from hudi_services.watch.store import SnapshotStore
+
+_EVENTS = 1000  # of a table, the newest: what its instants wrote
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What the store has of one table."""
+
+    known: Known
+    snapshot: Snapshot | None = None
+    events: Sequence[Event] = ()
+
+
+def fleet_known(registry: Registry, dags: Collection[str]) -> Known:
+    """A store that is away is told; the runs are there all the same."""
+    ran = last_runs(dags)
+    try:
+        return Known(ran, {each.table: each for each in _store(store_of(registry)).fleet()})
+    except StoreError as error:
+        return Known(ran, trouble=away(error))
+
+
+def table_known(registry: Registry, name: str, dags: Collection[str]) -> Looked:
+    ran = last_runs(dags)
+    try:
+        store = _store(store_of(registry))
+        snapshot = store.table(name)
+        seen = {name: snapshot.summary} if snapshot is not None else {}
+        return Looked(Known(ran, seen), snapshot, store.newest(name, _EVENTS))
+    except StoreError as error:
+        return Looked(Known(ran, trouble=away(error)))
+
+
+def _store(place: str) -> SnapshotStore:
+    """A store that is not there is looked for again with the next request."""
+    file = Path(place)
+    return _opened(place, file.stat().st_ino if "://" not in place and file.exists() else None)
+
+
+@lru_cache(maxsize=1)
+def _opened(place: str, _file: int | None) -> SnapshotStore:
+    """One pool of connections for all requests. A SQLite file that is made anew is opened anew: the old one would go on."""
+    return SnapshotStore.open(place)

@@ -1,0 +1,78 @@
+"""A table in one line: the gravest of what was seen and what failed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import get_args
+
+import pytest
+
+from hudi_services.entries import ENTRIES
+from hudi_services.pages.known import Known, Ran
+from hudi_services.pages.row import GRAVEST, FleetRow, Standing, row
+from hudi_services.registry.sections import table_model
+from hudi_services.watch.model import Health, Summary
+
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+TABLE = table_model(ENTRIES).model_validate({"name": "t", "base_path": "/lake/t", "type": "MERGE_ON_READ"})
+SEEN = Summary(
+    "t", "/lake/t", "ok", NOW, NOW, rows=4, bytes=9, files=2, log_bytes=1, pending=3, instants=7, urgency=0.5
+)
+
+
+def seen(summary: Summary | None = None, **states: str) -> FleetRow:
+    ran = {f"hudi_{service}__t": Ran("r", state, NOW) for service, state in states.items()}
+    return row(TABLE, Known(ran, {"t": summary} if summary is not None else {}), NOW.date())
+
+
+def test_every_health_has_its_place() -> None:
+    assert set(GRAVEST) == set(get_args(Standing)) == {*get_args(Health), "failed", "unknown"}
+
+
+@pytest.mark.parametrize(
+    ("health", "states", "shown"),
+    [
+        (None, {}, "unknown"),
+        (None, {"clean": "failed"}, "failed"),
+        ("ok", {"clean": "success", "compact": "running"}, "ok"),
+        ("ok", {"clean": "success", "compact": "failed"}, "failed"),
+        ("missed", {"clean": "failed"}, "failed"),
+        ("unreadable", {"clean": "failed"}, "unreadable"),
+        ("paused", {"clean": "skipped"}, "paused"),
+    ],
+)
+def test_the_gravest_stands(health: Health | None, states: dict[str, str], shown: str) -> None:
+    summary = Summary("t", "/lake/t", health, NOW) if health is not None else None
+    assert seen(summary, **states).state == shown
+
+
+def test_reasons_are_those_of_the_look_and_of_the_runs() -> None:
+    found = seen(Summary("t", "/lake/t", "missed", NOW, reason="freshness"), clean="failed")
+    assert found.reasons == ("freshness", "the last run of clean failed")
+
+
+def test_numbers_are_those_of_the_summary() -> None:
+    found = seen(SEEN)
+    assert (found.rows, found.bytes, found.files, found.log_bytes, found.pending, found.urgency) == (4, 9, 2, 1, 3, 0.5)
+    assert found.last_commit == found.looked_at == "2026-11-23T12:00:00+00:00"
+
+
+@pytest.mark.parametrize("health", ["absent", "unreadable"])
+def test_what_nobody_could_see_has_no_numbers(health: Health) -> None:
+    found = seen(Summary("t", "/lake/t", health, NOW))
+    assert (found.bytes, found.files, found.last_commit) == (None, None, None)
+    assert found.looked_at is not None
+
+
+def test_a_table_that_cannot_be_read_any_more_keeps_its_last_numbers() -> None:
+    assert seen(Summary("t", "/lake/t", "unreadable", NOW, bytes=9, instants=7)).bytes == 9
+
+
+def test_the_last_runs_are_in_order_whatever_their_time_zone() -> None:
+    earlier = (NOW - timedelta(hours=1)).astimezone(timezone(timedelta(hours=9)))
+    ran = {"hudi_clean__t": Ran("a", "success", earlier), "hudi_compact__t": Ran("b", "success", NOW)}
+    ran["hudi_clean__other"] = Ran("c", "failed", NOW)
+    assert [(each.service, each.at) for each in row(TABLE, Known(ran), NOW.date()).runs] == [
+        ("compact", "2026-11-23T12:00:00+00:00"),
+        ("clean", "2026-11-23T11:00:00+00:00"),
+    ]
