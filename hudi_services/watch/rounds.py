@@ -29,5 +29,6 @@ def watch_round(reading: Reading, store: SnapshotStore, at_once: int, clock: Clo
     tables = reading.registry.tables
     with ThreadPoolExecutor(at_once) as threads:
         events = sum(threads.map(lambda entry: look(entry, store, clock), tables))
+    store.rounded(clock.now())
     gone = store.forget([table.name for table in tables]) if not reading.mistakes else ()
     return Round(len(tables), events, tuple(gone))

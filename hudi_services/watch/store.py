@@ -23,11 +23,18 @@ from hudi_services.watch.model import Cursor, Event, Key, Snapshot, Summary
 
 VERSION = 1
 """Of the tables of the store."""
+_PARAMETERS = 500  # of a statement
 _KEPT = timedelta(days=90)  # of events whose instants are archived
+_READS = "hudi_reads"
 _TIMES = ("looked_at", "last_commit", "since")  # columns of a summary that are times
 
 _metadata = sa.MetaData()
-_about = sa.Table("hudi_watch", _metadata, sa.Column("version", sa.Integer, primary_key=True))
+_about = sa.Table(
+    "hudi_watch",
+    _metadata,
+    sa.Column("version", sa.Integer, primary_key=True),
+    sa.Column("round_at", sa.String(40)),
+)
 _tables = sa.Table(
     "hudi_watch_tables",
     _metadata,
@@ -70,15 +77,14 @@ class SnapshotStore:
         Raises StoreError for a store that is not there, cannot be reached, or is of another version.
         """
         store = cls._at(url, make=make)
-        with _told(store.shown):
-            store._check(make=make)
+        store._check(make=make)
         return store
 
     @classmethod
     def anew(cls, url: str) -> SnapshotStore:
         """The same, with nothing in it, whatever was there: the next round sees every table for the first time."""
         store = cls._at(url, make=True)
-        with _told(store.shown), store.engine.begin() as connection:
+        with store._writing() as connection:
             _metadata.drop_all(connection)
             _metadata.create_all(connection)
             connection.execute(_about.insert().values(version=VERSION))
@@ -99,14 +105,16 @@ class SnapshotStore:
         return cls(engine, shown)
 
     def _check(self, *, make: bool) -> None:
-        if not sa.inspect(self.engine).has_table(_about.name):
+        with self._reading() as connection:
+            there = sa.inspect(connection).has_table(_about.name)
+        if not there:
             if not make:
                 raise _absent(self.shown)
-            with self.engine.begin() as connection:
+            with self._writing() as connection:
                 _metadata.create_all(connection)
                 if connection.execute(sa.select(_about.c.version)).first() is None:
                     connection.execute(_about.insert().values(version=VERSION))
-        with self.engine.connect() as connection:
+        with self._reading() as connection:
             version = connection.execute(sa.select(sa.func.max(_about.c.version))).scalar()
         if version != VERSION:
             raise StoreError(
@@ -162,16 +170,8 @@ class SnapshotStore:
 
     def known(self, name: str, instants: Collection[str]) -> set[Key]:
         """Of these instants the events that are there."""
-        found: set[Key] = set()
-        ordered = sorted(instants)
         with self._reading() as connection:
-            for start in range(0, len(ordered), 500):  # parameters of a statement
-                part = ordered[start : start + 500]
-                wanted = sa.select(_events.c.instant, _events.c.action).where(
-                    _events.c.name == name, _events.c.instant.in_(part)
-                )
-                found.update((row.instant, row.action) for row in connection.execute(wanted))
-        return found
+            return _known(connection, name, instants)
 
     def save(
         self, cursor: Cursor, summary: Summary, events: Sequence[Event] = (), body: Mapping[str, Any] | None = None
@@ -208,29 +208,33 @@ class SnapshotStore:
         return added
 
     def _add(self, connection: Connection, name: str, events: Sequence[Event]) -> int:
-        there = {
-            (row.instant, row.action)
+        known = _known(connection, name, [each.instant for each in events])
+        rows = [
+            {
+                "name": name,
+                "instant": each.instant,
+                "action": each.action,
+                "completed": _text(each.completed),
+                "seen_at": _text(each.seen_at),
+                "fresh": each.fresh,
+                "facts": json.dumps(dict(each.facts), default=str),
+            }
             for each in events
-            for row in connection.execute(
-                sa.select(_events.c.instant, _events.c.action).where(
-                    _events.c.name == name, _events.c.instant == each.instant, _events.c.action == each.action
-                )
-            )
-        }
-        new = [each for each in events if (each.instant, each.action) not in there]
-        for each in new:
-            connection.execute(
-                _events.insert().values(
-                    name=name,
-                    instant=each.instant,
-                    action=each.action,
-                    completed=_text(each.completed),
-                    seen_at=_text(each.seen_at),
-                    fresh=each.fresh,
-                    facts=json.dumps(dict(each.facts), default=str),
-                )
-            )
-        return len(new)
+            if (each.instant, each.action) not in known
+        ]
+        if rows:
+            connection.execute(_events.insert(), rows)
+        return len(rows)
+
+    def rounded(self, at: datetime) -> None:
+        """Note that all tables were looked at."""
+        with self._writing() as connection:
+            connection.execute(_about.update().values(round_at=_text(at)))
+
+    def rounded_at(self) -> datetime | None:
+        """When all tables were looked at last: long ago, no watcher runs."""
+        with self._reading() as connection:
+            return _time(connection.execute(sa.select(_about.c.round_at)).scalar())
 
     def forget(self, names: Collection[str]) -> list[str]:
         """Delete what there is of all tables but these, which the registry has. Returns whom."""
@@ -244,7 +248,7 @@ class SnapshotStore:
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
         with _told(self.shown), self.engine.connect() as connection:
-            yield connection
+            yield connection.execution_options(**{_READS: True})
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
@@ -252,8 +256,19 @@ class SnapshotStore:
             yield connection
 
 
+def _known(connection: Connection, name: str, instants: Collection[str]) -> set[Key]:
+    found: set[Key] = set()
+    ordered = sorted(set(instants))
+    for start in range(0, len(ordered), _PARAMETERS):
+        part = ordered[start : start + _PARAMETERS]
+        wanted = sa.select(_events.c.instant, _events.c.action)
+        rows = connection.execute(wanted.where(_events.c.name == name, _events.c.instant.in_(part)))
+        found.update((row.instant, row.action) for row in rows)
+    return found
+
+
 def _serialise(engine: Engine) -> None:
-    """SQLite: a transaction that is going to write says so when it begins, and waits for others then."""
+    """SQLite: a transaction that is going to write says so when it begins, and waits for others then; readers wait for nobody."""
 
     @sa.event.listens_for(engine, "connect")
     def connect(connection: Any, _record: Any) -> None:
@@ -262,7 +277,8 @@ def _serialise(engine: Engine) -> None:
 
     @sa.event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        reads = connection.get_execution_options().get(_READS)
+        connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
 
 
 @contextmanager

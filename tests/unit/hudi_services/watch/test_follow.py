@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
+import time
+from datetime import datetime, timedelta
 
 import pytest
 from sqlalchemy import event
@@ -163,6 +166,40 @@ def test_another_table_of_that_name(store, tmp_path):
     assert [each.base_path for each in store.fleet()] == [str(new.base_path)]
     assert store.forget(["others"]) == ["orders"]
     assert store.fleet() == []
+
+
+def test_readers_wait_for_no_watcher(tmp_path):
+    table = create(tmp_path / "t", FakeClock())
+    write(table)
+    path = str(tmp_path / "store.db")
+    store = SnapshotStore.open(path, make=True)
+    look(entry(table), store, table.clock)
+    with store.engine.begin():  # a watcher in the middle of its look
+        began = time.monotonic()
+        assert [each.table for each in SnapshotStore.open(path).fleet()] == ["orders"]
+        assert time.monotonic() - began < 5
+    assert store.rounded_at() is None
+    store.rounded(table.clock.now())
+    assert SnapshotStore.open(path).rounded_at() == table.clock.now().replace(
+        microsecond=store.rounded_at().microsecond
+    )
+
+
+def test_a_timeline_of_many_instants(store, tmp_path):
+    table = create(tmp_path / "t", FakeClock())
+    write(table)
+    folder = table.storage._root / ".hoodie" / "timeline"
+    (done,) = folder.glob("*.commit")
+    for number in range(3000):
+        first = datetime(2025, 1, 1) + timedelta(minutes=number)
+        began, ended = (f"{at:%Y%m%d%H%M%S}000" for at in (first, first + timedelta(seconds=1)))
+        shutil.copy(done, folder / f"{began}_{ended}.commit")
+    began = time.monotonic()
+    assert look(entry(table), store, table.clock) == 3001
+    assert time.monotonic() - began < 20
+    assert store.fleet()[0].instants == 3001
+    body = store.table("orders").body
+    assert (len(body["timeline"]), body["older"]) == (1000, True)
 
 
 def test_stores_that_are_none(tmp_path):
