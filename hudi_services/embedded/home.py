@@ -55,6 +55,11 @@ class AirflowHome:
     def address(self) -> str:
         return f"http://127.0.0.1:{self.ports[0]}"
 
+    @property
+    def tables(self) -> str:
+        """The page of all tables."""
+        return f"{self.address}/plugin/hudi"
+
     def variables(self) -> dict[str, str]:
         """Environment variables that paths of the registry are made of, besides those of this process."""
         return {}

@@ -1,4 +1,7 @@
-"""The processes of an embedded Airflow: scheduler, API server, DAG processor, triggerer, and whatever they start."""
+"""The processes of an embedded Airflow: scheduler, API server, DAG processor, triggerer, and whatever they start.
+
+The watcher is one of them, which fills the store that the pages show.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ if TYPE_CHECKING:
 _GRACE = 6.0  # seconds between asking the processes to end and killing them
 
 
-_PAGES, _TASKS, _SCHEDULER = "api-server", "execution-api", "scheduler"
+_PAGES, _TASKS, _SCHEDULER, _WATCHER = "api-server", "execution-api", "scheduler", "watcher"
+_AGAIN = 60.0  # seconds before a watcher that has ended is begun again: Airflow does without
 
 
 @dataclass(frozen=True)
@@ -33,12 +37,14 @@ class Parts:
     home: AirflowHome
     environment: dict[str, str]
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    begun: dict[str, float] = field(default_factory=dict)
 
     def begin(self, name: str) -> None:
         """Each in a session of its own, so that Ctrl-C of a terminal reaches this process only."""
+        self.begun[name] = time.monotonic()
         with self.home.log.open("ab") as log:
             self.processes[name] = subprocess.Popen(
-                [sys.executable, "-m", "airflow", *self._command(name)],
+                [sys.executable, "-m", *self._command(name)],
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -50,16 +56,22 @@ class Parts:
         """The pages and the API of tasks are apart: in one server, as Airflow has by default, a request that is being logged on
         SQLite stops all others, also the one whose commit it waits for; then both fail, and tasks with them."""
         if name == _PAGES:
-            return ["api-server", "--apps", "core"]
+            return ["airflow", "api-server", "--apps", "core"]
         if name == _TASKS:
-            return ["api-server", "--apps", "execution", "--port", str(self.home.ports[1])]
-        return [name]
+            return ["airflow", "api-server", "--apps", "execution", "--port", str(self.home.ports[1])]
+        if name == _WATCHER:
+            return ["hudi_services", "watch", "--registry", str(self.home.registry)]
+        return ["airflow", name]
 
     def check(self) -> None:
-        """Raises MachineError when one has ended by itself."""
-        for name, process in self.processes.items():
-            if process.poll() is not None:
+        """Raises MachineError when one of Airflow's has ended by itself."""
+        for name, process in list(self.processes.items()):
+            if process.poll() is None:
+                continue
+            if name != _WATCHER:
                 raise _failed(self.home, f"Airflow's {name} ended by itself with code {process.returncode}")
+            if time.monotonic() - self.begun[name] > _AGAIN:
+                self.begin(name)
 
 
 @contextlib.contextmanager
@@ -83,7 +95,7 @@ def started(home: AirflowHome) -> Iterator[Parts]:
         if home.log.exists():
             home.log.replace(home.log.with_name(f"{home.log.name}.1"))  # the log that the start before wrote
         parts = Parts(home, environment)
-        for name in (_PAGES, _TASKS, "dag-processor", "triggerer"):
+        for name in (_PAGES, _TASKS, "dag-processor", "triggerer", _WATCHER):
             parts.begin(name)
         yield parts
 

@@ -77,7 +77,16 @@ def serve(
             home.command("hoodie_airflow.pools")
             wait_for_dags(api, dags_of(reading))
             begin(api)
-            _tell(console, "", f"Airflow is at {home.address}", *_logins(home), "", hint, "Ctrl-C stops it.")
+            _tell(
+                console,
+                "",
+                f"Airflow is at {home.address}",
+                f"the tables are at {home.tables}",
+                *_logins(home),
+                "",
+                hint,
+                "Ctrl-C stops it.",
+            )
             _watch(console, parts, reading)
         with suppress(OSError):  # the terminal may be gone
             _tell(console, "", "stopping Airflow ...")
