@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from hoodie.errors import CorruptTableError, UnsupportedTableError
+from hoodie.errors import CorruptTableError, PendingInstantError, UnsupportedTableError
 from hoodie.index.hashing import FIRST_VERSION, HashingMetadata
 from hoodie.storage.base import Listing, join
 from hoodie.timeline import Action
 from hoodie.timeline.named import named_instant
+from hoodie.transaction.rollback import is_plan
 from hoodie.view import TableState
 
 HASHING = ".hoodie/.bucket_index/consistent_hashing_metadata"
@@ -34,6 +35,22 @@ def refuse_replacing(state: TableState) -> None:
             found=f"{HASHING}: it would go on to name them, and rows written to them would be seen by nobody",
             fix="nothing was written; delete rows by their keys instead",
         )
+
+
+def refuse_while_resized(state: TableState) -> None:
+    """Before the write has touched anything: of a table whose keys are found by consistent hashing. Raises PendingInstantError
+    while a clustering waits.
+
+    Hudi's writers write to the file groups that it is to make. Their logs have the name of its instant, so that a metadata table
+    which Hudi has to make anew before that is complete, as after a write of ours, misses them: Hudi then reads older rows.
+    """
+    for instant in state.timeline.pending:
+        if instant.action is state.layout.clustering and is_plan(state, instant.time, instant.action):
+            raise PendingInstantError(
+                f"Buckets of table {state.storage.base_path}, whose keys are found by consistent hashing, wait to be resized",
+                found=f"pending {state.where(instant)}",
+                fix="nothing was touched; let Hudi carry that clustering out, then write again",
+            )
 
 
 def load_hashing(state: TableState, partition: str, base_files: Collection[str]) -> HashingMetadata | None:

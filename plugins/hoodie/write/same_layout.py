@@ -9,14 +9,14 @@ from hoodie.config.table import TableProperties
 from hoodie.config.write_keys import DUP_POLICY
 from hoodie.errors import ConfigError
 from hoodie.index.bucket_layout import is_bucketed
-from hoodie.index.hashing_files import is_consistently_hashed, refuse_replacing
+from hoodie.index.hashing_files import is_consistently_hashed, refuse_replacing, refuse_while_resized
 from hoodie.view.state import TableState
 
 
 def check_layout(state: TableState, options: Options, operation: Operation, properties: TableProperties) -> None:
     """`properties` are those of the table, with what the options add. Raises ConfigError for file groups that are not what the
     index takes them for, and where there can be no buckets; UnsupportedTableError for an overwrite of what is hashed
-    consistently."""
+    consistently; PendingInstantError while its buckets are resized."""
     chosen = f"{INDEX_TYPE.name}={options[INDEX_TYPE]}"
     bucketed = options[INDEX_TYPE] == BUCKET
     consistent = bucketed and options[BUCKET_ENGINE] == CONSISTENT_HASHING
@@ -30,6 +30,8 @@ def check_layout(state: TableState, options: Options, operation: Operation, prop
             fix=f"nothing was written; write with {INDEX_TYPE.name}={BUCKET} and {BUCKET_ENGINE.name}={CONSISTENT_HASHING}; "
             "other writers would not find rows that go elsewhere",
         )
+    if hashed:
+        refuse_while_resized(state)
     if not bucketed:
         places = not operation.deletes and operation.replaces is not Replaces.TABLE
         if places and not hashed and is_bucketed(state):

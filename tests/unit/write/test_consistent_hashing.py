@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from hoodie import COMPACTION
-from hoodie.errors import ConfigError, CorruptTableError, UnsupportedTableError, WriteConflictError
+from hoodie import CLUSTERING, COMPACTION
+from hoodie.errors import ConfigError, CorruptTableError, PendingInstantError, UnsupportedTableError, WriteConflictError
 from hoodie.index.hashing import HashingMetadata
 from hoodie.index.hashing_files import HASHING
+from hoodie.services.clustering.give_up import GiveUpClustering
 from hoodie.timeline import Action
 from hoodie.view import TableView
 from tests.support.clock import FakeClock
@@ -39,6 +40,10 @@ def files(table, partition="part=p"):
 
 def groups(table):
     return {(each.partition, each.file_id) for each in TableView(table.state()).latest()}
+
+
+def everything(table):
+    return {path: path.stat().st_mtime_ns for path in Path(table.base_path).rglob("*")}
 
 
 def resize(table, instant, *, partition="part=p", keep=False):
@@ -173,6 +178,26 @@ def test_a_resizing_counts_once_it_is_committed(table):
 
 def times(table):
     return {int(instant.time) for instant in table.timeline}
+
+
+def test_a_resizing_that_waits_stays_with_hudi(table, monkeypatch):
+    """Hudi's writers write to the file groups that are to be, too: a plan that is given up would leave these rows to readers."""
+    with monkeypatch.context() as patched:
+        patched.setattr("hoodie.services.clustering.plan.refuse_buckets", lambda state: None)
+        table.schedule(CLUSTERING, force=True)
+    waiting = table.timeline.pending[0].time
+    before = everything(table)
+    for operation, options in (("upsert", OPTIONS), ("delete", OPTIONS), ("delete", SMALL_BLOOM)):
+        with pytest.raises(PendingInstantError, match="let Hudi carry that clustering out"):
+            table.write(batch([("k2", "new", 20, 2)]), operation, options)
+    assert everything(table) == before, (
+        "neither is the metadata table switched off, which Hudi would make anew too early"
+    )
+    with pytest.raises(UnsupportedTableError, match="are buckets"):
+        table.run(CLUSTERING)
+    with pytest.raises(UnsupportedTableError, match=f"Clustering {waiting}.*splits or merges buckets"):
+        table.run(GiveUpClustering(waiting))
+    assert [each.time for each in table.timeline.pending] == [waiting]
 
 
 def test_two_writers_of_one_new_bucket(tmp_path):

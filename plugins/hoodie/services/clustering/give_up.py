@@ -11,6 +11,7 @@ from hoodie.display import counted
 from hoodie.errors import PendingInstantError
 from hoodie.model.clustering import ClusteringPlan
 from hoodie.model.time import Time
+from hoodie.services.clustering.buckets import refuse_resizing
 from hoodie.services.decision import Decision
 from hoodie.services.service import Given, asked_time
 from hoodie.timeline import Instant, State
@@ -33,10 +34,12 @@ class GiveUpClustering:
     options: OptionGroup = CLUSTER_OPTIONS
 
     def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[ClusteringPlan]:
-        """The plan. Raises PendingInstantError when no clustering of this instant waits."""
+        """The plan. Raises PendingInstantError when no clustering of this instant waits, UnsupportedTableError for one that
+        resizes buckets."""
         resolve(options, self.options.keys)
         time = asked_time(self.instant)
         _, plan = _waiting(state, time)
+        refuse_resizing(state, plan, time)
         groups = counted(len(plan.groups), "file group")
         return Decision(plan, f"clustering {time} of {groups} waits", before=(), would="would give its plan up")
 
