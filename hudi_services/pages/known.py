@@ -15,7 +15,7 @@ from hudi_services.watch.model import Summary
 
 @dataclass(frozen=True)
 class Ran:
-    """The last run of a DAG as Airflow knows it; `at` is when it was due, with a time zone."""
+    """The last run of a DAG as Airflow knows it; `at` is when it ended, else began, else was due, with a time zone."""
 
     run: str
     state: str

@@ -39,12 +39,13 @@ def tried(dag_id: str, run_id: str) -> list[Tried]:
 
 
 def last_runs(dags: Collection[str]) -> dict[str, Ran]:
-    """By DAG the run that was due last, in one query; `dags` that never ran are left out."""
+    """By DAG the run that was due last, and when it ended, or began; in one query. `dags` that never ran are left out."""
     with create_session() as session:
         of_ours = DagRun.dag_id.startswith(f"{DAG_PREFIX}_", autoescape=True)
         at = func.max(DagRun.run_after).label("at")
         newest = select(DagRun.dag_id, at).where(of_ours).group_by(DagRun.dag_id).subquery()
         same = (newest.c.dag_id == DagRun.dag_id) & (newest.c.at == DagRun.run_after)
-        asked = select(DagRun.dag_id, DagRun.run_id, DagRun.state, DagRun.run_after).join(newest, same)
+        moment = func.coalesce(DagRun.end_date, DagRun.start_date, DagRun.run_after)
+        asked = select(DagRun.dag_id, DagRun.run_id, DagRun.state, moment).join(newest, same)
         found = session.execute(asked.order_by(DagRun.id))
         return {dag: Ran(run, str(state), at) for dag, run, state, at in found if dag in dags}
