@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from hoodie.errors import HUDI_ROLLBACK, CorruptTableError, SchemaConflictError
 from hoodie.model.internal_columns import is_internal
+from hoodie.schema.documented import comment_of, commented
 
 _PRIMITIVES: dict[str, pa.DataType] = {
     "null": pa.null(),
@@ -74,9 +75,11 @@ def _record(fields: Any, name: str, namespace: str) -> dict[str, Any]:
 
 def _field(field: pa.Field, namespace: str) -> dict[str, Any]:
     kind = _avro_type(field.type, field.name, namespace)
+    comment = comment_of(field)
+    told = {} if comment is None else {"doc": comment}
     if field.nullable:
-        return {"name": field.name, "type": ["null", kind], "default": None}
-    return {"name": field.name, "type": kind}
+        return {"name": field.name, "type": ["null", kind], **told, "default": None}
+    return {"name": field.name, "type": kind, **told}
 
 
 def _nullable(field: pa.Field, name: str, namespace: str) -> Any:
@@ -147,7 +150,9 @@ class _Scope:
 
 
 def _fields(record: dict[str, Any], scope: _Scope) -> list[pa.Field]:
-    return [_arrow_field(entry["name"], entry["type"], scope) for entry in record["fields"]]
+    return [
+        commented(_arrow_field(entry["name"], entry["type"], scope), entry.get("doc")) for entry in record["fields"]
+    ]
 
 
 def _arrow_field(name: str, avro: Any, scope: _Scope) -> pa.Field:

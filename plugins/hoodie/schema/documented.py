@@ -1,10 +1,25 @@
-"""Comments of columns in an Avro schema, which Arrow's do not have."""
+"""Comments of columns: `doc` of an Avro field, as Hudi keeps them, metadata `comment` of an Arrow field."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from typing import Any
+
+import pyarrow as pa
+
+_COMMENT = b"comment"
+
+
+def comment_of(field: pa.Field) -> str | None:
+    """What the field's metadata says of the column; None where it says nothing."""
+    return ((field.metadata or {}).get(_COMMENT) or b"").decode(errors="replace") or None
+
+
+def commented(field: pa.Field, comment: object) -> pa.Field:
+    """The field with this comment and no other metadata; what is no text, or an empty one, is none."""
+    told = {_COMMENT: comment.encode()} if isinstance(comment, str) and comment else None
+    return pa.field(field.name, field.type, field.nullable, told)
 
 
 def documented(schema: str, docs: Mapping[str, str]) -> str:

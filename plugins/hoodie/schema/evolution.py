@@ -67,9 +67,10 @@ def _merge(table: list[pa.Field], incoming: list[pa.Field], prefix: str) -> list
                 )
             result.append(field)
         else:  # the table says what may be null; nulls in a required column are refused with the data
-            result.append(pa.field(field.name, _widen(field.type, given.type, path), nullable=field.nullable))
+            result.append(field.with_type(_widen(field.type, given.type, path)))
     # New columns: rows written before have no value for them.
-    return result + [pa.field(name, column_type(field.type, prefix + name)) for name, field in new.items()]
+    added = [field.with_type(column_type(field.type, prefix + name)) for name, field in new.items()]
+    return result + [field.with_nullable(True) for field in added]
 
 
 def _widen(table: pa.DataType, incoming: pa.DataType, path: str) -> pa.DataType:

@@ -17,6 +17,7 @@ import pyarrow as pa
 from hoodie.errors import HUDI_ROLLBACK, CorruptTableError
 from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.schema.avro import decimal_bytes
+from hoodie.schema.documented import comment_of
 
 RECORD, ARRAY, MAP = "record", "array", "map"
 _ELEMENT, _KEY, _VALUE = "element", "key", "value"
@@ -136,7 +137,8 @@ class _Ids:
             old = by_name.get(field.name)
             numbered.append((field, old, old.id if old is not None else self.next()))
         return tuple(
-            self._column(number, field.name, field.type, field.nullable, old) for field, old, number in numbered
+            _commented(self._column(number, field.name, field.type, field.nullable, old), field)
+            for field, old, number in numbered
         )
 
     def _column(self, number: int, name: str, kind: pa.DataType, optional: bool, old: Column | None) -> Column:
@@ -161,6 +163,11 @@ class _Ids:
             self._column(number, name, kind, optional, old)
             for (name, kind, optional), old, number in zip(given, olds, numbers, strict=True)
         )
+
+
+def _commented(column: Column, field: pa.Field) -> Column:
+    """The column with the comment of the field, where the ids know none: of a table that gets its ids now."""
+    return column if column.doc is not None else replace(column, doc=comment_of(field))
 
 
 def _alike(one: str, other: str) -> bool:

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from hoodie.errors import SchemaConflictError
 from hoodie.model.meta_columns import IS_DELETED, OPERATION
+from hoodie.schema.documented import comment_of, commented
 
 _LETTERS, _DIGIT = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo"}), "Nd"  # Java's Character.isLetter and isDigit
 _ALLOWED_META = {IS_DELETED: pa.bool_(), OPERATION: pa.string()}
@@ -34,10 +35,10 @@ def normalise(schema: pa.Schema, *, nulls: bool = False) -> pa.Schema:
     """The columns as a table holds them.
 
     Dictionaries are decoded, large and view types become plain, small integers int32, uint32 int64, timestamps microseconds
-    (with a zone: UTC; without: local), fixed-size binary becomes binary. With `nulls`, types that are not known because all
-    values are null stay null. Raises SchemaConflictError naming the column for a type that a Hudi table cannot hold, for names
-    that Avro cannot hold, for names that differ only in case, for Hudi's own column names, and for its marks of deletions with a
-    type in which nobody would see them.
+    (with a zone: UTC; without: local), fixed-size binary becomes binary; of metadata only comments stay. With `nulls`, types
+    that are not known because all values are null stay null. Raises SchemaConflictError naming the column for a type that a Hudi
+    table cannot hold, for names that Avro cannot hold, for names that differ only in case, for Hudi's own column names, and for
+    its marks of deletions with a type in which nobody would see them.
     """
     columns = pa.schema(_fields(list(schema), "", nulls))
     for field in columns:
@@ -78,7 +79,8 @@ def _fields(fields: list[pa.Field], prefix: str, nulls: bool) -> list[pa.Field]:
                 f"Column {path!r} has a name that Avro cannot hold",
                 fix="use letters (of any script), digits and underscores, no digit first",
             )
-        result.append(pa.field(field.name, column_type(field.type, path, nulls=nulls), nullable=field.nullable))
+        plain = pa.field(field.name, column_type(field.type, path, nulls=nulls), nullable=field.nullable)
+        result.append(commented(plain, comment_of(field)))
     return result
 
 

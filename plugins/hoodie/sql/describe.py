@@ -9,12 +9,13 @@ import pyarrow as pa
 from sqlglot import exp
 
 from hoodie.errors import SqlError
+from hoodie.schema.documented import comment_of
 from hoodie.sql.catalog import Entry
 from hoodie.sql.names import checked_name
 from hoodie.sql.parse import DESCRIBE_COLUMN, Statement
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
-from hoodie.sql.told import comment_of, table_properties
+from hoodie.sql.told import table_properties
 from hoodie.sql.types import simple_type
 from hoodie.table import HoodieTable
 from hoodie.timeline import parse_time

@@ -8,6 +8,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from hoodie.config import CREATE_KEYS
+from hoodie.schema.documented import comment_of
 from hoodie.sql.catalog import Entry
 from hoodie.sql.parse import DIALECT
 from hoodie.sql.types import simple_type
@@ -58,11 +59,6 @@ def create_statement(entry: Entry, table: HoodieTable) -> str:
     pairs = table_properties(entry, table).items()
     told = ",\n  ".join(f"{_literal(name)} = {_literal(value)}" for name, value in pairs)
     return "\n".join([*lines, f"TBLPROPERTIES (\n  {told})\n"])
-
-
-def comment_of(field: pa.Field) -> str | None:
-    """What a column's declaration says of it."""
-    return ((field.metadata or {}).get(b"comment") or b"").decode() or None
 
 
 def _declared(field: pa.Field) -> str:
