@@ -140,8 +140,13 @@ def test_a_thousand_tables_are_searched_and_ordered_by_keys_alone(browser: Brows
         page.goto(f"{home.address}/hudi/")
         rows = page.locator("tbody tr")
         expect(rows).to_have_count(100)
+        page.reload()  # the first visit after a start of Airflow loads the application
+        expect(rows).to_have_count(100)
         assert page.evaluate(PAINTED) < SLOW
-        page.keyboard.press("Tab")  # the link past Airflow's navigation
+        page.keyboard.press("Tab")  # the link to the page itself
+        page.keyboard.press("Enter")
+        expect(page.locator("main")).to_be_focused()
+        expect(rows).to_have_count(100)
         page.keyboard.press("Tab")
         page.keyboard.type("T0123")
         expect(page.get_by_text("1 of 1,000 tables", exact=True)).to_be_visible()

@@ -37,14 +37,21 @@ export async function ask(path) {
   throw new Error(`Airflow's API server answered HTTP ${answer.status}: its log says why.`);
 }
 
+let asked = 0;
+
+/** The page of the address. One that is asked for later wins, whichever answer comes first. */
 async function show() {
+  const turn = (asked += 1);
   const found = ROUTES.map(([pattern, make]) => [pattern.exec(location.hash), make]).find(([match]) => match);
   page.setAttribute("aria-busy", "true");
   try {
     if (!found) throw new Error(`There is no page at ${location.hash}`);
     const [match, make] = found;
-    page.replaceChildren(...(await make(ask, match)));
+    const nodes = await make(ask, match);
+    if (turn !== asked) return;
+    page.replaceChildren(...nodes);
   } catch (error) {
+    if (turn !== asked) return;
     page.replaceChildren(
       h("h1", {}, "Hudi tables"),
       ...states([{ severity: "error", title: "This page cannot be shown", text: error.message }]));
@@ -54,6 +61,10 @@ async function show() {
 }
 
 follow();
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault(); // else it would change the address, which says what is shown
+  page.focus();
+});
 addEventListener("hashchange", async () => {
   await show();
   page.focus(); // a screen reader begins with the new page
