@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import time
 from collections.abc import Iterator
 from urllib.parse import quote
 
@@ -56,3 +58,19 @@ def test_a_run_has_a_tab_with_what_its_tasks_did(airflow: Running, page: Page) -
     page.goto(f"{airflow.home.address}/dags/hudi_clean__flights/runs/{quote(run, safe='')}/plugin/hudi-run")
     told = page.frame_locator("iframe").get_by_role("region", name="clean", exact=True)
     expect(told.get_by_text("explained, nothing was changed")).to_be_visible(timeout=20_000)
+
+
+def test_the_tables_are_seen_by_the_watcher(airflow: Running, page: Page) -> None:
+    flights = page.get_by_role("link", name="flights", exact=True)
+    row = page.get_by_role("row").filter(has=flights)
+    deadline = time.monotonic() + 90  # a round is every 30 s
+    while True:
+        page.goto(f"{airflow.home.address}/hudi/")
+        page.reload()
+        expect(row).to_be_visible(timeout=20_000)
+        if re.search("[KM]iB", row.inner_text()) or time.monotonic() > deadline:
+            break
+        page.wait_for_timeout(2000)
+    expect(row).to_contain_text(re.compile("[KM]iB"))
+    flights.click()
+    expect(page.get_by_role("img", name="Timeline of")).to_be_visible(timeout=20_000)
