@@ -25,6 +25,7 @@ def _watch(
     registry: str | None, store: str | None, once: bool, rebuild: bool, metrics: str | None, as_json: bool
 ) -> None:
     from hoodie.clock import SystemClock
+    from hudi_services.watch.commits import facts_of
     from hudi_services.watch.place import store_of
     from hudi_services.watch.rounds import Round, watch_round
     from hudi_services.watch.store import SnapshotStore
@@ -49,7 +50,7 @@ def _watch(
             done = watch_round(reading, opened, reading.registry.watch.at_once, SystemClock())
             for event in opened.events(last, limit=_MOST):
                 last = event.number
-                click.echo(json.dumps(_as_dict(event)) if as_json else _line(event))
+                click.echo(json.dumps(facts_of(event)) if as_json else _line(event))
         except StoreError as error:
             if once:
                 raise
@@ -62,15 +63,6 @@ def _watch(
                 click.echo(f"looked at {done.tables} tables, {done.events} instants new to {opened.shown}")
             return
         time.sleep(max(0.0, reading.registry.watch.every - (time.monotonic() - began)))
-
-
-def _as_dict(event: Event) -> dict[str, Any]:
-    return {
-        "number": event.number,
-        "table": event.table,
-        "seen_at": event.seen_at.isoformat(),
-        **event.facts,
-    }
 
 
 def _line(event: Event) -> str:

@@ -1,0 +1,87 @@
+"""Rounds of the watcher in the triggerer: one for all triggers of its process, as long as there is one."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from pathlib import Path
+
+from hoodie.clock import SystemClock
+from hudi_services.entry.watch import Watch
+from hudi_services.registry.load import Reading, read_registry
+from hudi_services.registry.mistakes import Mistake
+from hudi_services.watch.place import store_of
+from hudi_services.watch.rounds import watch_round
+from hudi_services.watch.store import SnapshotStore
+
+_log = logging.getLogger(__name__)
+_pause = asyncio.sleep
+
+
+class Rounds:
+    """Looks at all tables of a registry again and again. `done` counts the rounds that came to an end."""
+
+    def __init__(self, registry: Path) -> None:
+        self.done = 0
+        self.users = 0
+        self.registry = registry
+        self._store: tuple[str, SnapshotStore] | None = None
+        self._news = asyncio.Condition()
+        self._task = asyncio.create_task(self._run(), name="rounds of the Hudi watcher")
+
+    async def after(self, done: int) -> SnapshotStore:
+        """The store once more than `done` rounds came to an end."""
+        async with self._news:
+            await self._news.wait_for(lambda: self.done > done)
+        assert self._store is not None, "a round needs a store"
+        return self._store[1]
+
+    async def stop(self) -> None:
+        """A look that has begun goes on in its thread to its end."""
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+
+    async def _run(self) -> None:
+        mistakes: tuple[Mistake, ...] = ()
+        every = Watch().every
+        while True:
+            try:
+                reading = await asyncio.to_thread(read_registry, self.registry)
+                every = reading.registry.watch.every
+                for mistake in reading.mistakes if reading.mistakes != mistakes else ():
+                    _log.error("Left out by the watcher: %s", mistake)
+                mistakes = reading.mistakes
+                await asyncio.to_thread(self._round, reading)
+            except Exception:  # noqa: BLE001 - whoever waits would wait for ever if this ended
+                _log.exception("The watcher could not look at its tables, and tries again in %g s", every)
+            else:
+                async with self._news:
+                    self.done += 1
+                    self._news.notify_all()
+            await _pause(every)
+
+    def _round(self, reading: Reading) -> None:
+        place = store_of(reading.registry)
+        if self._store is None or self._store[0] != place:
+            self._store = place, SnapshotStore.open(place, make=True)
+        watch_round(reading, self._store[1], reading.registry.watch.at_once, SystemClock())
+
+
+_running: dict[Path, Rounds] = {}
+
+
+def join(registry: Path) -> Rounds:
+    """The rounds of this process, which begin with the first who asks."""
+    rounds = _running.get(registry) or _running.setdefault(registry, Rounds(registry))
+    rounds.users += 1
+    return rounds
+
+
+async def leave(rounds: Rounds) -> None:
+    """They end with the last who leaves."""
+    rounds.users -= 1
+    if not rounds.users:
+        del _running[rounds.registry]
+        await rounds.stop()
