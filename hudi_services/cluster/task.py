@@ -13,6 +13,7 @@ from hoodie.model.clustering import ClusteringPlan
 from hoodie.model.files import GroupId
 from hoodie.services.blockers import Blocker, with_blockers
 from hoodie.services.clustering.execute import ClusteringResult
+from hoodie.services.clustering.expire import expired, schedule_clustering
 from hoodie.services.clustering.order import SortOrder
 from hoodie.services.clustering.service import CLUSTERING
 from hoodie.services.clustering.skipping import Skipping, expected_skipping
@@ -52,6 +53,9 @@ class ClusterTask:
             plan = clustering_plan(state, pending)
             plans.append({"instant": pending.time, "file_groups": len(plan.groups) if plan is not None else 0})
         told = [f"clustering {each['instant']} of {each['file_groups']} file groups waits" for each in plans]
+        if self.mode == "schedule":
+            stale = expired(state, self.options, table.clock)
+            told += [f"clustering {each.time} would be given up, as nobody carries it out" for each in stale]
         skipped = self._skipping(state, decision.plan, engine) if decision.plan is not None else []
         facts = {"pending_plans": plans, "skipping": [each.as_dict() for each in skipped]}
         return replace(decision, facts={**decision.facts, **facts}, after=[*decision.after, *map(str, skipped), *told])
@@ -61,8 +65,12 @@ class ClusterTask:
         said: list[str] = []
         scheduled: str | None = None
         blockers: Sequence[Blocker] = ()
-        if self.mode != "execute":
+        if self.mode == "schedule":  # else what waits is carried out
+            instant, decision, expired = schedule_clustering(table.access, self.options, force=self.force)
+            said += [f"gave {each.time} up, which nobody carried out" for each in expired]
+        elif self.mode != "execute":
             instant, decision = schedule(table.access, CLUSTERING, self.options, force=self.force)
+        if self.mode != "execute":
             scheduled, blockers = instant.time if instant is not None else None, decision.blockers
             said.append(f"scheduled {scheduled}" if scheduled else f"none scheduled: {decision.reason}")
         results: list[ClusteringResult] = []

@@ -111,6 +111,15 @@ SKIPPED_PARTITIONS = ConfigKey[int](
     0,
     "RECENT_DAYS: how many of the newest partitions are passed over",
 )
+EXPIRES = ConfigKey[bool](
+    "hoodie.clustering.enable.expirations",
+    boolean,
+    False,
+    "who schedules a clustering first gives those up that wait for long and that nobody carries out",
+)
+EXPIRES_AFTER = ConfigKey[int](
+    "hoodie.clustering.expiration.threshold.mins", integer(0), 60, "minutes since it was scheduled until it is given up"
+)
 
 CLUSTERING_KEYS: tuple[ConfigKey[Any], ...] = (
     MAX_COMMITS,
@@ -130,6 +139,8 @@ CLUSTERING_KEYS: tuple[ConfigKey[Any], ...] = (
     END_PARTITION,
     RECENT_PARTITIONS,
     SKIPPED_PARTITIONS,
+    EXPIRES,
+    EXPIRES_AFTER,
     COMPRESSION,
     ROW_GROUP_SIZE,
     BLOOM_ENTRIES,

@@ -23,6 +23,7 @@ from hoodie.model.outcome import ServiceOutcome
 from hoodie.services.archive.plan import checked
 from hoodie.services.archive.service import ARCHIVE
 from hoodie.services.clean.service import CLEAN
+from hoodie.services.clustering.expire import schedule_clustering
 from hoodie.services.clustering.service import CLUSTERING
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.log_compaction.service import LOG_COMPACTION
@@ -80,6 +81,14 @@ def scheduled(service: Scheduled[Any, Any], *, counts: bool) -> Step:
         return f"scheduled {instant.time}; {decision.told}", instant.time
 
     return Step(service, act, service.options.keys, counts)
+
+
+def _schedule_clustering(access: TableAccess, options: Given) -> Told:
+    instant, decision, expired = schedule_clustering(access, options)
+    gone = "".join(f"gave {each.time} up, which nobody carried out; " for each in expired)
+    if instant is None:
+        return f"{gone}{decision.told}", None
+    return f"{gone}scheduled {instant.time}; {decision.told}", instant.time
 
 
 def scheduled_and_executed(service: Scheduled[Any, Any], *, counts: bool) -> Step:
@@ -161,7 +170,7 @@ def _steps(asked: Options) -> list[Step]:
         if cluster:
             steps.append(_inline(scheduled_and_executed(CLUSTERING, counts=counts)))
         elif only_plan or asked[keys.ASYNC_CLUSTERING]:
-            steps.append(scheduled(CLUSTERING, counts=counts))
+            steps.append(replace(scheduled(CLUSTERING, counts=counts), act=_schedule_clustering))
         if asked[keys.TTL]:
             steps.append(at_once(TTL, counts=counts))
         beside = asked[keys.CLEAN_ASYNC]

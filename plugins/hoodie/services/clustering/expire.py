@@ -1,0 +1,61 @@
+"""Clusterings that wait for too long: whoever schedules the next one gives them up first, so that no file group waits for ever.
+
+As Hudi 1.2.0 does it with `hoodie.clustering.enable.expirations` when it rolls failed writes back: by when a plan was scheduled,
+and whether its writer has a heartbeat. A process of ours that carries a plan out holds its lock besides, and is not disturbed.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+from hoodie.clock import Clock
+from hoodie.config.clustering_keys import CLUSTERING_KEYS, EXPIRES, EXPIRES_AFTER
+from hoodie.config.key import resolve
+from hoodie.errors import LockHeldError, PendingInstantError, UnsupportedTableError
+from hoodie.model.clustering import ClusteringPlan
+from hoodie.services.clustering.give_up import GiveUpClustering
+from hoodie.services.clustering.service import CLUSTERING
+from hoodie.services.decision import Decision
+from hoodie.services.service import Given, schedule, waiting
+from hoodie.timeline import Instant, parse_time
+from hoodie.transaction.heartbeat import Heartbeats
+from hoodie.transaction.sharing import Sharing
+from hoodie.view import TableState
+from hoodie.view.access import TableAccess
+
+_log = logging.getLogger(__name__)
+
+
+def expired(state: TableState, given: Given, clock: Clock) -> list[Instant]:
+    """Clusterings that were scheduled longer ago than `hoodie.clustering.expiration.threshold.mins` and have no living heartbeat,
+    the oldest first; none without `hoodie.clustering.enable.expirations`. One storage call where one is old enough."""
+    options = resolve(given, CLUSTERING_KEYS)
+    age = timedelta(minutes=options[EXPIRES_AFTER])
+    plans = waiting(state, CLUSTERING) if options[EXPIRES] else []
+    old = [plan for plan in plans if clock.now() - parse_time(plan.time, state.zone) >= age]
+    if not old:
+        return []
+    beats = Heartbeats.of(state.storage, clock, Sharing.of(options).expiry_ms)
+    return [plan for plan in old if not beats.alive(plan.time)]
+
+
+def schedule_clustering(
+    access: TableAccess, given: Given, *, force: bool = False
+) -> tuple[Instant | None, Decision[ClusteringPlan], list[Instant]]:
+    """As `schedule`, after what is `expired` was given up; that is told last.
+
+    Safe to kill at any point. Raises what `schedule` raises.
+    """
+    gone = []
+    for plan in expired(access.state(), given, access.clock):
+        try:
+            GiveUpClustering(plan.time).run(access, given)
+        except (LockHeldError, PendingInstantError) as error:  # somebody carries it out, or was faster
+            _log.info("Clustering %s of table %s is not given up: %s", plan.time, access.storage.base_path, error)
+        except UnsupportedTableError as error:  # Hudi resizes buckets
+            _log.warning("Clustering %s of table %s stays: %s", plan.time, access.storage.base_path, error)
+        else:
+            gone.append(plan)
+    instant, decision = schedule(access, CLUSTERING, given, force=force)
+    return instant, decision, gone
