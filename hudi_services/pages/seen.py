@@ -1,4 +1,4 @@
-"""How the watcher saw a table, as its page shows it. Numbers are those of `hudi-services show`, which the snapshot has."""
+"""How the watcher saw a table, as its page shows it. Numbers are those of `hudi-services show table`, which the snapshot has."""
 
 from __future__ import annotations
 
