@@ -17,6 +17,7 @@ INDEXES = {
     "GLOBAL_SIMPLE": ({"hoodie.index.type": "GLOBAL_SIMPLE"}, MOVED),
     "GLOBAL_BLOOM": ({"hoodie.index.type": "GLOBAL_BLOOM"}, MOVED),
     "BUCKET": (BUCKETS, SAME),
+    "rings": ({**BUCKETS, "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}, {**SAME, "e": ("r", 2, 2)}),
 }
 KILLED = [
     ("BLOOM", "COPY_ON_WRITE", "9", "kill", False),
@@ -28,6 +29,9 @@ KILLED = [
     ("BUCKET", "COPY_ON_WRITE", "6", "kill", True),
     ("BUCKET", "MERGE_ON_READ", "9", "kill", False),
     ("BUCKET", "MERGE_ON_READ", "9", "full", False),
+    ("rings", "MERGE_ON_READ", "9", "kill", True),
+    ("rings", "MERGE_ON_READ", "6", "kill", False),
+    ("rings", "MERGE_ON_READ", "9", "full", False),
 ]
 
 
