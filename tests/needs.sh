@@ -14,6 +14,7 @@ need openjdk-17-jdk-headless java # runs Apache Hudi's Spark 3.5 bundle, which t
 need openjdk-17-jdk-headless javac # and compiles what asks Hudi's classes and starts Trino
 need maven mvn                    # fetches that bundle
 need npm npm                      # fetches a server of Azure's blobs
+need postgresql postgres /usr/lib/postgresql/*/bin/postgres # a snapshot store that watchers share
 need chromium chromium chromium-browser # the pages of Airflow in a browser
 need docker-compose docker-compose # checks docker-compose.yaml; no Docker engine is used
 

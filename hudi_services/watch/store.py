@@ -223,6 +223,9 @@ class SnapshotStore:
             if (each.instant, each.action) not in known
         ]
         if rows:
+            # A server gives numbers before the commit. Without this lock a greater one could be seen first, and who goes by
+            # numbers would pass over the smaller.
+            connection.execute(sa.select(_about.c.version).with_for_update())
             connection.execute(_events.insert(), rows)
         return len(rows)
 
@@ -285,7 +288,13 @@ def _serialise(engine: Engine) -> None:
 def _told(shown: str) -> Iterator[None]:
     try:
         yield
-    except (SQLAlchemyError, OSError, ImportError) as error:
+    except ImportError as error:
+        raise StoreError(
+            f"The snapshot store {shown} needs a driver that is not installed",
+            found=str(error),
+            fix="install it, or name another in the URL, as in postgresql+psycopg2://user@host/database",
+        ) from error
+    except (SQLAlchemyError, OSError) as error:
         cause = getattr(error, "orig", None) or error
         raise StoreError(
             f"The snapshot store {shown} cannot be used",

@@ -144,7 +144,8 @@ class NewKeys:
         """A file group, none of `own`, into which a commit of `window` has put one of these keys, and the commit; None: none has.
 
         Only files of these partitions are opened (`anywhere`: of all), of groups into which something was inserted; and only
-        their keys are read, where their footers do not tell that none of these is there.
+        their keys are read, where their footers do not tell that none of these is there. Raises MissingFileError when a file has
+        gone since the table was looked at.
         """
         mine = self.of_partition
         added: dict[GroupId, Instant] = {}
@@ -158,7 +159,7 @@ class NewKeys:
         held = [keys for keys in mine.values() if keys is not None]
         every = KeySet.union(held) if anywhere and len(held) == len(mine) else None
         partitions = sorted({group.partition for group in wanted})
-        slices = [found for found in TableView(window.now, partitions).slices if found.group in wanted]
+        slices = [found for found in TableView(window.now, partitions).latest() if found.group in wanted]
 
         def holds(file_slice: FileSlice) -> bool:
             known = every if anywhere else mine[file_slice.partition]

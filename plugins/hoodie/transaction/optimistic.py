@@ -6,11 +6,11 @@ lock -> repair -> instant, heartbeat -> release -> files, a beat a minute -> loo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 
 from hoodie.clock import Clock
 from hoodie.config.store import recover_properties
-from hoodie.errors import UnclearCommitError
+from hoodie.errors import MissingFileError, UnclearCommitError
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.transaction.change import Change
@@ -71,8 +71,11 @@ class Optimistic:
     @contextmanager
     def completing(self, begun: TableState, changes: Sequence[Change]) -> Iterator[TableState]:
         """Raises WriteConflictError, and whatever the changes raise about what others have done meanwhile."""
-        seen = load_state(self._storage, self._clock)
-        _check(changes, Window(begun, seen))  # without the lock, as it may have to read keys
+        seen = begun
+        with suppress(MissingFileError):  # rewritten and cleaned since: the look under the lock is at all that was done
+            now = load_state(self._storage, self._clock)
+            _check(changes, Window(begun, now))  # without the lock, as it may have to read keys
+            seen = now
         with self._lock_again(f"complete {self._purpose}"):
             recover_properties(self._storage)
             state = load_state(self._storage, self._clock)

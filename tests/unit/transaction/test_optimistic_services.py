@@ -278,3 +278,41 @@ def test_a_delete_in_a_bucket_that_another_makes(tmp_path, version, kind):
         table.write(rows, "upsert", buckets)
         assert isinstance(rival.finish(), WriteConflictError)
     assert set(content(table)) == {"a", *keys}
+
+
+@pytest.mark.parametrize("call", ["list", "open_input"])
+def test_the_file_of_an_inserted_key_is_rewritten_and_cleaned_while_it_is_looked_for(path, call):
+    """Of the state that the writer looks at the file is gone, and what has taken its place adds no key. (A cleaner of Hudi's that
+    keeps versions of files does not wait for writers.)"""
+    writer = begun(path, ("n", "p", 2, 2))
+    table = shared(path)
+    table.write(batch([("n", "p", 3, 3), ("m", "p", 3, 3)]), "upsert", APART)
+    known = {file_slice.file_id for file_slice in table.file_slices()}
+    written, hit, output, whole = [], [], writer.storage.open_output, getattr(writer.storage, call)
+
+    def write_file(place):
+        written.append(place)
+        return output(place)
+
+    def meanwhile(place):
+        if not hit and written and place.startswith("part=p"):
+            hit.append(place)
+            files = {path for latest in table.file_slices() for path in latest.paths}
+            for step in (4, 5):
+                table.write(batch([("m", "p", step, step)]), "upsert", APART)
+                if table.state().properties.is_merge_on_read:
+                    table.schedule(COMPACTION, MODE, force=True)
+                    table.run(COMPACTION, MODE)
+            assert {file_slice.file_id for file_slice in table.file_slices()} == known
+            for each in files - {path for latest in table.file_slices() for path in latest.paths}:
+                table.storage.delete(each)
+        return whole(place)
+
+    writer.storage.open_output = write_file
+    setattr(writer.storage, call, meanwhile)
+    error = writer.finish()
+    assert hit
+    assert isinstance(error, WriteConflictError), error
+    assert "has inserted one of its keys" in str(error)
+    assert content(table) == {**BASE, "n": ("p", 3, 3), "m": ("p", 5, 5)}
+    at_rest(table)

@@ -112,19 +112,21 @@ def _take_over(storage: Storage, path: str, own: bytes) -> bool:
         create_own(storage, claim, own)
     except FileExistsError:
         return _take_over(storage, claim, own)  # a claim of the dead is removed in the same way, and by one
-    _delete_lock(storage, path, content)
+    deleted = _delete_lock(storage, path, content)
     storage.delete(claim)
-    if path.endswith("lock"):  # not a claim's
+    if deleted and path.endswith("lock"):  # neither one that was given back just now nor a claim
         recovered(
             f"took over the lock {path} of pid {owner.pid} on host {owner.host} ({owner.purpose}), which had ended"
         )
     return True
 
 
-def _delete_lock(storage: Storage, path: str, content: bytes) -> None:
-    """Delete the lock if it is still this one."""
-    if read_lock(storage, path) == content:
-        storage.delete(path)
+def _delete_lock(storage: Storage, path: str, content: bytes) -> bool:
+    """Delete the lock if it is still this one; False: it was not."""
+    if read_lock(storage, path) != content:
+        return False
+    storage.delete(path)
+    return True
 
 
 def read_lock(storage: Storage, path: str) -> bytes | None:
