@@ -1,11 +1,11 @@
-"""A PostgreSQL server of the tests, which keeps its data in a folder of the test and ends with it."""
+"""A PostgreSQL server of the tests, which keeps its data in a folder of its own and ends with it."""
 
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 from tests.support.servers import Server, free_port
@@ -16,33 +16,43 @@ _UNPRIVILEGED = "postgres"  # the server refuses to be root
 class PostgreSQL:
     """`url` is SQLAlchemy's, of an empty database whose user has the password `pass:word/@`."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._port = free_port()
-        self.url = f"postgresql+psycopg2://watcher:pass%3Aword%2F%40@127.0.0.1:{self._port}/postgres"
-        self._data = folder / "data"
-        self._data.mkdir(parents=True)
-        self._as = []
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="postgres-"))  # pytest's are for root alone
+        self._data = self._folder / "data"
+        self._as: list[str] = []
         if os.getuid() == 0:
             self._as = ["setpriv", f"--reuid={_UNPRIVILEGED}", f"--regid={_UNPRIVILEGED}", "--clear-groups"]
-            for each in (folder, self._data):
-                shutil.chown(each, _UNPRIVILEGED, pwd.getpwnam(_UNPRIVILEGED).pw_gid)
-            for each in folder.parents:
-                if each.stat().st_uid == 0 and each != Path("/"):
-                    each.chmod(each.stat().st_mode | 0o011)
-        secret = folder / "password"
+            shutil.chown(self._folder, _UNPRIVILEGED, _UNPRIVILEGED)
+        secret = self._folder / "password"
         secret.write_text("pass:word/@")
-        secret.chmod(0o644)
-        command = [_program("initdb"), "-D", self._data, "-U", "watcher", "-A", "scram-sha-256", f"--pwfile={secret}"]
-        subprocess.run([*self._as, *map(str, command), "-N"], check=True, capture_output=True, cwd=folder)
+        self._run("initdb", "-D", self._data, "-U", "watcher", "-A", "scram-sha-256", f"--pwfile={secret}", "-N")
+        self._port = free_port()
+        self.url = f"postgresql+psycopg2://watcher:pass%3Aword%2F%40@127.0.0.1:{self._port}/postgres"
         self.start()
 
     def start(self) -> None:
-        command = [_program("postgres"), "-D", self._data, "-p", self._port, "-k", self._folder, "-F"]
-        self._server = Server("postgres", [*self._as, *command, "-h", "127.0.0.1"], self._port, self._folder)
+        command = [
+            _program("postgres"),
+            "-D",
+            self._data,
+            "-p",
+            self._port,
+            "-k",
+            self._folder,
+            "-F",
+            "-h",
+            "127.0.0.1",
+        ]
+        self._server = Server("postgres", [*self._as, *command], self._port, self._folder)
 
-    def stop(self) -> None:
-        self._server.stop(keep=True)
+    def stop(self, keep: bool = False) -> None:
+        """At once, whoever is connected."""
+        self._run("pg_ctl", "stop", "-m", "fast", "-D", self._data)
+        self._server.stop(keep)
+
+    def _run(self, program: str, *arguments: object) -> None:
+        command = [*self._as, _program(program), *map(str, arguments)]
+        subprocess.run(command, check=True, capture_output=True, cwd=self._folder)
 
 
 def _program(name: str) -> str:

@@ -210,7 +210,7 @@ def test_stores_that_are_none(tmp_path):
     with pytest.raises(StoreError, match="cannot be used"):
         SnapshotStore.open(str(tmp_path / "text.db"))
     with pytest.raises(StoreError, match="cannot be used") as caught:
-        SnapshotStore.open("postgresql://me:secret@127.0.0.1:1/x")
+        SnapshotStore.open("postgresql+psycopg2://me:secret@127.0.0.1:1/x")
     assert "secret" not in str(caught.value)
     SnapshotStore.open(str(tmp_path / "old.db"), make=True)
     with sqlite3.connect(tmp_path / "old.db") as connection:

@@ -25,8 +25,8 @@ TABLES, COMMITS = 6, 8
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    server = PostgreSQL(tmp_path_factory.mktemp("postgres") / "server")
+def server():
+    server = PostgreSQL()
     yield server
     server.stop()
 
@@ -102,7 +102,7 @@ def test_a_server_that_goes_and_comes_back(server, store, tmp_path):
     orders = Table(name="orders", base_path=str(tmp_path / "t"))
     look(orders, store, table.clock)
     write(table, 1)
-    server.stop()
+    server.stop(keep=True)
     with pytest.raises(StoreError, match=r"postgresql\+psycopg2://watcher:\*\*\*@") as told:
         look(orders, store, table.clock)
     assert "word" not in str(told.value)
