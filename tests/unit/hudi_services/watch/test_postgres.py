@@ -45,7 +45,8 @@ def test_a_look_and_its_events(server, store, tmp_path):
     orders = Table(name="o" * 200, base_path=str(tmp_path / "t"))
     write(table, 1)
     look(orders, store, table.clock)
-    assert "***" in store.shown and "word" not in store.shown
+    assert "***" in store.shown
+    assert "word" not in store.shown
     write(table, 2)
     again = SnapshotStore.open(server.url)
     assert look(orders, again, table.clock) == 1
@@ -119,7 +120,7 @@ def test_a_store_of_another_release(server, store):
 
 
 def test_a_driver_that_is_not_there(server):
-    with pytest.raises(StoreError, match="needs a driver that is not installed.*name another in the URL"):
+    with pytest.raises(StoreError, match=r"needs a driver that is not installed.*name another in the URL"):
         SnapshotStore.open(server.url.replace("psycopg2", "pg8000"))
 
 
