@@ -12,6 +12,7 @@ PARTS = {
     # These have no page of their own: the API server reads their heartbeats from the database.
     "dag-processor": (_AIRFLOW, ("dag_processor", "status"), "healthy"),
     "triggerer": (_AIRFLOW, ("triggerer", "status"), "healthy"),
+    "watcher": ("http://127.0.0.1:9464/metrics", (), None),
     "spark-master": ("http://127.0.0.1:8080/json/", ("status",), "ALIVE"),
     "spark-worker": ("http://127.0.0.1:8081/json/", ("masterurl",), "spark://spark-master:7077"),
 }

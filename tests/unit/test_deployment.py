@@ -17,8 +17,10 @@ from typing import Any
 import pytest
 import yaml
 from cryptography.fernet import Fernet
+from sqlalchemy import make_url
 
 from hudi_services.registry.load import read_registry
+from hudi_services.watch.place import store_of
 from tests.support.scripts import script
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -247,8 +249,13 @@ def test_drivers_and_executors_reach_the_same_lake_with_the_same_secret(name: st
 
 def test_the_registry_of_the_deployment_has_no_mistakes() -> None:
     file = PROJECT / "docker" / "registry" / "tables.yaml"
-    reading = read_registry(file, environ={"HUDI_LAKE": EXAMPLE["HUDI_LAKE"], "HUDI_LANDING": EXAMPLE["HUDI_LANDING"]})
+    environment = COMPOSE["x-airflow"]["environment"]
+    snapshots = VARIABLE.sub("w", environment["HUDI_SNAPSHOTS"])
+    reading = read_registry(file, environ={**EXAMPLE, "HUDI_SNAPSHOTS": snapshots})
     assert list(reading.mistakes) == []
+    assert make_url(store_of(reading.registry)).get_driver_name() == "psycopg2"
+    assert "psycopg2-binary" in _versions("image.lock")
+    assert environment["HUDI_SNAPSHOTS"] == environment["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"]
     assert [table.base_path for table in reading.registry.tables] == ["s3://lake/flights"]
 
 
