@@ -10,7 +10,7 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, expect, sync_playwright
 
 from hudi_services.demo.home import DemoHome
-from hudi_services.demo.run import INGEST
+from hudi_services.demo.run import DEMO_TABLES, INGEST
 from hudi_services.embedded.process import running
 from hudi_services.folders import PROJECT
 
@@ -34,6 +34,8 @@ def main() -> None:
         dags(page, home)
         runs(page, home)
         form(page, home)
+        tables(page, home)
+        table(page, home)
         browser.close()
 
 
@@ -61,6 +63,27 @@ def form(page: Page, home: DemoHome) -> None:
     page.get_by_role("button", name="Trigger").first.click()
     expect(page.get_by_text("Also load late files")).to_be_visible(timeout=_PATIENCE)
     shoot(page.get_by_role("dialog"), "form")
+
+
+def tables(page: Page, home: DemoHome) -> None:
+    """All tables, as the watcher has seen them."""
+    page.set_viewport_size({"width": 1440, "height": 560})
+    page.goto(home.tables)
+    rows = page.frame_locator("iframe").get_by_role("table", name="tables").locator("tbody tr")
+    expect(rows).to_have_count(len(DEMO_TABLES), timeout=_PATIENCE)
+    for row in rows.all():
+        expect(row).not_to_contain_text("not looked at yet", timeout=_PATIENCE)
+    shoot(page, "tables")
+
+
+def table(page: Page, home: DemoHome) -> None:
+    """One of them: its timeline, what waits, its partitions."""
+    page.set_viewport_size({"width": 1440, "height": 1300})
+    page.goto(home.tables)
+    frame = page.frame_locator("iframe")
+    frame.get_by_role("link", name="flights_live").click(timeout=_PATIENCE)
+    expect(frame.get_by_role("img", name=re.compile("^Timeline of"))).to_be_visible(timeout=_PATIENCE)
+    shoot(page, "table")
 
 
 def shoot(seen: Page | Locator, name: str) -> None:

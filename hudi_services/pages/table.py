@@ -46,13 +46,15 @@ class Declared:
 
 @dataclass(frozen=True)
 class TablePage:
-    """The page; `now` is the API server's time, as ISO in UTC. `seen` is None where no look at the table has succeeded."""
+    """The page; `now` is the API server's time, as ISO in UTC. `seen` is None where no look at the table has succeeded;
+    `may_pause`: who asks for it may pause the table."""
 
     now: str
     declared: Declared
     row: FleetRow
     states: tuple[State, ...]
     seen: Seen | None
+    may_pause: bool = False
 
 
 def table_page(

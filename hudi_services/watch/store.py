@@ -168,6 +168,11 @@ class SnapshotStore:
             return None
         return Cursor(row.floor, row.marks, _time(row.whole_at))
 
+    def look_again(self, name: str) -> None:
+        """The next round looks at all of the table, though nothing happened on its timeline."""
+        with self._writing() as connection:
+            connection.execute(_tables.update().where(_tables.c.name == name).values(marks="", whole_at=None))
+
     def known(self, name: str, instants: Collection[str]) -> set[Key]:
         """Of these instants the events that are there."""
         with self._reading() as connection:

@@ -31,6 +31,7 @@ def test_the_demo_says_what_it_did(demo: Demo) -> None:
         "hudi_bootstrap__flights_history, the plain table becomes a Hudi table",
         "11 of 13 file groups still have their rows in the files of the plain table",
         "All three tables hold exactly what the feed says",
+        "/plugin/hudi",
     ):
         assert text in demo.output
 

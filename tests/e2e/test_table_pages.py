@@ -13,7 +13,9 @@ from playwright.sync_api import Browser, FrameLocator, Page, expect, sync_playwr
 from benchmarks.pages import PAINTED
 from hoodie import COMPACTION
 from hoodie.clock import SystemClock
+from hoodie.storage import LocalStorage
 from hudi_services.embedded.home import AirflowHome
+from hudi_services.pause.state import resume
 from hudi_services.registry.load import read_registry
 from hudi_services.watch.follow import look
 from hudi_services.watch.place import store_of
@@ -123,6 +125,27 @@ def test_the_pages_are_walked(browser: Browser, home: AirflowHome, few: None, us
         expect(page.get_by_text("The registry has no table 'nothing'")).to_be_visible()
         page.goto(f"{home.address}/hudi/#/nowhere")
         expect(page.get_by_text("There is no page at #/nowhere")).to_be_visible()
+
+
+def test_a_table_is_paused_on_its_page_by_who_may(browser: Browser, home: AirflowHome, few: None, lake: Path) -> None:
+    with signed_in(browser, home, "viewer") as page:
+        page.goto(f"{home.address}/hudi/#/table/orders")
+        expect(page.get_by_role("region", name="Services")).to_be_visible()
+        expect(page.get_by_role("region", name="Pause")).to_have_count(0)
+    with signed_in(browser, home, "admin") as page:
+        page.goto(f"{home.address}/hudi/#/table/orders")
+        asked = page.get_by_role("region", name="Pause")
+        asked.get_by_label("reason").fill(MARKUP)
+        page.keyboard.press("Enter")
+        expect(asked.get_by_role("status")).to_contain_text(f"Paused by admin: {MARKUP}")
+        page.reload()
+        asked.get_by_label("reason").fill("again")
+        asked.get_by_role("button", name="Pause the table").click()
+        expect(asked.get_by_role("status")).to_contain_text("is paused already")
+        assert page.evaluate("window.hurt") is None
+    held = resume(LocalStorage(str(lake / "orders")))
+    assert held is not None
+    assert (held.by, held.reason) == ("admin", MARKUP)
 
 
 def test_names_with_markup_stay_text(browser: Browser, home: AirflowHome, few: None) -> None:

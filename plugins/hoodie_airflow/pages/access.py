@@ -1,4 +1,5 @@
-"""Who may see what: Airflow's own rights. Who may read one of a table's DAGs sees the table."""
+"""Who may see what: Airflow's own rights. Who may read one of a table's DAGs sees the table; who may pause all of them may pause
+the table."""
 
 from __future__ import annotations
 
@@ -24,6 +25,11 @@ class Rights:
     def __init__(self, user: Any) -> None:
         self._user = user
         self.dags: set[str] = get_auth_manager().get_authorized_dag_ids(user=user, method="GET")
+
+    def pauses(self, table: Table) -> bool:
+        """Whether he may pause every DAG of the table, as its pause does."""
+        edited: set[str] = get_auth_manager().get_authorized_dag_ids(user=self._user, method="PUT")
+        return edited.issuperset(dags_of(table))
 
     def sees(self, table: Table) -> bool:
         return not self.dags.isdisjoint(dags_of(table))

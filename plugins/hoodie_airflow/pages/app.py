@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +13,7 @@ from fastapi import APIRouter, Depends, FastAPI, HTTPException, Response
 
 from hoodie_airflow.pages.access import RESULTS, SIGNED_IN, Rights, User
 from hoodie_airflow.pages.known import fleet_known, table_known
+from hoodie_airflow.pages.pausing import WantedPause, pause_table, resume_table
 from hoodie_airflow.pages.runs import tried
 from hoodie_airflow.places import registry_file
 from hudi_services.entry.table import Table
@@ -30,6 +31,7 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-cache",
 }
+_NO_TABLE = "The registry has no table {!r}, or you may read none of its DAGs."
 
 routes = APIRouter()
 
@@ -61,7 +63,18 @@ def fleet_page(user: User) -> Response:
 @routes.get("/api/tables/{name}")
 def table(name: str, user: User) -> Response:
     found = _registry().registry.table(name)
-    return _of_table(found, user, f"The registry has no table {name!r}, or you may read none of its DAGs.")
+    return _of_table(found, user, _NO_TABLE.format(name))
+
+
+@routes.post("/api/tables/{name}/pause")
+def pause_services(name: str, wanted: WantedPause, user: User) -> Response:
+    """Its body is JSON: a form on another site can send none, nor a DELETE."""
+    return _json(pause_table(_registry().registry, _to_pause(name, user), wanted, user.get_name()))
+
+
+@routes.delete("/api/tables/{name}/pause")
+def resume_services(name: str, user: User) -> Response:
+    return _json(resume_table(_registry().registry, _to_pause(name, user), user.get_name()))
 
 
 @routes.get("/api/dags/{dag_id}")
@@ -79,13 +92,25 @@ def run(dag_id: str, run_id: str) -> Response:
     return _answer(run_page(dag_id, run_id, tasks, datetime.now(UTC)))
 
 
+def _to_pause(name: str, user: Any) -> Table:
+    rights, found = Rights(user), _registry().registry.table(name)
+    if found is None or not rights.sees(found):
+        raise HTTPException(404, _NO_TABLE.format(name))
+    if not rights.pauses(found):
+        raise HTTPException(
+            403, f"To pause table {name!r}, or to end that, your role must be allowed to pause all of its DAGs."
+        )
+    return found
+
+
 def _of_table(found: Table | None, user: Any, otherwise: str) -> Response:
     """Its page. A table that the user may not see is as one that is not there."""
     rights = Rights(user)
     if found is None or not rights.sees(found):
         raise HTTPException(404, otherwise)
     looked = table_known(_registry().registry, found.name, rights.dags & dags_of(found))
-    return _answer(table_page(found, looked.known, looked.snapshot, looked.events, datetime.now(UTC)))
+    page = table_page(found, looked.known, looked.snapshot, looked.events, datetime.now(UTC))
+    return _answer(replace(page, may_pause=rights.pauses(found)))
 
 
 def _registry() -> Reading:
@@ -112,4 +137,8 @@ def _file(name: str) -> Response:
 
 
 def _answer(page: Any) -> Response:
-    return Response(json.dumps(asdict(page)), media_type="application/json", headers=_HEADERS)
+    return _json(asdict(page))
+
+
+def _json(body: Any) -> Response:
+    return Response(json.dumps(body), media_type="application/json", headers=_HEADERS)

@@ -32,7 +32,7 @@ def fleet_known(registry: Registry, dags: Collection[str]) -> Known:
     """A store that is away is told; the runs are there all the same."""
     ran = last_runs(dags)
     try:
-        return Known(ran, {each.table: each for each in _store(store_of(registry)).fleet()})
+        return Known(ran, {each.table: each for each in opened_store(registry).fleet()})
     except StoreError as error:
         return Known(ran, trouble=away(error))
 
@@ -40,7 +40,7 @@ def fleet_known(registry: Registry, dags: Collection[str]) -> Known:
 def table_known(registry: Registry, name: str, dags: Collection[str]) -> Looked:
     ran = last_runs(dags)
     try:
-        store = _store(store_of(registry))
+        store = opened_store(registry)
         snapshot = store.table(name)
         seen = {name: snapshot.summary} if snapshot is not None else {}
         return Looked(Known(ran, seen), snapshot, store.newest(name, _EVENTS))
@@ -48,8 +48,9 @@ def table_known(registry: Registry, name: str, dags: Collection[str]) -> Looked:
         return Looked(Known(ran, trouble=away(error)))
 
 
-def _store(place: str) -> SnapshotStore:
-    """A store that is not there is looked for again with the next request."""
+def opened_store(registry: Registry) -> SnapshotStore:
+    """The watcher's store. One that is not there is looked for again with the next request. Raises StoreError."""
+    place = store_of(registry)
     file = Path(place)
     return _opened(place, file.stat().st_ino if "://" not in place and file.exists() else None)
 

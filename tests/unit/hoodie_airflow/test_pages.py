@@ -27,19 +27,26 @@ from airflow.sdk import DAG
 from airflow.serialization.serialized_objects import create_scheduler_operator
 from airflow.utils.types import DagRunType
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 from sqlalchemy import delete
 from starlette.routing import Mount
 
+from hoodie import HoodieTable
+from hoodie.clock import SystemClock
 from hoodie_airflow.pages import known
 from hoodie_airflow.pages.app import pages_app
-from hudi_services.registry.load import read_registry
+from hudi_services.pause.state import read_pause
+from hudi_services.registry.load import Registry, read_registry
+from hudi_services.watch.follow import look
 from hudi_services.watch.model import Cursor, Summary
 from hudi_services.watch.place import store_of
 from hudi_services.watch.store import SnapshotStore
+from tests.support.tables import create
 
 pytestmark = pytest.mark.process
 
+PAUSE = "/hudi/api/tables/orders/pause"
 ROLES = ("viewer", "user", "op", "admin")
 REGISTRY = """\
 tables:
@@ -88,30 +95,35 @@ def signed_in(server: FastAPI, role: str | None) -> TestClient:
     return client
 
 
-def addresses() -> list[str]:
-    """Of all routes, whatever they are: a new one is asked too."""
-    found = [re.sub(r"\{\w+(:\w+)?\}", "hudi_clean__orders", route.path) for route in pages_app().routes]
-    assert "/api/fleet" in found
-    return [f"/hudi{path}" for path in found]
+def addresses() -> list[tuple[str, str]]:
+    """Methods and paths of all routes, whatever they are: a new one is asked too."""
+    found = [
+        (method, "/hudi" + re.sub(r"\{\w+(:\w+)?\}", "hudi_clean__orders", route.path))
+        for route in pages_app().routes
+        if isinstance(route, APIRoute)
+        for method in route.methods
+    ]
+    assert {("GET", "/hudi/api/fleet"), ("POST", PAUSE.replace("orders", "hudi_clean__orders"))} <= set(found)
+    return sorted(found)
 
 
 def test_nothing_is_mounted_that_asks_for_no_access() -> None:
     assert not [route for route in pages_app().routes if isinstance(route, Mount)]
 
 
-@pytest.mark.parametrize("address", addresses())
-def test_nobody_gets_nothing(server: FastAPI, registry: Path, address: str) -> None:
-    answer = signed_in(server, None).get(address)
+@pytest.mark.parametrize(("method", "address"), addresses())
+def test_nobody_gets_nothing(server: FastAPI, registry: Path, method: str, address: str) -> None:
+    answer = signed_in(server, None).request(method, address)
     assert answer.status_code == 401
     assert "orders" not in answer.text
 
 
-@pytest.mark.parametrize("address", addresses())
+@pytest.mark.parametrize(("method", "address"), addresses())
 def test_who_may_read_no_dags_gets_nothing(
-    server: FastAPI, registry: Path, address: str, monkeypatch: pytest.MonkeyPatch
+    server: FastAPI, registry: Path, method: str, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(get_auth_manager(), "is_authorized_dag", lambda **_: False)
-    assert signed_in(server, "viewer").get(address).status_code == 403
+    assert signed_in(server, "viewer").request(method, address).status_code == 403
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -219,6 +231,103 @@ def test_the_store_of_the_watcher_is_read_and_its_states_are_told(server: FastAP
         database.execute("update hudi_watch set version = 99")
     known._opened.cache_clear()  # as Airflow's restart does
     assert told() == ([f"The snapshot store {place} is of another version"], "unknown")
+
+
+@pytest.fixture
+def orders(registry: Path, tmp_path: Path) -> HoodieTable:
+    """A table that is there, and has been looked at."""
+    registry.write_text(REGISTRY.replace("/lake/orders", str(tmp_path / "orders")))
+    table = create(tmp_path / "orders", SystemClock())
+    found = read_registry(registry).registry
+    watch(found, table)
+    return table
+
+
+def watch(registry: Registry, table: HoodieTable) -> None:
+    entry = registry.table("orders")
+    assert entry is not None
+    look(entry, SnapshotStore.open(store_of(registry), make=True), table.clock)
+
+
+def test_a_table_is_paused_and_resumed_from_its_page(server: FastAPI, registry: Path, orders: HoodieTable) -> None:
+    client, asked = (
+        signed_in(server, "admin"),
+        {"reason": "<b>moved</b> to\nanother bucket", "until": "2099-01-02T03:04:00Z"},
+    )
+    assert client.get("/hudi/api/tables/orders").json()["may_pause"]
+    made = client.post(PAUSE, json=asked).json()["paused"]
+    assert made["by"] == "admin"
+    assert made["reason"] == "<b>moved</b> to another bucket"
+    assert made["until"] == "2099-01-02T03:04:00+00:00"
+    held = read_pause(orders.storage, orders.clock)
+    assert held is not None
+    assert held.as_dict() == made
+    again = client.post(PAUSE, json=asked)
+    assert again.status_code == 409
+    assert "by admin since" in again.json()["detail"]
+    watch(read_registry(registry).registry, orders)  # though nothing happened on its timeline
+    page = client.get("/hudi/api/tables/orders").json()
+    assert page["row"]["state"] == "paused"
+    assert [each["text"] for each in page["seen"]["waiting"] if each["kind"] == "paused"] == [str(held)]
+    assert client.delete(PAUSE).json()["resumed"] == made
+    assert client.delete(PAUSE).json() == {"resumed": None}
+    assert read_pause(orders.storage, orders.clock) is None
+    watch(read_registry(registry).registry, orders)
+    assert client.get("/hudi/api/tables/orders").json()["row"]["state"] == "ok"
+
+
+@pytest.mark.parametrize("role", ["viewer", "user"])
+def test_who_may_not_pause_dags_pauses_no_table(
+    server: FastAPI, orders: HoodieTable, role: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = signed_in(server, role)
+    if role == "user":  # may pause all DAGs of Airflow but one of this table
+        rights = get_auth_manager().get_authorized_dag_ids
+
+        def but_one(*, user: Any, method: str = "GET", **more: Any) -> set[str]:
+            return rights(user=user, method=method, **more) - ({"hudi_clean__orders"} if method == "PUT" else set())
+
+        monkeypatch.setattr(get_auth_manager(), "get_authorized_dag_ids", but_one)
+    assert client.get("/hudi/api/tables/orders").json()["may_pause"] is False
+    for answer in (client.post(PAUSE, json={"reason": "x"}), client.delete(PAUSE)):
+        assert answer.status_code == 403
+        assert "allowed to pause all of its DAGs" in answer.json()["detail"]
+    assert read_pause(orders.storage, orders.clock) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [
+        (
+            {"content": '{"reason": "x"}', "headers": {"Content-Type": "text/plain"}},
+            422,
+        ),  # what a form of another site sends
+        ({"content": '{"reason": "x"}', "headers": {"Content-Type": "application/x-www-form-urlencoded"}}, 422),
+        ({"content": '{"reason": "x"}'}, 422),
+        ({"json": {"reason": "  \n"}}, 422),
+        ({"json": {"reason": "x" * 1001}}, 422),
+        ({"json": {"reason": "x", "until": "2001-01-01T00:00"}}, 422),
+        ({"json": {"reason": "x", "until": "tomorrow"}}, 422),
+        ({"json": {"reason": 1}}, 422),
+        ({"json": {"reason": "x", "by": "somebody else"}}, 422),
+        ({"json": {}}, 422),
+    ],
+)
+def test_what_no_pause_is_asked_for_with(
+    server: FastAPI, orders: HoodieTable, asked: dict[str, Any], status: int
+) -> None:
+    assert signed_in(server, "admin").post(PAUSE, **asked).status_code == status
+    assert read_pause(orders.storage, orders.clock) is None
+
+
+def test_a_table_that_the_server_cannot_reach_is_not_paused(server: FastAPI, registry: Path) -> None:
+    for answer in (
+        signed_in(server, "admin").post(PAUSE, json={"reason": "x"}),
+        signed_in(server, "admin").delete(PAUSE),
+    ):
+        assert answer.status_code == 502
+        assert "hudi-services pause --table orders" in answer.json()["detail"]
+    assert signed_in(server, "admin").delete(PAUSE.replace("orders", "nothing")).status_code == 404
 
 
 def test_a_registry_that_is_gone_is_told(server: FastAPI, registry: Path) -> None:

@@ -28,12 +28,23 @@ function follow() {
 }
 
 /** JSON of a page. Throws what is told in its place. */
-export async function ask(path) {
-  const answer = await fetch(path, { credentials: "same-origin" });
+export function ask(path) {
+  return told(path, {});
+}
+
+/** Asks for a change, and gives what the server says of it. */
+export function tell(method, path, body) {
+  const json = body ? { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) } : {};
+  return told(path, { method, ...json });
+}
+
+async function told(path, how) {
+  const answer = await fetch(path, { credentials: "same-origin", ...how });
   if (answer.ok) return answer.json();
   if (answer.status === 401) throw new Error("You are signed out of Airflow: reload the page to sign in.");
-  if (answer.status === 403) throw new Error("Your role in Airflow may not read this.");
-  if (answer.status === 404) throw new Error((await answer.json()).detail);
+  const { detail } = await answer.json().catch(() => ({}));
+  if (answer.status === 403 && !how.method) throw new Error("Your role in Airflow may not read this.");
+  if (typeof detail === "string" && (how.method || answer.status === 404)) throw new Error(detail);
   throw new Error(`Airflow's API server answered HTTP ${answer.status}: its log says why.`);
 }
 
@@ -47,7 +58,7 @@ async function show() {
   try {
     if (!found) throw new Error(`There is no page at ${location.hash}`);
     const [match, make] = found;
-    const nodes = await make(ask, match);
+    const nodes = await make(ask, match, tell);
     if (turn !== asked) return;
     page.replaceChildren(...nodes);
   } catch (error) {

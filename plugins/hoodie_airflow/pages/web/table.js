@@ -3,13 +3,14 @@
 import { h, states } from "./dom.js";
 import { runs, state } from "./fleet.js";
 import { compared, listing } from "./listing.js";
+import { pause } from "./pause.js";
 import { timeline } from "./timeline.js";
 import { ago, count, counted, moment, size, span } from "./words.js";
 
 const right = (...children) => h("td", { class: "right" }, ...children);
 
 /** The nodes of the page of a table. */
-export async function table(ask, [, kind, name]) {
+export async function table(ask, [, kind, name], tell) {
   const found = await ask(`api/${kind}s/${name}`);
   const { declared } = found;
   return [
@@ -23,6 +24,7 @@ export async function table(ask, [, kind, name]) {
     columns(declared),
     ...(found.seen ? seen(found.seen, found.now) : []),
     section("Services", services(found)),
+    found.may_pause ? section("Pause", pause(found, tell)) : null,
   ].filter(Boolean);
 }
 

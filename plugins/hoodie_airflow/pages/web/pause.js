@@ -1,0 +1,49 @@
+// Holding the services of a table back, and letting them run again.
+
+import { h } from "./dom.js";
+
+/** A form with a reason where the table is not paused, else a button that ends it. */
+export function pause(found, tell) {
+  const path = `api/tables/${found.declared.name}/pause`;
+  const said = h("p", { role: "status" });
+  const held = found.seen?.waiting.find((each) => each.kind === "paused");
+  const form = held ? resuming(held) : pausing();
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const button = form.querySelector("button");
+    button.disabled = true;
+    try {
+      said.textContent = held ? resumed(await tell("DELETE", path)) : paused(await tell("POST", path, wanted(form)));
+      form.replaceChildren();
+    } catch (error) {
+      said.textContent = error.message;
+      button.disabled = false;
+    }
+  });
+  return [form, said];
+}
+
+function pausing() {
+  return h("form", { class: "asks" },
+    h("p", { class: "quiet" }, "No service of this platform runs on a paused table; whoever else writes to it goes on."),
+    h("label", {}, "reason ", h("input", { name: "reason", required: true, maxlength: 1000, size: 60 })),
+    h("label", {}, "until (UTC; empty: until somebody ends it) ", h("input", { name: "until", type: "datetime-local" })),
+    h("button", {}, "Pause the table"));
+}
+
+function resuming(held) {
+  return h("form", { class: "asks" }, h("p", {}, held.text), h("button", {}, "Let its services run again"));
+}
+
+function wanted(form) {
+  const { reason, until } = Object.fromEntries(new FormData(form));
+  return { reason, until: until ? `${until}:00Z` : null };
+}
+
+function paused({ paused: made }) {
+  return `Paused by ${made.by}: ${made.reason}. The watcher's next round shows it to everybody.`;
+}
+
+function resumed({ resumed: ended }) {
+  return ended ? "Its services run again. The watcher's next round shows it to everybody." : "It was not paused any more.";
+}
