@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from hudi_services.pages.wrote import Wrote, over_time
 from hudi_services.watch.model import Event, Snapshot
 
 _COMMAND = re.compile(r"`(hudi-services [^`]+)`")
@@ -74,7 +75,8 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Seen:
-    """`partitions_left_out` are smaller than those here; `older` says whether the timeline goes on before `instants`."""
+    """`partitions_left_out` are smaller than those here; `older` says whether the timeline goes on before `instants`; `wrote` is
+    None where the watcher has seen no commit complete."""
 
     looked_at: str
     facts: tuple[Fact, ...]
@@ -83,6 +85,7 @@ class Seen:
     objectives: tuple[Mapping[str, Any], ...]
     instants: tuple[Drawn, ...]
     older: bool
+    wrote: Wrote | None
     sizes: tuple[SizeClass, ...]
     partitions: tuple[Partition, ...]
     partitions_left_out: int
@@ -93,6 +96,7 @@ def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> Seen | None:
     body = snapshot.body
     if not body:
         return None
+    events = tuple(events)
     shown, looked_at = body["table"], snapshot.summary.looked_at
     wrote = {(each.instant, each.action): each.facts for each in events}
     # These say more than the event of an instant that was there at the first look.
@@ -105,6 +109,7 @@ def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> Seen | None:
         tuple(shown["objectives"]),
         tuple(_drawn(row, wrote.get((row["instant"], row["action"]), {})) for row in body["timeline"]),
         bool(body["older"]),
+        over_time(events),
         tuple(SizeClass(**bar) for bar in shown["base_file_sizes"]),
         tuple(map(_partition, body["partitions"])),
         body["partitions_left_out"],

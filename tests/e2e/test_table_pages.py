@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, expect, sync_playwright
 
 from benchmarks.pages import PAINTED
-from hoodie import COMPACTION
+from hoodie import COMPACTION, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.storage import LocalStorage
 from hudi_services.embedded.home import AirflowHome
@@ -65,6 +65,10 @@ def signed_in(browser: Browser, home: AirflowHome, user: str | None, scheme: str
 def few(home: AirflowHome, lake: Path) -> None:
     """A table with logs and a plan that waits, one that nobody has looked at, one that is not there, and a mistake."""
     registry(home, FEW, "  - {name: wrong, base_path: /lake/wrong, typ: x}\n", lake)
+    watch(home)
+
+
+def watch(home: AirflowHome) -> None:
     reading = read_registry(home.registry)
     store = SnapshotStore.open(store_of(reading.registry), make=True)
     for entry in reading.registry.tables:
@@ -146,6 +150,28 @@ def test_a_table_is_paused_on_its_page_by_who_may(browser: Browser, home: Airflo
     held = resume(LocalStorage(str(lake / "orders")))
     assert held is not None
     assert (held.by, held.reason) == ("admin", MARKUP)
+
+
+def test_what_was_written_and_where_it_lies_is_drawn(
+    browser: Browser, home: AirflowHome, few: None, lake: Path
+) -> None:
+    table = HoodieTable.open(str(lake / "orders"), clock=SystemClock())
+    table.write(batch([("b", part, 1, 1) for part in (MARKUP, "q")]), "upsert", SMALL_BLOOM)
+    watch(home)
+    with signed_in(browser, home, "viewer") as page:
+        page.goto(f"{home.address}/hudi/#/table/orders")
+        written = page.get_by_role("region", name="Written over time")
+        expect(written.get_by_role("img", name="Bytes written over time")).to_be_visible()
+        expect(written).to_contain_text("write amplification 1.0")
+        written.get_by_text("As a table").click()
+        expect(written.locator("tbody tr")).to_have_count(1)
+        expect(written.locator("tbody tr")).to_contain_text("12")  # commits and rows
+        places = page.get_by_role("region", name="Partitions")
+        expect(places.get_by_role("img", name="3 partitions by size, listed below")).to_be_visible()
+        places.get_by_label("Shade").select_option(label="bytes in logs")
+        expect(places.get_by_role("img", name="3 partitions by bytes in logs")).to_be_visible()
+        expect(places.locator("svg rect title").filter(has_text="part=p:")).to_contain_text("B")
+        assert page.evaluate("window.hurt") is None
 
 
 def test_names_with_markup_stay_text(browser: Browser, home: AirflowHome, few: None) -> None:

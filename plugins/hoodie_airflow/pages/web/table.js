@@ -2,9 +2,11 @@
 
 import { h, states } from "./dom.js";
 import { runs, state } from "./fleet.js";
+import { heat } from "./heat.js";
 import { compared, listing } from "./listing.js";
 import { pause } from "./pause.js";
 import { timeline } from "./timeline.js";
+import { wrote } from "./wrote.js";
 import { ago, count, counted, moment, size, span } from "./words.js";
 
 const right = (...children) => h("td", { class: "right" }, ...children);
@@ -34,6 +36,7 @@ function seen(found, now) {
     section("What waits, and what holds it back", waits(found, now)),
     section("Objectives", objectives(found, now)),
     section("Timeline", found.instants.length ? [timeline(found.instants, now), instants(found)] : null),
+    section("Written over time", found.wrote && wrote(found.wrote)),
     section("Base files by size", sizes(found.sizes)),
     section("Partitions", partitions(found)),
   ];
@@ -148,7 +151,7 @@ function partitions(found) {
   const more = found.partitions_left_out
     ? h("p", { class: "quiet" }, `and ${counted(found.partitions_left_out, "partition")} more, smaller ones: hudi-services show partitions`)
     : null;
-  return [listing({
+  return [found.partitions.length > 1 ? heat(found.partitions) : null, listing({
     rows: found.partitions,
     noun: "partition",
     columns: [

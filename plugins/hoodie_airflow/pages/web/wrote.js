@@ -1,0 +1,53 @@
+// What was written over time: bytes that commits brought, on top of them those that services wrote anew.
+
+import { h, s } from "./dom.js";
+import { count, size } from "./words.js";
+
+const WIDTH = 1100;
+const HEIGHT = 150; // px, of the bars
+const LEFT = 80; // px for the scale
+const AXIS = 24; // px
+const LABELS = 8;
+
+/** The nodes: a sentence, the bars, and the same as a table. */
+export function wrote({ unit, spans }) {
+  const all = (key) => spans.reduce((sum, each) => sum + each[key], 0);
+  const [brought, rewritten] = [all("bytes"), all("rewritten")];
+  const shown = (each) => (unit === "day" ? each.begin.slice(0, 10) : each.begin.slice(0, 16).replace("T", " "));
+  const amplified = brought ? `, write amplification ${((brought + rewritten) / brought).toFixed(1)}` : "";
+  return [
+    h("p", {}, `Commits brought ${size(brought)}, services wrote ${size(rewritten)} anew${amplified}. A bar is ${unit === "day" ? "a day" : "an hour"} in UTC.`),
+    h("p", { class: "tools" }, legend("completed", "brought by commits"), legend("rewritten", "written anew by services")),
+    h("div", { class: "wide drawn" }, picture(spans, shown)),
+    h("details", {}, h("summary", {}, "As a table"), h("div", { class: "wide" }, h("table", {}, h("caption", { class: "hidden" }, "written over time"),
+      h("thead", {}, h("tr", {}, [unit, "commits", "rows", "brought", "written anew"].map((title) => h("th", { scope: "col" }, title)))),
+      h("tbody", {}, spans.filter((each) => each.commits || each.rewritten).map((each) => h("tr", {},
+        h("th", { scope: "row" }, shown(each)), [count(each.commits), count(each.rows), size(each.bytes), size(each.rewritten)]
+          .map((text) => h("td", { class: "right" }, text)))))))),
+  ];
+}
+
+function legend(state, words) {
+  return h("span", { class: "legend" }, s("svg", { width: 14, height: 12, "aria-hidden": "true" },
+    s("rect", { x: 1, y: 1, width: 12, height: 10, rx: 2, class: `bar ${state}` })), ` ${words}`);
+}
+
+function picture(spans, shown) {
+  const most = Math.max(...spans.map((each) => each.bytes + each.rewritten), 1);
+  const wide = (WIDTH - LEFT) / spans.length;
+  const every = Math.ceil(spans.length / LABELS);
+  const high = (bytes) => (bytes / most) * (HEIGHT - 10);
+  return s("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + AXIS}`, class: "timeline", role: "img", "aria-label": "Bytes written over time, listed below" },
+    s("line", { x1: LEFT, x2: WIDTH, y1: HEIGHT, y2: HEIGHT, class: "lane" }),
+    s("text", { x: LEFT - 8, y: 14, "text-anchor": "end", class: "soft" }, size(most)),
+    s("text", { x: LEFT - 8, y: HEIGHT, "text-anchor": "end", class: "soft" }, "0"),
+    spans.map((each, place) => {
+      const left = LEFT + place * wide;
+      const [low, top] = [high(each.bytes), high(each.rewritten)];
+      const bar = (y, height, state) => height > 0 && s("rect", { x: left + wide * 0.1, y, width: Math.max(Math.min(wide * 0.8, 60), 1), height, class: `bar ${state}` });
+      return s("g", {},
+        s("title", {}, `${shown(each)}: ${count(each.commits)} commits, ${count(each.rows)} rows, ${size(each.bytes)}; written anew ${size(each.rewritten)}`),
+        bar(HEIGHT - low, low, "completed"), bar(HEIGHT - low - top, top, "rewritten"),
+        place % every === 0 && s("text", { x: left, y: HEIGHT + 16, class: "soft" }, shown(each).slice(5)));
+    }));
+}
