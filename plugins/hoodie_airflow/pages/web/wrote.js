@@ -44,7 +44,7 @@ function picture(spans, shown) {
     spans.map((each, place) => {
       const left = LEFT + place * wide;
       const [low, top] = [high(each.bytes), high(each.rewritten)];
-      const bar = (y, height, state) => height > 0 && s("rect", { x: left + wide * 0.1, y, width: Math.max(Math.min(wide * 0.8, 60), 1), height, class: `bar ${state}` });
+      const bar = (y, height, state) => height > 0 && s("rect", { x: left + Math.min(wide * 0.1, 4), y, width: Math.max(Math.min(wide * 0.8, 60), 1), height, class: `bar ${state}` });
       return s("g", {},
         s("title", {}, `${shown(each)}: ${count(each.commits)} commits, ${count(each.rows)} rows, ${size(each.bytes)}; written anew ${size(each.rewritten)}`),
         bar(HEIGHT - low, low, "completed"), bar(HEIGHT - low - top, top, "rewritten"),
