@@ -13,7 +13,8 @@ from typing import Any
 from hoodie.clock import Clock
 from hoodie.errors import ConfigError, TablePausedError
 from hoodie.storage import Storage
-from hoodie.storage.once import create_own
+from hoodie.storage.base import ReplacingStorage
+from hoodie.storage.once import create_own, replace_own
 
 FILE = ".hoodie/.paused/pause.json"
 _MOST = 1000  # characters of a reason
@@ -58,7 +59,7 @@ def pause(storage: Storage, clock: Clock, by: str, reason: str, until: datetime 
 
     Raises ConfigError without a reason or for a time that has passed, TablePausedError where somebody has paused it already.
     """
-    now, reason = clock.now(), " ".join(reason.split())
+    now, reason = clock.now(), _plain(reason)
     if not reason:
         raise ConfigError("A pause needs a reason", fix="say why, for those who wonder why nothing runs: --reason '…'")
     if len(reason) > _MOST:
@@ -69,19 +70,34 @@ def pause(storage: Storage, clock: Clock, by: str, reason: str, until: datetime 
         )
     if until is not None and until <= now:
         raise ConfigError("The pause would be over already", found=f"until {_shown(until)}", fix="name a later time")
-    made = Pause(" ".join(by.split()) or "somebody", reason, now, until)
-    if read_pause(storage, clock) is None:
-        storage.delete(FILE)  # one that is over
-    try:
-        create_own(storage, FILE, json.dumps(made.as_dict(), ensure_ascii=False).encode())
-    except FileExistsError:
+    made = Pause(_plain(by) or "somebody", reason, now, until)
+    if not _put(storage, clock, json.dumps(made.as_dict(), ensure_ascii=False).encode()):
         held = read_pause(storage, clock)
         raise TablePausedError(
             f"Table {storage.base_path} is paused already",
             found=str(held) if held is not None else "another one has paused it at this moment",
             fix="to change it, `hudi-services resume` first",
-        ) from None
+        )
     return made
+
+
+def _put(storage: Storage, clock: Clock, body: bytes) -> bool:
+    """Write the file, in place of one that is over; False where there is one that holds. Of two at once one comes first."""
+    try:
+        create_own(storage, FILE, body)
+        return True
+    except FileExistsError:
+        pass
+    try:
+        old = storage.read(FILE)
+    except FileNotFoundError:  # ended at this moment
+        return False
+    if _decoded(old).holds(clock.now()):
+        return False
+    if isinstance(storage, ReplacingStorage):
+        return replace_own(storage, FILE, old, body)
+    storage.delete(FILE)
+    return _put(storage, clock, body)
 
 
 def resume(storage: Storage) -> Pause | None:
@@ -120,7 +136,12 @@ def _decoded(data: bytes) -> Pause:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r:.50} is no text")
-    return " ".join(value.split())[:_MOST]
+    return _plain(value)[:_MOST]
+
+
+def _plain(text: str) -> str:
+    """One line, and nothing that a terminal would obey or no file can hold."""
+    return " ".join("".join(each if each.isprintable() else " " for each in text).split())
 
 
 def _time(value: Any) -> datetime:

@@ -45,5 +45,7 @@ function paused({ paused: made }) {
 }
 
 function resumed({ resumed: ended }) {
-  return ended ? "Its services run again. The watcher's next round shows it to everybody." : "It was not paused any more.";
+  return ended
+    ? `The pause by ${ended.by} (${ended.reason}) has ended: services run again. The watcher's next round shows it to everybody.`
+    : "It was not paused any more.";
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from datetime import UTC, datetime, timedelta
 
@@ -9,6 +10,7 @@ import pytest
 
 from hoodie import HoodieTable
 from hoodie.errors import ConfigError, TablePausedError
+from hoodie.storage import LocalStorage
 from hudi_services.cli import main
 from hudi_services.pause.state import FILE, Pause, pause, read_pause, refuse_paused, resume
 from tests.support.clock import FakeClock
@@ -54,6 +56,43 @@ def test_one_that_is_over_holds_nothing_and_gives_way(table):
     storage.create(FILE, json.dumps(past.as_dict()).encode())
     assert read_pause(storage, clock) is None
     assert pause(storage, clock, "bob", "now").by == "bob"
+
+
+@pytest.mark.parametrize("over", [False, True])
+@pytest.mark.parametrize("between", range(4))
+def test_of_two_at_once_one_pauses(table, between, over):
+    """The other one comes between any two calls of the first."""
+    storage, calls, told = LocalStorage(table.base_path), [], []
+    if over:
+        past = Pause("ann", "long ago", table.clock.now() - 2 * LATER, table.clock.now() - LATER)
+        storage.create(FILE, json.dumps(past.as_dict()).encode())
+
+    def wants(by, at):
+        with contextlib.suppress(TablePausedError):
+            told.append(pause(at, table.clock, by, "mine"))
+
+    def meanwhile(whole):
+        def call(*given):
+            calls.append(whole.__name__)
+            if len(calls) == between + 1:
+                wants("bob", table.storage)
+            return whole(*given)
+
+        return call
+
+    for name in ("create", "read", "delete", "replace"):
+        setattr(storage, name, meanwhile(getattr(storage, name)))
+    wants("ann", storage)
+    wants("bob", table.storage)
+    assert told == [read_pause(table.storage, table.clock)], calls
+
+
+def test_what_terminals_obey_and_files_cannot_hold_is_left_out(table):
+    made = pause(table.storage, table.clock, "ann\x1b[2J", "a\x1b[31mred\x00 \ud800\u202eone")
+    assert (made.by, made.reason) == ("ann [2J", "a [31mred one")
+    assert read_pause(table.storage, table.clock) == made
+    with pytest.raises(ConfigError, match="needs a reason"):
+        pause(table.storage, table.clock, "ann", "\x00\u202e")
 
 
 def test_what_is_no_pause_is_refused(table):
