@@ -74,9 +74,18 @@ class Waiting:
 
 
 @dataclass(frozen=True)
+class Changed:
+    """Columns that came, went or changed with an instant; `completed` as ISO in UTC."""
+
+    instant: str
+    completed: str
+    changes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Seen:
     """`partitions_left_out` are smaller than those here; `older` says whether the timeline goes on before `instants`; `wrote` is
-    None where the watcher has seen no commit complete."""
+    None where the watcher has seen no commit complete; `changed` since it first looked, the newest first."""
 
     looked_at: str
     facts: tuple[Fact, ...]
@@ -86,6 +95,8 @@ class Seen:
     instants: tuple[Drawn, ...]
     older: bool
     wrote: Wrote | None
+    columns: tuple[Mapping[str, str], ...]
+    changed: tuple[Changed, ...]
     sizes: tuple[SizeClass, ...]
     partitions: tuple[Partition, ...]
     partitions_left_out: int
@@ -96,7 +107,7 @@ def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> Seen | None:
     body = snapshot.body
     if not body:
         return None
-    events = tuple(events)
+    events, columns = tuple(events), body.get("columns") or {"now": [], "changes": []}
     shown, looked_at = body["table"], snapshot.summary.looked_at
     wrote = {(each.instant, each.action): each.facts for each in events}
     # These say more than the event of an instant that was there at the first look.
@@ -110,6 +121,10 @@ def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> Seen | None:
         tuple(_drawn(row, wrote.get((row["instant"], row["action"]), {})) for row in body["timeline"]),
         bool(body["older"]),
         over_time(events),
+        tuple(columns["now"]),
+        tuple(
+            Changed(each["instant"], each["completed"], tuple(each["changes"])) for each in reversed(columns["changes"])
+        ),
         tuple(SizeClass(**bar) for bar in shown["base_file_sizes"]),
         tuple(map(_partition, body["partitions"])),
         body["partitions_left_out"],

@@ -7,7 +7,7 @@ searched for the rest, so no look has to be in time.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -19,6 +19,7 @@ from hudi_services.commandline.flags import ChosenTable
 from hudi_services.entry.table import Table
 from hudi_services.show.history import commit_row, instant_row
 from hudi_services.show.look import Look, look_at
+from hudi_services.watch.columns import columns_since
 from hudi_services.watch.model import Cursor, Event, Health, Summary
 from hudi_services.watch.snapshot import snapshot
 from hudi_services.watch.store import SnapshotStore
@@ -51,9 +52,12 @@ def _followed(entry: Table, store: SnapshotStore, cursor: Cursor | None, seen: L
     whole_at = cursor.whole_at if cursor is not None and cursor.marks == marks else None
     if whole_at is not None and seen.now - whole_at < whole_every:
         return 0
-    events = list(_events(entry, store, cursor, seen))
+    new = _new(entry, store, cursor, seen)
+    events = [_event(entry, seen, each, fresh=_follows(cursor)) for each in new]
     taken = snapshot(entry.name, entry.base_path, seen)
-    return store.save(Cursor(_floor(seen), marks, seen.now), taken.summary, events, taken.body)
+    last = store.table(entry.name) if _follows(cursor) else None
+    columns = columns_since(seen, last.body.get("columns") if last is not None else None, new)
+    return store.save(Cursor(_floor(seen), marks, seen.now), taken.summary, events, {**taken.body, "columns": columns})
 
 
 def _without(
@@ -71,16 +75,19 @@ def _without(
     return store.save(replace(kept, marks=""), summary)
 
 
-def _events(entry: Table, store: SnapshotStore, cursor: Cursor | None, seen: Look) -> Iterator[Event]:
+def _follows(cursor: Cursor | None) -> bool:
     """What was there at the first look of all is not fresh."""
+    return cursor is not None and cursor.floor != ""
+
+
+def _new(entry: Table, store: SnapshotStore, cursor: Cursor | None, seen: Look) -> list[Instant]:
+    """Completed instants that are no events yet."""
     floor = cursor.floor if cursor is not None else ""
     found = {(str(i.time), str(i.action)): i for i in seen.state.timeline.instants if i.is_completed}
     if floor:
         found = {(str(i.time), str(i.action)): i for i in _archived(Time.of(floor), seen)} | found
     known = store.known(entry.name, {time for time, _ in found})
-    for key, instant in found.items():
-        if key not in known:
-            yield _event(entry, seen, instant, fresh=bool(floor))
+    return [instant for key, instant in found.items() if key not in known]
 
 
 def _archived(floor: Time, seen: Look) -> Iterable[Instant]:

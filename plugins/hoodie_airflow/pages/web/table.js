@@ -37,6 +37,7 @@ function seen(found, now) {
     section("Objectives", objectives(found, now)),
     section("Timeline", found.instants.length ? [timeline(found.instants, now), instants(found)] : null),
     section("Written over time", found.wrote && wrote(found.wrote)),
+    section("Columns", schema(found, now)),
     section("Base files by size", sizes(found.sizes)),
     section("Partitions", partitions(found)),
   ];
@@ -130,6 +131,18 @@ function instants(found) {
     placeholder: "instant or action",
     size: 15,
   }), older];
+}
+
+function schema(found, now) {
+  if (!found.columns.length) return null;
+  return [
+    found.changed.length
+      ? plain("changes of columns", ["since", "instant", "what changed"], found.changed.map((each) => [
+        ago(each.completed, now), each.instant, each.changes.map((line) => h("div", {}, line))]))
+      : h("p", { class: "quiet" }, "They have not changed since the watcher first looked."),
+    h("details", {}, h("summary", {}, counted(found.columns.length, "column")),
+      plain("columns", ["column", "type"], found.columns.map((each) => [each.name, each.type]))),
+  ];
 }
 
 function sizes(bars) {
