@@ -13,6 +13,7 @@ from hudi_services import __version__
 from hudi_services.commandline.flags import CONTEXT
 from hudi_services.commandline.service import service_command
 from hudi_services.commandline.surroundings import ALONE, Surroundings
+from hudi_services.commands.alerts import alerts
 from hudi_services.commands.completion import PROGRAM, completion
 from hudi_services.commands.folder import folder
 from hudi_services.commands.history import history
@@ -60,6 +61,7 @@ def program(entries: Entries) -> click.Group:
         history,
         objectives,
         watch,
+        alerts,
         sql,
         options,
         folder,

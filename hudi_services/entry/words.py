@@ -8,8 +8,8 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 
 
-def told(problem: Any, model: type[BaseModel]) -> str:
-    """A problem that pydantic found in what `model` describes."""
+def told(problem: Any, model: type[BaseModel], *, secret: bool = False) -> str:
+    """A problem that pydantic found in what `model` describes; without what was found where that may be a secret."""
     path = problem["loc"]
     if problem["type"] == "extra_forbidden":
         return unknown(str(path[-1]), known_names(model, path[:-1]))
@@ -18,7 +18,8 @@ def told(problem: Any, model: type[BaseModel]) -> str:
     message = str(problem["msg"]).removeprefix("Value error, ")
     if problem["type"] == "value_error":
         return message
-    return f"{message[:1].lower()}{message[1:]} (found {problem['input']!r})"
+    found = "" if secret else f" (found {problem['input']!r})"
+    return f"{message[:1].lower()}{message[1:]}{found}"
 
 
 def unknown(name: str, known: tuple[str, ...]) -> str:

@@ -123,6 +123,7 @@ def _as_formats(value: object) -> object:
 
 
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
+Zone = Annotated[str, AfterValidator(_zone)]
 """Such as 30s, 5m, 2h or 1d."""
 Char = Annotated[str, AfterValidator(_one_char)]
 Encoding = Annotated[str, AfterValidator(_encoding)]
@@ -178,7 +179,7 @@ class Timestamps(Part):
     """How a column says a time: strptime's directives, `iso`, or a number: `epoch_s`, `_ms`, `_us`; and the zone of others."""
 
     formats: Texts = (ISO,)
-    zone: Annotated[str, AfterValidator(_zone)] | None = None
+    zone: Zone | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Timestamps:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from hudi_services.entries import ENTRIES, Entries
+from hudi_services.entry.alerts import Alerts
 from hudi_services.entry.doctor import Doctor
 from hudi_services.entry.judge import Judge
 from hudi_services.entry.marks import Marked, Path, read_marked
@@ -28,7 +29,7 @@ from hudi_services.registry.sections import table_model
 
 _OF_ALL = ("history", "objectives")
 """Sections that say the same of every table, and may be said in its entry."""
-_SECTIONS = ("defaults", "doctor", *_OF_ALL, "judge", "pools", "tables", "watch")
+_SECTIONS = ("alerts", "defaults", "doctor", *_OF_ALL, "judge", "pools", "tables", "watch")
 _TOPS = {(name,) for name in _OF_ALL}
 _POOLS = TypeAdapter(Pools)
 R = TypeVar("R", bound=Rounds)
@@ -37,7 +38,7 @@ R = TypeVar("R", bound=Rounds)
 @dataclass(frozen=True)
 class Registry:
     """The tables that can be used, the pools (name -> slots) that limit how many services run at once, the rounds of the doctor
-    and of the judge, and the watcher."""
+    and of the judge, the watcher, and whom it tells what."""
 
     file: str
     tables: tuple[Table, ...] = ()
@@ -45,6 +46,7 @@ class Registry:
     doctor: Doctor | None = None
     judge: Judge | None = None
     watch: Watch = field(default_factory=Watch)
+    alerts: Alerts | None = None
 
     def table(self, name: str) -> Table | None:
         return next((table for table in self.tables if table.name == name), None)
@@ -112,6 +114,7 @@ class _Checker:
         doctor = self._rounds("doctor", Doctor, data.get("doctor"), pools)
         judge = self._rounds("judge", Judge, data.get("judge"), pools)
         watch = self._watch(data.get("watch"))
+        alerts = self._alerts(data.get("alerts"))
         defaults = self._section(data, "defaults", dict)
         defaults = _laid_over(defaults, {name: data[name] for name in _OF_ALL if data.get(name) is not None})
         tables: list[Table] = []
@@ -125,7 +128,7 @@ class _Checker:
                         )
                 if table is not None and position not in self._bad:
                     tables.append(table)
-        registry = Registry(self._file, tuple(tables), pools, doctor, judge, watch)
+        registry = Registry(self._file, tuple(tables), pools, doctor, judge, watch, alerts)
         return Reading(registry, tuple(sorted(self._mistakes, key=_order)))
 
     def _section(self, data: dict[str, Any], name: str, kind: type[Any]) -> Any:
@@ -171,6 +174,17 @@ class _Checker:
         except ValueError as error:
             self._add(("watch", "store"), str(error))
         return Watch()
+
+    def _alerts(self, value: Any) -> Alerts | None:
+        """What the section `alerts` says; None where there is none, and for one with mistakes. Values may be secrets."""
+        if value is None:
+            return None
+        try:
+            return Alerts.model_validate(value)
+        except ValidationError as error:
+            for problem in error.errors():
+                self._add(("alerts", *problem["loc"]), told(problem, Alerts, secret=True))
+        return None
 
     def _table(self, position: int, entry: Any, defaults: dict[str, Any], pools: Mapping[str, int]) -> Table | None:
         here: Path = ("tables", position)

@@ -84,7 +84,7 @@ class SnapshotStore:
     def anew(cls, url: str) -> SnapshotStore:
         """The same, with nothing in it, whatever was there: the next round sees every table for the first time."""
         store = cls._at(url, make=True)
-        with store._writing() as connection:
+        with store.writing() as connection:
             _metadata.drop_all(connection)
             _metadata.create_all(connection)
             connection.execute(_about.insert().values(version=VERSION))
@@ -105,16 +105,16 @@ class SnapshotStore:
         return cls(engine, shown)
 
     def _check(self, *, make: bool) -> None:
-        with self._reading() as connection:
+        with self.reading() as connection:
             there = sa.inspect(connection).has_table(_about.name)
         if not there:
             if not make:
                 raise _absent(self.shown)
-            with self._writing() as connection:
+            with self.writing() as connection:
                 _metadata.create_all(connection)
                 if connection.execute(sa.select(_about.c.version)).first() is None:
                     connection.execute(_about.insert().values(version=VERSION))
-        with self._reading() as connection:
+        with self.reading() as connection:
             version = connection.execute(sa.select(sa.func.max(_about.c.version))).scalar()
         if version != VERSION:
             raise StoreError(
@@ -125,13 +125,13 @@ class SnapshotStore:
 
     def fleet(self) -> list[Summary]:
         """All tables that were looked at, by name."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             rows = connection.execute(sa.select(_tables.c.summary).order_by(_tables.c.name)).scalars()
             return [_summary(json.loads(row)) for row in rows if row is not None]
 
     def table(self, name: str) -> Snapshot | None:
         """The last good look at a table, with what the last one of all said; None: it was never looked at."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             wanted = sa.select(_tables.c.summary, _tables.c.body).where(_tables.c.name == name)
             row = connection.execute(wanted).first()
         if row is None or row.summary is None:
@@ -146,23 +146,23 @@ class SnapshotStore:
             wanted = wanted.where(_events.c.name == table)
         if fresh:
             wanted = wanted.where(_events.c.fresh)
-        with self._reading() as connection:
+        with self.reading() as connection:
             return [_event(row) for row in connection.execute(wanted.order_by(_events.c.number).limit(limit))]
 
     def newest(self, table: str, limit: int = 100) -> list[Event]:
         """The events of a table, the instant that began last first."""
         wanted = sa.select(_events).where(_events.c.name == table).order_by(_events.c.instant.desc()).limit(limit)
-        with self._reading() as connection:
+        with self.reading() as connection:
             return [_event(row) for row in connection.execute(wanted)]
 
     def last_number(self) -> int:
         """Of the newest event; 0 without any."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return connection.execute(sa.select(sa.func.max(_events.c.number))).scalar() or 0
 
     def cursor(self, name: str, base_path: str) -> Cursor | None:
         """How far a table was followed; None: it was never looked at, or lies elsewhere now."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             row = connection.execute(sa.select(_tables).where(_tables.c.name == name)).first()
         if row is None or row.base_path != base_path:
             return None
@@ -170,12 +170,12 @@ class SnapshotStore:
 
     def look_again(self, name: str) -> None:
         """The next round looks at all of the table, though nothing happened on its timeline."""
-        with self._writing() as connection:
+        with self.writing() as connection:
             connection.execute(_tables.update().where(_tables.c.name == name).values(marks="", whole_at=None))
 
     def known(self, name: str, instants: Collection[str]) -> set[Key]:
         """Of these instants the events that are there."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return _known(connection, name, instants)
 
     def save(
@@ -193,7 +193,7 @@ class SnapshotStore:
         }
         if body is not None:
             values["body"] = json.dumps(body, default=str)
-        with self._writing() as connection:
+        with self.writing() as connection:
             row = connection.execute(
                 sa.select(_tables.c.base_path).where(_tables.c.name == name).with_for_update()
             ).first()
@@ -236,17 +236,17 @@ class SnapshotStore:
 
     def rounded(self, at: datetime) -> None:
         """Note that all tables were looked at."""
-        with self._writing() as connection:
+        with self.writing() as connection:
             connection.execute(_about.update().values(round_at=_text(at)))
 
     def rounded_at(self) -> datetime | None:
         """When all tables were looked at last: long ago, no watcher runs."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return _time(connection.execute(sa.select(_about.c.round_at)).scalar())
 
     def forget(self, names: Collection[str]) -> list[str]:
         """Delete what there is of all tables but these, which the registry has. Returns whom."""
-        with self._writing() as connection:
+        with self.writing() as connection:
             gone = [name for name in connection.execute(sa.select(_tables.c.name)).scalars() if name not in set(names)]
             for name in gone:
                 connection.execute(_events.delete().where(_events.c.name == name))
@@ -254,12 +254,12 @@ class SnapshotStore:
         return gone
 
     @contextmanager
-    def _reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[Connection]:
         with _told(self.shown), self.engine.connect() as connection:
             yield connection.execution_options(**{_READS: True})
 
     @contextmanager
-    def _writing(self) -> Iterator[Connection]:
+    def writing(self) -> Iterator[Connection]:
         with _told(self.shown), self.engine.begin() as connection:
             yield connection
 

@@ -1,0 +1,75 @@
+"""Who was told what, and what is to be told: pure.
+
+A trouble is a row for each hook from when it is first seen until its end was told. The row is kept before anything is sent, so
+that what begins and ends while a hook is away is told, too; it changes after the hook has taken the message, so that a process
+that is killed in between tells once more, and never once less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Literal
+
+from hudi_services.alerts.trouble import Seen, Trouble
+
+Happening = Literal["began", "stands", "ended", "over"]
+"""`stands` after it was told before; `over` for what began and ended untold."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """A trouble and a hook: when it was first seen, when the hook was last told that it stands, and when it was seen to have
+    ended."""
+
+    hook: str
+    trouble: Trouble
+    seen_at: datetime
+    told_at: datetime | None = None
+    ended_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Message:
+    """What is to be told of a row."""
+
+    happening: Happening
+    told: Told
+
+
+def noticed(before: Iterable[Told], seen: Seen, hooks: Sequence[str], now: datetime) -> list[Told]:
+    """The rows with what is seen now: new troubles, others that ended. What was not looked for stays as it was; rows of hooks
+    that the registry has no more go."""
+    standing = {trouble.key: trouble for trouble in seen.troubles}
+    rows = {(each.hook, each.trouble.key): each for each in before if each.hook in hooks}
+    for place, row in rows.items():
+        trouble = standing.get(row.trouble.key)
+        if trouble is not None:
+            rows[place] = replace(row, trouble=trouble, ended_at=None)
+        elif row.ended_at is None and seen.knows(row.trouble):
+            rows[place] = replace(row, ended_at=now)
+    for hook in hooks:
+        for key, trouble in standing.items():
+            rows.setdefault((hook, key), Told(hook, trouble, now))
+    return list(rows.values())
+
+
+def due(rows: Iterable[Told], hook: str, repeat: timedelta, now: datetime) -> list[Message]:
+    """What the hook is to be told now."""
+    return [Message(what, row) for row in rows if row.hook == hook and (what := _happening(row, repeat, now))]
+
+
+def _happening(row: Told, repeat: timedelta, now: datetime) -> Happening | None:
+    if row.ended_at is not None:
+        return "over" if row.told_at is None else "ended"
+    if row.told_at is None:
+        return "began"
+    return "stands" if now - row.told_at >= repeat else None
+
+
+def delivered(messages: Iterable[Message], now: datetime) -> tuple[list[Told], list[Told]]:
+    """The hook has taken them: the rows as they are now, and those that are done with."""
+    done = [each.told for each in messages if each.happening in ("ended", "over")]
+    kept = [replace(each.told, told_at=now) for each in messages if each.happening in ("began", "stands")]
+    return kept, done

@@ -1,0 +1,108 @@
+"""The command `alerts`: what stands wrong with the tables, and who was told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hoodie.errors import ConfigError
+from hudi_services.commandline.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.registry.find import registry_file
+from hudi_services.registry.load import Reading, read_registry
+from hudi_services.registry.mistakes import as_error
+
+if TYPE_CHECKING:
+    from hudi_services.entry.alerts import Alerts
+    from hudi_services.show.page import Page
+
+
+def _alerts(registry: str | None, store: str | None, as_json: bool) -> int:
+    from hudi_services.show.render import print_page
+
+    file = registry_file(registry)
+    reading = read_registry(file)
+    if reading.registry.alerts is None:
+        if reading.mistakes:
+            raise as_error(str(file), reading.mistakes)
+        raise ConfigError(
+            f"The registry {file} has no section alerts", fix="say whom to tell of what: docs/alerts.md has an example"
+        )
+    return print_page(_standing(reading, reading.registry.alerts, store), as_json=as_json)
+
+
+def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
+    from hoodie.clock import SystemClock
+    from hudi_services.alerts.kept import KeptAlerts
+    from hudi_services.alerts.standing import standing_runs, standing_tables
+    from hudi_services.alerts.told import noticed
+    from hudi_services.alerts.trouble import joined
+    from hudi_services.show.page import Column, Facts, Lines, Listing, Page, Part
+    from hudi_services.show.words import moment, plain
+    from hudi_services.watch.place import store_of
+    from hudi_services.watch.store import SnapshotStore
+
+    now = SystemClock().now()
+    opened = SnapshotStore.open(store or store_of(reading.registry))
+    seen = joined([standing_tables(alerts, opened, now), standing_runs(alerts, reading.registry, now)])
+    hooks = [hook.name for hook in alerts.hooks]
+    rows: dict[str, dict[str, Any]] = {}
+    for each in noticed(KeptAlerts.open(opened).rows(), seen, hooks, now):
+        if each.ended_at is None:
+            trouble = each.trouble
+            row = rows.setdefault(
+                trouble.key,
+                {
+                    "table": trouble.table,
+                    "kind": trouble.kind,
+                    "what": trouble.what,
+                    "text": trouble.text,
+                    "since": trouble.since.isoformat() if trouble.since is not None else None,
+                    "told": {},
+                },
+            )
+            row["told"][each.hook] = each.told_at.isoformat() if each.told_at is not None else None
+    found = sorted(rows.values(), key=lambda row: (row["table"], row["kind"], row["what"]))
+    columns = (
+        Column("table", "table"),
+        Column("kind", "kind"),
+        Column("since", "since (UTC)", moment),
+        Column("untold", "not yet told"),
+        Column("text", "what"),
+    )
+    shown = [
+        {
+            **row,
+            "table": plain(row["table"]),
+            "text": " ".join(row["text"].split()),
+            "untold": ", ".join(name for name, told in row["told"].items() if told is None),
+        }
+        for row in found
+    ]
+    looked = opened.rounded_at()
+    mistakes = [str(each) for each in reading.mistakes]
+    parts: list[Part] = [Facts([("last round of the watcher", moment(looked.isoformat()) if looked else "none yet")])]
+    parts += [Lines(mistakes, "tables that are left out", alarming=True)] if mistakes else []
+    parts.append(Listing(columns, shown, empty="nothing stands"))
+    values = {"round_at": looked.isoformat() if looked else None, "standing": found, "mistakes": mistakes}
+    return Page(values, parts, [*mistakes, *(row["text"] for row in found)])
+
+
+alerts = click.Command(
+    "alerts",
+    callback=_alerts,
+    params=[
+        registry_flag(),
+        click.Option(
+            ["--store"],
+            metavar="PLACE",
+            help="The watcher's store. [default: watch.store of the registry, else .watch/ beside it]",
+        ),
+        json_flag(),
+        verbose_flag(),
+    ],
+    help="What stands wrong with the tables of the registry by its section `alerts`, as the watcher has seen it, and who was "
+    "not told yet. `hudi-services watch` tells.\n\nExit code 1: something stands, or the registry has mistakes.",
+    epilog=with_examples(("hudi-services alerts --registry tables.yaml", "hudi-services alerts --json")),
+    context_settings=CONTEXT,
+)
