@@ -40,19 +40,28 @@ class Message:
 
 def noticed(before: Iterable[Told], seen: Seen, hooks: Sequence[str], now: datetime) -> list[Told]:
     """The rows with what is seen now: new troubles, others that ended. What was not looked for stays as it was; rows of hooks
-    that the registry has no more go."""
+    that the registry has no more go.
+
+    A trouble that comes back begins anew, also where its end seems untold: who was killed may have told it.
+    """
     standing = {trouble.key: trouble for trouble in seen.troubles}
     rows = {(each.hook, each.trouble.key): each for each in before if each.hook in hooks}
     for place, row in rows.items():
         trouble = standing.get(row.trouble.key)
         if trouble is not None:
-            rows[place] = replace(row, trouble=trouble, ended_at=None)
+            rows[place] = _again(row, trouble, now)
         elif row.ended_at is None and seen.knows(row.trouble):
             rows[place] = replace(row, ended_at=now)
     for hook in hooks:
         for key, trouble in standing.items():
             rows.setdefault((hook, key), Told(hook, trouble, now))
     return list(rows.values())
+
+
+def _again(row: Told, trouble: Trouble, now: datetime) -> Told:
+    if row.ended_at is None or row.told_at is None:
+        return replace(row, trouble=trouble, ended_at=None)
+    return Told(row.hook, trouble, now)
 
 
 def due(rows: Iterable[Told], hook: str, repeat: timedelta, now: datetime) -> list[Message]:
