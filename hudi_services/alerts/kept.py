@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -39,7 +39,6 @@ _digests = sa.Table(
     _metadata,
     sa.Column("hook", sa.String(60), primary_key=True),
     sa.Column("day", sa.String(10), nullable=False),
-    sa.Column("told_at", sa.String(40), nullable=False),
 )
 
 
@@ -93,6 +92,18 @@ class KeptAlerts:
                     for each in rows
                 ]
                 connection.execute(_told.insert(), values)
+
+    def digest(self, hook: str) -> date | None:
+        """The day of the last digest of a hook; None: it had none yet."""
+        with self.store.reading() as connection:
+            day = connection.execute(sa.select(_digests.c.day).where(_digests.c.hook == hook)).scalar()
+        return date.fromisoformat(day) if day is not None else None
+
+    def save_digest(self, hook: str, day: date) -> None:
+        """The hook has had the digest of that day."""
+        with self.store.writing() as connection:
+            connection.execute(_digests.delete().where(_digests.c.hook == hook))
+            connection.execute(_digests.insert().values(hook=hook, day=day.isoformat()))
 
 
 def _delete(connection: Connection, rows: Sequence[Told]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from hudi_services.show.page import Page
 
 
-def _alerts(registry: str | None, store: str | None, as_json: bool) -> int:
+def _alerts(registry: str | None, store: str | None, test: bool, as_json: bool) -> int:
     from hudi_services.show.render import print_page
 
     file = registry_file(registry)
@@ -28,7 +29,22 @@ def _alerts(registry: str | None, store: str | None, as_json: bool) -> int:
         raise ConfigError(
             f"The registry {file} has no section alerts", fix="say whom to tell of what: docs/alerts.md has an example"
         )
+    if test:
+        return print_page(_tested(reading.registry.alerts), as_json=as_json)
     return print_page(_standing(reading, reading.registry.alerts, store), as_json=as_json)
+
+
+def _tested(alerts: Alerts) -> Page:
+    from hoodie.clock import SystemClock
+    from hudi_services.alerts.message import body_of, trial_values
+    from hudi_services.alerts.send import send_all
+    from hudi_services.show.page import Facts, Page
+
+    values = trial_values(SystemClock().now())
+    answers = send_all([(hook, body_of(hook, values)) for hook in alerts.hooks], os.environ)
+    found = {hook.name: wrong for hook, wrong in zip(alerts.hooks, answers, strict=True)}
+    lines = [(name, "it was taken" if wrong is None else f"NOT taken: {wrong}") for name, wrong in found.items()]
+    return Page({"hooks": found}, [Facts(lines)], [wrong for wrong in answers if wrong is not None])
 
 
 def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
@@ -98,11 +114,13 @@ alerts = click.Command(
             metavar="PLACE",
             help="The watcher's store. [default: watch.store of the registry, else .watch/ beside it]",
         ),
+        click.Option(["--test"], is_flag=True, help="Send a test message to each hook instead."),
         json_flag(),
         verbose_flag(),
     ],
     help="What stands wrong with the tables of the registry by its section `alerts`, as the watcher has seen it, and who was "
-    "not told yet. `hudi-services watch` tells.\n\nExit code 1: something stands, or the registry has mistakes.",
-    epilog=with_examples(("hudi-services alerts --registry tables.yaml", "hudi-services alerts --json")),
+    "not told yet. `hudi-services watch` tells.\n\nExit code 1: something stands, the registry has mistakes, or "
+    "a hook has not taken a test.",
+    epilog=with_examples(("hudi-services alerts --registry tables.yaml", "hudi-services alerts --test")),
     context_settings=CONTEXT,
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -15,9 +17,12 @@ from hudi_services.registry.find import registry_file
 from hudi_services.registry.load import read_registry
 
 if TYPE_CHECKING:
+    from hudi_services.alerts.rounds import Teller
+    from hudi_services.registry.load import Registry
     from hudi_services.watch.model import Event
 
 
+_log = logging.getLogger(__name__)
 _MOST = 100_000  # events that a round tells; the next one tells the others
 
 
@@ -25,6 +30,7 @@ def _watch(
     registry: str | None, store: str | None, once: bool, rebuild: bool, metrics: str | None, as_json: bool
 ) -> None:
     from hoodie.clock import SystemClock
+    from hudi_services.alerts.rounds import Teller
     from hudi_services.watch.commits import facts_of
     from hudi_services.watch.place import store_of
     from hudi_services.watch.rounds import Round, watch_round
@@ -38,6 +44,7 @@ def _watch(
 
         _, address = serve_metrics(opened, metrics)
         click.echo(f"metrics: {address}", err=True)
+    teller = Teller(opened, SystemClock(), os.environ)
     mistakes: tuple[Any, ...] = ()
     last = opened.last_number()
     while True:
@@ -51,18 +58,33 @@ def _watch(
             for event in opened.events(last, limit=_MOST):
                 last = event.number
                 click.echo(json.dumps(facts_of(event)) if as_json else _line(event))
+            told = _told(teller, reading.registry, once=once)
         except StoreError as error:
             if once:
                 raise
             click.echo(f"tried again with the next round: {error}", err=True)
-            done = Round(0, 0, ())
+            done, told = Round(0, 0, ()), 0
         for name in done.gone:
             click.echo(f"the registry has no table {name} any more: it is forgotten", err=True)
         if once:
             if not as_json:
                 click.echo(f"looked at {done.tables} tables, {done.events} instants new to {opened.shown}")
+                if reading.registry.alerts is not None:
+                    click.echo(f"alerts: {told} messages were taken")
             return
         time.sleep(max(0.0, reading.registry.watch.every - (time.monotonic() - began)))
+
+
+def _told(teller: Teller, registry: Registry, *, once: bool) -> int:
+    try:
+        return teller.tell(registry)
+    except StoreError:
+        raise
+    except Exception:  # whatever is wrong with alerts: tables are followed on
+        if once:
+            raise
+        _log.exception("Alerts are tried again with the next round")
+        return 0
 
 
 def _line(event: Event) -> str:
@@ -98,7 +120,8 @@ watch = click.Command(
         verbose_flag(),
     ],
     help="Follow the timelines of all tables of the registry, and keep what they are like in a store that pages and triggers "
-    "read. Each completed instant is told once, whoever made it; what was there before a table was first looked at is not.",
+    "read. Each completed instant is told once, whoever made it; what was there before a table was first looked at is not. "
+    "Where the registry has a section `alerts`, its hooks are told of trouble after each round.",
     epilog=with_examples(
         ("hudi-services watch --registry tables.yaml", "hudi-services watch --registry tables.yaml --once --json")
     ),

@@ -11,6 +11,7 @@ import yaml
 from hudi_services.cli import main
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, create
+from tests.unit.hudi_services.alerts.test_send import serving
 
 
 @pytest.fixture
@@ -68,3 +69,19 @@ def test_a_registry_without_alerts_says_what_to_do(registry, capsys):
     code, shown = asked(capsys, registry)
     assert code == 2
     assert "alerts" in shown.err
+
+
+def test_the_watcher_tells_and_a_test_message_arrives(registry, capsys, monkeypatch):
+    with serving() as server:
+        monkeypatch.setenv("NOWHERE", server.address)
+        assert main(["watch", "--registry", str(registry), "--once"]) == 0
+        assert "alerts: 1 messages were taken" in capsys.readouterr().out
+        (body,) = server.got
+        assert [(each["table"], each["kind"]) for each in body["messages"]] == [("orders", "late")]
+        _, shown = asked(capsys, registry, "--json")
+        assert json.loads(shown.out)["standing"][0]["told"]["ops"] is not None
+        code, shown = asked(capsys, registry, "--test")
+        assert (code, server.got[-1]["kind"]) == (0, "test")
+        server.statuses = [404]
+        code, shown = asked(capsys, registry, "--test", "--json")
+        assert (code, json.loads(shown.out)) == (1, {"hooks": {"ops": "it answers 404"}})

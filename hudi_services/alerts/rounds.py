@@ -1,0 +1,94 @@
+"""Tells hooks after a round of the watcher."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from hoodie.clock import Clock
+from hudi_services.alerts.digest import digest_day, digest_values
+from hudi_services.alerts.kept import KeptAlerts
+from hudi_services.alerts.message import body_of, values_of
+from hudi_services.alerts.send import send_all
+from hudi_services.alerts.standing import standing_runs, standing_tables
+from hudi_services.alerts.told import delivered, due, noticed
+from hudi_services.alerts.trouble import Seen, joined
+from hudi_services.entry.alerts import Alerts, Hook
+from hudi_services.registry.load import Registry
+from hudi_services.watch.store import SnapshotStore
+
+_RUNS_EVERY = timedelta(minutes=5)  # histories are tables, and are read no more often
+_CLAIM = timedelta(minutes=2)  # longer than sending takes
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class Teller:
+    """The one of a watcher. `environ` has the secrets."""
+
+    store: SnapshotStore
+    clock: Clock
+    environ: Mapping[str, str]
+    _name: str = field(default_factory=lambda: uuid.uuid4().hex)
+    _runs: tuple[datetime, Seen] | None = None
+
+    def tell(self, registry: Registry) -> int:
+        """Tell all hooks what is due, and return how many have taken it. What a hook does not take is in the log, and due again
+        with the next round. Raises StoreError."""
+        alerts = registry.alerts
+        if alerts is None:
+            return 0
+        now = self.clock.now()
+        seen = joined([standing_tables(alerts, self.store, now), self._seen_runs(alerts, registry, now)])
+        kept = KeptAlerts.open(self.store)
+        if not kept.claim(self._name, now, _CLAIM):
+            return 0
+        try:
+            return self._tell(alerts, kept, seen, now) + self._sum_up(alerts, kept, seen, now)
+        finally:
+            kept.release(self._name)
+
+    def _tell(self, alerts: Alerts, kept: KeptAlerts, seen: Seen, now: datetime) -> int:
+        before = kept.rows()
+        names = [hook.name for hook in alerts.hooks]
+        rows = noticed(before, seen, names, now)
+        known = set(before)
+        kept.save([row for row in rows if row not in known], [row for row in before if row.hook not in names])
+        outgoing = {hook: found for hook in alerts.hooks if (found := due(rows, hook.name, alerts.repeat, now))}
+        bodies = [body_of(hook, values_of(found, now)) for hook, found in outgoing.items()]
+        return self._sent(list(outgoing), bodies, lambda hook: kept.save(*delivered(outgoing[hook], now)))
+
+    def _sum_up(self, alerts: Alerts, kept: KeptAlerts, seen: Seen, now: datetime) -> int:
+        """Send the digest where it is due; a hook that is new waits for the next one."""
+        if alerts.digest_at is None:
+            return 0
+        day = digest_day(alerts.digest_at, alerts.zone, now)
+        late: list[Hook] = []
+        for hook in alerts.hooks:
+            last = kept.digest(hook.name)
+            if last is None:
+                kept.save_digest(hook.name, day)
+            elif day > last:
+                late.append(hook)
+        if not late:
+            return 0
+        values = digest_values(day, self.store.fleet(), seen.troubles, now)
+        return self._sent(late, [body_of(hook, values) for hook in late], lambda hook: kept.save_digest(hook.name, day))
+
+    def _sent(self, hooks: Sequence[Hook], bodies: Sequence[bytes], taken: Callable[[Hook], None]) -> int:
+        answers = send_all(list(zip(hooks, bodies, strict=True)), self.environ)
+        for hook, wrong in zip(hooks, answers, strict=True):
+            if wrong is None:
+                taken(hook)
+            else:
+                _log.warning("Alerts: %s is not told, and is tried again: %s", hook.name, wrong)
+        return answers.count(None)
+
+    def _seen_runs(self, alerts: Alerts, registry: Registry, now: datetime) -> Seen:
+        if self._runs is None or now - self._runs[0] >= _RUNS_EVERY:
+            self._runs = now, standing_runs(alerts, registry, now)
+        return self._runs[1]
