@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import threading
 import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import sqlalchemy as sa
@@ -12,6 +14,9 @@ from sqlalchemy import event
 
 from hoodie import HoodieTable
 from hoodie.errors import StoreError
+from hudi_services.alerts.kept import KeptAlerts
+from hudi_services.alerts.told import Told
+from hudi_services.alerts.trouble import Trouble
 from hudi_services.entry.table import Table
 from hudi_services.watch.follow import look
 from hudi_services.watch.store import SnapshotStore
@@ -117,6 +122,22 @@ def test_a_store_of_another_release(server, store):
         connection.execute(sa.text("update hudi_watch set version = 99"))
     with pytest.raises(StoreError, match="another version"):
         SnapshotStore.open(server.url, make=True)
+
+
+def test_what_alerts_have_told(server, store):
+    now, later = datetime(2026, 11, 23, tzinfo=UTC), timedelta(minutes=5)
+    kept = KeptAlerts.open(store)
+    rows = [
+        Told("chat", Trouble("run", "orders", what, "it failed: \x00\ud800 '\"", now), now)
+        for what in ("clean", "ingest")
+    ]
+    kept.save(rows)
+    kept.save([replace(rows[0], told_at=now)], rows[1:])
+    again = KeptAlerts.open(SnapshotStore.open(server.url))
+    assert again.rows() == [replace(rows[0], told_at=now)]
+    assert kept.claim("one", now, later)
+    assert not again.claim("other", now, later)
+    assert again.claim("other", now + later, later)
 
 
 def test_a_driver_that_is_not_there(server):
