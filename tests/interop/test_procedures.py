@@ -106,4 +106,9 @@ def _newest(db, name):
 
 
 def _rows(found, others):
-    return sorted(repr(sorted((key, value) for key, value in row.items() if key not in others)) for row in found)
+    """Java adds doubles up one by one, so the last digits of its deviations are its own."""
+
+    def shown(value):
+        return float(f"{value:.12g}") if isinstance(value, float) else value
+
+    return sorted(repr(sorted((key, shown(value)) for key, value in row.items() if key not in others)) for row in found)
