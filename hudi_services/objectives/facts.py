@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import accumulate
+from typing import Any
 
 _POINTS = 100  # of a growth, at most
 
@@ -33,6 +34,14 @@ class Growth:
         """Since when it is more than that; None when it is not."""
         return next((at for at, amount in self.points if amount > limit), None)
 
+    def as_json(self) -> list[tuple[str, float]]:
+        """Times as ISO."""
+        return [(at.isoformat(), amount) for at, amount in self.points]
+
+    @classmethod
+    def of_json(cls, found: Iterable[Sequence[Any]]) -> Growth:
+        return cls(tuple((datetime.fromisoformat(at), amount) for at, amount in found))
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -51,3 +60,31 @@ class Facts:
     small: Growth | None = None
     instants: Growth = field(default_factory=Growth)
     waits: datetime | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON, for `of`."""
+        return {
+            "now": self.now.isoformat(),
+            "last_data": self.last_data and self.last_data.isoformat(),
+            "base_files": self.base_files,
+            "base_bytes": self.base_bytes,
+            "logs": self.logs.as_json() if self.logs is not None else None,
+            "small": self.small.as_json() if self.small is not None else None,
+            "instants": self.instants.as_json(),
+            "waits": self.waits and self.waits.isoformat(),
+        }
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> Facts:
+        """Raises KeyError, TypeError or ValueError for what `as_dict` did not make."""
+        last, waits = found["last_data"], found["waits"]
+        return cls(
+            datetime.fromisoformat(found["now"]),
+            datetime.fromisoformat(last) if last is not None else None,
+            int(found["base_files"]),
+            int(found["base_bytes"]),
+            Growth.of_json(found["logs"]) if found["logs"] is not None else None,
+            Growth.of_json(found["small"]) if found["small"] is not None else None,
+            Growth.of_json(found["instants"]),
+            datetime.fromisoformat(waits) if waits is not None else None,
+        )

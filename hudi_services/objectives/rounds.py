@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -18,20 +18,32 @@ from hudi_services.objectives.judge import Verdict, judge
 
 @dataclass(frozen=True)
 class Judged:
-    """A table and its verdicts, or why it cannot be looked at."""
+    """A table and its verdicts, or why it cannot be looked at; `seen`: somebody else had just looked."""
 
     table: str
     verdicts: Sequence[Verdict] = ()
     error: str | None = None
+    seen: bool = False
 
 
-def rounds(tables: Iterable[Table], at_once: int, clock: Clock) -> list[Judged]:
-    """Of those that have objectives, in their order."""
+Seen = Callable[[Table], Facts | None]
+"""What somebody else has seen of a table a moment ago."""
+
+
+def _nobody(_entry: Table) -> None:
+    """Looks at tables for others."""
+
+
+def rounds(tables: Iterable[Table], at_once: int, clock: Clock, seen: Seen = _nobody) -> list[Judged]:
+    """Of those that have objectives, in their order. What was `seen` is not looked at."""
+    wanted = [each for each in tables if each.objectives.any]
     with ThreadPoolExecutor(at_once) as threads:
-        return list(threads.map(lambda entry: _judged(entry, clock), (each for each in tables if each.objectives.any)))
+        return list(threads.map(lambda entry: _judged(entry, clock, seen), wanted))
 
 
-def _judged(entry: Table, clock: Clock) -> Judged:
+def _judged(entry: Table, clock: Clock, seen: Seen) -> Judged:
+    if (found := seen(entry)) is not None:
+        return Judged(entry.name, judge(entry.objectives, found), seen=True)
     try:
         storage = ListedOnce(open_storage(entry.base_path))
         state = load_state(storage, clock)

@@ -22,6 +22,8 @@ from hoodie.view import TableState, TableView, load_state
 from hudi_services.commandline.flags import ChosenTable
 from hudi_services.entry.retention import options_of
 from hudi_services.entry.table import Table
+from hudi_services.objectives.facts import Facts
+from hudi_services.objectives.gather import gather
 
 _UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
 _AGO = re.compile(r"(\d{1,6})([mhd])", re.ASCII)
@@ -53,6 +55,13 @@ class Look:
     def locking(self) -> Locking:
         """See `locking_of`."""
         return locking_of(self.entry)
+
+    @cached_property
+    def facts(self) -> Facts | None:
+        """What the objectives of its entry are judged by; None without any. Raises HoodieError for what cannot be read."""
+        if self.entry is None or not self.entry.objectives.any:
+            return None
+        return gather(self.entry, self.state, self.view, self.clock)
 
     def began(self, instant: Instant) -> datetime:
         return parse_time(instant.time, self.state.zone)

@@ -17,7 +17,6 @@ from hoodie.services.clean.service import CLEAN
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.decision import Decision
 from hoodie.timeline import WRITE_ACTIONS, Action
-from hudi_services.objectives.gather import gather
 from hudi_services.objectives.judge import judge
 from hudi_services.pause.state import read_pause
 from hudi_services.show.counts import row_counts
@@ -185,11 +184,8 @@ def _next(look: Look, problems: list[str]) -> tuple[dict[str, Any], list[tuple[s
 
 def _objectives(look: Look, problems: list[str]) -> list[dict[str, Any]]:
     """Whether the table is as its entry in the registry wants it; none without an entry."""
-    entry = look.entry
-    if entry is None or not entry.objectives.any:
-        return []
-    facts = _told(problems, lambda: gather(entry, look.state, look.view, look.clock))
-    return verdict_rows(judge(entry.objectives, facts)) if facts is not None else []
+    facts = _told(problems, lambda: look.facts)
+    return verdict_rows(judge(look.entry.objectives, facts)) if look.entry is not None and facts is not None else []
 
 
 def _held_back(blockers: Sequence[tuple[str, Blocker]]) -> list[Part]:

@@ -10,6 +10,7 @@ from hudi_services.show.contents import partitions
 from hudi_services.show.history import timeline
 from hudi_services.show.look import Look
 from hudi_services.show.overview import overview
+from hudi_services.watch.facts import kept_facts
 from hudi_services.watch.model import Health, Snapshot, Summary
 
 _PARTITIONS = 1000  # the largest
@@ -33,6 +34,7 @@ def snapshot(name: str, base_path: str, look: Look) -> Snapshot:
         "partitions_left_out": len(parts) - len(largest),
         "timeline": instants["timeline"],
         "older": instants["older"],
+        "facts": kept_facts(look),
     }
     return Snapshot(_summary(name, base_path, look.now, shown, instants["instants"]), body)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,14 @@ from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOpe
 from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable
 
 from hoodie.display import counted
+from hoodie.errors import StoreError
 from hoodie_airflow.forms import OBJECTIVE
 from hoodie_airflow.outcome import bounded
 from hoodie_airflow.places import registry_file
 from hudi_services.entry.judge import JUDGE_DAG, Judge, is_quiet
-from hudi_services.registry.load import read_registry
+from hudi_services.entry.table import Table
+from hudi_services.objectives.facts import Facts
+from hudi_services.registry.load import Registry, read_registry
 
 _CHOICES = "choices"
 _GOES_ON = ["queued", "running"]  # states of a DAG's runs
@@ -63,7 +67,7 @@ class HudiJudgeOperator(BaseOperator):
         ti, clock = context["ti"], SystemClock()
         registry = read_registry(self.file).registry
         tables = [table for table in registry.tables if any(by_objectives(table))]
-        judged = rounds(tables, self.judge.at_once, clock)
+        judged = rounds(tables, self.judge.at_once, clock, self._seen(registry, clock.now()))
         for each in judged:
             if each.error is not None:
                 self.log.error("Table %s cannot be looked at: %s", each.table, each.error)
@@ -83,7 +87,13 @@ class HudiJudgeOperator(BaseOperator):
             why = row["table"], row["objective"], row["service"], verb, row["reason"]
             self.log.info("%s: %s is missed; %s: %s, %s", *why)
         looked, mended = counted(len(tables), "table"), counted(len(choices), "service")
-        self.log.info("%s by objectives; %s would mend some that are missed", looked, mended)
+        known = sum(each.seen for each in judged)
+        self.log.info(
+            "%s by objectives, %d of them as the watcher saw them; %s would mend some that are missed",
+            looked,
+            known,
+            mended,
+        )
         whole = {
             "tables": len(tables),
             _CHOICES: told,
@@ -99,3 +109,15 @@ class HudiJudgeOperator(BaseOperator):
             for each in choices
             if each.started
         ]
+
+    def _seen(self, registry: Registry, now: datetime) -> Callable[[Table], Facts | None]:
+        """As the watcher saw them; where its store cannot be reached from here, the tables themselves are looked at."""
+        from hudi_services.watch.facts import SeenFacts
+        from hudi_services.watch.place import store_of
+        from hudi_services.watch.store import SnapshotStore
+
+        try:
+            return SeenFacts(SnapshotStore.open(store_of(registry)), registry.watch.every, now)
+        except StoreError as error:
+            self.log.info("The tables are looked at, as there is no snapshot store here: %s", error.what)
+            return lambda _entry: None

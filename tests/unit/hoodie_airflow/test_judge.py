@@ -9,9 +9,15 @@ from typing import Any
 import pytest
 from airflow.sdk import CronDataIntervalTimetable
 
+from hoodie.clock import SystemClock
 from hoodie_airflow.forms import asked
 from hoodie_airflow.judge import HudiJudgeOperator, judge_dag
 from hudi_services.entry.judge import Judge
+from hudi_services.objectives import rounds
+from hudi_services.registry.load import read_registry
+from hudi_services.watch.place import store_of
+from hudi_services.watch.rounds import watch_round
+from hudi_services.watch.store import SnapshotStore
 from tests.support.airflow_task import Tried, context
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -62,6 +68,17 @@ def test_what_misses_its_objective_is_started_with_its_name(registry: Path) -> N
     ]
     assert [(each["table"], each["started"]) for each in choices["choices"]] == [("orders", True)]
     assert list(choices["errors"]) == ["broken"]
+
+
+def test_what_the_watcher_has_just_seen_is_not_looked_at(registry: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reading = read_registry(registry)
+    store = SnapshotStore.open(store_of(reading.registry), make=True)
+    watch_round(reading, store, 1, SystemClock())
+    gathered: list[str] = []
+    monkeypatch.setattr(rounds, "gather", lambda entry, *_: gathered.append(entry.name))
+    started, choices = judged(registry)
+    assert [each["trigger_dag_id"] for each in started] == ["hudi_compact__orders"]
+    assert (list(choices["errors"]), gathered) == (["broken"], [])
 
 
 def test_what_goes_on_and_quiet_hours_start_nothing(registry: Path) -> None:
