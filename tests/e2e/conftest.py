@@ -19,7 +19,7 @@ from hudi_services.demo.land import land
 from hudi_services.embedded.api import AirflowApi
 from hudi_services.embedded.dags import wait_for_dags
 from hudi_services.embedded.process import running
-from hudi_services.folders import PROJECT
+from hudi_services.folders import DAGS, PROJECT
 from tests.support.servers import free_port
 
 DAYS = 2
@@ -29,6 +29,36 @@ GUARDED = {
     "engine": "local",
     "clean": {"hoodie": {"hoodie.clean.commits.retained": 1, "hoodie.delete.max.files": 1}},
 }
+
+
+JUDGED = {
+    "name": "judged",
+    "type": "MERGE_ON_READ",
+    "engine": "local",
+    "objectives": {"log_ratio": 0.001},
+    "compact": {"schedule": "objectives"},
+}
+AFTER_JUDGED = """
+from airflow.sdk import DAG, task
+from hoodie_airflow.commits import commits_asset
+
+with DAG("after_judged", schedule=[commits_asset("judged")], max_active_runs=1):
+
+    @task
+    def look(triggering_asset_events=None):
+        return [event.extra["payload"] for events in triggering_asset_events.values() for event in events]
+
+    look()
+"""
+"""A user's own DAG: one that commits start, whoever makes them."""
+
+
+@dataclass(frozen=True)
+class HomeWithOwnDags(DemoHome):
+    """A user's DAG files beside those of the project."""
+
+    def environment(self) -> dict[str, str]:
+        return {**super().environment(), "AIRFLOW__CORE__DAGS_FOLDER": str(self.folder / "dags")}
 
 
 @dataclass(frozen=True)
@@ -86,7 +116,7 @@ class Running:
 @pytest.fixture(scope="session")
 def airflow(demo: Demo) -> Iterator[Running]:
     """The demo's Airflow again; beside its tables one that is synced, one without a Spark connection, one to reject, one whose
-    cleans must ask, and one with a mistake."""
+    cleans must ask, one that is compacted by an objective, and one with a mistake."""
     metastore_port = free_port()
     registry = yaml.safe_load((PROJECT / "tables.yaml").read_text())
     flights, _, history = registry["tables"]
@@ -102,15 +132,20 @@ def airflow(demo: Demo) -> Iterator[Running]:
         {**flights, "name": "unconnected", "base_path": "${HUDI_LAKE}/unconnected", "connection": "nowhere"},
         {**history, "name": "rejected", "base_path": "${HUDI_LAKE}/rejected"},
         {**GUARDED, "base_path": "${HUDI_LAKE}/guarded"},
+        {**JUDGED, "base_path": "${HUDI_LAKE}/judged"},
         {**flights, "name": "misspelt", "base_path": "${HUDI_LAKE}/misspelt", "operatoin": "upsert"},
     ]
+    registry |= {"judge": {}, "watch": {"every": 2}}
     file = demo.folder / "tables.yaml"
     file.write_text(yaml.safe_dump(registry))
-    home = DemoHome(demo.folder, registry=file)
+    home = HomeWithOwnDags(demo.folder, registry=file)
+    shutil.copytree(DAGS, demo.folder / "dags", ignore=shutil.ignore_patterns("__pycache__"))
+    (demo.folder / "dags" / "after_judged.py").write_text(AFTER_JUDGED)
     land(home.landing / "flights", FIRST, date(2013, 1, 31))  # a day more than the demo loaded
     with running(home) as api:
         dags = ["hudi_ingest__flights", "hudi_clean__flights", "hudi_ingest__unconnected"]
         dags += ["hudi_bootstrap__rejected", "hudi_ingest__rejected", "hudi_clean__guarded"]
+        dags += ["hudi_compact__judged", "hudi_objectives", "after_judged"]
         wait_for_dags(api, dags)
         for dag in dags:
             api.unpause(dag)

@@ -1,0 +1,84 @@
+"""What the watcher sees starts DAGs in a real Airflow: commits do, whoever makes them, and objectives that are missed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hoodie import HoodieTable
+from hudi_services.registry.load import read_registry
+from hudi_services.watch.place import store_of
+from hudi_services.watch.store import SnapshotStore
+from tests.e2e.conftest import Running
+from tests.support.tables import SMALL_BLOOM, batch, create
+
+pytestmark = pytest.mark.e2e
+AFTER, JUDGE, COMPACT = "after_judged", "hudi_objectives", "hudi_compact__judged"
+URI = "hudi://tables/judged/commits"
+
+
+def waited(found: Callable[[], Any], seconds: float = 90.0) -> Any:
+    deadline = time.monotonic() + seconds
+    while not (value := found()):
+        assert time.monotonic() < deadline, f"not within {seconds} s"
+        time.sleep(0.5)
+    return value
+
+
+@pytest.fixture(scope="module")
+def table(airflow: Running) -> HoodieTable:
+    return create(airflow.home.lake / "judged", **{"hoodie.table.type": "MERGE_ON_READ"})
+
+
+def write(table: HoodieTable, step: int) -> str:
+    return str(table.write(batch([("a", "p", step, step)]), "upsert", SMALL_BLOOM).instant.time)
+
+
+def told(airflow: Running) -> list[str]:
+    """The instants of all events of the asset, in their order."""
+    (asset,) = [each for each in airflow.api.get("/assets", uri_pattern=URI)["assets"] if each["uri"] == URI]
+    events = airflow.api.get("/assets/events", asset_id=asset["id"], order_by="timestamp", limit=100)["asset_events"]
+    return [event["extra"]["payload"]["instant"] for event in events]
+
+
+def test_each_commit_is_one_event_and_starts_the_dag(airflow: Running, table: HoodieTable) -> None:
+    made: list[str] = []
+
+    def first() -> list[str]:
+        made.append(write(table, len(made)))
+        time.sleep(2)
+        return told(airflow)
+
+    waited(first)  # told from when the trigger began
+    made += [write(table, 100 + step) for step in range(5)]
+    waited(lambda: made[-1] in told(airflow))
+    events = told(airflow)
+    assert events == made[made.index(events[0]) :], "none is missed, none comes twice"
+    runs = waited(lambda: [run for run in airflow.api.runs(AFTER) if run["state"] == "success"])
+    payloads = airflow.api.result(AFTER, runs[0]["dag_run_id"], "look")
+    assert payloads[0]["table"] == "judged"
+    assert {each["instant"] for each in payloads} <= set(made)
+
+
+def test_a_missed_objective_starts_the_service_that_mends_it(airflow: Running, table: HoodieTable) -> None:
+    last = write(table, 1000)
+    store = SnapshotStore.open(store_of(read_registry(airflow.home.registry).registry))
+    waited(lambda: last in [event.instant for event in store.newest("judged", 1)])
+    assert any(each.log_files for each in HoodieTable.open(table.base_path).file_slices())
+    run = airflow.api.trigger(JUDGE, {})
+    assert airflow.ended(JUDGE, run)["judge"] == "success"
+    log = airflow.api.task_log(JUDGE, run, "judge", 1)
+    assert "1 table by objectives, 1 of them as the watcher saw them; 1 service would mend" in log
+    begun = f"objectives__{run}"
+    states = airflow.ended(COMPACT, begun)
+    assert set(states.values()) == {"success"}, states
+    assert airflow.api.get(f"/dags/{COMPACT}/dagRuns/{begun.replace('+', '%2B')}")["conf"] == {"objective": "log_ratio"}
+    after = HoodieTable.open(table.base_path)
+    assert not any(each.log_files for each in after.file_slices()), "the logs are merged"
+    waited(lambda: store.table("judged").summary.log_files == 0)
+    again = airflow.api.trigger(JUDGE, {})
+    assert airflow.ended(JUDGE, again)["judge"] == "success"
+    assert airflow.states(JUDGE, again)["start"] == "skipped", "what is met starts nothing"
