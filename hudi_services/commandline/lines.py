@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
+if TYPE_CHECKING:  # it loads Arrow
+    from hoodie.engine import Stage
+
 MARK = "[hudi] "
+PROGRESS = "[hudi progress] "
+"""Before a line with JSON, which Airflow shows while the task runs, and not in its log."""
 _LOGGERS = ("hoodie", "hudi_services")
 
 
@@ -17,6 +25,12 @@ def say(text: str) -> None:
     """Print it at once, each line with the mark."""
     for line in text.splitlines():
         click.echo(f"{MARK}{line}")
+    sys.stdout.flush()
+
+
+def say_progress(stage: Stage, seconds: float) -> None:
+    """How far a stage is after `seconds`, as JSON."""
+    click.echo(f"{PROGRESS}{json.dumps({**asdict(stage), 'seconds': round(seconds, 1)})}")
     sys.stdout.flush()
 
 

@@ -15,26 +15,31 @@ from hudi_services.entry.sizes import size_of
 if TYPE_CHECKING:  # it loads Arrow
     from hoodie.engine import Progress, Stage
 
+Also = Callable[["Stage", float], None]
+"""Is given a stage, and how many seconds it has been at work."""
 _FIRST, _NEXT = 2.0, 5.0  # seconds to the first line, and between lines
 
 
 @contextmanager
-def progress_shown(tell: Callable[[str], None] | None) -> Iterator[Progress | None]:
-    """What an engine tells its progress to: a bar where standard error is a terminal, else lines through `tell`, if any."""
+def progress_shown(tell: Callable[[str], None] | None, also: Also | None = None) -> Iterator[Progress | None]:
+    """What an engine tells its progress to: a bar where standard error is a terminal, else lines through `tell`, if any, and
+    `also` whoever wants the stage itself."""
     if sys.stderr.isatty():
         with _bar() as bar:
             yield bar
     elif tell is None:
         yield None
     else:
-        with progress_lines(tell) as lines:
+        with progress_lines(tell, also=also) as lines:
             yield lines
 
 
 @contextmanager
-def progress_lines(tell: Callable[[str], None], first: float = _FIRST, following: float = _NEXT) -> Iterator[Progress]:
+def progress_lines(
+    tell: Callable[[str], None], first: float = _FIRST, following: float = _NEXT, also: Also | None = None
+) -> Iterator[Progress]:
     """A line after `first` seconds, and then every `following` ones, however long a task takes."""
-    lines, ended = _Lines(tell), Event()
+    lines, ended = _Lines(tell, also), Event()
 
     def ticks() -> None:
         wait = first
@@ -54,8 +59,9 @@ def progress_lines(tell: Callable[[str], None], first: float = _FIRST, following
 class _Lines:
     """The stage that is at work, and since when."""
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    def __init__(self, tell: Callable[[str], None], also: Also | None) -> None:
         self._tell = tell
+        self._also = also
         self._now: tuple[Stage, float] | None = None
 
     def keep(self, stage: Stage) -> None:
@@ -66,7 +72,10 @@ class _Lines:
     def tick(self) -> None:
         if self._now is not None:
             stage, since = self._now
-            self._tell(line_of(stage, time.monotonic() - since))
+            seconds = time.monotonic() - since
+            self._tell(line_of(stage, seconds))
+            if self._also is not None:
+                self._also(stage, seconds)
 
 
 def line_of(stage: Stage, seconds: float) -> str:

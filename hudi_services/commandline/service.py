@@ -25,7 +25,7 @@ from hudi_services.commandline.flags import (
     verbose_flag,
     with_examples,
 )
-from hudi_services.commandline.lines import logs_told, say
+from hudi_services.commandline.lines import logs_told, say, say_progress
 from hudi_services.commandline.progress import progress_shown
 from hudi_services.commandline.properties import merged_options
 from hudi_services.commandline.registered import check_begun, check_running, registered, spark_settings
@@ -135,7 +135,7 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
             from hudi_services.history.recording import carried_out_recorded, delivered  # they load Arrow
 
             after.enter_context(delivered(kept))
-            with progress_shown(None if as_json else tell) as progress:
+            with progress_shown(None if as_json else tell, say_progress if marked else None) as progress:
                 where, on_spark = _open_engine(
                     engine, spark_master, f"hudi {entry.name}", settings, progress, verbose=verbose
                 )

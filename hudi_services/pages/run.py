@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from math import isfinite
 from typing import Any, Literal
 
-RESULT, FAILURE, PLAN, PAUSED = "return_value", "failure", "plan", "paused"
-LEFT = (RESULT, FAILURE, PLAN, PAUSED)
+RESULT, FAILURE, PLAN, PAUSED, PROGRESS = "return_value", "failure", "plan", "paused", "progress"
+LEFT = (RESULT, FAILURE, PLAN, PAUSED, PROGRESS)
 """Keys of the XComs that are read."""
 
+_RUNNING = "running"  # a state of Airflow's tasks
 Unit = Literal["count", "bytes", "seconds"]
 _AMOUNTS: Mapping[str, Unit] = {
     **dict.fromkeys(("rows_read", "rows_written", "rows_inserted", "rows_updated", "rows_deleted"), "count"),
@@ -59,6 +61,20 @@ class Touched:
 
 
 @dataclass(frozen=True)
+class Progress:
+    """Of a task that runs: what it does for how many `seconds`, and how much of it is done at that time (ISO). `whole` is None
+    where nobody knows how much there is."""
+
+    step: str
+    done: float
+    whole: float | None
+    unit: Unit
+    noun: str
+    seconds: float
+    at: str
+
+
+@dataclass(frozen=True)
 class TaskRun:
     """A task: `outcome` says which of them it left. `lines` are blockers, recoveries and services after the commit.
 
@@ -78,6 +94,7 @@ class TaskRun:
     files: tuple[Touched, ...] = ()
     more: int = 0
     whole: str | None = None
+    progress: tuple[Progress, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -103,8 +120,25 @@ def _task(tried: Tried) -> TaskRun:
         if isinstance(value, Mapping):
             found = read(value)
             break
+    if tried.state == _RUNNING:
+        found["progress"] = tuple(_progress(tried.left.get(PROGRESS)))
     began, ended = (each.isoformat() if each is not None else None for each in (tried.began, tried.ended))
     return TaskRun(tried.task, tried.state or "not begun", began, ended, tried.tries, **found)
+
+
+def _progress(left: Any) -> Iterator[Progress]:
+    """Files or tasks, and bytes where they are known."""
+    if not isinstance(left, Mapping):
+        return
+    step, at, seconds = _text(left.get("step")), _text(left.get("at")), _number(left.get("seconds"))
+    kinds: tuple[tuple[str, Unit, str], ...] = (("files", "count", "files"), ("bytes", "bytes", "bytes"))
+    if not _number(left.get("files")):
+        kinds = (("tasks", "count", "tasks"), ("bytes", "bytes", "bytes"))
+    for key, unit, noun in kinds:
+        whole = max(_number(left.get(key)), 0)
+        if whole or key != "bytes":
+            done = min(max(_number(left.get(f"{key}_done")), 0), whole)
+            yield Progress(step, done, whole or None, unit, noun, seconds, at)
 
 
 def _failed(left: Mapping[str, Any]) -> dict[str, Any]:
@@ -187,4 +221,5 @@ def _text(value: object) -> str:
 
 
 def _number(value: object) -> float:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else 0
+    """Of JSON as Python reads it, which knows NaN."""
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else 0

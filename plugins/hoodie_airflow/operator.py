@@ -18,6 +18,7 @@ from hoodie_airflow.outcome import refused, told
 from hoodie_airflow.output import Output, beside_log
 from hoodie_airflow.paused import skip_paused
 from hoodie_airflow.places import SPARK_APPS
+from hoodie_airflow.progress import shown_progress
 from hoodie_airflow.results import local_result, shared_result
 from hoodie_airflow.submit import died, environment, left_report, noting, service_environment, submitter_environment
 from hudi_services.entry.service import ServiceEntry
@@ -80,7 +81,7 @@ class HudiServiceOperator(SparkSubmitOperator):
             skip_paused(self.table, self.entry, context)
         recorded = recorded_table(self.table, asker(context))
         arguments += ["--explain"] if wants_explanation(context) else recorded_flag(recorded)
-        with Output(beside_log(context, "output.txt")) as output:
+        with Output(beside_log(context, "output.txt"), shown_progress(context)) as output:
             engine = self.entry.engine_of(self.table)
             report = self._on_threads(arguments, engine, output) if engine != SPARK else None
             if report is None:

@@ -17,7 +17,7 @@ from typing import Any, Self, TextIO
 
 from airflow.sdk.configuration import conf
 
-from hudi_services.commandline.lines import MARK
+from hudi_services.commandline.lines import MARK, PROGRESS
 from hudi_services.entry.sizes import size_of
 
 _LAST = 500  # lines that are held to find out why a process died without a word
@@ -29,11 +29,17 @@ _SPARK = re.compile(r"(?:\S+ )?\d\d:\d\d:\d\d\S* (?:WARN|ERROR|FATAL)\s+(\w+): .
 _REPEATING = frozenset({"Executor", "TaskSetManager"})  # what a task failed with, for each of its attempts
 
 
+def _ignored(_progress: str) -> None:
+    """Nobody shows it."""
+
+
 class Output:
     """What a process prints. Use it as a context: the file is there from the first line on."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, progressed: Callable[[str], None] = _ignored) -> None:
+        """`progressed` is given how far the service is, as JSON."""
         self.file = file
+        self._progressed = progressed
         self._last: deque[str] = deque(maxlen=_LAST)
         self._stack = ExitStack()
         self._sink: TextIO | None = None
@@ -77,6 +83,8 @@ class Output:
         for line in self.kept(lines):
             if line.startswith(MARK):
                 yield line.removeprefix(MARK)
+            elif line.startswith(PROGRESS):
+                self._progressed(line.removeprefix(PROGRESS))
             elif (found := _SPARK.match(line)) is not None and found[1] not in _REPEATING:
                 yield f"Spark: {line[:_SHOWN]}"
 

@@ -25,12 +25,20 @@ function one(task) {
   return h("section", { "aria-label": task.task },
     h("h2", {}, h("span", { class: colour, "aria-hidden": "true" }, `${mark} `), task.task),
     h("p", { class: "quiet" }, facts),
+    task.progress.map(progressed),
     task.message ? h("p", { class: "told" }, task.message) : null,
     task.instant ? h("p", {}, "instant ", h("code", {}, task.instant)) : null,
     h("dl", { class: "facts" }, task.amounts.map((amount) =>
       h("div", {}, h("dt", {}, amount.name), h("dd", {}, SHOWN[amount.unit](amount.value))))),
     task.lines.length ? h("ul", {}, task.lines.map((line) => h("li", {}, line))) : null,
     task.files.length ? plan(task) : null);
+}
+
+/** A bar where it is known how much there is. */
+function progressed(part) {
+  const shown = SHOWN[part.unit];
+  const words = part.whole === null ? part.step : `${part.step}: ${shown(part.done)} of ${shown(part.whole)}${part.unit === "bytes" ? "" : ` ${part.noun}`}`;
+  return h("p", {}, h("label", { class: "progressed" }, h("progress", { max: part.whole, value: part.whole === null ? null : part.done }), ` ${words}, for ${span(part.seconds)}`));
 }
 
 function plan(task) {

@@ -11,7 +11,7 @@ import pytest
 
 from hoodie.model.outcome import ServiceOutcome
 from hudi_services.outcome.result import Gain, ServiceResult
-from hudi_services.pages.run import Amount, TaskRun, Touched, Tried, run_page
+from hudi_services.pages.run import Amount, Progress, TaskRun, Touched, Tried, run_page
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
@@ -93,3 +93,39 @@ def test_tasks_come_as_they_began() -> None:
     tasks += [Tried("a", "success", early, late, 1, {})]
     found = run_page("d", "r", tasks, NOW).tasks
     assert [(each.task, each.state) for each in found] == [("a", "success"), ("b", "success"), ("c", "not begun")]
+
+
+STAGE = {
+    "step": "merge rows",
+    "tasks": 4,
+    "tasks_done": 1,
+    "files": 12,
+    "files_done": 3,
+    "bytes": 1000,
+    "bytes_done": 250,
+}
+AT = {"seconds": 7.5, "at": NOW.isoformat()}
+
+
+def test_a_task_that_runs_tells_how_far_it_is() -> None:
+    found = page_of({"progress": {**STAGE, **AT}}, "running").progress
+    assert found == (
+        Progress("merge rows", 3, 12, "count", "files", 7.5, NOW.isoformat()),
+        Progress("merge rows", 250, 1000, "bytes", "bytes", 7.5, NOW.isoformat()),
+    )
+    assert page_of({"progress": {**STAGE, **AT}}, "success").progress == (), "its result says what it did"
+    assert page_of({}, "running").progress == ()
+
+
+def test_tasks_are_told_where_files_and_bytes_are_not_known() -> None:
+    (found,) = page_of({"progress": {**STAGE, **AT, "files": 0, "bytes": 0}}, "running").progress
+    assert (found.done, found.whole, found.noun) == (1, 4, "tasks")
+    (begun,) = page_of({"progress": {"step": "look", **AT}}, "running").progress
+    assert (begun.done, begun.whole) == (0, None)
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf"), "7", None, [], -1, True])
+def test_what_is_no_number_breaks_no_page(odd: Any) -> None:
+    values = {**STAGE, **AT, "files": odd, "files_done": odd, "bytes": odd, "seconds": odd}
+    page = page_of({"progress": values, "return_value": {"service": "s", "rows_read": odd, "seconds": odd}}, "running")
+    json.loads(json.dumps(asdict(page), allow_nan=False))

@@ -1,0 +1,30 @@
+"""How far a task is, where the page of its run finds it: an XCom of the task that runs."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from hudi_services.pages.run import PROGRESS
+
+_log = logging.getLogger(__name__)
+
+
+def shown_progress(context: Any) -> Callable[[str], None]:
+    """Takes what the service's process tells of its progress, JSON, every few seconds. No trouble with it is one of the run."""
+    ti, failed = context["ti"], False
+
+    def push(told: str) -> None:
+        nonlocal failed
+        try:
+            stage = json.loads(told)
+            ti.xcom_push(PROGRESS, {**stage, "at": datetime.now(UTC).isoformat()})
+        except Exception as error:  # noqa: BLE001 - whatever Airflow's API raises
+            if not failed:
+                _log.warning("The page of this run does not show how far it is: %s: %s", type(error).__name__, error)
+            failed = True
+
+    return push

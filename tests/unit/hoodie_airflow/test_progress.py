@@ -1,0 +1,60 @@
+"""How far a service's process is: on the page of the run, not in its log; no trouble with it is one of the run."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from pathlib import Path
+
+import pytest
+
+from hoodie.engine import Stage
+from hoodie_airflow.output import Output
+from hoodie_airflow.progress import shown_progress
+from hudi_services.commandline.lines import say, say_progress
+from hudi_services.commandline.progress import progress_lines
+from tests.support.airflow_task import context
+
+STAGE = Stage("merge rows", 4, 1000, 1, 250, 12, 3)
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return capsys.readouterr().out.splitlines(keepends=True)
+
+
+def test_the_page_has_the_stage_and_the_log_the_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with progress_lines(say, first=0.02, following=60, also=say_progress) as tell:
+        tell(STAGE)
+        time.sleep(0.2)
+    run = context()
+    with Output(tmp_path / "output.txt", shown_progress(run)) as output:
+        shown = list(output.shown(lines(capsys)))
+    assert shown == ["merge rows: 3 of 12 files, 250 bytes of 1.0 kB, " + shown[0].split(", ", 2)[2]]
+    pushed = run["ti"].xcoms["progress"]
+    assert (pushed["step"], pushed["files_done"], pushed["bytes"]) == ("merge rows", 3, 1000)
+    assert pushed["at"]
+    assert pushed["seconds"] >= 0
+
+
+def test_trouble_with_airflow_or_the_line_is_told_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    run = context()
+
+    def refuse(key: str, value: object) -> None:
+        raise RuntimeError("the API is away")
+
+    run["ti"].xcom_push = refuse
+    say_progress(STAGE, 1)
+    told = [*lines(capsys), "[hudi progress] {", "[hudi progress] []", "[hudi] goes on"]
+    with caplog.at_level(logging.WARNING), Output(tmp_path / "output.txt", shown_progress(run)) as output:
+        assert list(output.shown(told)) == ["goes on"]
+    assert [record.getMessage().split(": ", 1)[1] for record in caplog.records] == ["RuntimeError: the API is away"]
+
+
+def test_what_the_line_says_is_json(capsys: pytest.CaptureFixture[str]) -> None:
+    say_progress(STAGE, 1.26)
+    (line,) = lines(capsys)
+    found = json.loads(line.removeprefix("[hudi progress] "))
+    assert (found["tasks"], found["tasks_done"], found["seconds"]) == (4, 1, 1.3)
