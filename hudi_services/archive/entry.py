@@ -8,6 +8,7 @@ from hoodie.config.groups import ARCHIVE_OPTIONS
 from hudi_services.entry.begun import not_begun
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
+from hudi_services.entry.digest import ONLY_FIELD, only_flag, only_flags
 from hudi_services.entry.retention import with_retention
 from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
 from hudi_services.entry.table import Schedule, ServiceSection, Table
@@ -19,10 +20,10 @@ class Archive(ServiceSection):
     schedule: Schedule | None = None
 
 
-def _task(call: Call) -> Task:
+def _task(call: Call, only: str | None) -> Task:
     from hudi_services.archive.task import ArchiveTask
 
-    return ArchiveTask(call.base_path, own_options(call.options, ARCHIVE_OPTIONS))
+    return ArchiveTask(call.base_path, own_options(call.options, ARCHIVE_OPTIONS), only)
 
 
 def _trigger(_table: Table, section: Archive) -> Trigger:
@@ -39,6 +40,7 @@ def _form(_table: Table) -> tuple[Field, ...]:
             None,
             {"type": ["null", "integer"], "minimum": 1},
         ),
+        ONLY_FIELD,
     )
 
 
@@ -55,7 +57,7 @@ def _arguments(table: Table, section: Archive, asked: Asked) -> Arguments:
     commits = asked.params.get("commits")
     if commits is not None:
         options |= {MIN_COMMITS.name: str(commits), MAX_COMMITS.name: str(int(commits) + 1)}
-    return Arguments(options=options)
+    return Arguments(only_flags(asked), options)
 
 
 ARCHIVE = ServiceEntry(
@@ -63,6 +65,7 @@ ARCHIVE = ServiceEntry(
     Command(
         "Move old instants from the active timeline to the archive. Needs no Spark.",
         _task,
+        (only_flag(),),
         examples=(
             "hudi-services archive --table orders --explain",
             "hudi-services archive --target-base-path /data/lake/orders \\\n"

@@ -16,7 +16,7 @@ from hoodie.errors import DeleteCapError
 from hudi_services.entry.begun import not_begun
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import OPERATION, Approval, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
-from hudi_services.entry.digest import PlanDigest
+from hudi_services.entry.digest import ONLY_FIELD, PlanDigest, only_flag, only_flags
 from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
 from hudi_services.entry.table import Schedule, SparkSection, Table
 
@@ -39,10 +39,10 @@ class Clean(SparkSection):
     after_ingests: Annotated[int, Limit(ge=1)] | None = None
 
 
-def _task(call: Call, yes: str | None) -> Task:
+def _task(call: Call, yes: str | None, only: str | None) -> Task:
     from hudi_services.clean.task import CleanTask
 
-    return CleanTask(call.base_path, own_options(call.options, CLEAN_OPTIONS), yes, call.ask)
+    return CleanTask(call.base_path, own_options(call.options, CLEAN_OPTIONS), yes, only, call.ask)
 
 
 def _trigger(_table: Table, section: Clean) -> Trigger:
@@ -66,6 +66,7 @@ def _form(_table: Table) -> tuple[Field, ...]:
             None,
             {"type": ["null", "integer"], "minimum": 1},
         ),
+        ONLY_FIELD,
     )
 
 
@@ -103,7 +104,8 @@ def _arguments(_table: Table, section: Clean, asked: Asked) -> Arguments:
     if retained is not None:
         key = _RETAINED[resolve(select_keys(options, [POLICY]), [POLICY])[POLICY]]
         options = _replaced(options, key, str(retained))
-    return Arguments(("--yes", asked.agreed) if asked.agreed else (), options)
+    agreed = ("--yes", asked.agreed) if asked.agreed else ()
+    return Arguments((*agreed, *only_flags(asked)), options)
 
 
 def _replaced(options: Mapping[str, str], key: ConfigKey[Any], value: str) -> dict[str, str]:
@@ -124,6 +126,7 @@ CLEAN = ServiceEntry(
                 help="Delete also more than a run may unasked (hoodie.delete.max.*), by the plan of this digest, which --explain "
                 "tells.",
             ),
+            only_flag(),
         ),
         application="cleaner.py",
         examples=(

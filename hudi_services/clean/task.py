@@ -23,12 +23,14 @@ from hudi_services.outcome.result import Gain, ServiceResult
 class CleanTask:
     """A clean of the table at `base_path`; `options` are its own.
 
-    More than a run may delete unasked it deletes only by the plan whose digest is `agreed` to; else `ask` is asked then.
+    More than a run may delete unasked it deletes only by the plan whose digest is `agreed` to; else `ask` is asked then. With
+    `only` it carries out the plan of this digest and no other.
     """
 
     base_path: str
     options: Mapping[str, object]
     agreed: str | None = None
+    only: str | None = None
     ask: Callable[[str], bool] = lambda _question: False
 
     def explain(self, engine: Engine) -> Decision[CleanPlan]:
@@ -37,11 +39,11 @@ class CleanTask:
     def run(self, engine: Engine) -> ServiceResult:
         table = HoodieTable.open(self.base_path, engine=engine)
         try:
-            done = table.run(Clean(self.agreed), self.options)
+            done = table.run(Clean(self.agreed, self.only), self.options)
         except DeleteCapError as error:
             if not self.ask(f"{error.what}: {error.found}. Delete them?"):
                 raise
-            done = table.run(Clean(error.digest), self.options)
+            done = table.run(Clean(error.digest, self.only), self.options)
         planned = done.decision.plan
         message, instant = CLEAN.told(done)
         return ServiceResult(

@@ -12,6 +12,7 @@ from hoodie.config.clustering_keys import MAX_COMMITS
 from hoodie.config.groups import CLUSTER_OPTIONS
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import OPERATION, Outlook
+from hudi_services.entry.digest import ONLY_FIELD
 from hudi_services.entry.planned import PlannedSection, check_mode, plan_arguments, plan_flags, plan_steps, plan_trigger
 from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
 
@@ -26,8 +27,8 @@ class Cluster(PlannedSection):
     commits_key = MAX_COMMITS
 
 
-def _task(call: Call, mode: str, instant: str | None, give_up: str | None, **flags: Any) -> Task:
-    check_mode("clustering", mode, instant)
+def _task(call: Call, mode: str, instant: str | None, only: str | None, give_up: str | None, **flags: Any) -> Task:
+    check_mode("clustering", mode, instant, only)
     options = own_options(call.options, CLUSTER_OPTIONS)
     if give_up is not None:
         from hudi_services.cluster.give_up import GiveUpTask
@@ -35,7 +36,7 @@ def _task(call: Call, mode: str, instant: str | None, give_up: str | None, **fla
         return GiveUpTask(call.base_path, options, give_up)
     from hudi_services.cluster.task import ClusterTask
 
-    return ClusterTask(call.base_path, options, mode, instant, **flags)
+    return ClusterTask(call.base_path, options, mode, instant, only=only, **flags)
 
 
 def _outlook(base_path: str, options: Mapping[str, str]) -> Outlook:
@@ -70,5 +71,5 @@ CLUSTER: ServiceEntry[Cluster] = ServiceEntry(
         ),
     ),
     Section(Cluster, (CLUSTER_OPTIONS,), always=False),
-    Dag(plan_steps("cluster", _outlook), plan_arguments, plan_trigger, lambda _table: (OPERATION,)),
+    Dag(plan_steps("cluster", _outlook), plan_arguments, plan_trigger, lambda _table: (OPERATION, ONLY_FIELD)),
 )

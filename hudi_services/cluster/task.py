@@ -34,7 +34,7 @@ class ClusterTask:
     """Clusterings of the table at `base_path`: scheduled, executed, or both, as `mode` says.
 
     Executed are all that wait, the oldest first and at most `max_plans`, or only the one of `instant`. With `force` one is
-    scheduled although none is due.
+    scheduled although none is due. With `only` the plan of this digest is scheduled and no other, and only that is executed.
     """
 
     base_path: str
@@ -43,6 +43,7 @@ class ClusterTask:
     instant: str | None
     max_plans: int | None
     force: bool
+    only: str | None = None
 
     def explain(self, engine: Engine) -> Decision[ClusteringPlan]:
         """What would be scheduled now, and what waits already."""
@@ -66,10 +67,12 @@ class ClusterTask:
         scheduled: str | None = None
         blockers: Sequence[Blocker] = ()
         if self.mode == "schedule":  # else what waits is carried out
-            instant, decision, expired = schedule_clustering(table.access, self.options, force=self.force)
+            instant, decision, expired = schedule_clustering(
+                table.access, self.options, force=self.force, only=self.only
+            )
             said += [f"gave {each.time} up, which nobody carried out" for each in expired]
         elif self.mode != "execute":
-            instant, decision = schedule(table.access, CLUSTERING, self.options, force=self.force)
+            instant, decision = schedule(table.access, CLUSTERING, self.options, force=self.force, only=self.only)
         if self.mode != "execute":
             scheduled, blockers = instant.time if instant is not None else None, decision.blockers
             said.append(f"scheduled {scheduled}" if scheduled else f"none scheduled: {decision.reason}")
@@ -79,7 +82,7 @@ class ClusterTask:
             state = table.state()
             pending = waiting(state, CLUSTERING)
             files = _planned_files(state, pending)
-            results = self._execute(table, pending)
+            results = self._execute(table, pending, self.instant if self.only is None else scheduled)
             said.append(f"executed {len(results)} of {max(len(pending), len(results))} waiting")
         passed_over = sum(len(result.passed_over) for result in results)
         if passed_over:
@@ -122,11 +125,11 @@ class ClusterTask:
     def _decided(self, table: HoodieTable) -> Decision[ClusteringPlan]:
         return CLUSTERING.decide(table.state(), self.options, table.clock, force=self.force)
 
-    def _execute(self, table: HoodieTable, pending: Sequence[Instant]) -> list[ClusteringResult]:
-        if self.instant is None:
+    def _execute(self, table: HoodieTable, pending: Sequence[Instant], instant: str | None) -> list[ClusteringResult]:
+        if instant is None:
             chosen = pending[: self.max_plans]
             return list(execute_waiting(table.access, chosen, [CLUSTERING], self.options).values())
-        return table.run(CLUSTERING, self.options, time=self.instant)
+        return table.run(CLUSTERING, self.options, time=instant)
 
 
 def _planned_files(state: TableState, plans: Sequence[Instant]) -> dict[GroupId, int]:

@@ -10,6 +10,7 @@ from hoodie.config.compaction_keys import DELTA_COMMITS
 from hoodie.config.groups import COMPACT_OPTIONS
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import OPERATION, Outlook
+from hudi_services.entry.digest import ONLY_FIELD
 from hudi_services.entry.planned import PlannedSection, check_mode, plan_arguments, plan_flags, plan_steps, plan_trigger
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
 from hudi_services.entry.table import Table
@@ -25,11 +26,11 @@ class Compact(PlannedSection):
     commits_key = DELTA_COMMITS
 
 
-def _task(call: Call, mode: str, instant: str | None, **flags: Any) -> Task:
-    check_mode("compaction", mode, instant)
+def _task(call: Call, mode: str, instant: str | None, only: str | None, **flags: Any) -> Task:
+    check_mode("compaction", mode, instant, only)
     from hudi_services.compact.task import CompactTask
 
-    return CompactTask(call.base_path, own_options(call.options, COMPACT_OPTIONS), mode, instant, **flags)
+    return CompactTask(call.base_path, own_options(call.options, COMPACT_OPTIONS), mode, instant, only=only, **flags)
 
 
 def _contradictions(table: Table, section: Compact) -> Iterator[tuple[KeyPath, str]]:
@@ -64,7 +65,7 @@ COMPACT: ServiceEntry[Compact] = ServiceEntry(
         plan_steps("compact", _outlook),
         plan_arguments,
         plan_trigger,
-        lambda _table: (OPERATION,),
+        lambda _table: (OPERATION, ONLY_FIELD),
         applies=lambda table: table.type == "MERGE_ON_READ",
     ),
 )

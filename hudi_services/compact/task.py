@@ -33,7 +33,8 @@ class CompactTask:
     """Compactions of the table at `base_path`: scheduled, executed, or both, as `mode` says.
 
     Executed are all that wait, the oldest first and at most `max_plans`, or only the one of `instant`. With `force` one is
-    scheduled although the trigger says that none is due.
+    scheduled although the trigger says that none is due. With `only` the plan of this digest is scheduled and no other, and only
+    that is executed.
     """
 
     base_path: str
@@ -42,6 +43,7 @@ class CompactTask:
     instant: str | None
     max_plans: int | None
     force: bool
+    only: str | None = None
 
     def explain(self, engine: Engine) -> Decision[CompactionPlan]:
         """What would be scheduled now, and in full what waits already."""
@@ -63,13 +65,13 @@ class CompactTask:
         scheduled: str | None = None
         blockers: Sequence[Blocker] = ()
         if self.mode != "execute":
-            scheduled, decision = _schedule(table, self.options, force=self.force)
+            scheduled, decision = _schedule(table, self.options, force=self.force, only=self.only)
             said.append(f"scheduled {scheduled}" if scheduled else f"none scheduled: {decision.reason}")
             blockers = decision.blockers
         results: list[CompactionResult] = []
         if self.mode != "schedule":
             pending = waiting(table.state(), *_SERVICES)
-            results = self._execute(table, pending)
+            results = self._execute(table, pending, self.instant if self.only is None else scheduled)
             said.append(f"executed {len(results)} of {max(len(pending), len(results))} waiting")
         done = {result.instant.time for result in results}
         blockers = [blocker for blocker in blockers if blocker.instant not in done]
@@ -105,11 +107,11 @@ class CompactTask:
         size = sum(each.size for each in slices)
         return Work(size, f"{counted(len(slices), 'file slice')} with logs, of {size_of(size)}")
 
-    def _execute(self, table: HoodieTable, pending: Sequence[Instant]) -> list[CompactionResult]:
-        if self.instant is None:
+    def _execute(self, table: HoodieTable, pending: Sequence[Instant], instant: str | None) -> list[CompactionResult]:
+        if instant is None:
             return list(execute_waiting(table.access, pending[: self.max_plans], _SERVICES, self.options).values())
-        of_logs = any(i.time == self.instant and i.action is LOG_COMPACTION.action for i in pending)
-        return table.run(LOG_COMPACTION if of_logs else COMPACTION, self.options, time=self.instant)
+        of_logs = any(i.time == instant and i.action is LOG_COMPACTION.action for i in pending)
+        return table.run(LOG_COMPACTION if of_logs else COMPACTION, self.options, time=instant)
 
 
 def outlook(base_path: str, options: Mapping[str, str]) -> Outlook:
@@ -122,9 +124,16 @@ def outlook(base_path: str, options: Mapping[str, str]) -> Outlook:
 
 
 def _schedule(
-    table: HoodieTable, options: Mapping[str, object], *, force: bool
+    table: HoodieTable, options: Mapping[str, object], *, force: bool, only: str | None
 ) -> tuple[str | None, Decision[CompactionPlan]]:
-    """The instant of a compaction, or else of a log compaction where these are wanted; and why, or why not."""
+    """The instant of a compaction, or else of a log compaction where these are wanted; and why, or why not. With `only` of the
+    plan of this digest; raises PlanChangedError where that is not the next one."""
+    if only is not None:
+        _next_compaction(table, options, force=force).only("compact", table.base_path, only)
+        full = COMPACTION.decide(table.state(), own_options(options, COMPACTION.options), table.clock, force=force)
+        kind = COMPACTION if full.plan is not None else LOG_COMPACTION
+        instant, decision = schedule(table.access, kind, options, force=force, only=only)
+        return instant.time if instant is not None else None, decision
     instant, decision = schedule(table.access, COMPACTION, options, force=force)
     if instant is None and resolve(options, COMPACTION_KEYS)[LOG_COMPACTION_ENABLED]:
         instant, logs = schedule(table.access, LOG_COMPACTION, options)

@@ -64,7 +64,8 @@ class Asked:
     """What a run is asked for: by the step's `mode`, by the form's `params`, by Airflow.
 
     `run_type` is Airflow's (`scheduled`, `backfill`, `manual`, …), `interval` the run's data interval if it has one. `agreed` is
-    the digest of the plan that a person has agreed to in this run, `urged` the objective that is missed where that began it.
+    the digest of the plan that a person has agreed to in this run, `urged` the objective that is missed where that began it,
+    `scheduled` the instant of the plan that the task before has scheduled, in a run that was asked for one plan only.
     """
 
     mode: str = ""
@@ -73,6 +74,7 @@ class Asked:
     interval: tuple[datetime, datetime] | None = None
     agreed: str = ""
     urged: str = ""
+    scheduled: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,8 @@ class Run:
     """Runs a service on the table; `mode` goes to the arguments of its entry.
 
     Where it fails with the error `asks`, by name, nothing was changed and the run goes on to the approval that follows. What was
-    agreed to there is carried out by the step whose `agreed_in` names the task that asked.
+    agreed to there is carried out by the step whose `agreed_in` names the task that asked. One that `follows` the task that
+    schedules carries out what that has scheduled; it explains nothing, as that has.
     """
 
     task_id: str
@@ -110,6 +113,7 @@ class Run:
     mode: str = ""
     asks: str = ""
     agreed_in: str = ""
+    follows: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The digest of a plan, as people pass it."""
+"""The digest of a plan, as people pass it, and what a service that plans is asked with it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from typing import Any
 
 import click
+
+from hudi_services.entry.dag import Asked, Field
 
 _DIGEST = re.compile(r"[0-9a-f]{12}")
 
@@ -19,3 +21,33 @@ class PlanDigest(click.ParamType[str]):
         if value and not _DIGEST.fullmatch(value):
             self.fail(f"{value!r:.100} is no digest of a plan: --explain tells it", param, ctx)
         return str(value)
+
+
+ONLY = "plan"
+"""The name of the flag, and of the field of a form."""
+
+
+def only_flag() -> click.Option:
+    """Of a command that carries out one plan and no other; its value is None without it."""
+    return click.Option(
+        [f"--{ONLY}", "only"],
+        type=PlanDigest(),
+        metavar="DIGEST",
+        callback=lambda _context, _parameter, value: value or None,
+        help="Carry out the plan of this digest, which --explain tells, and no other; where another is due by then, nothing.",
+    )
+
+
+ONLY_FIELD = Field(
+    ONLY,
+    "Only this plan",
+    "The digest of a plan that explain has shown. Where another is due by then, the run does nothing and fails. Empty: any.",
+    None,
+    {"type": ["null", "string"], "pattern": "^[0-9a-f]{12}$"},
+)
+
+
+def only_flags(asked: Asked) -> tuple[str, ...]:
+    """For the command, where a run is asked for one plan."""
+    digest = asked.params.get(ONLY)
+    return (f"--{ONLY}", str(digest)) if digest else ()

@@ -13,6 +13,7 @@ from hoodie.config.key import ConfigKey
 from hoodie.errors import ConfigError
 from hudi_services.entry.begun import not_begun
 from hudi_services.entry.dag import Arguments, Asked, Outlook, Run, Step, Trigger, WhenDue
+from hudi_services.entry.digest import ONLY, only_flag, only_flags
 from hudi_services.entry.table import Schedule, SparkSection, Table
 
 
@@ -52,11 +53,17 @@ def plan_flags(what: str, force: str) -> tuple[click.Option, ...]:
         ),
         click.Option(["--max-plans"], type=click.IntRange(min=1), help=f"Execute at most so many pending {what}s."),
         click.Option(["--force"], is_flag=True, help=force),
+        only_flag(),
     )
 
 
-def check_mode(what: str, mode: str, instant: str | None) -> None:
-    """Raises ConfigError for an instant that is to be scheduled."""
+def check_mode(what: str, mode: str, instant: str | None, only: str | None) -> None:
+    """Raises ConfigError for an instant that is to be scheduled, and for a plan that is not."""
+    if only is not None and mode == "execute":
+        raise ConfigError(
+            f"--{ONLY} names a {what} that is still to be scheduled",
+            fix="leave --mode execute out, or name the pending one by --instant",
+        )
     if instant is not None and mode != "execute":
         raise ConfigError(f"--instant names a {what} that is scheduled already", fix="use it with --mode execute")
 
@@ -78,7 +85,8 @@ def plan_steps(
             return not_begun(table) or outlook(table.base_path, section.hoodie)
 
         # Executed by a task of its own: it takes as long as it takes, without the table's lock, and is tried again by itself.
-        return WhenDue("due", look), Run("schedule", service, "schedule"), Run("execute", service, "execute")
+        schedule = Run("schedule", service, "schedule")
+        return WhenDue("due", look), schedule, Run("execute", service, "execute", follows=schedule.task_id)
 
     return steps
 
@@ -86,6 +94,9 @@ def plan_steps(
 def plan_arguments(_table: Table, section: PlannedSection, asked: Asked) -> Arguments:
     """The mode is `schedule` or `execute`; none is both. What an objective asks for is planned though no commits make it due."""
     mode = ("--mode", asked.mode) if asked.mode else ()
+    if asked.mode == "execute" and asked.scheduled:
+        return Arguments((*mode, "--instant", asked.scheduled), section.hoodie)
     most = ("--max-plans", str(section.max_plans)) if asked.mode != "schedule" else ()
     force = ("--force",) if asked.urged and asked.mode != "execute" else ()
-    return Arguments((*mode, *most, *force), section.hoodie)
+    only = only_flags(asked) if asked.mode != "execute" else ()
+    return Arguments((*mode, *most, *force, *only), section.hoodie)

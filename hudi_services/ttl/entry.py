@@ -13,7 +13,7 @@ from hoodie.errors import DeleteCapError
 from hudi_services.entry.begun import not_begun
 from hudi_services.entry.call import Call, Task
 from hudi_services.entry.dag import OPERATION, Approval, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
-from hudi_services.entry.digest import PlanDigest
+from hudi_services.entry.digest import ONLY_FIELD, PlanDigest, only_flag, only_flags
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
 from hudi_services.entry.table import Cron, ServiceSection, Table
 
@@ -29,10 +29,10 @@ class Ttl(ServiceSection):
     schedule: Cron | None = None
 
 
-def _task(call: Call, yes: str | None) -> Task:
+def _task(call: Call, yes: str | None, only: str | None) -> Task:
     from hudi_services.ttl.task import TtlTask
 
-    return TtlTask(call.base_path, own_options(call.options, TTL_OPTIONS), yes, call.ask)
+    return TtlTask(call.base_path, own_options(call.options, TTL_OPTIONS), yes, only, call.ask)
 
 
 def _contradictions(_table: Table, section: Ttl) -> Iterator[tuple[KeyPath, str]]:
@@ -52,7 +52,7 @@ def _form(_table: Table) -> tuple[Field, ...]:
         None,
         {"type": ["null", "integer"], "minimum": 1},
     )
-    return OPERATION, days
+    return OPERATION, days, ONLY_FIELD
 
 
 def _steps(table: Table, section: Ttl) -> tuple[Step, ...]:
@@ -71,7 +71,8 @@ def _arguments(_table: Table, section: Ttl, asked: Asked) -> Arguments:
     options, days = dict(section.hoodie), asked.params.get("days")
     if days is not None:
         options[DAYS_RETAINED.name] = str(days)
-    return Arguments(("--yes", asked.agreed) if asked.agreed else (), options)
+    agreed = ("--yes", asked.agreed) if asked.agreed else ()
+    return Arguments((*agreed, *only_flags(asked)), options)
 
 
 TTL = ServiceEntry(
@@ -87,6 +88,7 @@ TTL = ServiceEntry(
                 help="Drop also more than a run may unasked (hoodie.delete.max.*), by the plan of this digest, which --explain "
                 "tells.",
             ),
+            only_flag(),
         ),
         examples=(
             "hudi-services ttl --table orders --explain",

@@ -19,12 +19,14 @@ from hudi_services.outcome.result import ServiceResult
 class TtlTask:
     """The TTL of the table at `base_path`; `options` are its own.
 
-    More than a run may delete unasked it drops only by the plan whose digest is `agreed` to; else `ask` is asked then.
+    More than a run may delete unasked it drops only by the plan whose digest is `agreed` to; else `ask` is asked then. With
+    `only` it carries out the plan of this digest and no other.
     """
 
     base_path: str
     options: Mapping[str, object]
     agreed: str | None = None
+    only: str | None = None
     ask: Callable[[str], bool] = lambda _question: False
 
     def explain(self, engine: Engine) -> Decision[TtlPlan]:
@@ -33,11 +35,11 @@ class TtlTask:
     def run(self, engine: Engine) -> ServiceResult:
         table = HoodieTable.open(self.base_path, engine=engine)
         try:
-            done = table.run(Ttl(self.agreed), self.options)
+            done = table.run(Ttl(self.agreed, self.only), self.options)
         except DeleteCapError as error:
             if not self.ask(f"{error.what}: {error.found}. Drop them?"):
                 raise
-            done = table.run(Ttl(error.digest), self.options)
+            done = table.run(Ttl(error.digest, self.only), self.options)
         message, instant = TTL.told(done)
         blockers = tuple(blocker.as_dict() for blocker in done.decision.blockers)
         return ServiceResult("ttl", message, instant, blockers=blockers)

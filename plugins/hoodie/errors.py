@@ -195,6 +195,10 @@ class DeleteCapError(HoodieError):
         return partial(DeleteCapError, found=self.found, fix=self.fix, digest=self.digest), (self.what,)
 
 
+class PlanChangedError(HoodieError):
+    """What a service would do now is another plan than the one that it was to carry out; nothing of either was done."""
+
+
 class UndeleteError(HoodieError):
     """What is to be put back was not set aside."""
 

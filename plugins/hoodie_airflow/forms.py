@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from airflow.sdk import Param
+from airflow.sdk.exceptions import AirflowSkipException
 
 from hudi_services.entry.dag import Asked, Field
+from hudi_services.entry.digest import ONLY
 from hudi_services.history.recorded import Asker
 
 
@@ -25,14 +27,18 @@ DIGEST = "digest"
 """In the result of a task that stopped to ask: of the plan that a person may agree to."""
 
 
-def asked(context: Any, mode: str = "", agreed_in: str = "") -> Asked:
+def asked(context: Any, mode: str = "", agreed_in: str = "", follows: str = "") -> Asked:
     """What a run is asked for, by its form and by Airflow; `mode` is the step's. `agreed_in` is the task that has asked a
-    person, who has agreed: to no plan where it had nothing to ask."""
+    person, who has agreed: to no plan where it had nothing to ask. `follows` is the task that has scheduled a plan: where the run
+    is for one plan only, that one."""
     run = context["dag_run"]
     interval = (run.data_interval_start, run.data_interval_end) if run.data_interval_start else None
     found = (context["ti"].xcom_pull(task_ids=agreed_in) or {}) if agreed_in else {}
     urged = (getattr(run, "conf", None) or {}).get(OBJECTIVE) or ""
-    return Asked(mode, context["params"], run.run_type.value, interval, found.get(DIGEST) or "", str(urged))
+    scheduled = ""
+    if follows and context["params"].get(ONLY):
+        scheduled = (context["ti"].xcom_pull(task_ids=follows) or {}).get("instant") or ""
+    return Asked(mode, context["params"], run.run_type.value, interval, found.get(DIGEST) or "", str(urged), scheduled)
 
 
 def asker(context: Any) -> Asker:
@@ -40,6 +46,12 @@ def asker(context: Any) -> Asker:
     ti = context["ti"]
     index = ti.map_index if ti.map_index >= 0 else None
     return Asker(ti.dag_id, ti.run_id, ti.task_id, index, ti.try_number)
+
+
+def skip_explained(context: Any, follows: str) -> None:
+    """Raises AirflowSkipException where the plan was explained by the task that this one `follows`."""
+    if follows and wants_explanation(context):
+        raise AirflowSkipException(f"the plan is that of the task {follows}")
 
 
 def wants_explanation(context: Any) -> bool:

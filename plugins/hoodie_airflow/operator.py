@@ -13,7 +13,7 @@ from airflow.sdk.exceptions import AirflowNotFoundException
 from hoodie.errors import ConfigError, HoodieError
 from hoodie_airflow.assets import outlet
 from hoodie_airflow.child import Child
-from hoodie_airflow.forms import asked, asker, wants_explanation
+from hoodie_airflow.forms import asked, asker, skip_explained, wants_explanation
 from hoodie_airflow.outcome import refused, told
 from hoodie_airflow.output import Output, beside_log
 from hoodie_airflow.paused import skip_paused
@@ -44,10 +44,11 @@ class HudiServiceOperator(SparkSubmitOperator):
         mode: str = "",
         asks: str = "",
         agreed_in: str = "",
+        follows: str = "",
         **kwargs: Any,
     ) -> None:
         """`mode` is the step's, for the arguments of the entry; the error `asks` is a question instead of a failure, and the task
-        `agreed_in` has asked one that was agreed to."""
+        `agreed_in` has asked one that was agreed to, the task `follows` has scheduled what this one carries out."""
         section = entry.section_of(table)
         assert isinstance(section, SparkSection), "a DAG is made only for what the registry has"
         kwargs.setdefault("application", str(SPARK_APPS / str(entry.command.application)))
@@ -67,14 +68,15 @@ class HudiServiceOperator(SparkSubmitOperator):
         self.mode = mode
         self.asks = asks
         self.agreed_in = agreed_in
+        self.follows = follows
         self._child: Child | None = None
 
     def execute(self, context: Any) -> dict[str, Any] | None:
         """Run it and wait. Returns the service's result; None for an explained plan, which is an XCom of its own."""
+        skip_explained(context, self.follows)
         try:
-            arguments = self.entry.called_with(self.table, asked(context, self.mode, self.agreed_in)).as_flags(
-                self.table.base_path
-            )
+            wanted = asked(context, self.mode, self.agreed_in, self.follows)
+            arguments = self.entry.called_with(self.table, wanted).as_flags(self.table.base_path)
         except (HoodieError, ValueError) as error:
             raise refused(error, context) from None
         if not wants_explanation(context):

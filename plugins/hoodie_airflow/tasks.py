@@ -13,11 +13,12 @@ from airflow.sdk import Variable, get_current_context
 from airflow.sdk.bases.operator import BaseOperator
 
 from hoodie_airflow.approval import ApprovalWhenAsked
-from hoodie_airflow.forms import asked
+from hoodie_airflow.forms import asked, wants_explanation
 from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.worker_operator import HudiWorkerOperator
 from hudi_services.entries import Entries, entry_named
 from hudi_services.entry.dag import Approval, Asked, Outlook, Run, Step, SwitchOn, WhenDue, WhenOn
+from hudi_services.entry.digest import ONLY
 from hudi_services.entry.table import Table
 
 _log = logging.getLogger(__name__)
@@ -59,7 +60,13 @@ def _service_task(table: Table, step: Run, entries: Entries) -> BaseOperator:
     else:
         operator = HudiServiceOperator
     return operator(
-        task_id=step.task_id, table=table, entry=entry, mode=step.mode, asks=step.asks, agreed_in=step.agreed_in
+        task_id=step.task_id,
+        table=table,
+        entry=entry,
+        mode=step.mode,
+        asks=step.asks,
+        agreed_in=step.agreed_in,
+        follows=step.follows,
     )
 
 
@@ -72,6 +79,9 @@ def _looks(look: Callable[[Asked], Outlook]) -> Callable[[], bool]:
     def due() -> bool:
         """Ends the run when there is nothing to do. The facts go to XComs of their names."""
         context = get_current_context()
+        if wants_explanation(context) or context["params"].get(ONLY):
+            _log.info("asked for a plan")
+            return True
         outlook = look(asked(context))
         for name, fact in outlook.facts.items():
             context["ti"].xcom_push(name, fact)

@@ -8,7 +8,7 @@ from airflow.sdk import BaseOperator
 
 from hoodie.errors import HoodieError
 from hoodie_airflow.assets import outlet
-from hoodie_airflow.forms import asked, asker, wants_explanation
+from hoodie_airflow.forms import asked, asker, skip_explained, wants_explanation
 from hoodie_airflow.outcome import refused, told
 from hoodie_airflow.paused import skip_paused
 from hudi_services.entry.call import Call, Task
@@ -34,9 +34,10 @@ class HudiWorkerOperator(BaseOperator):
         mode: str = "",
         asks: str = "",
         agreed_in: str = "",
+        follows: str = "",
         **kwargs: Any,
     ) -> None:
-        """`mode`, `asks` and `agreed_in` as in `HudiServiceOperator`."""
+        """`mode`, `asks`, `agreed_in` and `follows` as in `HudiServiceOperator`."""
         super().__init__(pool=table.pool, outlets=[outlet(table, entry)], **kwargs)
         # No template fields: options may hold a password, and rendered fields are shown.
         self.table = table
@@ -44,6 +45,7 @@ class HudiWorkerOperator(BaseOperator):
         self.mode = mode
         self.asks = asks
         self.agreed_in = agreed_in
+        self.follows = follows
 
     def execute(self, context: Any) -> dict[str, Any] | None:
         """Returns the service's result; None for an explained plan."""
@@ -51,8 +53,9 @@ class HudiWorkerOperator(BaseOperator):
         from hoodie.engine import LocalEngine
         from hudi_services.history.recording import carried_out_recorded, delivered
 
+        skip_explained(context, self.follows)
         try:
-            arguments = self.entry.called_with(self.table, asked(context, self.mode, self.agreed_in))
+            arguments = self.entry.called_with(self.table, asked(context, self.mode, self.agreed_in, self.follows))
         except (HoodieError, ValueError) as error:
             raise refused(error, context) from None
         report: Report

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from hoodie.display import Shown, Shows, counted
+from hoodie.errors import PlanChangedError
 from hoodie.services.blockers import Blocker, with_blockers
 from hoodie.services.guard import Caps, Deletion, weighed
 
@@ -20,12 +21,14 @@ _SHOWN = 200  # lines of items: a plan of millions must not flood a terminal; JS
 
 @dataclass(frozen=True)
 class Item:
-    """A file or file group of a plan: where, size in bytes, why; `facts` are more of it, for programs."""
+    """A file or file group of a plan: where, size in bytes, why; `facts` are more of it, for programs. `parts` are what it
+    consists of, where the path does not say so."""
 
     path: str
     bytes: int
     reason: str | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    parts: Sequence[str] = ()
 
 
 def _itself(item: Item) -> Item:
@@ -35,6 +38,7 @@ def _itself(item: Item) -> Item:
 @dataclass(frozen=True)
 class Items:
     """What a plan touches, in order. `verb` says what would be done with them, `noun` what one of them is; `bytes` is their sum.
+    `how` is what else the plan says of that, such as the columns that rows are sorted by.
 
     `planned` are what the plan holds, and `item` describes one of them when it is printed: a plan of millions is not written out
     a second time for those who only carry it out.
@@ -45,6 +49,7 @@ class Items:
     bytes: int
     noun: str = "file"
     item: Callable[[Any], Item] = _itself
+    how: str = ""
 
     def __len__(self) -> int:
         return len(self.planned)
@@ -81,6 +86,19 @@ class Decision(Shows, Generic[P]):
             self.deletion.check(service, table, self.digest, agreed)
         return self.plan
 
+    def only(self, service: str, table: str, digest: str | None) -> None:
+        """Before it is carried out for somebody who wants the plan of this digest and no other; None: whatever is due.
+
+        Raises PlanChangedError.
+        """
+        if digest is None or (self.plan is not None and self.digest == digest):
+            return
+        raise PlanChangedError(
+            f"The {service} of table {table} would not carry out the plan {digest}: what is to be done now is another",
+            found=f"{self.reason}; {self._sum()}plan {self.digest}" if self.plan is not None else self.told,
+            fix=f"look at it with `hudi-services {service} --explain`. Nothing of it was done",
+        )
+
     @property
     def digest(self) -> str:
         """Of what the plan touches, in any order, and what it does with that: 12 characters.
@@ -91,7 +109,7 @@ class Decision(Shows, Generic[P]):
 
     @property
     def marks(self) -> Iterator[bytes]:
-        """What the digest is made of: the hash of each item's path and size."""
+        """What the digest is made of: the hash of each item's path, size and parts."""
         return map(_mark, self.items or ())
 
     def few_more_than(self, agreed: str, marks: Collection[bytes], caps: Caps) -> bool:
@@ -107,7 +125,7 @@ class Decision(Shows, Generic[P]):
 
     @property
     def _verb(self) -> str:
-        return self.items.verb if self.items is not None else ""
+        return " ".join(filter(None, [self.items.verb, self.items.how])) if self.items is not None else ""
 
     @property
     def told(self) -> str:
@@ -130,7 +148,9 @@ class Decision(Shows, Generic[P]):
         if self.items is not None:
             found |= {"bytes": self.items.bytes, "files": [_as_dict(item) for item in self.items]}
         if self.deletion is not None:
-            found |= {"over_caps": list(self.deletion.over), "digest": self.digest}
+            found |= {"over_caps": list(self.deletion.over)}
+        if self.items is not None and self.plan is not None:
+            found |= {"verb": self.items.verb, "noun": self.items.noun, "digest": self.digest}
         if self.blockers:
             found["blockers"] = [blocker.as_dict() for blocker in self.blockers]
         return found
@@ -143,7 +163,14 @@ class Decision(Shows, Generic[P]):
             if len(self.items) > _SHOWN:
                 lines.append(f"  … and {len(self.items) - _SHOWN} more (--json shows all)")
         return "\n".join(
-            [*lines, *self.after, *self._over(), *map(str, self.blockers), f"{self._sum()}nothing was changed"]
+            [
+                *lines,
+                *self.after,
+                *self._over(),
+                *map(str, self.blockers),
+                *self._named(),
+                f"{self._sum()}nothing was changed",
+            ]
         )
 
     def _facts(self) -> Iterator[str]:
@@ -157,6 +184,10 @@ class Decision(Shows, Generic[P]):
                 f"{'; '.join(self.deletion.over)}"
             )
 
+    def _named(self) -> Iterator[str]:
+        if self.items is not None and self.plan is not None:
+            yield f"plan {self.digest}"
+
     def _sum(self) -> str:
         if self.items is not None:
             return f"would {self.items.verb} {counted(len(self.items), self.items.noun)}, {self.items.bytes:,} bytes; "
@@ -169,7 +200,8 @@ def digest_of(explained: Decision[Any] | None) -> str | None:
 
 
 def _mark(item: Item) -> bytes:
-    return sha256(f"{item.path}\0{item.bytes}".encode()).digest()
+    parts = "".join(f"\0{part}" for part in item.parts)
+    return sha256(f"{item.path}\0{item.bytes}{parts}".encode()).digest()
 
 
 def _digest(verb: str, marks: Iterable[bytes]) -> str:

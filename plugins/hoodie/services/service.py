@@ -118,24 +118,29 @@ def asked_time(time: object) -> Time:
 
 
 def schedule(
-    access: TableAccess, service: Scheduled[P, Any], options: Given, *, force: bool = False
+    access: TableAccess, service: Scheduled[P, Any], options: Given, *, force: bool = False, only: str | None = None
 ) -> tuple[Instant | None, Decision[P]]:
-    """Put a plan on the timeline if one is due; with `force` that is not asked.
+    """Put a plan on the timeline if one is due; with `force` that is not asked. With `only` the plan of this digest and no other.
 
-    What was decided without the lock is decided again under it. Raises what `service.decide` raises, and LockHeldError.
+    What was decided without the lock is decided again under it. Raises what `service.decide` raises, LockHeldError, and
+    PlanChangedError.
     """
     resolved, seen = resolve(options, service.options.keys), dict[Any, Any]()
     locking, sharing = Locking.of(resolved), Sharing.of(resolved)
     decision = service.decide(access.state(), options, access.clock, force=force, seen=seen)
+    decision.only(service.name, access.storage.base_path, only)
     if decision.plan is None:  # without waiting for a writer
         return None, decision
     with transaction(access.storage, access.clock, f"schedule {service.action}", locking, sharing) as tx:
         decision = service.decide(tx.state, options, access.clock, force=force, seen=seen)
+        decision.only(service.name, access.storage.base_path, only)
         if decision.plan is None:
             return None, decision
         died = _died_meanwhile(tx.state, access.clock, sharing)
         if died is not None:
-            return None, replace(decision, plan=None, reason=f"what {died}, whose writer has died, left goes first")
+            held = replace(decision, plan=None, reason=f"what {died}, whose writer has died, left goes first")
+            held.only(service.name, access.storage.base_path, only)
+            return None, held
         return tx.request(tx.state.layout.requested_as(service.action), service.encode(decision.plan)), decision
 
 

@@ -137,7 +137,7 @@ def test_forms(registry: Path) -> None:
     said = [fields.get_param(name).description for name in ("from", "to", "catch_up_late")]
     assert all("in a backfill" in text.lower() for text in said), "the same fields are in the dialog of a backfill"
     assert list(dags["hudi_ingest__events"].params) == ["operation"]
-    assert list(dags["hudi_clean__others"].params) == ["operation", "policy", "retained"]
+    assert list(dags["hudi_clean__others"].params) == ["operation", "policy", "retained", "plan"]
 
 
 def test_what_nothing_starts_says_so_where_dags_are_listed(registry: Path) -> None:

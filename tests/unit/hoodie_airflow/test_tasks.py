@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from airflow.sdk import DAG
 from airflow.sdk.api.datamodels._generated import DagRunType
+from airflow.sdk.exceptions import AirflowSkipException
 
-from hoodie_airflow import tasks
+from hoodie_airflow import forms, tasks
 from hudi_services.entries import ENTRIES
 from hudi_services.entry.dag import Approval, Asked, Outlook, Step, SwitchOn, WhenDue, WhenOn
 from hudi_services.entry.table import Table
+from tests.support.airflow_task import context
 
 TABLE = Table(name="t", base_path="/t")
 
@@ -70,3 +72,27 @@ def test_steps_follow_each_other() -> None:
     assert task.subject == "Go on?"
     assert "xcom_pull(task_ids='before')" in task.body
     assert task.body.endswith("\n\nNothing was written.")
+
+
+@pytest.mark.parametrize("params", [{"operation": "explain"}, {"operation": "execute", "plan": "0123456789ab"}])
+def test_who_asks_for_a_plan_is_not_told_that_none_is_due(
+    params: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks, "get_current_context", lambda: {"params": params})
+    dag = made(
+        WhenDue("due", lambda _asked: Outlook(False, "nothing")), WhenDue("other", lambda _asked: Outlook(True, ""))
+    )
+    assert called(dag, "due") is True
+
+
+def test_what_a_plan_was_scheduled_as_is_carried_out_alone() -> None:
+    run = context(plan="0123456789ab")
+    run["ti"].xcom_pull = lambda task_ids: {"schedule": {"instant": "20260101000000000"}}.get(task_ids)
+    assert forms.asked(run, "execute", follows="schedule").scheduled == "20260101000000000"
+    run["params"]["plan"] = None
+    assert forms.asked(run, "execute", follows="schedule").scheduled == ""
+    forms.skip_explained(run, "schedule")
+    run["params"]["operation"] = "explain"
+    forms.skip_explained(run, "")
+    with pytest.raises(AirflowSkipException, match="of the task schedule"):
+        forms.skip_explained(run, "schedule")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -36,18 +37,21 @@ def test_it_is_a_command_with_its_own_flags_and_those_of_all(capsys):
 
 def test_it_explains_as_text_and_as_json(capsys):
     assert expire("--explain", "--days=5") == 0
-    assert capsys.readouterr().out.splitlines() == [
-        "expire: 1 partition is old",
-        "              10 bytes  day=1  older than 5 days",
-        "would expire 1 partition, 10 bytes; nothing was changed",
-    ]
+    *said, named, would = capsys.readouterr().out.splitlines()
+    assert said == ["expire: 1 partition is old", "              10 bytes  day=1  older than 5 days"]
+    assert re.fullmatch("plan [0-9a-f]{12}", named)
+    assert would == "would expire 1 partition, 10 bytes; nothing was changed"
     assert expire("--explain", "--json") == 0
-    assert json.loads(capsys.readouterr().out) == {
+    shown = json.loads(capsys.readouterr().out)
+    assert re.fullmatch("[0-9a-f]{12}", shown.pop("digest"))
+    assert shown == {
         "service": "expire",
         "reason": "1 partition is old",
         "days": 30,
         "bytes": 10,
         "files": [{"path": "day=1", "bytes": 10, "reason": "older than 30 days"}],
+        "verb": "expire",
+        "noun": "partition",
     }
 
 

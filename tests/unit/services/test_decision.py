@@ -27,6 +27,9 @@ def test_facts_are_for_programs():
         "policy": "P",
         "bytes": 5,
         "files": [{"path": "a", "bytes": 5, "file_group": "g", "reason": "old"}],
+        "verb": "remove",
+        "noun": "file",
+        "digest": plan.digest,
     }
 
 

@@ -97,6 +97,7 @@ def test_it_is_explained(table):
         "partitions seen: 3",
         f"bytes seen: {decision.facts['bytes_seen']:,}",
         f"  {size:>14,} bytes  part=2024  is old",
+        f"plan {decision.digest}",
         f"would drop 1 file, {size:,} bytes; nothing was changed",
     ]
     assert decision.as_dict("expire") == {
@@ -106,6 +107,9 @@ def test_it_is_explained(table):
         "bytes_seen": decision.facts["bytes_seen"],
         "bytes": size,
         "files": [{"path": "part=2024", "bytes": size, "reason": "is old"}],
+        "verb": "drop",
+        "noun": "file",
+        "digest": decision.digest,
     }
     assert table.explain(Expire(), {KEPT.name: 3}).plan is None
 

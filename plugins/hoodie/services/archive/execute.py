@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from hoodie.config import archive_keys as keys
@@ -29,6 +29,7 @@ _BYTES = 32 * 1024 * 1024  # of their files, which are held in memory
 
 _Files = dict[tuple[Time, Action], list[Instant]]
 """All files that the active timeline has of an instant, ascending by state."""
+Keys = Collection[tuple[Time, Action]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,24 +49,27 @@ class ArchiveRun(Shows):
         return Shown(line, columns=("from", "to", "instants"), rows=rows)
 
 
-def run_archive(access: TableAccess, given: Given) -> ArchiveRun:
-    """Archive what may go, in batches: between them others get the lock.
+def run_archive(access: TableAccess, given: Given, *, only: str | None = None) -> ArchiveRun:
+    """Archive what may go, in batches: between them others get the lock. With `only` the instants of the plan of this digest and
+    no others, even if more could go meanwhile.
 
     Safe to kill at any point: an instant is in the archive before its files go, and the next run removes what is left of it.
-    Raises what `decide_archive` raises, LockHeldError, and LockLostError.
+    Raises what `decide_archive` raises, PlanChangedError, LockHeldError, and LockLostError.
     """
     options = checked(given)
     locking = Locking.of(options)
     decision = decide_archive(access.state(), given, access.clock)
+    decision.only("archive", access.storage.base_path, only)
     if decision.plan is None:  # without waiting for a writer
         return ArchiveRun(decision)
+    planned = {instant.key for instant in decision.plan.instants} if only is not None else None
     moved: list[Instant] = []
     merged, more = 0, True
     while more:
         with table_lock(access.storage, access.clock, "archive", locking):
             backlog = _Backlog.listed(access)
             before, enough = len(moved), len(backlog.state.timeline) // _SHARE
-            while batch := _next_batch(access, backlog, given, options, begun=bool(moved)):
+            while batch := _next_batch(access, backlog, given, options, planned, begun=bool(moved)):
                 moved += batch
                 backlog = backlog.without(batch)
                 if len(moved) - before >= enough:
@@ -108,16 +112,20 @@ class _Backlog:
 
 
 def _next_batch(
-    access: TableAccess, backlog: _Backlog, given: Given, options: Options, *, begun: bool
+    access: TableAccess, backlog: _Backlog, given: Given, options: Options, planned: Keys | None, *, begun: bool
 ) -> Sequence[Instant]:
-    """Archive the oldest instants that may go. Call it under the lock under which `backlog` was listed."""
+    """Archive the oldest instants that may go, and that are `planned`, where somebody wants these only. Call it under the lock
+    under which `backlog` was listed."""
     state, files = backlog.state, backlog.files
     plan = decide_archive(state, given, access.clock, begun=begun, most=_INSTANTS).plan
     if plan is None:
         return ()
     if backlog.marked is not None:
         delete_remains(state, backlog.marked)  # what lost attempts have left would count as committed
-    batch = list(_within(plan.instants, files))
+    may_go = plan.instants if planned is None else [each for each in plan.instants if each.key in planned]
+    if not may_go:
+        return ()
+    batch = list(_within(may_go, files))
     known = state.archive.known(batch)
     new = [instant for instant in batch if instant.key not in known]
     if len(new) < len(batch):

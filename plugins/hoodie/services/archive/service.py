@@ -17,8 +17,10 @@ from hoodie.view.access import TableAccess
 
 @dataclass(frozen=True)
 class Archive:
-    """Moves old instants from the active timeline to the archive."""
+    """Moves old instants from the active timeline to the archive. With `only` those of the plan of this digest
+    (`Decision.digest`) and no others."""
 
+    only: str | None = None
     name: str = "archive"
     options: OptionGroup = ARCHIVE_OPTIONS
 
@@ -28,7 +30,7 @@ class Archive:
 
     def run(self, access: TableAccess, options: Given) -> ArchiveRun:
         """See `run_archive`."""
-        return run_archive(access, options)
+        return run_archive(access, options, only=self.only)
 
     def told(self, done: ArchiveRun) -> tuple[str, str | None]:
         if not done.instants:

@@ -65,13 +65,16 @@ class CleanRun(Shows):
         return sum(len(names) for result in self.results for names in result.deleted.values())
 
 
-def run_clean(access: TableAccess, options: Mapping[str, object], *, agreed: str | None = None) -> CleanRun:
+def run_clean(
+    access: TableAccess, options: Mapping[str, object], *, agreed: str | None = None, only: str | None = None
+) -> CleanRun:
     """Finish cleans that were interrupted, then plan and run a new one.
 
     Safe to kill at any point: the plan is on the timeline before the first delete, and the next run carries it out. A file
     that is gone already counts as deleted: a clean that was killed runs its plan again. Raises what `decide_clean` raises,
     LockHeldError, DeleteCapError (unless `agreed` is the digest of the plan, or of one that a run has asked about and beyond
-    which it deletes no more than a run may unasked), and HoodieError when files cannot be deleted; the clean then stays pending.
+    which it deletes no more than a run may unasked), PlanChangedError where `only` is the digest of another plan,
+    and HoodieError when files cannot be deleted; the clean then stays pending.
     """
     resolved = resolve(options, CLEAN_KEYS)
     locking, sharing = Locking.of(resolved), Sharing.of(resolved)
@@ -82,6 +85,7 @@ def run_clean(access: TableAccess, options: Mapping[str, object], *, agreed: str
         if pending:
             tx.refresh()
         decision = decide_clean(tx.state, options, access.clock)
+        decision.only("clean", access.storage.base_path, only)
         plan = _allowed(decision, access, agreed, Caps.of(resolved))
         if plan is not None:
             requested = tx.request(Action.CLEAN, encode_clean_plan(plan, access.storage.base_path))

@@ -20,9 +20,11 @@ from hoodie.view.access import TableAccess
 @dataclass(frozen=True)
 class Clean:
     """Removes file slices that no retained view of the table needs. Where that is more than a run may delete unasked, only by the
-    plan whose digest (`Decision.digest`) is `agreed` to, or by one that differs little from it (`run_clean`)."""
+    plan whose digest (`Decision.digest`) is `agreed` to, or by one that differs little from it (`run_clean`). With `only` it
+    carries out the plan of this digest and no other."""
 
     agreed: str | None = None
+    only: str | None = None
     name: str = "clean"
     options: OptionGroup = CLEAN_OPTIONS
 
@@ -32,7 +34,7 @@ class Clean:
 
     def run(self, access: TableAccess, options: Given) -> CleanRun:
         """See `run_clean`."""
-        return run_clean(access, options, agreed=self.agreed)
+        return run_clean(access, options, agreed=self.agreed, only=self.only)
 
     def told(self, done: CleanRun) -> tuple[str, str | None]:
         if not done.results:

@@ -41,7 +41,7 @@ def expired(state: TableState, given: Given, clock: Clock) -> list[Instant]:
 
 
 def schedule_clustering(
-    access: TableAccess, given: Given, *, force: bool = False
+    access: TableAccess, given: Given, *, force: bool = False, only: str | None = None
 ) -> tuple[Instant | None, Decision[ClusteringPlan], list[Instant]]:
     """As `schedule`, after what is `expired` was given up; that is told last.
 
@@ -57,5 +57,5 @@ def schedule_clustering(
             _log.warning("Clustering %s of table %s stays: %s", plan.time, access.storage.base_path, error)
         else:
             gone.append(plan)
-    instant, decision = schedule(access, CLUSTERING, given, force=force)
+    instant, decision = schedule(access, CLUSTERING, given, force=force, only=only)
     return instant, decision, gone

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -159,7 +160,14 @@ def _decision(plan: ClusteringPlan | None, reason: str, free: int, taken: int) -
         plan,
         reason,
         {"file_groups": taken, "new_files": files, "left": left, "sorted_by": dict(plan.params) if plan else {}},
-        Items("cluster", groups, _bytes(groups), "group", _item),
+        Items(
+            "cluster",
+            groups,
+            _bytes(groups),
+            "group",
+            _item,
+            json.dumps(dict(plan.params), sort_keys=True) if plan else "",
+        ),
         before=(),
         after=[f"{counted(taken, 'file group')} become about {counted(files, 'file')}; {left} are left"]
         if plan
@@ -174,6 +182,10 @@ def _item(group: ClusteringGroup) -> Item:
         _bytes([group]),
         f"{counted(len(group.slices), 'file group')} become {counted(group.outputs, 'file')}",
         {"file_groups": [each.file_id for each in group.slices], "new_files": group.outputs},
+        [
+            f"{group.outputs}",
+            *(name for each in group.slices for name in (each.file_id, each.base_file or "", *each.log_files)),
+        ],
     )
 
 

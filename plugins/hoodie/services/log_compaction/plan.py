@@ -53,7 +53,7 @@ def decide_log_compaction(
     backlog = backlog_of(state, waiting)
     reason = f"{len(chosen)} file groups have {wanted} log blocks or more"
     operations = tuple(planned_operation(file_slice, logs_only=True) for file_slice in chosen)
-    decided = decision(CompactionPlan(operations, logs_only=True) if operations else None, reason, backlog)
+    decided = decision(CompactionPlan(operations, logs_only=True) if operations else None, reason, backlog, "logs only")
     holds = holds_of_plans(view, of_logs=True)
     return replace(decided, blockers=blockers_of(holds, state, clock, Sharing.of(options)))
 

@@ -28,14 +28,14 @@ class Backlog:
     pending_plans: int
 
 
-def decision(plan: CompactionPlan | None, reason: str, backlog: Backlog) -> Decision[CompactionPlan]:
-    """Of what would be rewritten, by file group, and what waits."""
+def decision(plan: CompactionPlan | None, reason: str, backlog: Backlog, how: str = "") -> Decision[CompactionPlan]:
+    """Of what would be rewritten, by file group, and what waits. `how` tells plans of the same files from each other."""
     operations = plan.operations if plan else ()
     return Decision(
         plan,
         reason,
         {"backlog": asdict(backlog)},
-        Items("compact", operations, _bytes(operations, "TOTAL_IO_READ_MB"), "file group", _item),
+        Items("compact", operations, _bytes(operations, "TOTAL_IO_READ_MB"), "file group", _item, how),
         before=(),
         after=(
             f"backlog: {backlog.log_files} logs of {backlog.log_bytes:,} bytes in {backlog.file_groups} file groups, "
@@ -51,6 +51,7 @@ def _item(operation: CompactionOperation) -> Item:
         _bytes([operation], "TOTAL_IO_READ_MB"),
         f"{len(operation.log_files)} logs of {int(operation.metrics['TOTAL_LOG_FILES_SIZE']):,} bytes",
         {"bytes_written": _bytes([operation], "TOTAL_IO_WRITE_MB")},
+        (*filter(None, [operation.base_file]), *operation.log_files),
     )
 
 

@@ -32,9 +32,10 @@ class TtlRun:
 @dataclass(frozen=True)
 class Ttl:
     """Drops partitions that have outlived their time. Where that is more than a run may delete unasked, only by the plan whose
-    digest (`Decision.digest`) is `agreed` to."""
+    digest (`Decision.digest`) is `agreed` to. With `only` it carries out the plan of this digest and no other."""
 
     agreed: str | None = None
+    only: str | None = None
     name: str = "ttl"
     options: OptionGroup = TTL_OPTIONS
 
@@ -45,7 +46,7 @@ class Ttl:
     def run(self, access: TableAccess, options: Given) -> TtlRun:
         """Decide, and once more under the table's lock: a partition that was written meanwhile stays.
 
-        Raises DeleteCapError, LockHeldError, WriteConflictError.
+        Raises DeleteCapError, PlanChangedError, LockHeldError, WriteConflictError.
         """
         decision = self._allowed(access, access.state(), options)
         if decision.plan is None:
@@ -62,6 +63,7 @@ class Ttl:
 
     def _allowed(self, access: TableAccess, state: TableState, options: Given) -> Decision[TtlPlan]:
         decision = self.decide(state, options, access.clock)
+        decision.only(self.name, access.storage.base_path, self.only)
         decision.allowed(self.name, access.storage.base_path, agreed=self.agreed)
         return decision
 
