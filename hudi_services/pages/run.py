@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from math import isfinite
 from typing import Any, Literal
+
+from hoodie.display import counted
+from hudi_services.entries import ENTRIES
+from hudi_services.entry.sizes import size_of
 
 RESULT, FAILURE, PLAN, PAUSED, PROGRESS = "return_value", "failure", "plan", "paused", "progress"
 LEFT = (RESULT, FAILURE, PLAN, PAUSED, PROGRESS)
 """Keys of the XComs that are read."""
 
+_EXACT = frozenset(entry.name for entry in ENTRIES if any(flag.name == "only" for flag in entry.command.flags))
+_DIGEST = re.compile(r"[0-9a-f]{12}")
 _RUNNING = "running"  # a state of Airflow's tasks
 Unit = Literal["count", "bytes", "seconds"]
 _AMOUNTS: Mapping[str, Unit] = {
@@ -78,7 +85,8 @@ class Progress:
 class TaskRun:
     """A task: `outcome` says which of them it left. `lines` are blockers, recoveries and services after the commit.
 
-    `files` are those of a plan, of which `more` are left out here; `whole` says where all of it is.
+    `files` are those of a plan, of which `more` are left out here; `whole` says where all of it is. `digest` names the plan,
+    where its service can be asked for it and no other: `would` says what that does.
     """
 
     task: str
@@ -95,22 +103,35 @@ class TaskRun:
     more: int = 0
     whole: str | None = None
     progress: tuple[Progress, ...] = ()
+    digest: str | None = None
+    would: str = ""
+
+
+@dataclass(frozen=True)
+class Going:
+    """The run itself, as Airflow knows it: whether it `goes_on`, and what was asked for in its form."""
+
+    goes_on: bool = False
+    conf: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class RunPage:
-    """The page; `now` is the API server's time, as ISO in UTC."""
+    """The page; `now` is the API server's time, as ISO in UTC. While the run `goes_on` it is worth another look; `conf` is what
+    was asked for in its form."""
 
     now: str
     dag: str
     run: str
     tasks: tuple[TaskRun, ...]
+    goes_on: bool
+    conf: Mapping[str, Any]
 
 
-def run_page(dag: str, run: str, tasks: Iterable[Tried], now: datetime) -> RunPage:
+def run_page(dag: str, run: str, tasks: Iterable[Tried], now: datetime, going: Going = Going()) -> RunPage:
     """Whatever the tasks left: a value that is none of ours is passed over, as any code may write XComs."""
     in_order = sorted(tasks, key=lambda each: (each.began is None, each.began or now, each.task))
-    return RunPage(now.isoformat(), dag, run, tuple(map(_task, in_order)))
+    return RunPage(now.isoformat(), dag, run, tuple(map(_task, in_order)), going.goes_on, going.conf)
 
 
 def _task(tried: Tried) -> TaskRun:
@@ -164,7 +185,17 @@ def _explained(left: Mapping[str, Any]) -> dict[str, Any]:
         "files": tuple(map(_touched, files)),
         "more": int(_number(left.get("files_left_out"))),
         "whole": _text(left["whole_plan"]) if "whole_plan" in left else None,
+        **_exactly(left, len(files) + int(_number(left.get("files_left_out"))), size),
     }
+
+
+def _exactly(left: Mapping[str, Any], count: int, size: float) -> dict[str, Any]:
+    """By which a run can be asked for this plan and no other, and what it would do."""
+    service, digest = _text(left.get("service")), _text(left.get("digest"))
+    if service not in _EXACT or not _DIGEST.fullmatch(digest) or not count:
+        return {}
+    verb, noun = _text(left.get("verb")), _text(left.get("noun"))
+    return {"digest": digest, "would": f"{verb} {counted(count, noun)}, {size_of(int(size))}"}
 
 
 def _touched(left: Mapping[str, Any]) -> Touched:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from hudi_services.entries import ENTRIES, Entries
-from hudi_services.entry.dag import dag_id
+from hudi_services.entries import ENTRIES, Entries, entry_named
+from hudi_services.entry.dag import OPERATION, dag_id
 from hudi_services.entry.table import Table
 from hudi_services.entry.when import services_of
 from hudi_services.pages.fleet import watched
@@ -20,12 +20,14 @@ from hudi_services.watch.model import Event, Snapshot
 
 @dataclass(frozen=True)
 class Service:
-    """A service of the table: its DAG, when it runs, and why it never does so by itself (None: it does, or need not)."""
+    """A service of the table: its DAG, when it runs, and why it never does so by itself (None: it does, or need not). One that
+    `explains` can be asked for its plan by its form."""
 
     service: str
     dag: str
     runs: str
     never: str | None
+    explains: bool
 
 
 @dataclass(frozen=True)
@@ -89,5 +91,14 @@ def _declared(table: Table, now: datetime) -> Declared:
         keys.record_key if keys is not None else (),
         keys.partition_by if keys is not None else (),
         keys.ordering if keys is not None else (),
-        tuple(Service(each.service, dag_id(each.service, table.name), each.runs, each.never) for each in services),
+        tuple(
+            Service(
+                each.service, dag_id(each.service, table.name), each.runs, each.never, _explains(table, each.service)
+            )
+            for each in services
+        ),
     )
+
+
+def _explains(table: Table, service: str) -> bool:
+    return OPERATION in entry_named(service).dag.form(table)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from playwright.sync_api import Page, expect, sync_playwright
 
 from hoodie import HoodieTable
 from hudi_services.registry.load import read_registry
 from hudi_services.watch.place import store_of
 from hudi_services.watch.store import SnapshotStore
 from tests.e2e.conftest import Running
+from tests.support.page_server import sign_in
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 pytestmark = pytest.mark.e2e
@@ -82,3 +86,48 @@ def test_a_missed_objective_starts_the_service_that_mends_it(airflow: Running, t
     again = airflow.api.trigger(JUDGE, {})
     assert airflow.ended(JUDGE, again)["judge"] == "success"
     assert airflow.states(JUDGE, again)["start"] == "skipped", "what is met starts nothing"
+
+
+@pytest.fixture
+def page(airflow: Running) -> Iterator[Page]:
+    """Signed in as admin; an error that a page throws fails the test."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    assert chromium, "Chromium is missing: install the package chromium"
+    with sync_playwright() as browsers:
+        browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page(viewport={"width": 1400, "height": 900})
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        sign_in(page, airflow.home, "admin")
+        yield page
+        browser.close()
+        assert errors == []
+
+
+def test_a_plan_is_asked_for_shown_and_carried_out_from_the_page(
+    airflow: Running, table: HoodieTable, page: Page
+) -> None:
+    for step in range(2000, 2006):  # a compaction is due after five
+        write(table, step)
+    page.goto(f"{airflow.home.address}/hudi/#/table/judged")
+    page.get_by_role("row", name="compact").get_by_role("button", name="Explain").click()
+    expect(page).to_have_url(re.compile("#/run/hudi_compact__judged/"), timeout=20_000)
+    shown = page.get_by_role("region", name="schedule", exact=True)
+    expect(shown.get_by_text("explained, nothing was changed")).to_be_visible(timeout=60_000)
+    expect(shown.get_by_role("img", name="The plan by partition: 1 file, listed below")).to_be_visible()
+    explained = page.url
+    shown.get_by_role("button", name="Run exactly this plan").click()
+    expect(shown.get_by_text(re.compile("It would compact 1 file group, .*, by plan [0-9a-f]{12}"))).to_be_visible()
+    shown.get_by_role("button", name="Start it").click()
+    expect(page.get_by_role("region", name="execute", exact=True).get_by_text("executed 1 of 1 waiting")).to_be_visible(
+        timeout=90_000
+    )
+    assert not any(each.log_files for each in HoodieTable.open(table.base_path).file_slices())
+
+    write(table, 3000)
+    page.goto(explained)
+    page.get_by_role("button", name="Run exactly this plan").click()
+    page.get_by_role("button", name="Start it").click()
+    told = page.get_by_role("region", name="schedule", exact=True).get_by_text("PlanChangedError")
+    expect(told).to_be_visible(timeout=90_000)
+    assert any(each.log_files for each in HoodieTable.open(table.base_path).file_slices()), "nothing was done"

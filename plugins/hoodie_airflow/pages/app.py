@@ -14,7 +14,7 @@ from fastapi import APIRouter, Depends, FastAPI, HTTPException, Response
 from hoodie_airflow.pages.access import RESULTS, SIGNED_IN, Rights, User
 from hoodie_airflow.pages.known import fleet_known, table_known
 from hoodie_airflow.pages.pausing import WantedPause, pause_table, resume_table
-from hoodie_airflow.pages.runs import tried
+from hoodie_airflow.pages.runs import going, tried
 from hoodie_airflow.places import registry_file
 from hudi_services.entry.table import Table
 from hudi_services.pages.fleet import dags_of, fleet
@@ -87,9 +87,9 @@ def table_of(dag_id: str, user: User) -> Response:
 @routes.get("/api/runs/{dag_id}/{run_id}", dependencies=[Depends(RESULTS)])
 def run(dag_id: str, run_id: str) -> Response:
     tasks = tried(dag_id, run_id)
-    if not tasks:
+    if not tasks and not going(dag_id, run_id).goes_on:
         raise HTTPException(404, f"The DAG {dag_id!r} has no run {run_id!r}, or it has no tasks yet.")
-    return _answer(run_page(dag_id, run_id, tasks, datetime.now(UTC)))
+    return _answer(run_page(dag_id, run_id, tasks, datetime.now(UTC), going(dag_id, run_id)))
 
 
 def _to_pause(name: str, user: Any) -> Table:

@@ -14,7 +14,9 @@ from sqlalchemy import func, select
 
 from hudi_services.entry.dag import DAG_PREFIX
 from hudi_services.pages.known import Ran
-from hudi_services.pages.run import LEFT, Tried
+from hudi_services.pages.run import LEFT, Going, Tried
+
+_GOES_ON = ("queued", "running")  # states of a run
 
 
 def tried(dag_id: str, run_id: str) -> list[Tried]:
@@ -36,6 +38,17 @@ def tried(dag_id: str, run_id: str) -> list[Tried]:
             )
             for each in session.scalars(of_run)
         ]
+
+
+def going(dag_id: str, run_id: str) -> Going:
+    """The run itself."""
+    with create_session() as session:
+        asked = select(DagRun.state, DagRun.conf).where(DagRun.dag_id == dag_id, DagRun.run_id == run_id)
+        found = session.execute(asked).first()
+    if found is None:
+        return Going()
+    conf = found.conf if isinstance(found.conf, dict) else {}
+    return Going(str(found.state) in _GOES_ON, conf)
 
 
 def last_runs(dags: Collection[str]) -> dict[str, Ran]:

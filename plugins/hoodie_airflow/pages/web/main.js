@@ -39,11 +39,13 @@ export function tell(method, path, body) {
 }
 
 async function told(path, how) {
-  const answer = await fetch(path, { credentials: "same-origin", ...how });
+  const answer = await fetch(path, { credentials: "same-origin", ...how }).catch(() => {
+    throw new Error("Airflow's API server does not answer.");
+  });
   if (answer.ok) return answer.json();
   if (answer.status === 401) throw new Error("You are signed out of Airflow: reload the page to sign in.");
   const { detail } = await answer.json().catch(() => ({}));
-  if (answer.status === 403 && !how.method) throw new Error("Your role in Airflow may not read this.");
+  if (answer.status === 403 && (!how.method || detail === "Forbidden")) throw new Error(`Your role in Airflow may not ${how.method ? "do" : "read"} this.`);
   if (typeof detail === "string" && (how.method || answer.status === 404)) throw new Error(detail);
   throw new Error(`Airflow's API server answered HTTP ${answer.status}: its log says why.`);
 }

@@ -2,23 +2,56 @@
 
 import { h } from "./dom.js";
 import { compared, listing } from "./listing.js";
+import { planned } from "./planned.js";
+import { starter } from "./start.js";
 import { count, moment, size, span } from "./words.js";
 
 const OUTCOMES = { done: ["●", "done", "good"], asks: ["◆", "asks to be approved", "warn"], failed: ["✕", "failed", "bad"],
   paused: ["○", "skipped: the table is paused", "warn"], explained: ["○", "explained, nothing was changed", "soft"], nothing: ["○", "", "soft"] };
 const SHOWN = { count, bytes: size, seconds: (value) => `${value.toFixed(1)} s` };
 
-/** The nodes of the page. */
-export async function run(ask, [, dag, name]) {
-  const found = await ask(`api/runs/${dag}/${name}`);
+const EVERY = 3000; // ms between looks at a run that goes on
+
+/** The nodes of the page. While the run goes on what has changed is drawn anew, and nothing else: nobody loses his place. */
+export async function run(ask, [, dag, name], tell) {
+  const path = `api/runs/${dag}/${name}`;
+  const place = h("div", {});
+  const drawn = new Map();
+
+  function draw(found) {
+    const nodes = found.tasks.map((task) => {
+      const text = JSON.stringify([task, found.conf]);
+      const before = drawn.get(task.task);
+      if (before?.text === text) return before.node;
+      const node = one(task, found, tell);
+      drawn.set(task.task, { text, node });
+      return node;
+    });
+    const waits = found.tasks.length ? [] : [h("p", { class: "quiet" }, "It has not begun yet.")];
+    const wanted = [...waits, ...nodes];
+    if (wanted.length !== place.childNodes.length || wanted.some((node, at) => node !== place.childNodes[at])) place.replaceChildren(...wanted);
+    if (found.goes_on) setTimeout(again, EVERY);
+  }
+
+  async function again() {
+    if (!place.isConnected) return;
+    try {
+      draw(await ask(path));
+    } catch {
+      setTimeout(again, EVERY); // the server may be away for a moment
+    }
+  }
+
+  const found = await ask(path);
+  draw(found);
   return [
     h("nav", { "aria-label": "path" }, h("a", { href: `#/dag/${encodeURIComponent(found.dag)}` }, "the table of this DAG")),
     h("h1", {}, found.run),
-    ...found.tasks.map((task) => one(task)),
+    place,
   ];
 }
 
-function one(task) {
+function one(task, found, tell) {
   const [mark, words, colour] = OUTCOMES[task.outcome];
   const took = task.began && task.ended ? `took ${span((Date.parse(task.ended) - Date.parse(task.began)) / 1000)}` : null;
   const facts = [task.state, moment(task.began), took, task.tries > 1 ? `try ${task.tries}` : null, words].filter(Boolean).join(" · ");
@@ -31,7 +64,13 @@ function one(task) {
     h("dl", { class: "facts" }, task.amounts.map((amount) =>
       h("div", {}, h("dt", {}, amount.name), h("dd", {}, SHOWN[amount.unit](amount.value))))),
     task.lines.length ? h("ul", {}, task.lines.map((line) => h("li", {}, line))) : null,
-    task.files.length ? plan(task) : null);
+    task.files.length ? plan(task, found, tell) : null);
+}
+
+/** The same form, with the plan's digest: whatever else is due by then is refused. */
+function exactly(task, found, tell) {
+  const conf = { ...found.conf, operation: "execute", plan: task.digest };
+  return h("p", {}, starter(tell, "Run exactly this plan", found.dag, conf, `It would ${task.would}, by plan ${task.digest}.`));
 }
 
 /** A bar where it is known how much there is. */
@@ -41,8 +80,10 @@ function progressed(part) {
   return h("p", {}, h("label", { class: "progressed" }, h("progress", { max: part.whole, value: part.whole === null ? null : part.done }), ` ${words}, for ${span(part.seconds)}`));
 }
 
-function plan(task) {
+function plan(task, found, tell) {
   return [
+    task.digest ? exactly(task, found, tell) : null,
+    planned(task.files),
     listing({
       rows: task.files,
       noun: "file",

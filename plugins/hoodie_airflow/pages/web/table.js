@@ -5,6 +5,7 @@ import { runs, state } from "./fleet.js";
 import { heat } from "./heat.js";
 import { compared, listing } from "./listing.js";
 import { pause } from "./pause.js";
+import { starter } from "./start.js";
 import { timeline } from "./timeline.js";
 import { wrote } from "./wrote.js";
 import { ago, count, counted, moment, size, span } from "./words.js";
@@ -25,7 +26,7 @@ export async function table(ask, [, kind, name], tell) {
     h("div", {}, state(found.row)),
     columns(declared),
     ...(found.seen ? seen(found.seen, found.now) : []),
-    section("Services", services(found)),
+    section("Services", services(found, tell)),
     found.may_pause ? section("Pause", pause(found, tell)) : null,
   ].filter(Boolean);
 }
@@ -66,12 +67,13 @@ function columns(declared) {
     .map(([name, values]) => h("div", {}, h("dt", {}, name), h("dd", {}, values.join(", ")))));
 }
 
-function services(found) {
+function services(found, tell) {
   const last = Object.fromEntries(found.row.runs.map((each) => [each.service, each]));
-  return plain("services", ["service", "runs", "last run", "DAG"], found.declared.services.map((each) => [
+  return plain("services", ["service", "runs", "last run", "plan", "DAG"], found.declared.services.map((each) => [
     each.service,
     each.never ? `${each.runs} only: ${each.never}` : each.runs,
     each.service in last ? runs([last[each.service]], found.now) : "never",
+    each.explains ? starter(tell, "Explain", each.dag, { operation: "explain" }) : "",
     h("a", { href: `../dags/${each.dag}`, click: inAirflow }, each.dag)]));
 }
 

@@ -11,7 +11,7 @@ import pytest
 
 from hoodie.model.outcome import ServiceOutcome
 from hudi_services.outcome.result import Gain, ServiceResult
-from hudi_services.pages.run import Amount, Progress, TaskRun, Touched, Tried, run_page
+from hudi_services.pages.run import Amount, Going, Progress, TaskRun, Touched, Tried, run_page
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
@@ -129,3 +129,41 @@ def test_what_is_no_number_breaks_no_page(odd: Any) -> None:
     values = {**STAGE, **AT, "files": odd, "files_done": odd, "bytes": odd, "seconds": odd}
     page = page_of({"progress": values, "return_value": {"service": "s", "rows_read": odd, "seconds": odd}}, "running")
     json.loads(json.dumps(asdict(page), allow_nan=False))
+
+
+PLANNED = {
+    "service": "clean",
+    "reason": "why",
+    "bytes": 2048,
+    "files": [{"path": "p/a", "bytes": 2048, "reason": "old"}],
+    "verb": "remove",
+    "noun": "file",
+    "digest": "0123456789ab",
+}
+
+
+def test_a_plan_can_be_asked_for_by_its_digest() -> None:
+    found = page_of({"plan": PLANNED})
+    assert (found.digest, found.would) == ("0123456789ab", "remove 1 file, 2.0 kB")
+    assert page_of({"plan": {**PLANNED, "files_left_out": 7}}).would == "remove 8 files, 2.0 kB"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"service": "ingest"},
+        {"service": "<b>"},
+        {"digest": "x"},
+        {"digest": None},
+        {"digest": ["0123456789ab"]},
+        {"files": []},
+    ],
+)
+def test_what_cannot_be_asked_for_has_no_button(odd: dict[str, Any]) -> None:
+    assert page_of({"plan": {**PLANNED, **odd}}).digest is None
+
+
+def test_a_run_that_goes_on_is_worth_another_look() -> None:
+    page = run_page("d", "r", [], NOW, Going(True, {"retained": 2}))
+    assert (page.goes_on, page.conf) == (True, {"retained": 2})
+    assert not run_page("d", "r", [], NOW).goes_on
