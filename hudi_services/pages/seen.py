@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from hoodie.display import counted
 from hudi_services.pages.wrote import Wrote, over_time
 from hudi_services.watch.model import Event, Snapshot
 
@@ -54,6 +55,20 @@ class Partition:
 
 
 @dataclass(frozen=True)
+class Group:
+    """A file group: its newest slice and how many `slices` there are; sizes in bytes, `base_bytes` None without a base file."""
+
+    partition: str
+    file_group: str
+    since: str
+    slices: int
+    base_bytes: int | None
+    log_files: int
+    log_bytes: int
+    older_bytes: int
+
+
+@dataclass(frozen=True)
 class SizeClass:
     """Base files from `from_bytes` to below `to_bytes`; the last class is open."""
 
@@ -84,8 +99,9 @@ class Changed:
 
 @dataclass(frozen=True)
 class Seen:
-    """`partitions_left_out` are smaller than those here; `older` says whether the timeline goes on before `instants`; `wrote` is
-    None where the watcher has seen no commit complete; `changed` since it first looked, the newest first."""
+    """`partitions_left_out` are smaller than those here; `groups` are the file groups that want a service most, without
+    `groups_left_out`; `older` says whether the timeline goes on before `instants`; `wrote` is None where the watcher has seen no
+    commit complete; `changed` since it first looked, the newest first."""
 
     looked_at: str
     facts: tuple[Fact, ...]
@@ -100,6 +116,8 @@ class Seen:
     sizes: tuple[SizeClass, ...]
     partitions: tuple[Partition, ...]
     partitions_left_out: int
+    groups: tuple[Group, ...]
+    groups_left_out: int
 
 
 def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> Seen | None:
@@ -128,6 +146,8 @@ def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> Seen | None:
         tuple(SizeClass(**bar) for bar in shown["base_file_sizes"]),
         tuple(map(_partition, body["partitions"])),
         body["partitions_left_out"],
+        tuple(Group(**row) for row in body.get("groups", ())),
+        body.get("groups_left_out", 0),
     )
 
 
@@ -168,6 +188,8 @@ def _waiting(name: str, shown: Mapping[str, Any], looked_at: datetime) -> Iterat
         service = _CARRIED_OUT.get(each["action"])
         command = f"hudi-services {service} --table {name}" if service is not None else None
         text = f"{each['action']} {each['instant']}, {each['state'].lower()}"
+        if (markers := each.get("markers")) is not None:
+            text += f", {counted(markers, 'data file')} begun by its markers"
         yield Waiting("pending", text, each["began"], command)
     for each in shown["locks"]:
         gone = each["alive"] is False

@@ -10,13 +10,14 @@ from typing import Any
 from hoodie.config.own import own_options
 from hoodie.display import counted, span
 from hoodie.errors import HoodieError
+from hoodie.markers.read import read_markers
 from hoodie.model.files import BaseFile
 from hoodie.services.archive.service import ARCHIVE
 from hoodie.services.blockers import Blocker
 from hoodie.services.clean.service import CLEAN
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.decision import Decision
-from hoodie.timeline import WRITE_ACTIONS, Action
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
 from hudi_services.objectives.judge import judge
 from hudi_services.pause.state import read_pause
 from hudi_services.show.counts import row_counts
@@ -44,11 +45,13 @@ _PENDING = (
     Column("action", "action"),
     Column("state", "state"),
     Column("age", "age", span, right=True),
+    Column("markers", "files begun", count, right=True),
 )
 
 
 def overview(look: Look) -> Page:
-    """Reads the commits that wrote current base files, lists each partition once, and asks the services what they would do.
+    """Reads the commits that wrote current base files, lists each partition and each folder of markers once, and asks
+    the services what they would do.
 
     What is wrong with the table is told among the rest.
     """
@@ -61,7 +64,7 @@ def overview(look: Look) -> Page:
         "paused": _paused(look),
         "last_commits": _last_commits(look, problems),
         "services": _services(look),
-        "pending": [instant_row(look, instant) for instant in look.state.timeline.pending],
+        "pending": [_pending(look, instant, problems) for instant in look.state.timeline.pending],
         "locks": lock_rows(look),
         "next": upcoming,
         "objectives": _objectives(look, problems),
@@ -151,6 +154,13 @@ def _services(look: Look) -> list[dict[str, Any]]:
         name = "compaction" if action is Action.COMMIT else str(action)
         rows.append({**instant_row(look, done[-1]), "action": name, "times": len(done)})
     return rows
+
+
+def _pending(look: Look, instant: Instant, problems: list[str]) -> dict[str, Any]:
+    """With how many data files its markers name: by so many it was begun. Plans that nobody carries out have none."""
+    begun = instant.state is State.INFLIGHT and instant.action.completed_as in WRITE_ACTIONS
+    markers = _told(problems, lambda: len(read_markers(look.storage, str(instant.time)))) if begun else None
+    return {**instant_row(look, instant), "markers": markers}
 
 
 def _is_service(look: Look, action: Action) -> bool:

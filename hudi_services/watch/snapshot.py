@@ -11,6 +11,7 @@ from hudi_services.show.history import timeline
 from hudi_services.show.look import Look
 from hudi_services.show.overview import overview
 from hudi_services.watch.facts import kept_facts
+from hudi_services.watch.groups import groups
 from hudi_services.watch.model import Health, Snapshot, Summary
 
 _PARTITIONS = 1000  # the largest
@@ -28,6 +29,7 @@ def snapshot(name: str, base_path: str, look: Look) -> Snapshot:
     parts = partitions(look).values["partitions"]
     largest = sorted(parts, key=lambda each: each["bytes"], reverse=True)[:_PARTITIONS]
     instants = timeline(look, _INSTANTS).values
+    wanting, left_out = groups(look)
     body = {
         "table": shown,
         "partitions": sorted(largest, key=lambda each: str(each["partition"])),
@@ -35,6 +37,8 @@ def snapshot(name: str, base_path: str, look: Look) -> Snapshot:
         "timeline": instants["timeline"],
         "older": instants["older"],
         "facts": kept_facts(look),
+        "groups": wanting,
+        "groups_left_out": left_out,
     }
     return Snapshot(_summary(name, base_path, look.now, shown, instants["instants"]), body)
 

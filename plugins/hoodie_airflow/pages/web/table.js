@@ -2,6 +2,7 @@
 
 import { h, states } from "./dom.js";
 import { runs, state } from "./fleet.js";
+import { groups } from "./groups.js";
 import { heat } from "./heat.js";
 import { compared, listing } from "./listing.js";
 import { pause } from "./pause.js";
@@ -41,6 +42,7 @@ function seen(found, now) {
     section("Columns", schema(found, now)),
     section("Base files by size", sizes(found.sizes)),
     section("Partitions", partitions(found)),
+    section("File groups", groups(found)),
   ];
 }
 

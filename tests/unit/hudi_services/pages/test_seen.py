@@ -12,9 +12,11 @@ from hoodie import COMPACTION, HoodieTable
 from hudi_services.commandline.flags import ChosenTable
 from hudi_services.entry.table import Table
 from hudi_services.pages.seen import Seen, seen
+from hudi_services.show.contents import slices
 from hudi_services.show.look import look_at
 from hudi_services.show.overview import overview
 from hudi_services.watch.follow import look
+from hudi_services.watch.groups import groups
 from hudi_services.watch.model import Snapshot
 from hudi_services.watch.store import SnapshotStore
 from tests.support.clock import FakeClock
@@ -117,3 +119,54 @@ def test_a_table_that_was_never_read_shows_nothing(store: SnapshotStore, tmp_pat
     found = store.table("t")
     assert found is not None
     assert seen("t", found, ()) is None
+
+
+def test_a_write_that_goes_on_tells_how_many_files_it_has_begun(table: HoodieTable, store: SnapshotStore) -> None:
+    time = "20991231000000000"
+    for state in ("requested", "inflight"):
+        Path(table.base_path, ".hoodie/timeline", f"{time}.deltacommit.{state}").write_bytes(b"")
+    folder = Path(table.base_path, f".hoodie/.temp/{time}/part=p")
+    folder.mkdir(parents=True)
+    for name in ("a", "b"):
+        (folder / f"{name}_0-0-0_{time}.parquet.marker.CREATE").write_bytes(b"")
+    shown = overview(look_at(ChosenTable(str(table.base_path), None), table.clock)).values
+    assert [(each["state"], each["markers"]) for each in shown["pending"]] == [("REQUESTED", None), ("INFLIGHT", 2)]
+    (told,) = [each.text for each in page(table, store).waiting if time in each.text]
+    assert told == f"deltacommit {time}, inflight, 2 data files begun by its markers"
+
+
+def test_file_groups_that_want_a_service_are_shown(table: HoodieTable, store: SnapshotStore) -> None:
+    found = page(table, store)
+    assert [(each.partition, each.slices, each.log_files, each.log_bytes > 0) for each in found.groups] == [
+        ("part=<i>", 1, 0, False),
+        ("part=p", 1, 1, True),
+    ]
+    shown = {
+        each["file_group"]: each
+        for each in slices(look_at(ChosenTable(str(table.base_path), None)), None, everything=False).values["slices"]
+    }
+    for each in found.groups:
+        row = shown[each.file_group]
+        assert (each.base_bytes, each.log_files, each.log_bytes) == (
+            row["base_bytes"],
+            row["log_files"],
+            row["log_bytes"],
+        )
+        assert (each.since, each.older_bytes) == (row["base_instant"], 0)
+    assert found.groups_left_out == 0
+    table.run(COMPACTION)
+    old = {each.partition: (each.slices, each.older_bytes > 0, each.log_files) for each in page(table, store).groups}
+    assert old["part=p"] == (2, True, 0)
+
+
+def test_of_many_file_groups_those_are_shown_that_want_a_service_most(
+    table: HoodieTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hudi_services.watch.groups._MOST", 1)
+    for number in range(6):
+        apart = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
+        table.write(batch([(f"k{number}", "q", 1, 1)]), "insert", apart)
+    rows, left_out = groups(look_at(ChosenTable(str(table.base_path), None), table.clock))
+    assert left_out == 8 - len(rows)
+    assert max(row["log_bytes"] for row in rows) > 0
+    assert len(rows) <= 3
