@@ -47,9 +47,9 @@ def runs(
     """The runs that began since then, the newest first, in the columns of the history: from the table and, of those that wait or
     go on, from the spool. Raises HoodieError, OSError."""
     waiting = _waiting(history, now)
-    stored = _stored(history, since)
-    again = pc.is_in(stored["run_id"], waiting["run_id"].combine_chunks())
-    found = pa.concat_tables([stored.filter(pc.invert(again)), waiting])
+    kept = stored(history, since)
+    again = pc.is_in(kept["run_id"], waiting["run_id"].combine_chunks())
+    found = pa.concat_tables([kept.filter(pc.invert(again)), waiting])
     wanted = pc.greater_equal(found["began"], pa.scalar(since, COLUMNS.field("began").type))
     for column, value in (("table_name", table), ("service", service)):
         if value is not None:
@@ -57,8 +57,8 @@ def runs(
     return found.filter(wanted).sort_by([("began", "descending"), ("run_id", "ascending")])
 
 
-def sums(found: pa.Table) -> pa.Table:
-    """By `table_name` and `service`: `runs`, how many of these `failed` (or were killed) and had `nothing` to do, and sums of
+def sums(found: pa.Table, by: Sequence[str] = ("table_name", "service")) -> pa.Table:
+    """By these columns: `runs`, how many of these `failed` (or were killed) and had `nothing` to do, and sums of
     what they cost and gained; null where no run knows it."""
     outcome = found["outcome"]
     bad = pc.is_in(outcome, pa.array([FAILED, KILLED]))
@@ -66,16 +66,17 @@ def sums(found: pa.Table) -> pa.Table:
     counted = counted.append_column("nothing", pc.cast(pc.equal(outcome, NOTHING), pa.int64()))
     names = ("failed", "nothing", *_SUMMED)
     asked = [("run_id", "count"), ("peak_memory", "max"), *((name, "sum") for name in names)]
-    grouped = counted.group_by(["table_name", "service"], use_threads=False).aggregate(asked)
+    grouped = counted.group_by(list(by), use_threads=False).aggregate(asked)
     grouped = grouped.rename_columns([_plain(name) for name in grouped.column_names])
-    return grouped.sort_by([("table_name", "ascending"), ("service", "ascending")])
+    return grouped.sort_by([(name, "ascending") for name in by])
 
 
 def _plain(name: str) -> str:
     return "runs" if name == "run_id_count" else name.removesuffix("_sum").removesuffix("_max")
 
 
-def _stored(history: History, since: datetime) -> pa.Table:
+def stored(history: History, since: datetime) -> pa.Table:
+    """The rows of the table from the day of that moment on (UTC); none where there is no table. Raises HoodieError, OSError."""
     try:
         table = HoodieTable.open(history.path)
     except TableNotFoundError:

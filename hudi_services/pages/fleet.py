@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -10,11 +11,14 @@ from hoodie.display import counted, span
 from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.dag import dag_id
 from hudi_services.entry.table import Table
+from hudi_services.pages.gained import Gained, gained
 from hudi_services.pages.known import Known
-from hudi_services.pages.row import FleetRow, iso, row
+from hudi_services.pages.row import GRAVEST, FleetRow, iso, row
 from hudi_services.pages.state import State
 from hudi_services.registry.load import Reading
 
+_GRAVE = frozenset(("unreadable", "damaged", "failed", "blocked", "missed"))
+_GRAVEST = 3  # tables of the card
 _CHECK, _WATCH = "hudi-services registry check", "hudi-services watch"
 _STALE = timedelta(minutes=30)  # a watcher looks at each table every ten minutes at least
 
@@ -42,6 +46,7 @@ class Fleet:
     hidden: int
     mistakes: tuple[Wrong, ...]
     states: tuple[State, ...]
+    gained: Gained | None
 
 
 def fleet(
@@ -64,7 +69,32 @@ def fleet(
         hidden,
         mistakes if mistakes_too else (),
         tuple(states),
+        gained(known.gains, {each.name for each in shown}),
     )
+
+
+@dataclass(frozen=True)
+class Grave:
+    """A table, and why it wants to be looked at."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """The fleet in a few lines: how many tables are in each state, and the gravest; `seen` as in `Fleet`."""
+
+    states: Mapping[str, int]
+    gravest: tuple[Grave, ...]
+    seen: str | None
+
+
+def card_of(found: Fleet) -> Card:
+    wanting = [each for each in found.tables if each.state in _GRAVE]
+    wanting.sort(key=lambda each: (GRAVEST.index(each.state), -(each.urgency or 0), each.name))
+    gravest = tuple(Grave(each.name, "; ".join(each.reasons)) for each in wanting[:_GRAVEST])
+    return Card(dict(Counter(each.state for each in found.tables)), gravest, found.seen)
 
 
 def dags_of(table: Table, entries: Entries = ENTRIES) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -10,6 +10,7 @@ from hudi_services.entries import ENTRIES
 from hudi_services.entry.dag import dag_id
 from hudi_services.entry.table import Table
 from hudi_services.pages.state import State
+from hudi_services.watch.gains import Gain
 from hudi_services.watch.model import Summary
 
 
@@ -24,11 +25,13 @@ class Ran:
 
 @dataclass(frozen=True)
 class Known:
-    """`ran` by DAG, `seen` by table; `trouble` is why there is nothing, or nothing new, of what was seen."""
+    """`ran` by DAG, `seen` by table; `trouble` is why there is nothing, or nothing new, of what was seen. `gains` are of
+    the days that a page shows."""
 
     ran: Mapping[str, Ran] = field(default_factory=dict)
     seen: Mapping[str, Summary] = field(default_factory=dict)
     trouble: State | None = None
+    gains: Sequence[Gain] = ()
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from hudi_services.pages.known import Known
 from hudi_services.pages.row import FleetRow, row
 from hudi_services.pages.seen import Seen, seen
 from hudi_services.pages.state import State
+from hudi_services.watch.gains import Gain
 from hudi_services.watch.model import Event, Snapshot
 
 
@@ -56,6 +57,7 @@ class TablePage:
     row: FleetRow
     states: tuple[State, ...]
     seen: Seen | None
+    gains: tuple[Gain, ...]
     may_pause: bool = False
 
 
@@ -65,7 +67,9 @@ def table_page(
     """`snapshot` and `events` are the watcher's, of this table."""
     looked = seen(table.name, snapshot, events) if snapshot is not None else None
     states = tuple(watched(known, now, "The table was not looked at yet"))
-    return TablePage(now.isoformat(), _declared(table, now), row(table, known, now.date()), states, looked)
+    return TablePage(
+        now.isoformat(), _declared(table, now), row(table, known, now.date()), states, looked, tuple(known.gains)
+    )
 
 
 def table_of_dag(dag: str, tables: tuple[Table, ...], entries: Entries = ENTRIES) -> Table | None:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from airflow.plugins_manager import AirflowPlugin
 
 from hoodie_airflow import notes
-from hoodie_airflow.pages.mounted import EXTERNAL_VIEWS, FASTAPI_APPS
+from hoodie_airflow.pages.mounted import EXTERNAL_VIEWS, FASTAPI_APPS, REACT_APPS
 
 
 class HudiPlugin(AirflowPlugin):
@@ -15,3 +15,4 @@ class HudiPlugin(AirflowPlugin):
     listeners: ClassVar[list[Any]] = [notes]
     fastapi_apps: ClassVar[list[Any]] = FASTAPI_APPS
     external_views: ClassVar[list[Any]] = EXTERNAL_VIEWS
+    react_apps: ClassVar[list[Any]] = REACT_APPS

@@ -224,3 +224,62 @@ def test_airflow_s_light_and_dark_are_followed(
         page.goto(f"{home.address}/plugin/hudi")
         expect(frame(page).locator("tbody tr")).to_have_count(3)
         expect(frame(page).locator("body")).to_have_css("background-color", ground)
+
+
+def test_a_span_of_the_timeline_is_chosen_by_mouse_and_keys(browser: Browser, home: AirflowHome, few: None) -> None:
+    with signed_in(browser, home, "viewer") as page:
+        page.goto(f"{home.address}/hudi/#/table/orders")
+        drawn = page.get_by_role("region", name="Timeline")
+        picture, status = drawn.locator("svg.timeline"), drawn.get_by_role("status").first
+        whole = status.inner_text()
+        box = picture.bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 10)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + 10)
+        page.mouse.up()
+        expect(status).not_to_have_text(whole)
+        expect(drawn.get_by_label("The last")).to_have_value("own")
+        picture.dblclick()
+        expect(status).to_have_text(whole)
+        picture.focus()
+        page.keyboard.press("+")
+        expect(status).not_to_have_text(whole)
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("Escape")
+        expect(status).to_have_text(whole)
+        drawn.get_by_role("button", name="Closer").click()
+        expect(status).not_to_have_text(whole)
+
+
+ODD = [
+    "null",
+    "[]",
+    "{}",
+    '{"states": {"ok": "x", "failed": 1}, "gravest": [null, 7, {"name": {}}]}',
+    "<html>",
+    '{"states": {"ok": 2}, "gravest": 5}',
+]
+
+
+def test_the_card_on_the_home_page_tells_how_tables_are_and_breaks_nothing(
+    browser: Browser, home: AirflowHome, few: None
+) -> None:
+    with signed_in(browser, home, "viewer") as page:
+        page.goto(home.address)
+        card = page.get_by_role("region", name="Hudi tables")
+        expect(card).to_contain_text("1 not there yet", timeout=20_000)
+        welcome = page.get_by_text("Welcome").first
+        for odd in ODD:
+            page.route(
+                "**/hudi/api/card",
+                lambda route, odd=odd: route.fulfill(status=200, content_type="application/json", body=odd),
+            )
+            page.goto("about:blank")
+            page.goto(home.address)
+            expect(welcome).to_be_visible(timeout=20_000)
+            page.wait_for_timeout(300)
+            expect(page.get_by_text("404")).to_have_count(0)
+            page.unroute("**/hudi/api/card")
+        page.get_by_role("link", name="Hudi tables").click()
+        page.wait_for_url("**/plugin/hudi")

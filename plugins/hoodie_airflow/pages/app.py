@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from airflow.api_fastapi.core_api.security import get_user
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Response
 
 from hoodie_airflow.pages.access import RESULTS, SIGNED_IN, Rights, User
@@ -17,7 +18,7 @@ from hoodie_airflow.pages.pausing import WantedPause, pause_table, resume_table
 from hoodie_airflow.pages.runs import going, tried
 from hoodie_airflow.places import registry_file
 from hudi_services.entry.table import Table
-from hudi_services.pages.fleet import dags_of, fleet
+from hudi_services.pages.fleet import Fleet, card_of, dags_of, fleet
 from hudi_services.pages.run import run_page
 from hudi_services.pages.table import table_of_dag, table_page
 from hudi_services.registry.load import Reading, read_registry
@@ -43,6 +44,13 @@ def pages_app() -> FastAPI:
     return app
 
 
+def card_app() -> FastAPI:
+    """The code of the card on the home page, for whoever is signed in; what it shows it asks of `/api/card`."""
+    app = FastAPI(dependencies=[Depends(get_user)], docs_url=None, redoc_url=None, openapi_url=None)
+    app.add_api_route("/home.js", lambda: _file("home.js"))
+    return app
+
+
 @routes.get("/")
 def page() -> Response:
     return _file("index.html")
@@ -55,9 +63,12 @@ def static(name: str) -> Response:
 
 @routes.get("/api/fleet")
 def fleet_page(user: User) -> Response:
-    rights, reading = Rights(user), _registry()
-    known = fleet_known(reading.registry, rights.dags)
-    return _answer(fleet(reading, rights.sees, rights.sees_mistakes, known, datetime.now(UTC)))
+    return _answer(_fleet(user))
+
+
+@routes.get("/api/card")
+def card(user: User) -> Response:
+    return _answer(card_of(_fleet(user)))
 
 
 @routes.get("/api/tables/{name}")
@@ -90,6 +101,12 @@ def run(dag_id: str, run_id: str) -> Response:
     if not tasks and not going(dag_id, run_id).goes_on:
         raise HTTPException(404, f"The DAG {dag_id!r} has no run {run_id!r}, or it has no tasks yet.")
     return _answer(run_page(dag_id, run_id, tasks, datetime.now(UTC), going(dag_id, run_id)))
+
+
+def _fleet(user: Any) -> Fleet:
+    rights, reading = Rights(user), _registry()
+    known = fleet_known(reading.registry, rights.dags)
+    return fleet(reading, rights.sees, rights.sees_mistakes, known, datetime.now(UTC))
 
 
 def _to_pause(name: str, user: Any) -> Table:

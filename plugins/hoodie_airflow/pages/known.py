@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 
 from hoodie.errors import StoreError
 from hoodie_airflow.pages.runs import last_runs
+from hudi_services.pages.gained import DAYS
 from hudi_services.pages.known import Known
 from hudi_services.pages.state import away
 from hudi_services.registry.load import Registry
+from hudi_services.watch.gains import KEPT, gains_since
 from hudi_services.watch.model import Event, Snapshot
 from hudi_services.watch.place import store_of
 from hudi_services.watch.store import SnapshotStore
@@ -32,7 +35,9 @@ def fleet_known(registry: Registry, dags: Collection[str]) -> Known:
     """A store that is away is told; the runs are there all the same."""
     ran = last_runs(dags)
     try:
-        return Known(ran, {each.table: each for each in opened_store(registry).fleet()})
+        store = opened_store(registry)
+        gains = gains_since(store, datetime.now(UTC).date() - timedelta(days=DAYS))
+        return Known(ran, {each.table: each for each in store.fleet()}, gains=gains)
     except StoreError as error:
         return Known(ran, trouble=away(error))
 
@@ -43,7 +48,8 @@ def table_known(registry: Registry, name: str, dags: Collection[str]) -> Looked:
         store = opened_store(registry)
         snapshot = store.table(name)
         seen = {name: snapshot.summary} if snapshot is not None else {}
-        return Looked(Known(ran, seen), snapshot, store.newest(name, _EVENTS))
+        gains = gains_since(store, datetime.now(UTC).date() - KEPT, name)
+        return Looked(Known(ran, seen, gains=gains), snapshot, store.newest(name, _EVENTS))
     except StoreError as error:
         return Looked(Known(ran, trouble=away(error)))
 

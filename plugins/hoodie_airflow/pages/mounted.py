@@ -21,7 +21,25 @@ def _app() -> Any:
     return pages_app()
 
 
-FASTAPI_APPS = [{"app": pages, "url_prefix": PREFIX, "name": "Hudi tables"}]
+async def card(scope: Any, receive: Any, send: Any) -> None:
+    """The card's code alone. Who may read no DAGs gets it, too: without it Airflow shows an error over his home page."""
+    await _card()(scope, receive, send)
+
+
+@cache
+def _card() -> Any:
+    from hoodie_airflow.pages.app import card_app
+
+    return card_app()
+
+
+FASTAPI_APPS = [
+    {"app": pages, "url_prefix": PREFIX, "name": "Hudi tables"},
+    {"app": card, "url_prefix": f"{PREFIX}-card", "name": "Hudi card"},
+]
+REACT_APPS = [
+    {"name": "Hudi tables", "bundle_url": "hudi-card/home.js", "destination": "dashboard", "url_route": "hudi-card"}
+]
 # Addresses without a leading slash: Airflow may itself be served below a path.
 _OF_DAG = {"name": "Hudi table", "href": "hudi/#/dag/{DAG_ID}"}
 _OF_RUN = {"name": "Hudi", "href": "hudi/#/run/{DAG_ID}/{RUN_ID}"}

@@ -137,6 +137,19 @@ def test_each_role_sees_the_tables(server: FastAPI, registry: Path, role: str) -
     assert "default-src 'self'" in page.headers["content-security-policy"]
 
 
+def test_the_card_on_the_home_page_counts_what_its_reader_may_see(
+    server: FastAPI, registry: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = signed_in(server, "viewer")
+    assert client.get("/hudi/api/card").json() == {"states": {"unknown": 2}, "gravest": [], "seen": None}
+    monkeypatch.setattr(get_auth_manager(), "filter_authorized_dag_ids", lambda **_: set())
+    assert client.get("/hudi/api/card").json()["states"] == {}
+    monkeypatch.setattr(get_auth_manager(), "is_authorized_dag", lambda **_: False)
+    assert client.get("/hudi/api/card").status_code == 403
+    assert client.get("/hudi-card/home.js").status_code == 200, "else his home page would show an error"
+    assert signed_in(server, None).get("/hudi-card/home.js").status_code == 401
+
+
 def test_who_may_read_some_dags_sees_their_tables(
     server: FastAPI, registry: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

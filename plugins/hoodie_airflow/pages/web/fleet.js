@@ -2,6 +2,7 @@
 
 import { h, states } from "./dom.js";
 import { compared, listing } from "./listing.js";
+import { gained } from "./saved.js";
 import { ago, count, counted, size } from "./words.js";
 
 const STATES = {
@@ -51,6 +52,7 @@ export async function fleet(ask) {
   return [
     h("h1", {}, "Hudi tables"),
     h("p", { class: "quiet" }, `of the registry ${found.registry}`, found.seen ? [", looked at ", ago(found.seen, found.now)] : null),
+    gained(found.gained),
     ...states(found.states),
     mistakes(found.mistakes),
     found.tables.length ? tables(found) : null,

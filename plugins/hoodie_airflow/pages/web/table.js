@@ -6,6 +6,7 @@ import { groups } from "./groups.js";
 import { heat } from "./heat.js";
 import { compared, listing } from "./listing.js";
 import { pause } from "./pause.js";
+import { saved } from "./saved.js";
 import { starter } from "./start.js";
 import { timeline } from "./timeline.js";
 import { wrote } from "./wrote.js";
@@ -27,6 +28,7 @@ export async function table(ask, [, kind, name], tell) {
     h("div", {}, state(found.row)),
     columns(declared),
     ...(found.seen ? seen(found.seen, found.now) : []),
+    section("What services cost and gained", saved(found.gains)),
     section("Services", services(found, tell)),
     found.may_pause ? section("Pause", pause(found, tell)) : null,
   ].filter(Boolean);

@@ -5,37 +5,119 @@ import { count, counted, moment, size, span } from "./words.js";
 
 const WIDTH = 1100;
 const LEFT = 130; // px for the names of lanes
+const RIGHT = 8; // px
 const LANE = 26; // px
 const AXIS = 26; // px
 const LEAST = 3; // px: the narrowest bar
 const SPANS = [["all", null], ["30 d", 30 * 86400], ["7 d", 7 * 86400], ["1 d", 86400], ["1 h", 3600]];
 const STEPS = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 12 * 3600, 86400, 2 * 86400, 7 * 86400, 14 * 86400, 30 * 86400, 365 * 86400]; // seconds between ticks
 
-/** The nodes: a choice of how far back, and the picture. `instants` have instant, action, state, began, completed, operation. */
+/**
+ * The nodes: choices of the span, and the picture. `instants` have instant, action, state, began, completed, operation.
+ *
+ * A span is chosen by dragging over the picture, by the buttons, or with the picture in focus by + and -, the arrows and Escape.
+ */
 export function timeline(instants, now) {
+  const last = Date.parse(now);
+  const first = instants.reduce((least, each) => Math.min(least, Date.parse(each.began)), last - 60_000);
   const place = h("div", { class: "wide drawn" });
-  const end = Date.parse(now);
-  const begin = instants.reduce((least, each) => Math.min(least, Date.parse(each.began)), end - 60_000);
-  const choice = h("select", { change: () => draw() }, SPANS.filter(([, seconds]) => seconds === null || end - begin > seconds * 1000)
-    .map(([words, seconds]) => h("option", { value: seconds ?? "" }, words)));
+  const told = h("span", { class: "quiet", role: "status" });
+  let range = [first, last];
+  let picked = null; // where dragging began, and the rectangle over it
+
+  const choice = h("select", { change: () => show(choice.value ? [last - Number(choice.value) * 1000, last] : [first, last], choice.value) },
+    SPANS.filter(([, seconds]) => seconds === null || last - first > seconds * 1000).map(([words, seconds]) => h("option", { value: seconds ?? "" }, words)),
+    h("option", { value: "own", hidden: true }, "as chosen"));
+  const buttons = [["Earlier", () => move(-0.5)], ["Later", () => move(0.5)], ["Closer", () => zoom(0.5)], ["Wider", () => zoom(2)]]
+    .map(([words, act]) => h("button", { type: "button", click: act }, words));
+
+  /** Never beyond what there is, nor closer than a second. */
+  function show([from, to], chosen = "own") {
+    const wide = Math.min(Math.max(to - from, 1000), last - first);
+    const begin = Math.min(Math.max(from, first), last - wide);
+    range = [begin, begin + wide];
+    choice.value = wide === last - first ? "" : chosen;
+    draw();
+  }
+
+  function move(part) {
+    const by = (range[1] - range[0]) * part;
+    show([range[0] + by, range[1] + by]);
+  }
+
+  function zoom(times) {
+    const [middle, half] = [(range[0] + range[1]) / 2, ((range[1] - range[0]) / 2) * times];
+    show([middle - half, middle + half]);
+  }
 
   function draw() {
-    const from = choice.value ? end - Number(choice.value) * 1000 : begin;
-    place.replaceChildren(picture(instants, from, end, now));
+    const focused = place.contains(document.activeElement);
+    const node = picture(instants, range[0], range[1], now);
+    node.setAttribute("tabindex", "0");
+    node.addEventListener("keydown", pressed);
+    node.addEventListener("pointerdown", begin);
+    node.addEventListener("dblclick", () => show([first, last]));
+    place.replaceChildren(node);
+    if (focused) node.focus();
+    told.textContent = `${moment(new Date(range[0]).toISOString())} to ${moment(new Date(range[1]).toISOString())}`;
+  }
+
+  function pressed(event) {
+    const act = { ArrowLeft: () => move(-0.25), ArrowRight: () => move(0.25), "+": () => zoom(0.5), "-": () => zoom(2), Escape: () => show([first, last]) }[event.key];
+    if (act === undefined) return;
+    event.preventDefault();
+    act();
+  }
+
+  /** In units of the picture. */
+  function at(event, node) {
+    const box = node.getBoundingClientRect();
+    return Math.min(Math.max(((event.clientX - box.left) / box.width) * WIDTH, LEFT), WIDTH - RIGHT);
+  }
+
+  function begin(event) {
+    if (event.button !== 0) return;
+    const node = event.currentTarget;
+    picked = { from: at(event, node), over: s("rect", { y: 0, height: node.viewBox.baseVal.height, class: "picked" }) };
+    node.append(picked.over);
+    node.setPointerCapture(event.pointerId);
+    node.addEventListener("pointermove", drag);
+    node.addEventListener("pointerup", end, { once: true });
+    node.addEventListener("pointercancel", drop, { once: true });
+  }
+
+  function drag(event) {
+    if (picked === null) return;
+    const to = at(event, event.currentTarget);
+    picked.over.setAttribute("x", Math.min(picked.from, to));
+    picked.over.setAttribute("width", Math.abs(to - picked.from));
+  }
+
+  function end(event) {
+    const ends = [picked.from, at(event, event.currentTarget)].sort((one, other) => one - other);
+    drop();
+    if (ends[1] - ends[0] < 5) return; // a click
+    const time = (x) => range[0] + ((x - LEFT) / (WIDTH - LEFT - RIGHT)) * (range[1] - range[0]);
+    show(ends.map(time));
+  }
+
+  function drop() {
+    picked?.over.remove();
+    picked = null;
   }
 
   draw();
   const legend = [["completed", "completed"], ["inflight", "in flight"], ["requested", "requested"]].map(([state, words]) =>
     h("span", { class: "legend" }, s("svg", { width: 14, height: 12, "aria-hidden": "true" },
       s("rect", { x: 1, y: 1, width: 12, height: 10, rx: 2, class: `bar ${state}` })), ` ${words}`));
-  return [h("div", { class: "tools" }, h("label", {}, "The last", choice), legend), place];
+  return [h("div", { class: "tools" }, h("label", {}, "The last", choice), buttons, legend, told), place];
 }
 
 function picture(instants, from, end, now) {
-  const seen = instants.filter((each) => Date.parse(each.completed ?? now) >= from);
+  const seen = instants.filter((each) => Date.parse(each.completed ?? now) >= from && Date.parse(each.began) <= end);
   const lanes = [...new Set(instants.map((each) => each.action))].sort();
   const height = lanes.length * LANE + AXIS;
-  const x = (time) => LEFT + ((Math.max(time, from) - from) / Math.max(end - from, 1)) * (WIDTH - LEFT - 8);
+  const x = (time) => LEFT + ((Math.min(Math.max(time, from), end) - from) / Math.max(end - from, 1)) * (WIDTH - LEFT - RIGHT);
   return s("svg", { viewBox: `0 0 ${WIDTH} ${height}`, class: "timeline", role: "img",
     "aria-label": `Timeline of ${counted(seen.length, "instant")}, listed below` },
     ticks(from, end, x, height),

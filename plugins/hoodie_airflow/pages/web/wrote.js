@@ -17,8 +17,9 @@ export function wrote({ unit, spans }) {
   const amplified = brought ? `, write amplification ${((brought + rewritten) / brought).toFixed(1)}` : "";
   return [
     h("p", {}, `Commits brought ${size(brought)}, services wrote ${size(rewritten)} anew${amplified}. A bar is ${unit === "day" ? "a day" : "an hour"} in UTC.`),
-    h("p", { class: "tools" }, legend("completed", "brought by commits"), legend("rewritten", "written anew by services")),
-    h("div", { class: "wide drawn" }, picture(spans, shown)),
+    bars(spans, [["completed", "brought by commits", (each) => each.bytes], ["rewritten", "written anew by services", (each) => each.rewritten]], shown,
+      (each) => `${shown(each)}: ${count(each.commits)} commits, ${count(each.rows)} rows, ${size(each.bytes)}; written anew ${size(each.rewritten)}`,
+      "Bytes written over time, listed below"),
     h("details", {}, h("summary", {}, "As a table"), h("div", { class: "wide" }, h("table", {}, h("caption", { class: "hidden" }, "written over time"),
       h("thead", {}, h("tr", {}, [unit, "commits", "rows", "brought", "written anew"].map((title) => h("th", { scope: "col" }, title)))),
       h("tbody", {}, spans.filter((each) => each.commits || each.rewritten).map((each) => h("tr", {},
@@ -32,22 +33,38 @@ function legend(state, words) {
     s("rect", { x: 1, y: 1, width: 12, height: 10, rx: 2, class: `bar ${state}` })), ` ${words}`);
 }
 
-function picture(spans, shown) {
-  const most = Math.max(...spans.map((each) => each.bytes + each.rewritten), 1);
+/**
+ * Bars of one or two amounts each, with a legend. `kinds` are [class, words, amount(each)], from the ground up; `shown(each)` is
+ * the name of a bar, `told(each)` what it says when it is pointed at.
+ */
+export function bars(spans, kinds, shown, told, label) {
+  return [
+    h("p", { class: "tools" }, kinds.map(([state, words]) => legend(state, words))),
+    h("div", { class: "wide drawn" }, picture(spans, kinds, shown, told, label)),
+  ];
+}
+
+function picture(spans, kinds, shown, told, label) {
+  const whole = (each) => kinds.reduce((sum, [, , amount]) => sum + amount(each), 0);
+  const most = Math.max(...spans.map(whole), 1);
   const wide = (WIDTH - LEFT) / spans.length;
   const every = Math.ceil(spans.length / LABELS);
   const high = (bytes) => (bytes / most) * (HEIGHT - 10);
-  return s("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + AXIS}`, class: "timeline", role: "img", "aria-label": "Bytes written over time, listed below" },
+  return s("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + AXIS}`, class: "timeline", role: "img", "aria-label": label },
     s("line", { x1: LEFT, x2: WIDTH, y1: HEIGHT, y2: HEIGHT, class: "lane" }),
     s("text", { x: LEFT - 8, y: 14, "text-anchor": "end", class: "soft" }, size(most)),
     s("text", { x: LEFT - 8, y: HEIGHT, "text-anchor": "end", class: "soft" }, "0"),
     spans.map((each, place) => {
       const left = LEFT + place * wide;
-      const [low, top] = [high(each.bytes), high(each.rewritten)];
-      const bar = (y, height, state) => height > 0 && s("rect", { x: left + Math.min(wide * 0.1, 4), y, width: Math.max(Math.min(wide * 0.8, 60), 1), height, class: `bar ${state}` });
+      let top = HEIGHT;
+      const bar = ([state, , amount]) => {
+        const height = high(amount(each));
+        top -= height;
+        return height > 0 && s("rect", { x: left + Math.min(wide * 0.1, 4), y: top, width: Math.max(Math.min(wide * 0.8, 60), 1), height, class: `bar ${state}` });
+      };
       return s("g", {},
-        s("title", {}, `${shown(each)}: ${count(each.commits)} commits, ${count(each.rows)} rows, ${size(each.bytes)}; written anew ${size(each.rewritten)}`),
-        bar(HEIGHT - low, low, "completed"), bar(HEIGHT - low - top, top, "rewritten"),
+        s("title", {}, told(each)),
+        kinds.map(bar),
         place % every === 0 && s("text", { x: left, y: HEIGHT + 16, class: "soft" }, shown(each).slice(5)));
     }));
 }

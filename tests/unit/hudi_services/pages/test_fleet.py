@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from hoodie.errors import StoreError
-from hudi_services.pages.fleet import dags_of, fleet
+from hudi_services.pages.fleet import card_of, dags_of, fleet
+from hudi_services.pages.gained import Gained
 from hudi_services.pages.known import Known, Ran
 from hudi_services.pages.state import away
 from hudi_services.registry.load import Reading, read_registry
+from hudi_services.watch.gains import Gain
 from hudi_services.watch.model import Summary
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -90,3 +93,37 @@ def test_a_store_that_cannot_be_read_leaves_the_rest(tmp_path: Path) -> None:
         ("warning", "The store is of another version", "version 9\nrun it again")
     ]
     assert [row.state for row in page.tables] == ["failed"]
+
+
+def test_the_card_has_the_gravest_tables_and_how_many_there_are(tmp_path: Path) -> None:
+    names = ("a", "b", "c", "d", "e")
+    found = reading(tmp_path, *(f"name: {name}, base_path: /lake/{name}" for name in names))
+    healths = {
+        "a": ("ok", 0.0),
+        "b": ("missed", 2.0),
+        "c": ("missed", 9.0),
+        "d": ("damaged", 0.0),
+        "e": ("blocked", 0.0),
+    }
+    seen = {
+        name: replace(ELSEWHERE, table=name, health=health, urgency=urgency, reason=f"<{name}>")
+        for name, (health, urgency) in healths.items()
+    }
+    card = card_of(fleet(found, lambda _: True, mistakes_too=True, known=Known(seen=seen), now=NOW))
+    assert card.states == {"ok": 1, "missed": 2, "damaged": 1, "blocked": 1}
+    assert [(each.name, each.reason) for each in card.gravest] == [("d", "<d>"), ("e", "<e>"), ("c", "<c>")]
+    assert card.seen == NOW.isoformat()
+    assert json.loads(json.dumps(asdict(card)))["states"]["missed"] == 2
+
+
+def test_what_services_gained_is_of_the_tables_that_are_shown(tmp_path: Path) -> None:
+    found = reading(tmp_path, "name: mine, base_path: /lake/mine", "name: theirs, base_path: /lake/theirs")
+    gains = [
+        Gain("2026-11-22", "mine", "clean", 2, 1, bytes_freed=5, cpu_seconds=1.5),
+        Gain("2026-11-23", "mine", "compact", 1, log_bytes_merged=7),
+        Gain("2026-11-23", "theirs", "clean", 1, bytes_freed=100),
+    ]
+    known = Known(gains=gains)
+    page = fleet(found, lambda table: table.name == "mine", mistakes_too=True, known=known, now=NOW)
+    assert page.gained == Gained(30, 3, 1, 5, 7, 1.5)
+    assert fleet(found, lambda _: False, mistakes_too=True, known=known, now=NOW).gained is None
