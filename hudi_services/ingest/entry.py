@@ -37,6 +37,9 @@ from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceE
 from hudi_services.entry.table import Schedule, SparkSection, Table
 from hudi_services.feed.flag import feed_flag
 from hudi_services.feed.model import contradictions
+from hudi_services.ingest.again import FIELDS as AGAIN_FIELDS
+from hudi_services.ingest.again import FLAGS as AGAIN_FLAGS
+from hudi_services.ingest.again import flags_of
 from hudi_services.ingest.dates import Late, begins_within_days, chosen_dates, dates_to_load
 
 SWITCH = "hudi_ingestion_on"
@@ -109,7 +112,7 @@ def _trigger(_table: Table, section: Ingest) -> Trigger:
 
 def _form(table: Table) -> tuple[Field, ...]:
     if table.source is None or table.source.date_pattern is None:
-        return (OPERATION,)
+        return (OPERATION, *AGAIN_FIELDS)
     return (
         OPERATION,
         Field("from", "First date", _FROM, None, _FORM_DAY),
@@ -121,6 +124,7 @@ def _form(table: Table) -> tuple[Field, ...]:
             Late.AUTO.value,
             {"type": "string", "enum": [str(late) for late in Late]},
         ),
+        *AGAIN_FIELDS,
     )
 
 
@@ -160,11 +164,14 @@ def _arguments(table: Table, section: Ingest, asked: Asked) -> Arguments:
     flags = ["--source-path", source.path, "--source-format", source.format]
     if source.date_pattern is not None:
         late = Late(asked.params.get("catch_up_late", Late.AUTO))
+        if late is Late.YES and asked.params.get("reload") and asked.run_type == "backfill":
+            raise ValueError("catch_up_late contradicts reload: each run would load all days before its own again")
         dates = dates_to_load(asked.run_type, asked.interval, chosen, late)
         if dates is not None:
             flags += ["--source-date-pattern", source.date_pattern]
             flags += ["--from", dates.start.isoformat()] if dates.start else []
             flags += ["--to", dates.stop.isoformat()] if dates.stop else []
+    flags += flags_of(asked.params)
     flags += feed_flag(source.feed)
     flags += ["--operation", source.operation, "--create-table-version", str(table.version)]
     if source.quarantine.path is not None:
@@ -209,9 +216,7 @@ INGEST = ServiceEntry(
                 type=click.Choice(OPERATIONS),
                 help="[default: upsert]",
             ),
-            click.Option(
-                ["--reload"], is_flag=True, help="Load files of the range again although they were loaded before."
-            ),
+            *AGAIN_FLAGS,
             click.Option(
                 ["--start-fresh"],
                 is_flag=True,
@@ -237,6 +242,8 @@ INGEST = ServiceEntry(
         examples=(
             "hudi-services ingest --table orders --explain",
             "hudi-services ingest --table orders --from 2026-01-01 --to 2026-02-01 --reload",
+            "hudi-services ingest --table orders --files dt=2026-01-03/ --files dt=2026-01-07/ --reload --explain",
+            "hudi-services ingest --table orders --reload-since 20260103061500000 --explain",
             "hudi-services ingest --target-base-path /data/lake/orders --source-path /data/landing/orders \\\n"
             "    --source-format csv --hoodie-conf hoodie.table.name=orders \\\n"
             "    --hoodie-conf hoodie.table.recordkey.fields=order_id",

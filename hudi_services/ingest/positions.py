@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from hoodie.errors import CorruptTableError, MissingFileError
+from hoodie.errors import ConfigError, CorruptTableError, MissingFileError
+from hoodie.model.time import Time
 from hoodie.timeline import WRITE_ACTIONS, Instant
 from hoodie.view import TableState
-from hudi_services.ingest.source import Position
+from hudi_services.ingest.source import Position, Since
 
 
 def find_position(state: TableState, key: str, *, start_fresh: bool) -> Position | None:
@@ -23,6 +25,44 @@ def find_position(state: TableState, key: str, *, start_fresh: bool) -> Position
         if not start_fresh:
             raise
     return None
+
+
+def find_since(state: TableState, key: str, instant: str) -> Since:
+    """The positions under `key` of the commits after `instant`, which is one of a completed action on the active timeline, and
+    the one before them. Commits are ordered by the times at which they began, which are their names.
+
+    Raises ConfigError for any other instant, CorruptTableError or MissingFileError where a commit or the archive cannot be read.
+    """
+    until = _completed(state, instant)
+    after: list[Position] = []
+    for commit, extra in _loads(state, (key,)):
+        found = Position(extra[key], commit.time, state.where(commit))
+        if commit.time <= until:
+            return Since(instant, found, tuple(sorted(after, key=lambda each: each.instant)))
+        after.append(found)
+    return Since(instant, None, tuple(sorted(after, key=lambda each: each.instant)))
+
+
+def _completed(state: TableState, text: str) -> Time:
+    """The instant `text`. Raises ConfigError where nothing completed bears it, or the archive has it."""
+    what = f"--reload-since {text!r} cannot be loaded from"
+    fix = "take the instant of a commit from `hudi-services show timeline`"
+    if re.fullmatch(r"[0-9]{14}([0-9]{3})?", text) is None:
+        raise ConfigError(what, found="it is no instant, which has 14 or 17 digits", fix=fix)
+    instant = Time.of(text)
+    states = [each.is_completed for each in state.timeline if each.time == instant]
+    if any(states):
+        return instant
+    if states:
+        raise ConfigError(what, found="that action is not complete: nobody knows yet what it loads", fix=fix)
+    for each in state.archive.newest():
+        if each.time <= instant:
+            if each.time == instant:
+                raise ConfigError(
+                    what, found="it is archived", fix=f"{fix}, or load files of some days by --from and --to"
+                )
+            break
+    raise ConfigError(what, found="the table has no such instant", fix=fix)
 
 
 def newest_load(state: TableState, *keys: str) -> Mapping[str, str]:

@@ -13,9 +13,9 @@ from hoodie.engine import Engine
 from hoodie.errors import ConfigError, TableNotFoundError
 from hoodie.services.after_write import AfterWrite
 from hoodie.table import HoodieTable
-from hudi_services.ingest.positions import find_position
+from hudi_services.ingest.positions import find_position, find_since
 from hudi_services.ingest.request import IngestRequest
-from hudi_services.ingest.source import Batch, Position
+from hudi_services.ingest.source import Batch, Position, Since
 from hudi_services.ingest.target import check_same, is_left_by_first_load, properties_of_new
 
 
@@ -29,6 +29,15 @@ class Prepared:
     position: Position | None
     batch: Batch
     after: AfterWrite  # with the options that are meant for the ingestion and the services after its commit
+
+    def warnings(self, operation: str) -> tuple[str, ...]:
+        """What a person should know before rows are loaded again by this operation."""
+        by_order = operation_named(operation).deletes or self.properties.merge_ordering_fields
+        if not self.batch.again or not operation_named(operation).finds_keys or by_order:
+            return ()
+        return (
+            "WARNING: the table orders by no column, so rows that are loaded again take the place of newer ones of their keys",
+        )
 
 
 def prepare(request: IngestRequest, engine: Engine) -> Prepared:
@@ -49,7 +58,8 @@ def prepare(request: IngestRequest, engine: Engine) -> Prepared:
     places.check()
     created = select_keys(after.options, CREATE_KEYS)
     table = left = None
-    position = None
+    position: Position | None = None
+    since: Since | None = None
     try:
         opened = HoodieTable.open(request.base_path, engine=engine)
     except TableNotFoundError as error:
@@ -69,7 +79,15 @@ def prepare(request: IngestRequest, engine: Engine) -> Prepared:
             properties = state.properties
             check_same(state, created)
             position = find_position(state, request.source.position_key, start_fresh=request.start_fresh)
-    batch = request.source.discover(position, places, start_fresh=request.start_fresh)
+            if request.reload_since is not None:
+                since = find_since(state, request.source.position_key, request.reload_since)
+    if request.reload_since is not None and since is None:
+        raise ConfigError(
+            f"--reload-since {request.reload_since} names no instant",
+            found=f"no table with commits in {request.base_path}",
+            fix="leave it out: every file is new",
+        )
+    batch = request.source.discover(position, places, start_fresh=request.start_fresh, since=since)
     return Prepared(table, left, properties, position, batch, after)
 
 

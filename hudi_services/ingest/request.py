@@ -12,12 +12,16 @@ from hudi_services.ingest.source import Source
 
 @dataclass(frozen=True)
 class IngestRequest:
-    """What to load, and how. `max_bad_share` is the greatest tolerated share of rows that go to the quarantine."""
+    """What to load, and how. `max_bad_share` is the greatest tolerated share of rows that go to the quarantine.
+
+    What commits after the instant `reload_since` loaded is loaded again.
+    """
 
     base_path: str
     source: Source
     operation: str = "upsert"
     start_fresh: bool = False
+    reload_since: str | None = None
     quarantine_path: str | None = None
     max_bad_share: float = 0.0
     options: Mapping[str, object] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 from hoodie.config import KEYGEN_KEYS, WRITE_KEYS, select_keys
@@ -27,6 +28,8 @@ from hudi_services.ingest.source import Batch
 from hudi_services.ingest.target import create_target
 from hudi_services.outcome.result import ServiceResult, with_services
 
+_log = logging.getLogger(__name__)
+
 
 def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     """Load what is new. Exactly once: a run that is killed has loaded nothing, and the next one loads the same rows.
@@ -46,6 +49,8 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     if not batch.items:
         return _nothing(prepared, batch, engine)
     prepared = replace(prepared, batch=batch)
+    for warning in prepared.warnings(request.operation):
+        _log.warning("%s", warning.removeprefix("WARNING: "))
     shaping = request.shape.plan(delivered, known, request.source.name)
     found = shaping.outgoing
     check_roles(found, request.source.name, request.operation, prepared.properties)

@@ -34,6 +34,18 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
+class Since:
+    """What is to be loaded again: all that a table has taken in after `instant`, when its position was `before` (None: none yet).
+
+    `after` are its positions since, the oldest first.
+    """
+
+    instant: str
+    before: Position | None
+    after: tuple[Position, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Delivered:
     """Some rows of a source: from which file or message, and where in it."""
 
@@ -79,6 +91,11 @@ class Batch(Protocol):
     @property
     def outcome(self) -> str:
         """The same once they are in the table."""
+        ...
+
+    @property
+    def again(self) -> int:
+        """How many of the items the table took in before."""
         ...
 
     @property
@@ -132,8 +149,10 @@ class Source(Protocol):
         """Under which its positions are in the extra metadata of commits: one for all sources of a kind."""
         ...
 
-    def discover(self, position: Position | None, places: Places, *, start_fresh: bool) -> Batch:
-        """What is new since `position`; None: since ever. Changes nothing.
+    def discover(
+        self, position: Position | None, places: Places, *, start_fresh: bool, since: Since | None = None
+    ) -> Batch:
+        """What is new since `position`; None: since ever. With `since` also what was taken in after it. Changes nothing.
 
         With `start_fresh` everything of this source is new, also where the position cannot be read; what other sources of the
         kind delivered stays known. Raises ConfigError for what it is told and cannot do, SourceError when it is not there, and

@@ -16,6 +16,7 @@ from hoodie.services.decision import Decision
 from hoodie.write.plan import chosen_operation
 from hudi_services.entry.call import Call
 from hudi_services.entry.work import Work
+from hudi_services.ingest.again import check_again, only_files
 from hudi_services.ingest.declared import read_feed
 from hudi_services.ingest.files.plan import Window
 from hudi_services.ingest.files.source import FilesSource
@@ -52,7 +53,7 @@ class IngestTask:
             },
             batch.items,
             before=(*creates, *steps, *([f"after the commit: {', '.join(after)}"] if after else [])),
-            after=batch.notes,
+            after=(*prepared.warnings(self.request.operation), *batch.notes),
         )
 
     def run(self, engine: Engine) -> ServiceResult:
@@ -72,6 +73,8 @@ def ingest_task(
     end: datetime | None,
     operation: str | None,
     reload: bool,
+    reload_since: str | None,
+    files: tuple[str, ...],
     start_fresh: bool,
     quarantine_path: str | None,
     max_bad_share: float,
@@ -91,6 +94,8 @@ def ingest_task(
         raise ConfigError(
             "The date range is empty", found=f"--from {start:%Y-%m-%d} --to {end:%Y-%m-%d}", fix="--to is exclusive"
         )
+    chosen = chosen_operation(operation, options)
+    check_again(chosen, options, reload=reload, since=reload_since, start_fresh=start_fresh)
     declared = read_feed(feed, source_format)
     shape = Shape.of(declared)
     return IngestTask(
@@ -102,11 +107,13 @@ def ingest_task(
                 source_date_pattern,
                 Window(start.date() if start else None, end.date() if end else None),
                 reload,
+                only_files(files),
                 declared,
                 shape.later,
             ),
-            operation=chosen_operation(operation, options),
+            operation=chosen,
             start_fresh=start_fresh,
+            reload_since=reload_since,
             quarantine_path=quarantine_path,
             max_bad_share=max_bad_share,
             options=options,

@@ -25,7 +25,7 @@ from hudi_services.ingest.files.readers import FileSplit, file_splits
 from hudi_services.ingest.files.schema import FileSchemas, with_later
 from hudi_services.ingest.files.unite import unite
 from hudi_services.ingest.places import Places, canonical
-from hudi_services.ingest.source import Position
+from hudi_services.ingest.source import Position, Since
 
 _log = logging.getLogger(__name__)
 _SHOWN = 200  # files that are left out
@@ -34,7 +34,7 @@ _SHOWN = 200  # files that are left out
 @dataclass(frozen=True)
 class FilesSource:
     """Files of one format below `folder`, as `feed` chooses and reads them, of the days of `window` in their paths; each once,
-    but with `reload` again.
+    but with `reload` again. `only` are patterns of those that are asked for; without any all are.
 
     `later` are columns of the files that get these types when the rows are shaped.
     """
@@ -44,6 +44,7 @@ class FilesSource:
     date_pattern: str | None = None
     window: Window = field(default_factory=Window)
     reload: bool = False
+    only: tuple[str, ...] = ()
     feed: Feed = field(default_factory=Feed)
     later: pa.Schema = field(default_factory=lambda: pa.schema([]))
     clock: Clock = field(default_factory=SystemClock)
@@ -56,8 +57,10 @@ class FilesSource:
     def position_key(self) -> str:
         return KEY
 
-    def discover(self, position: Position | None, places: Places, *, start_fresh: bool) -> FileBatch:
-        """The files that were not loaded before."""
+    def discover(
+        self, position: Position | None, places: Places, *, start_fresh: bool, since: Since | None = None
+    ) -> FileBatch:
+        """The files that were not loaded before, or are to be loaded again."""
         if not self.window.is_open and self.date_pattern is None:
             raise ConfigError(
                 "A date range needs a date pattern", fix="pass --source-date-pattern, for instance dt=%Y-%m-%d"
@@ -67,12 +70,20 @@ class FilesSource:
         own = [canonical(places.table), canonical(places.quarantine)]
         files = list_source(self.folder, self.file_format, self.date_pattern, own, any_ending=True)
         before = self._checkpoint(position, start_fresh=start_fresh)
-        return FileBatch(
-            self, before, plan_files(files, before.loaded(self.folder), self._choice, self._broken(before))
-        )
+        choice = self._choice({} if since is None else self._again(since))
+        return FileBatch(self, before, plan_files(files, before.loaded(self.folder), choice, self._broken(before)))
 
-    @property
-    def _choice(self) -> Choice:
+    def _again(self, since: Since) -> Mapping[str, str]:
+        """Path of each file that was loaded after an instant -> the instant of the commit that loaded it last."""
+        known = self._checkpoint(since.before, start_fresh=False).loaded(self.folder)
+        loaded: dict[str, str] = {}
+        for position in since.after:
+            now = self._checkpoint(position, start_fresh=False).loaded(self.folder)
+            loaded |= {path: position.instant for path, each in now.items() if known.get(path) != each}
+            known = now
+        return {path: instant for path, instant in loaded.items() if path in known}
+
+    def _choice(self, again: Mapping[str, str]) -> Choice:
         min_age = self.feed.min_age.total_seconds()
         settled = {"settled_ms": (self.clock.now().timestamp() - min_age) * 1000} if min_age else {}
         return Choice(
@@ -80,6 +91,8 @@ class FilesSource:
             Names(self.feed.pattern, FORMATS[self.file_format]),
             order=self.feed.order,
             reload=self.reload,
+            only=Names(self.only),
+            again=again,
             **settled,
         )
 
@@ -110,7 +123,11 @@ class FileBatch:
     @property
     def items(self) -> Items:
         files = self.plan.files
-        return Items("load", tuple(Item(file.path, file.size) for file in files), sum(file.size for file in files))
+        return Items(
+            "load",
+            tuple(Item(file.path, file.size, self.plan.again.get(file.path)) for file in files),
+            sum(file.size for file in files),
+        )
 
     @property
     def reason(self) -> str:
@@ -119,6 +136,10 @@ class FileBatch:
     @property
     def outcome(self) -> str:
         return self.plan.outcome
+
+    @property
+    def again(self) -> int:
+        return sum(file.path in self.plan.again for file in self.plan.files)
 
     @property
     def facts(self) -> Mapping[str, object]:

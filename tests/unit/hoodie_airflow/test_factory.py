@@ -132,11 +132,14 @@ def test_forms(registry: Path) -> None:
         "from": None,
         "to": None,
         "catch_up_late": "auto",
+        "files": None,
+        "reload": False,
+        "reload_since": None,
     }
     fields = dags["hudi_ingest__flights"].params
     said = [fields.get_param(name).description for name in ("from", "to", "catch_up_late")]
     assert all("in a backfill" in text.lower() for text in said), "the same fields are in the dialog of a backfill"
-    assert list(dags["hudi_ingest__events"].params) == ["operation"]
+    assert list(dags["hudi_ingest__events"].params) == ["operation", "files", "reload", "reload_since"]
     assert list(dags["hudi_clean__others"].params) == ["operation", "policy", "retained", "plan"]
 
 

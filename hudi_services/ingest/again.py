@@ -1,0 +1,91 @@
+"""What a run may be asked to load though it was loaded before: flags and the fields of the form that stand for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from hoodie.config import select_keys
+from hoodie.config.operations import operation_named
+from hoodie.config.write_keys import DUP_POLICY
+from hoodie.errors import ConfigError
+from hudi_services.entry.dag import Field
+
+FLAGS = (
+    click.Option(["--reload"], is_flag=True, help="Load files of the range again although they were loaded before."),
+    click.Option(
+        ["--reload-since"],
+        metavar="INSTANT",
+        help="Load again what commits after this one loaded, and what is new. It must be on the active timeline.",
+    ),
+    click.Option(
+        ["--files"],
+        multiple=True,
+        metavar="PATTERN",
+        help="Load only files of these paths below the source: a folder such as dt=2026-01-03/, or a pattern of "
+        "docs/feeds.md, such as orders_*.csv. Repeatable.",
+    ),
+)
+FIELDS = (
+    Field(
+        "files",
+        "Only these files",
+        "Folders below the source, such as dt=2026-01-03/, or patterns, such as orders_*.csv, one a line. Empty: all.",
+        None,
+        {"type": ["null", "array"], "items": {"type": "string", "pattern": "^[^/]"}},
+    ),
+    Field(
+        "reload",
+        "Load again",
+        "Also files that were loaded before: all of these dates and paths. Choose explain first.",
+        False,
+        {"type": "boolean"},
+    ),
+    Field(
+        "reload_since",
+        "Load again since",
+        "An instant of the timeline: what commits after it loaded is loaded again.",
+        None,
+        {"type": ["null", "string"], "pattern": "^([0-9]{14}([0-9]{3})?)?$"},
+    ),
+)
+
+
+def flags_of(params: Mapping[str, Any]) -> list[str]:
+    """The flags that the form's fields stand for."""
+    found = [part for pattern in params.get("files") or () for part in ("--files", str(pattern))]
+    found += ["--reload"] if params.get("reload") else []
+    return found + (["--reload-since", str(params["reload_since"])] if params.get("reload_since") else [])
+
+
+def only_files(patterns: Sequence[str]) -> tuple[str, ...]:
+    """The patterns of `--files`, a folder being all that is in it. Raises ConfigError for one that leads out of the source."""
+    for pattern in patterns:
+        if not pattern.strip() or pattern.startswith("/") or ".." in pattern.split("/"):
+            raise ConfigError(
+                f"--files takes no {pattern!r}",
+                found="paths are those below the folder of the source",
+                fix="write a folder such as dt=2026-01-03/, or a pattern such as orders_*.csv",
+            )
+    return tuple(f"{pattern}**" if pattern.endswith("/") else pattern for pattern in patterns)
+
+
+def check_again(
+    operation: str, options: Mapping[str, object], *, reload: bool, since: str | None, start_fresh: bool
+) -> None:
+    """Raises ConfigError where the flags contradict each other, or the operation would add the rows a second time."""
+    if since is not None and (reload or start_fresh):
+        other = "--reload" if reload else "--start-fresh"
+        raise ConfigError(f"--reload-since contradicts {other}", fix="keep one of them")
+    how = operation_named(operation)
+    if not (reload or since is not None) or how.finds_keys or how.replaces is not None:
+        return
+    if select_keys(options, [DUP_POLICY]):
+        return
+    raise ConfigError(
+        f"Operation {operation} would add rows that are loaded again a second time",
+        found="--reload" if reload else f"--reload-since {since}",
+        fix=f"pass --operation upsert; where the rows are gone from the table, or may be there twice, say {DUP_POLICY.name}=NONE",
+    )
