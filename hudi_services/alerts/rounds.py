@@ -28,7 +28,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class Teller:
-    """The one of a watcher. `environ` has the secrets."""
+    """The one of a watcher. `environ` has the secrets.
+
+    Who has told goes on telling: where watchers took turns, each would tell by what it saw at another time, and what one has
+    ended would begin anew with the other. Another one takes over once this one leaves, or misses its rounds.
+    """
 
     store: SnapshotStore
     clock: Clock
@@ -43,14 +47,18 @@ class Teller:
         if alerts is None:
             return 0
         now = self.clock.now()
-        seen = joined([standing_tables(alerts, self.store, now), self._seen_runs(alerts, registry, now)])
-        kept = KeptAlerts.open(self.store)
-        if not kept.claim(self._name, now, _CLAIM):
+        kept, lasts = KeptAlerts.open(self.store), _CLAIM + 2 * timedelta(seconds=registry.watch.every)
+        if not kept.claim(self._name, now, lasts):
+            self._runs = None  # the other one may have told newer ones by the time this one takes over
             return 0
-        try:
-            return self._tell(alerts, kept, seen, now) + self._sum_up(alerts, kept, seen, now)
-        finally:
-            kept.release(self._name)
+        seen = joined([standing_tables(alerts, self.store, now), self._seen_runs(alerts, registry, now)])
+        if not kept.claim(self._name, self.clock.now(), lasts):  # reading histories has taken too long
+            return 0
+        return self._tell(alerts, kept, seen, now) + self._sum_up(alerts, kept, seen, now)
+
+    def leave(self) -> None:
+        """Let another one tell. Raises StoreError."""
+        KeptAlerts.open(self.store).release(self._name)
 
     def _tell(self, alerts: Alerts, kept: KeptAlerts, seen: Seen, now: datetime) -> int:
         before = kept.rows()

@@ -85,6 +85,9 @@ def _told(teller: Teller, registry: Registry, *, once: bool) -> int:
             raise
         _log.exception("Alerts are tried again with the next round")
         return 0
+    finally:
+        if once and registry.alerts is not None:
+            teller.leave()
 
 
 def _line(event: Event) -> str:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import threading
 from contextlib import suppress
 from pathlib import Path
 
 from hoodie.clock import SystemClock
+from hoodie.errors import HoodieError
+from hudi_services.alerts.rounds import Teller
 from hudi_services.entry.watch import Watch
 from hudi_services.registry.load import Reading, read_registry
 from hudi_services.registry.mistakes import Mistake
@@ -20,13 +24,17 @@ _pause = asyncio.sleep
 
 
 class Rounds:
-    """Looks at all tables of a registry again and again. `done` counts the rounds that came to an end."""
+    """Looks at all tables of a registry again and again, and tells the hooks of its alerts. `done` counts the rounds that came to
+    an end; hooks are told after those who wait for them, as they may be away."""
 
     def __init__(self, registry: Path) -> None:
         self.done = 0
         self.users = 0
         self.registry = registry
         self._store: tuple[str, SnapshotStore] | None = None
+        self._teller: Teller | None = None
+        self._telling = threading.Lock()
+        self._ended = False
         self._news = asyncio.Condition()
         self._task = asyncio.create_task(self._run(), name="rounds of the Hudi watcher")
 
@@ -42,6 +50,12 @@ class Rounds:
         self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task
+        self._ended = True
+        if self._teller is not None and self._telling.acquire(blocking=False):  # else it leaves when it has told
+            try:
+                await asyncio.to_thread(_leave, self._teller)
+            finally:
+                self._telling.release()
 
     async def _run(self) -> None:
         mistakes: tuple[Mistake, ...] = ()
@@ -60,13 +74,30 @@ class Rounds:
                 async with self._news:
                     self.done += 1
                     self._news.notify_all()
+                await asyncio.to_thread(self._tell, reading)
             await _pause(every)
 
     def _round(self, reading: Reading) -> None:
         place = store_of(reading.registry)
         if self._store is None or self._store[0] != place:
             self._store = place, SnapshotStore.open(place, make=True)
+            self._teller = Teller(self._store[1], SystemClock(), os.environ)
         watch_round(reading, self._store[1], reading.registry.watch.at_once, SystemClock())
+
+    def _tell(self, reading: Reading) -> None:
+        assert self._teller is not None, "a round needs a store"
+        with self._telling:
+            try:
+                self._teller.tell(reading.registry)
+            except Exception:  # noqa: BLE001 - whatever is wrong with alerts: tables are followed on
+                _log.exception("Alerts are tried again with the next round")
+            if self._ended:
+                _leave(self._teller)
+
+
+def _leave(teller: Teller) -> None:
+    with suppress(HoodieError):  # then another one waits until this one has missed its rounds
+        teller.leave()
 
 
 _running: dict[Path, Rounds] = {}
