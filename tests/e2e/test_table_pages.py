@@ -273,7 +273,7 @@ def test_the_card_on_the_home_page_tells_how_tables_are_and_breaks_nothing(
         for odd in ODD:
             page.route(
                 "**/hudi/api/card",
-                lambda route, odd=odd: route.fulfill(status=200, content_type="application/json", body=odd),
+                lambda route, _request, odd=odd: route.fulfill(status=200, content_type="application/json", body=odd),
             )
             page.goto("about:blank")
             page.goto(home.address)
