@@ -126,6 +126,14 @@ class History(Part):
     spool: str | None = None
 
 
+class Pages(Part):
+    """What the pages in Airflow's UI show of the data itself: with `rows` samples of rows and rows that changed, to whoever may
+    read what the tasks of the table's DAGs have left, but for the columns `hidden`."""
+
+    rows: bool = False
+    hidden: Texts = ()
+
+
 class Table(Part):
     """One table. Without a source it is written by others and only serviced here. Each service adds a section of its name.
 
@@ -145,6 +153,7 @@ class Table(Part):
     results: str | None = None
     history: History | None = None
     objectives: Objectives = Objectives()
+    pages: Pages = Pages()
     pool: str = "default_pool"
     retries: Annotated[int, Field(ge=0)] = 2
     owner: str = "airflow"

@@ -50,7 +50,7 @@ class Declared:
 @dataclass(frozen=True)
 class TablePage:
     """The page; `now` is the API server's time, as ISO in UTC. `seen` is None where no look at the table has succeeded;
-    `may_pause`: who asks for it may pause the table."""
+    `may_pause`: who asks for it may pause the table, `shows_rows`: he may see rows of it."""
 
     now: str
     declared: Declared
@@ -59,6 +59,7 @@ class TablePage:
     seen: Seen | None
     gains: tuple[Gain, ...]
     may_pause: bool = False
+    shows_rows: bool = False
 
 
 def table_page(

@@ -27,7 +27,7 @@ from hudi_services.registry.options import wrong_options
 from hudi_services.registry.places import PATH_KEYS, expand, same_place
 from hudi_services.registry.sections import table_model
 
-_OF_ALL = ("history", "objectives")
+_OF_ALL = ("history", "objectives", "pages")
 """Sections that say the same of every table, and may be said in its entry."""
 _SECTIONS = ("alerts", "defaults", "doctor", *_OF_ALL, "judge", "pools", "tables", "watch")
 _TOPS = {(name,) for name in _OF_ALL}

@@ -104,6 +104,29 @@ for each in (
         _PARTITION,
     ),
     _looks(
+        "rows",
+        lambda pages: pages.rows,
+        "Some rows of the table, as it is or was at a moment: no more files are read than hold them. Values are cut at "
+        "so many characters as --width says.",
+        "hudi-services show rows --table orders --as-of yesterday --partition order_date=2026-01-31 --limit 5",
+        click.Option(
+            ["--limit"], type=click.IntRange(1, 10_000), default=20, show_default=True, metavar="N", help="At most N."
+        ),
+        click.Option(
+            ["--as-of"], metavar="TIME", help="As of this instant, date or time (UTC); also today, yesterday, 12h, 7d."
+        ),
+        _PARTITION,
+        click.Option(["--without"], multiple=True, metavar="COLUMN", help="Leave this column out. Repeatable."),
+        click.Option(
+            ["--width"],
+            type=click.IntRange(1, 100_000),
+            default=200,
+            show_default=True,
+            metavar="N",
+            help="Characters of a value.",
+        ),
+    ),
+    _looks(
         "logs",
         lambda pages: pages.logs,
         "The blocks of the logs of a merge-on-read table, in the order in which they count.",

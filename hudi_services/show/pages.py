@@ -11,6 +11,7 @@ from hudi_services.show.look import look_at
 from hudi_services.show.overview import overview
 from hudi_services.show.properties import properties
 from hudi_services.show.render import print_page
+from hudi_services.show.rows import rows
 
 __all__ = [
     "audit",
@@ -25,6 +26,7 @@ __all__ = [
     "partitions",
     "print_page",
     "properties",
+    "rows",
     "slices",
     "timeline",
 ]

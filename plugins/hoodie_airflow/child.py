@@ -62,7 +62,7 @@ class Child:
         ]
         self._process = subprocess.Popen(
             [sys.executable, *command],
-            env=_environment(),
+            env=child_environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -115,7 +115,8 @@ class Child:
         )
 
 
-def _environment() -> dict[str, str]:
+def child_environment() -> dict[str, str]:
+    """Of a process of this interpreter that runs a command of this project."""
     own = checkout_folders()
     given = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part and part not in own]
     return {**os.environ, "PYTHONPATH": os.pathsep.join([*own, *given])}

@@ -28,6 +28,7 @@ pytestmark = pytest.mark.e2e
 MANY = [f"t{number:04}" for number in range(1000)]
 FEW = ["orders", "visits", "gone"]
 MARKUP = "<img src=x onerror=window.hurt=1>"
+NEW = "<b onclick=hurt()>new</b>"
 SLOW = 3000.0  # ms; on a quiet machine a tenth of it (benchmarks/pages.py)
 
 
@@ -89,7 +90,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def registry(home: AirflowHome, names: list[str], more: str = "", lake: Path = Path("/lake")) -> None:
     clean = "clean: {schedule: 0 4 * * *}"
     lines = [f'  - {{name: {name}, base_path: {lake}/{name}, description: "{MARKUP}", {clean}}}\n' for name in names]
-    home.registry.write_text("tables:\n" + "".join(lines) + more)
+    home.registry.write_text("pages: {rows: true}\ntables:\n" + "".join(lines) + more)
 
 
 def frame(page: Page) -> FrameLocator:
@@ -283,3 +284,24 @@ def test_the_card_on_the_home_page_tells_how_tables_are_and_breaks_nothing(
             page.unroute("**/hudi/api/card")
         page.get_by_role("link", name="Hudi tables").click()
         page.wait_for_url("**/plugin/hudi")
+
+
+def test_rows_are_shown_and_two_instants_compared(browser: Browser, home: AirflowHome, few: None, lake: Path) -> None:
+    table = HoodieTable.open(str(lake / "orders"), clock=SystemClock())
+    table.write(batch([(NEW, "p", 9, 9)]), "upsert", SMALL_BLOOM)
+    watch(home)
+    with signed_in(browser, home, "viewer") as page:
+        page.goto(f"{home.address}/hudi/#/table/orders")
+        shown = page.get_by_role("region", name="Rows", exact=True)
+        shown.get_by_role("button", name="Show rows").click()
+        expect(shown.get_by_role("cell", name=NEW, exact=True)).to_be_visible(timeout=30_000)
+        shown.get_by_label("as of").select_option(index=2)
+        shown.get_by_role("button", name="Show rows").click()
+        expect(shown.get_by_role("region", name="rows")).to_be_visible(timeout=30_000)
+        expect(shown.get_by_role("cell", name=NEW, exact=True)).to_have_count(0)
+        page.get_by_role("region", name="Compare two instants").get_by_role("button", name="Compare").click()
+        page.wait_for_url("**#/compare/orders/**")
+        expect(page.get_by_role("rowheader", name="part=p")).to_be_visible(timeout=30_000)
+        changed = page.get_by_role("region", name="Rows", exact=True)
+        expect(changed.get_by_role("row", name="+ inserted")).to_contain_text(NEW)
+        assert page.evaluate("window.hurt") is None

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from airflow.api_fastapi.app import get_auth_manager
-from airflow.api_fastapi.auth.managers.models.resource_details import AccessView, DagAccessEntity
+from airflow.api_fastapi.auth.managers.models.resource_details import AccessView, DagAccessEntity, DagDetails
 from airflow.api_fastapi.core_api.security import GetUserDep, requires_access_dag
 
 from hudi_services.entry.table import Table
@@ -33,6 +33,15 @@ class Rights:
 
     def sees(self, table: Table) -> bool:
         return not self.dags.isdisjoint(dags_of(table))
+
+    def reads_results(self, table: Table) -> bool:
+        """Whether he may read what the tasks of one of the table's DAGs have left."""
+        return any(
+            get_auth_manager().is_authorized_dag(
+                method="GET", access_entity=DagAccessEntity.XCOM, details=DagDetails(id=dag), user=self._user
+            )
+            for dag in sorted(self.dags & dags_of(table))
+        )
 
     @property
     def sees_mistakes(self) -> bool:

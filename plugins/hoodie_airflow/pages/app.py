@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from airflow.api_fastapi.core_api.security import get_user
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Response
 
+from hoodie_airflow.pages import data
 from hoodie_airflow.pages.access import RESULTS, SIGNED_IN, Rights, User
+from hoodie_airflow.pages.answers import HEADERS, NO_TABLE, as_json, current_registry, table_seen
 from hoodie_airflow.pages.known import fleet_known, table_known
 from hoodie_airflow.pages.pausing import WantedPause, pause_table, resume_table
 from hoodie_airflow.pages.runs import going, tried
-from hoodie_airflow.places import registry_file
 from hudi_services.entry.table import Table
 from hudi_services.pages.fleet import Fleet, card_of, dags_of, fleet
 from hudi_services.pages.run import run_page
 from hudi_services.pages.table import table_of_dag, table_page
-from hudi_services.registry.load import Reading, read_registry
 
 _WEB = Path(__file__).parent / "web"
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
 _FILES = {file.name: file for file in _WEB.iterdir() if file.suffix in _KINDS}
-_HEADERS = {
-    # Nothing is loaded from elsewhere, and nobody else's page frames these.
-    "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; frame-ancestors 'self'",
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-cache",
-}
-_NO_TABLE = "The registry has no table {!r}, or you may read none of its DAGs."
 
 routes = APIRouter()
 
@@ -41,6 +32,7 @@ def pages_app() -> FastAPI:
     """Without the pages of documentation that FastAPI adds: they would ask for no access."""
     app = FastAPI(dependencies=[Depends(SIGNED_IN)], docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(routes)
+    app.include_router(data.routes)
     return app
 
 
@@ -73,25 +65,25 @@ def card(user: User) -> Response:
 
 @routes.get("/api/tables/{name}")
 def table(name: str, user: User) -> Response:
-    found = _registry().registry.table(name)
-    return _of_table(found, user, _NO_TABLE.format(name))
+    found = current_registry().registry.table(name)
+    return _of_table(found, user, NO_TABLE.format(name))
 
 
 @routes.post("/api/tables/{name}/pause")
 def pause_services(name: str, wanted: WantedPause, user: User) -> Response:
     """Its body is JSON: a form on another site can send none, nor a DELETE."""
-    return _json(pause_table(_registry().registry, _to_pause(name, user), wanted, user.get_name()))
+    return as_json(pause_table(current_registry().registry, _to_pause(name, user), wanted, user.get_name()))
 
 
 @routes.delete("/api/tables/{name}/pause")
 def resume_services(name: str, user: User) -> Response:
-    return _json(resume_table(_registry().registry, _to_pause(name, user), user.get_name()))
+    return as_json(resume_table(current_registry().registry, _to_pause(name, user), user.get_name()))
 
 
 @routes.get("/api/dags/{dag_id}")
 def table_of(dag_id: str, user: User) -> Response:
     """The right to this DAG was asked already: Airflow's own check takes the name from the path."""
-    found = table_of_dag(dag_id, _registry().registry.tables)
+    found = table_of_dag(dag_id, current_registry().registry.tables)
     return _of_table(found, user, f"The DAG {dag_id!r} runs no service of a table of the registry.")
 
 
@@ -104,15 +96,14 @@ def run(dag_id: str, run_id: str) -> Response:
 
 
 def _fleet(user: Any) -> Fleet:
-    rights, reading = Rights(user), _registry()
+    rights, reading = Rights(user), current_registry()
     known = fleet_known(reading.registry, rights.dags)
     return fleet(reading, rights.sees, rights.sees_mistakes, known, datetime.now(UTC))
 
 
 def _to_pause(name: str, user: Any) -> Table:
-    rights, found = Rights(user), _registry().registry.table(name)
-    if found is None or not rights.sees(found):
-        raise HTTPException(404, _NO_TABLE.format(name))
+    rights = Rights(user)
+    found = table_seen(name, rights)
     if not rights.pauses(found):
         raise HTTPException(
             403, f"To pause table {name!r}, or to end that, your role must be allowed to pause all of its DAGs."
@@ -125,37 +116,17 @@ def _of_table(found: Table | None, user: Any, otherwise: str) -> Response:
     rights = Rights(user)
     if found is None or not rights.sees(found):
         raise HTTPException(404, otherwise)
-    looked = table_known(_registry().registry, found.name, rights.dags & dags_of(found))
+    looked = table_known(current_registry().registry, found.name, rights.dags & dags_of(found))
     page = table_page(found, looked.known, looked.snapshot, looked.events, datetime.now(UTC))
-    return _answer(replace(page, may_pause=rights.pauses(found)))
-
-
-def _registry() -> Reading:
-    """Read again when the file has changed."""
-    file = registry_file()
-    try:
-        found = file.stat()
-        stamp = found.st_mtime_ns, found.st_size, found.st_ino
-    except OSError:
-        stamp = 0, 0, 0  # the reader tells what is wrong
-    return _read(file, stamp)
-
-
-@lru_cache(maxsize=1)
-def _read(file: Path, _stamp: tuple[int, int, int]) -> Reading:
-    return read_registry(file)
+    return _answer(replace(page, may_pause=rights.pauses(found), shows_rows=data.shows_rows(found, rights)))
 
 
 def _file(name: str) -> Response:
     if name not in _FILES:
         raise HTTPException(404, f"There is no file {name!r} of the pages")
     file = _FILES[name]
-    return Response(file.read_bytes(), media_type=_KINDS[file.suffix], headers=_HEADERS)
+    return Response(file.read_bytes(), media_type=_KINDS[file.suffix], headers=HEADERS)
 
 
 def _answer(page: Any) -> Response:
-    return _json(asdict(page))
-
-
-def _json(body: Any) -> Response:
-    return Response(json.dumps(body), media_type="application/json", headers=_HEADERS)
+    return as_json(asdict(page))

@@ -244,7 +244,7 @@ def _lives(pid: int) -> bool:
 
 
 def test_a_killed_service_is_tried_again(orders: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hoodie_airflow.child._environment", lambda: {**os.environ, "PYTHONPATH": "/nowhere"})
+    monkeypatch.setattr("hoodie_airflow.child.child_environment", lambda: {**os.environ, "PYTHONPATH": "/nowhere"})
     table = orders.model_copy(update={"engine": "local"})
     with pytest.raises(AirflowException, match=r"^ProcessError: The service's process ended with code 1") as caught:
         ingest(table)

@@ -1,13 +1,15 @@
 // The page of the address: #/ is all tables, #/table/NAME is one, #/dag/ID is the table of a DAG,
-// #/run/DAG/RUN a run.
+// #/run/DAG/RUN a run, #/compare/NAME/FIRST/LAST what changed in a table.
 
 import { h, states } from "./dom.js";
 import { fleet } from "./fleet.js";
+import { compare } from "./compare.js";
 import { run } from "./run.js";
 import { table } from "./table.js";
 
 const page = document.getElementById("page");
-const ROUTES = [[/^#?\/?$/, fleet], [/^#\/(table|dag)\/([^/?]+)$/, table], [/^#\/run\/([^/?]+)\/([^/?]+)$/, run]];
+const ROUTES = [[/^#?\/?$/, fleet], [/^#\/(table|dag)\/([^/?]+)$/, table], [/^#\/run\/([^/?]+)\/([^/?]+)$/, run],
+  [/^#\/compare\/([^/?]+)\/(\d+)\/(\d+|now)$/, compare]];
 
 /** Airflow's own choice of light or dark where this is framed by it, else that of the system. */
 function follow() {
@@ -45,10 +47,13 @@ async function told(path, how) {
   if (answer.ok) return answer.json();
   if (answer.status === 401) throw new Error("You are signed out of Airflow: reload the page to sign in.");
   const { detail } = await answer.json().catch(() => ({}));
-  if (answer.status === 403 && (!how.method || detail === "Forbidden")) throw new Error(`Your role in Airflow may not ${how.method ? "do" : "read"} this.`);
-  if (typeof detail === "string" && (how.method || answer.status === 404)) throw new Error(detail);
+  if (answer.status === 403 && (detail === undefined || detail === "Forbidden")) throw new Error(`Your role in Airflow may not ${how.method ? "do" : "read"} this.`);
+  if (typeof detail === "string" && (how.method || TOLD.has(answer.status))) throw new Error(detail);
   throw new Error(`Airflow's API server answered HTTP ${answer.status}: its log says why.`);
 }
+
+/** Answers whose text is for people. */
+const TOLD = new Set([403, 404, 422, 429, 502, 504]);
 
 let asked = 0;
 

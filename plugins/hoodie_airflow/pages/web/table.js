@@ -6,6 +6,7 @@ import { groups } from "./groups.js";
 import { heat } from "./heat.js";
 import { compared, listing } from "./listing.js";
 import { pause } from "./pause.js";
+import { choosing, sample } from "./sample.js";
 import { saved } from "./saved.js";
 import { starter } from "./start.js";
 import { timeline } from "./timeline.js";
@@ -28,6 +29,8 @@ export async function table(ask, [, kind, name], tell) {
     h("div", {}, state(found.row)),
     columns(declared),
     ...(found.seen ? seen(found.seen, found.now) : []),
+    found.shows_rows && found.seen ? section("Rows", sample(found, ask)) : null,
+    found.seen ? section("Compare two instants", choosing(found)) : null,
     section("What services cost and gained", saved(found.gains)),
     section("Services", services(found, tell)),
     found.may_pause ? section("Pause", pause(found, tell)) : null,

@@ -1,0 +1,96 @@
+"""Some rows of a table, as it is or was: as many as are asked for are read, and no more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from hoodie.errors import ConfigError
+from hoodie.read.execute import ReadSlice
+from hoodie.read.plan import ReadPlan, plan_read
+from hoodie.read.query import Query, Snapshot
+from hoodie.storage.base import Storage
+from hoodie.view.table_schema import table_schema
+from hudi_services.outcome.values import told_values
+from hudi_services.show.look import Look
+from hudi_services.show.page import Column, Facts, Listing, Page
+
+
+def rows(look: Look, limit: int, as_of: str | None, within: str | None, without: Sequence[str], width: int) -> Page:
+    """The first `limit` rows, file slice by file slice, as of `as_of` or now, of the partition `within` or of all; without some
+    columns, which are not read. Values of more than `width` characters are cut.
+
+    A file slice with logs is merged as a whole, in bounded memory. Raises TimeTravelError, ConfigError for what is no column.
+    """
+    moment = str(look.moment("--as-of", as_of)) if as_of is not None else None
+    columns = _columns(look, without)
+    plan = plan_read(
+        look.state, Query(columns, None, Snapshot(moment), partitions=[within] if within is not None else None)
+    )
+    found = _first(plan, look.storage, limit)
+    names = found.column_names
+    values = [[cut(value, width) for value in told_values(column)] for column in found.columns]
+    lines = [list(row) for row in zip(*values, strict=True)] if values else []
+    return Page(
+        {
+            "table": look.state.properties.name,
+            "as_of": moment,
+            "partition": within,
+            "columns": [{"name": each.name, "type": str(each.type)} for each in found.schema],
+            "without": list(without),
+            "rows": lines,
+            "more": found.num_rows == limit,
+        },
+        [
+            Facts([("as of", moment or "now")]),
+            Listing(
+                [Column(name, name) for name in names],
+                [dict(zip(names, line, strict=True)) for line in lines],
+                empty="none",
+            ),
+        ],
+    )
+
+
+def _columns(look: Look, without: Sequence[str]) -> list[str] | None:
+    if not without:
+        return None
+    schema = table_schema(look.state)
+    names = schema.names if schema is not None else []
+    kept = [name for name in names if name not in without]
+    if not kept:
+        raise ConfigError("No column is left to show", found=", ".join(without), fix="leave fewer of them out")
+    return kept
+
+
+def _first(plan: ReadPlan, storage: Storage, limit: int) -> pa.Table:
+    task = ReadSlice(storage, plan.of_slice)
+    kept, left = [plan.schema.empty_table()], limit
+    for batch in _batches(task, plan):
+        kept.append(batch.slice(0, left))
+        left -= kept[-1].num_rows
+        if not left:
+            break
+    return pa.concat_tables(kept)
+
+
+def _batches(task: ReadSlice, plan: ReadPlan) -> Iterator[pa.Table]:
+    for file_slice in plan.slices:
+        yield from task.batches(file_slice)
+
+
+def cut(value: object, width: int) -> Any:
+    """A value as a page can show it: null, text, numbers and truth values stay what they are; bytes are hexadecimal, all else is
+    text, which is cut at so many characters."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        return value if len(str(value)) <= 15 else str(value)  # JavaScript holds no longer number as it is
+    if isinstance(value, bytes):
+        text = value[: width // 2 + 1].hex()
+        return text if len(text) <= width else f"{text[:width]}…"
+    text = json.dumps(value, default=str, ensure_ascii=False) if isinstance(value, list | dict | tuple) else str(value)
+    return text if len(text) <= width else f"{text[:width]}…"

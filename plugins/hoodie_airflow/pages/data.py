@@ -1,0 +1,71 @@
+"""Rows of a table, and what changed between two of its instants: the pages that look at the lake, when somebody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Query, Response
+
+from hoodie_airflow.pages.access import Rights, User
+from hoodie_airflow.pages.answers import as_json, current_registry, table_seen
+from hoodie_airflow.pages.aside import looked
+from hudi_services.entry.table import Table
+from hudi_services.show.rows import cut
+
+_LIMIT = 100  # rows of a sample
+_CHANGED = 50  # rows of a comparison
+_WIDTH = 200  # characters of a value
+Instant = Annotated[str, Query(pattern=r"^\d{14}(\d{3})?$")]
+
+routes = APIRouter()
+
+
+@routes.get("/api/tables/{name}/rows")
+def rows(name: str, user: User, as_of: Instant | None = None, partition: str | None = None) -> Response:
+    """A sample, as of an instant or now, of a partition or all."""
+    rights = Rights(user)
+    table = table_seen(name, rights)
+    if refusal := _refusal(table, rights):
+        raise HTTPException(403, refusal)
+    command = ["show", "rows", f"--limit={_LIMIT}"]
+    command += [f"--as-of={as_of}"] if as_of is not None else []
+    command += [f"--partition={partition}"] if partition is not None else []
+    command += [f"--without={column}" for column in table.pages.hidden]
+    return as_json(looked(current_registry().registry.file, table, command, user.get_name()))
+
+
+@routes.get("/api/tables/{name}/compare")
+def compare(name: str, user: User, first: Instant, last: Instant | None = None) -> Response:
+    """What commits say of the time between, and rows that differ, where the user may see rows."""
+    rights = Rights(user)
+    table = table_seen(name, rights)
+    refusal = _refusal(table, rights)
+    command = ["diff", first, *([last] if last is not None else [])]
+    command += [f"--rows={_CHANGED}"] if refusal is None else []
+    found = looked(current_registry().registry.file, table, command, user.get_name())
+    changed = [_without(each, table.pages.hidden) for each in found.get("rows", ())]
+    return as_json({**found, "rows": changed, "rows_refused": refusal})
+
+
+def shows_rows(table: Table, rights: Rights) -> bool:
+    """Whether the user may see rows of the table."""
+    return _refusal(table, rights) is None
+
+
+def _refusal(table: Table, rights: Rights) -> str | None:
+    """Why the user may see no rows; None when he may."""
+    if not table.pages.rows:
+        return f"Rows are shown where the registry says `pages: {{rows: true}}`, and it does not of table {table.name}."
+    if not rights.reads_results(table):
+        return "Rows are shown to whoever may read what the tasks of the table's DAGs have left (XComs)."
+    return None
+
+
+def _without(row: Mapping[str, Any], hidden: Collection[str]) -> Mapping[str, Any]:
+    """Values as a page can show them. A key may be made of columns that are hidden."""
+    kept = {
+        side: {name: cut(value, _WIDTH) for name, value in values.items() if name not in hidden} if values else None
+        for side, values in (("before", row["before"]), ("after", row["after"]))
+    }
+    return {**row, **kept, "key": None if hidden else cut(row["key"], _WIDTH)}

@@ -1,0 +1,82 @@
+// What changed in a table between two instants: by partition, by commit, and rows that differ.
+
+import { h } from "./dom.js";
+import { compared, listing } from "./listing.js";
+import { value } from "./sample.js";
+import { count, counted, moment, size } from "./words.js";
+
+const SIGNS = { inserted: "+ inserted", updated: "~ updated", deleted: "− deleted" };
+const right = (text) => h("td", { class: "right" }, text);
+const number = (key, title, shown = count) => ({ key, title, down: true, right: true, by: (row) => row[key], cell: (row) => right(row[key] ? shown(row[key]) : "") });
+
+/** The nodes of the page. */
+export async function compare(ask, [, name, first, last]) {
+  const asked = new URLSearchParams({ first, ...(last === "now" ? {} : { last }) });
+  const found = await ask(`api/tables/${name}/compare?${asked}`);
+  return [
+    h("nav", { "aria-label": "path" }, h("a", { href: `#/table/${name}` }, found.table)),
+    h("h1", {}, "What changed"),
+    h("p", { class: "quiet" }, `after ${found.after}, until ${found.until ?? "now"}: ${counted(found.commits.length, "commit")}, +${count(found.rows_inserted)} ~${count(found.rows_updated)} `
+      + `−${count(found.rows_deleted)} rows as they count them, ${counted(found.file_groups, "file group")} written, ${count(found.file_groups_replaced)} replaced`),
+    section("By partition", partitions(found)),
+    section("Commits", commits(found)),
+    section("Rows", found.rows_refused ? [h("p", { class: "quiet" }, found.rows_refused)] : rows(found)),
+  ];
+}
+
+const section = (title, nodes) => h("section", { "aria-label": title }, h("h2", {}, title), nodes);
+
+function partitions(found) {
+  if (!found.partitions.length) return [h("p", { class: "quiet" }, "Nothing was written.")];
+  return listing({
+    rows: found.partitions,
+    noun: "partition",
+    columns: [
+      { key: "partition", title: "Partition", by: (row) => row.partition, cell: (row) => h("th", { scope: "row", class: "path" }, row.partition || "(the table itself)") },
+      number("rows_inserted", "Inserted"), number("rows_updated", "Updated"), number("rows_deleted", "Deleted"),
+      number("file_groups", "File groups written"), number("file_groups_replaced", "Replaced"), number("bytes_written", "Written", size),
+    ],
+    order: { key: "partition", down: false },
+    like: (one, other) => compared(one.partition, other.partition),
+    texts: (row) => [row.partition],
+    placeholder: "partition",
+    size: 25,
+  });
+}
+
+function commits(found) {
+  if (!found.commits.length) return [h("p", { class: "quiet" }, "None.")];
+  return listing({
+    rows: found.commits,
+    noun: "commit",
+    columns: [
+      { key: "instant", title: "Instant", down: true, by: (row) => row.instant, cell: (row) => h("th", { scope: "row" }, row.instant) },
+      { key: "operation", title: "Operation", by: (row) => row.operation, cell: (row) => h("td", {}, row.operation ?? row.action) },
+      { key: "completed", title: "Completed", down: true, by: (row) => row.completed, cell: (row) => h("td", {}, moment(row.completed)) },
+      number("rows_inserted", "Inserted"), number("rows_updated", "Updated"), number("rows_deleted", "Deleted"), number("files", "Files"), number("bytes_written", "Written", size),
+    ],
+    order: { key: "instant", down: true },
+    like: () => 0,
+    texts: (row) => [row.instant, row.operation ?? ""],
+    placeholder: "instant or operation",
+    size: 15,
+  });
+}
+
+function rows(found) {
+  if (!found.rows.length) return [h("p", { class: "quiet" }, "No row differs.")];
+  return [h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "changed rows" }, h("table", {}, h("caption", { class: "hidden" }, "changed rows"),
+    h("thead", {}, h("tr", {}, ["change", "partition", "key", "values"].map((title) => h("th", { scope: "col" }, title)))),
+    h("tbody", {}, found.rows.map((row) => h("tr", {}, h("td", {}, SIGNS[row.change] ?? row.change), h("td", {}, row.partition), h("td", {}, row.key ?? ""),
+      h("td", { class: "changes" }, values(row)))))))];
+}
+
+/** Of an update what differs, else all. */
+function values(row) {
+  const [before, after] = [row.before ?? {}, row.after ?? {}];
+  if (row.change !== "updated") return Object.entries(row.after ?? before).map(([name, found]) => h("div", {}, `${name}: `, value(found)));
+  const names = Object.keys(after).filter((name) => before[name] !== after[name]);
+  return names.length
+    ? names.map((name) => h("div", {}, `${name}: `, value(before[name]), " → ", value(after[name])))
+    : "the same values, written again";
+}

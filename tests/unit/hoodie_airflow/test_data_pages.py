@@ -1,0 +1,152 @@
+"""Rows of tables in the pages: who sees them, which, and what becomes of a look that takes too much."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airflow.api_fastapi.app import get_auth_manager
+from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity
+from fastapi import FastAPI
+
+from hoodie import HoodieTable
+from hoodie_airflow.pages import aside
+from tests.support.tables import SMALL_BLOOM, batch, create
+from tests.unit.hoodie_airflow.test_pages import server, signed_in
+
+__all__ = ["server"]
+pytestmark = pytest.mark.process
+
+ROWS, COMPARE = "/hudi/api/tables/orders/rows", "/hudi/api/tables/orders/compare"
+MARKUP = "<img src=x>"
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> HoodieTable:
+    table = create(tmp_path / "orders")
+    table.write(batch([("a", "p", 1, 1), (MARKUP, "q", 1, 1)]), "upsert", SMALL_BLOOM)
+    table.write(batch([("a", "p", 2, 7), ("c", "p", 1, 1)]), "upsert", SMALL_BLOOM)
+    return table
+
+
+@pytest.fixture
+def say(tmp_path: Path, table: HoodieTable, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Writes the registry, with what it says of pages."""
+    file = tmp_path / "tables.yaml"
+    monkeypatch.setenv("HUDI_REGISTRY", str(file))
+
+    def write(**pages: Any) -> None:
+        file.write_text(json.dumps({"pages": pages, "tables": [{"name": "orders", "base_path": table.base_path}]}))
+
+    write(rows=True)
+    return write
+
+
+def test_rows_are_shown_where_the_registry_says_so(server: FastAPI, table: HoodieTable, say: Any) -> None:
+    client = signed_in(server, "viewer")
+    found = client.get(ROWS).json()
+    assert sorted(found["rows"]) == [[MARKUP, "q", 1, 1], ["a", "p", 2, 7], ["c", "p", 1, 1]]
+    first = str(table.timeline.commits[0].time)
+    assert sorted(client.get(ROWS, params={"as_of": first}).json()["rows"]) == [[MARKUP, "q", 1, 1], ["a", "p", 1, 1]]
+    assert client.get("/hudi/api/tables/orders").json()["shows_rows"] is True
+    say(rows=False)
+    refused = client.get(ROWS)
+    assert (refused.status_code, "pages: {rows: true}" in refused.json()["detail"]) == (403, True)
+    assert client.get("/hudi/api/tables/orders").json()["shows_rows"] is False
+
+
+def test_what_is_hidden_is_nowhere(server: FastAPI, table: HoodieTable, say: Any) -> None:
+    say(rows=True, hidden=["id", "value"])
+    client = signed_in(server, "viewer")
+    found = client.get(ROWS, params={"partition": "part=p"}).json()
+    assert [each["name"] for each in found["columns"]] == ["part", "ts"]
+    compared = client.get(COMPARE, params={"first": str(table.timeline.commits[0].time)}).json()
+    assert len(compared["rows"]) == 2
+    for row in compared["rows"]:
+        assert row["key"] is None
+        for side in ("before", "after"):
+            assert not {"id", "value"} & set(row[side] or ())
+
+
+def test_what_changed_is_told_by_partition_and_row(server: FastAPI, table: HoodieTable, say: Any) -> None:
+    client = signed_in(server, "viewer")
+    asked = {"first": str(table.timeline.commits[0].time), "last": str(table.timeline.commits[1].time)}
+    found = client.get(COMPARE, params=asked).json()
+    (partition,) = found["partitions"]
+    assert (partition["partition"], partition["rows_inserted"], partition["rows_updated"]) == ("part=p", 1, 1)
+    rows = {
+        row["key"]: (row["change"], row["before"] and row["before"]["value"], row["after"]["value"])
+        for row in found["rows"]
+    }
+    assert rows == {"a": ("updated", 1, 7), "c": ("inserted", None, 1)}
+    say(rows=False)
+    found = client.get(COMPARE, params=asked).json()
+    assert (found["rows"], len(found["partitions"])) == ([], 1)
+    assert "pages: {rows: true}" in found["rows_refused"]
+
+
+def test_who_may_not_read_what_tasks_leave_sees_no_rows(
+    server: FastAPI, say: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manager = get_auth_manager()
+    real = manager.is_authorized_dag
+
+    def no_xcoms(**asked: Any) -> bool:
+        return asked.get("access_entity") is not DagAccessEntity.XCOM and real(**asked)
+
+    monkeypatch.setattr(manager, "is_authorized_dag", no_xcoms)
+    client = signed_in(server, "viewer")
+    assert client.get(ROWS).status_code == 403
+    assert "XComs" in client.get(ROWS).json()["detail"]
+    monkeypatch.setattr(manager, "filter_authorized_dag_ids", lambda **_: set())
+    assert client.get(ROWS).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "said"),
+    [
+        ({"as_of": "20000101000000"}, 422, "cannot be read as of"),
+        ({"as_of": "now; rm"}, 422, ""),
+        ({"as_of": "--help"}, 422, ""),
+    ],
+)
+def test_bad_questions_have_clear_answers(
+    server: FastAPI, say: Any, asked: dict[str, str], code: int, said: str
+) -> None:
+    answer = signed_in(server, "viewer").get(ROWS, params=asked)
+    assert answer.status_code == code
+    assert said in str(answer.json()["detail"])
+
+
+def test_a_partition_that_is_none_has_no_rows(server: FastAPI, say: Any) -> None:
+    client = signed_in(server, "viewer")
+    for name in ("../../etc", "--registry=/etc/passwd", MARKUP):
+        answer = client.get(ROWS, params={"partition": name})
+        assert (answer.status_code, answer.json().get("rows", [])) in ((200, []), (422, [])), answer.text
+
+
+def test_too_much_is_refused(server: FastAPI, say: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = signed_in(server, "viewer")
+    monkeypatch.setattr(aside, "_BYTES", 10)
+    assert "too large for a page" in client.get(ROWS).json()["detail"]
+    monkeypatch.setattr(aside, "SECONDS", 0.05)
+    answer = client.get(ROWS)
+    assert (answer.status_code, "hudi-services show rows" in answer.json()["detail"]) == (504, True)
+    for _ in range(2):
+        assert aside._AT_ONCE.acquire(blocking=False), "the others gave their turns back"
+    assert client.get(ROWS).status_code == 429
+    for _ in range(2):
+        aside._AT_ONCE.release()
+    monkeypatch.setattr(aside, "SECONDS", 60)
+    monkeypatch.setattr(aside, "MEMORY", 1 << 20)
+    answer = client.get(ROWS)
+    assert (answer.status_code, "ended with code" in answer.json()["detail"]) == (502, True)
+
+
+def test_a_table_that_is_gone_says_so(server: FastAPI, table: HoodieTable, say: Any) -> None:
+    Path(table.base_path, ".hoodie").rename(Path(table.base_path, "gone"))
+    answer = signed_in(server, "viewer").get(ROWS)
+    assert (answer.status_code, "is not a Hudi table" in answer.json()["detail"]) == (422, True)
