@@ -3,18 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import click
 
-from hoodie.config import own_options
-from hoodie.config.clustering_keys import MAX_COMMITS
+from hoodie.config import laid_over, own_options
+from hoodie.config.clustering_keys import (
+    MAX_COMMITS,
+    NONE,
+    PARTITION_FILTER,
+    PARTITION_REGEX,
+    PARTITION_SELECTED,
+    SORT_COLUMNS,
+)
 from hoodie.config.groups import CLUSTER_OPTIONS
 from hudi_services.entry.call import Call, Task
-from hudi_services.entry.dag import OPERATION, Outlook
-from hudi_services.entry.digest import ONLY_FIELD
-from hudi_services.entry.planned import PlannedSection, check_mode, plan_arguments, plan_flags, plan_steps, plan_trigger
+from hudi_services.entry.dag import Arguments, Asked, Field, Outlook
+from hudi_services.entry.planned import (
+    PlannedSection,
+    check_mode,
+    plan_arguments,
+    plan_flags,
+    plan_form,
+    plan_steps,
+    plan_trigger,
+)
 from hudi_services.entry.service import Command, Dag, Section, ServiceEntry
+from hudi_services.entry.table import Table
+
+_NAMES = {"type": ["null", "array"], "items": {"type": "string", "pattern": "^[^,]+$"}}
+_FIELDS = (
+    Field(
+        "partitions",
+        "Only these partitions",
+        "Their paths as in the table, such as day=2026-01-03, one a line. Empty: as in the registry.",
+        None,
+        _NAMES,
+    ),
+    Field("columns", "Sort by", "Columns of the table, one a line. Empty: as in the registry.", None, _NAMES),
+)
 
 
 class Cluster(PlannedSection):
@@ -45,6 +73,19 @@ def _outlook(base_path: str, options: Mapping[str, str]) -> Outlook:
     return outlook(base_path, options)
 
 
+def _arguments(table: Table, section: Cluster, asked: Asked) -> Arguments:
+    """What the form says of a new plan goes before the table's own options; a plan that waits has its own."""
+    arguments = plan_arguments(table, section, asked)
+    if asked.mode == "execute":
+        return arguments
+    said = {}
+    if partitions := asked.params.get("partitions"):
+        said = {PARTITION_SELECTED.name: ",".join(partitions), PARTITION_FILTER.name: NONE, PARTITION_REGEX.name: ".*"}
+    if columns := asked.params.get("columns"):
+        said[SORT_COLUMNS.name] = ",".join(columns)
+    return replace(arguments, options=laid_over(said, arguments.options))
+
+
 CLUSTER: ServiceEntry[Cluster] = ServiceEntry(
     "cluster",
     Command(
@@ -71,5 +112,10 @@ CLUSTER: ServiceEntry[Cluster] = ServiceEntry(
         ),
     ),
     Section(Cluster, (CLUSTER_OPTIONS,), always=False),
-    Dag(plan_steps("cluster", _outlook), plan_arguments, plan_trigger, lambda _table: (OPERATION, ONLY_FIELD)),
+    Dag(
+        plan_steps("cluster", _outlook, *(field.name for field in _FIELDS)),
+        _arguments,
+        plan_trigger,
+        lambda _table: plan_form("clustering", *_FIELDS),
+    ),
 )

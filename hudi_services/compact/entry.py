@@ -9,9 +9,16 @@ from hoodie.config import own_options
 from hoodie.config.compaction_keys import DELTA_COMMITS
 from hoodie.config.groups import COMPACT_OPTIONS
 from hudi_services.entry.call import Call, Task
-from hudi_services.entry.dag import OPERATION, Outlook
-from hudi_services.entry.digest import ONLY_FIELD
-from hudi_services.entry.planned import PlannedSection, check_mode, plan_arguments, plan_flags, plan_steps, plan_trigger
+from hudi_services.entry.dag import Outlook
+from hudi_services.entry.planned import (
+    PlannedSection,
+    check_mode,
+    plan_arguments,
+    plan_flags,
+    plan_form,
+    plan_steps,
+    plan_trigger,
+)
 from hudi_services.entry.service import Command, Dag, KeyPath, Section, ServiceEntry
 from hudi_services.entry.table import Table
 
@@ -65,7 +72,7 @@ COMPACT: ServiceEntry[Compact] = ServiceEntry(
         plan_steps("compact", _outlook),
         plan_arguments,
         plan_trigger,
-        lambda _table: (OPERATION, ONLY_FIELD),
+        lambda _table: plan_form("compaction"),
         applies=lambda table: table.type == "MERGE_ON_READ",
     ),
 )

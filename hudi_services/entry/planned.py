@@ -12,8 +12,8 @@ from pydantic import model_validator
 from hoodie.config.key import ConfigKey
 from hoodie.errors import ConfigError
 from hudi_services.entry.begun import not_begun
-from hudi_services.entry.dag import Arguments, Asked, Outlook, Run, Step, Trigger, WhenDue
-from hudi_services.entry.digest import ONLY, only_flag, only_flags
+from hudi_services.entry.dag import OPERATION, Arguments, Asked, Field, Outlook, Run, Step, Trigger, WhenDue
+from hudi_services.entry.digest import ONLY, ONLY_FIELD, only_flag, only_flags
 from hudi_services.entry.table import Schedule, SparkSection, Table
 
 
@@ -57,6 +57,25 @@ def plan_flags(what: str, force: str) -> tuple[click.Option, ...]:
     )
 
 
+def plan_form(what: str, *more: Field) -> tuple[Field, ...]:
+    """The form of a run; `what` is planned, and `more` are fields that say how."""
+    force = Field(
+        "force",
+        "Though none is due",
+        f"Schedule a {what} although the options say that none is due.",
+        False,
+        {"type": "boolean"},
+    )
+    most = Field(
+        "max_plans",
+        "At most so many plans",
+        f"Of the {what}s that wait the oldest are executed first. Empty: as in the registry.",
+        None,
+        {"type": ["null", "integer"], "minimum": 1},
+    )
+    return OPERATION, *more, force, most, ONLY_FIELD
+
+
 def check_mode(what: str, mode: str, instant: str | None, only: str | None) -> None:
     """Raises ConfigError for an instant that is to be scheduled, and for a plan that is not."""
     if only is not None and mode == "execute":
@@ -74,14 +93,19 @@ def plan_trigger(_table: Table, section: PlannedSection) -> Trigger:
 
 
 def plan_steps(
-    service: str, outlook: Callable[[str, Mapping[str, str]], Outlook]
+    service: str, outlook: Callable[[str, Mapping[str, str]], Outlook], *chosen: str
 ) -> Callable[[Table, PlannedSection], tuple[Step, ...]]:
-    """A task that looks (`outlook`, of a base path and options), one that schedules, one that executes."""
+    """A task that looks (`outlook`, of a base path and options), one that schedules, one that executes.
+
+    Where a person fills in one of the fields `chosen`, the options are not those of the outlook, and nothing is looked at before.
+    """
 
     def steps(table: Table, section: PlannedSection) -> tuple[Step, ...]:
         def look(asked: Asked) -> Outlook:
             if asked.urged:  # by options that go by commits it may not be due
                 return Outlook(True, f"the objective {asked.urged} is missed")
+            if by_hand := [name for name in ("force", *chosen) if asked.params.get(name)]:
+                return Outlook(True, f"the form has {', '.join(by_hand)}")
             return not_begun(table) or outlook(table.base_path, section.hoodie)
 
         # Executed by a task of its own: it takes as long as it takes, without the table's lock, and is tried again by itself.
@@ -96,7 +120,7 @@ def plan_arguments(_table: Table, section: PlannedSection, asked: Asked) -> Argu
     mode = ("--mode", asked.mode) if asked.mode else ()
     if asked.mode == "execute" and asked.scheduled:
         return Arguments((*mode, "--instant", asked.scheduled), section.hoodie)
-    most = ("--max-plans", str(section.max_plans)) if asked.mode != "schedule" else ()
-    force = ("--force",) if asked.urged and asked.mode != "execute" else ()
+    most = ("--max-plans", str(asked.params.get("max_plans") or section.max_plans)) if asked.mode != "schedule" else ()
+    force = ("--force",) if (asked.urged or asked.params.get("force")) and asked.mode != "execute" else ()
     only = only_flags(asked) if asked.mode != "execute" else ()
     return Arguments((*mode, *most, *force, *only), section.hoodie)

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from airflow.sdk.exceptions import ParamValidationError
 
+from hudi_services.cluster.entry import CLUSTER
+from hudi_services.entries import entry_named
 from hudi_services.entry.dag import Asked
 from hudi_services.ingest.entry import INGEST
 from hudi_services.registry.load import load_registry
@@ -52,3 +54,52 @@ def test_a_backfill_that_loads_again_leaves_the_days_before_alone(registry: Path
     flights = next(table for table in load_registry(registry).tables if table.name == "flights")
     with pytest.raises(ValueError, match="catch_up_late contradicts reload"):
         INGEST.called_with(flights, Asked("", {"catch_up_late": "yes", "reload": True}, "backfill"))
+
+
+PLANNED = """
+tables:
+  - name: trips
+    base_path: /lake/trips
+    type: MERGE_ON_READ
+    keys: {record_key: id}
+    source: {path: /land/trips, format: parquet}
+    compact: {max_plans: 3}
+    cluster: {hoodie: {hoodie.clustering.plan.strategy.partition.regex.pattern: new.*}}
+"""
+
+
+@pytest.mark.parametrize("service", ["compact", "cluster"])
+def test_a_plan_by_hand(registry: Path, service: str) -> None:
+    registry.write_text(PLANNED)
+    (table,) = load_registry(registry).tables
+    entry = entry_named(service)
+    form = {"force": True, "max_plans": 1}
+    scheduled = entry.called_with(table, Asked("schedule", form)).flags
+    assert scheduled == ("--mode", "schedule", "--force")
+    assert entry.called_with(table, Asked("execute", form)).flags == ("--mode", "execute", "--max-plans", "1")
+    assert entry.called_with(table, Asked("schedule", {"force": False, "max_plans": None})).flags == scheduled[:2]
+    look = entry.dag.steps(table, entry.section_of(table))[0].look
+    assert look(Asked("", form)).due
+    assert not look(Asked("", {"force": False})).due, "there is no table"
+    params = load()[f"hudi_{service}__trips"].params
+    for field, wrong in (("force", "x"), ("max_plans", 0)):
+        with pytest.raises(ParamValidationError, match=field):
+            params[field] = wrong
+
+
+def test_what_a_clustering_by_hand_is_of(registry: Path) -> None:
+    registry.write_text(PLANNED)
+    (table,) = load_registry(registry).tables
+    prefix = "hoodie.clustering.plan.strategy."
+    form = {"partitions": ["day=1", "day=2"], "columns": ["city"]}
+    said = CLUSTER.called_with(table, Asked("schedule", form)).options
+    assert said[f"{prefix}partition.selected"] == "day=1,day=2"
+    assert said[f"{prefix}sort.columns"] == "city"
+    assert said[f"{prefix}partition.regex.pattern"] == ".*", "the person's choice goes before the registry's"
+    own = {f"{prefix}partition.regex.pattern": "new.*"}
+    assert CLUSTER.called_with(table, Asked("execute", form)).options == own
+    assert CLUSTER.called_with(table, Asked("schedule", {"partitions": [], "columns": None})).options == own
+    assert CLUSTER.dag.steps(table, CLUSTER.section_of(table))[0].look(Asked("", form)).due
+    params = load()["hudi_cluster__trips"].params
+    with pytest.raises(ParamValidationError, match="partitions"):
+        params["partitions"] = ["day=1,day=2"]
