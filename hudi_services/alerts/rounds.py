@@ -13,8 +13,8 @@ from hudi_services.alerts.digest import digest_day, digest_values
 from hudi_services.alerts.kept import KeptAlerts
 from hudi_services.alerts.message import body_of, values_of
 from hudi_services.alerts.send import send_all
-from hudi_services.alerts.standing import standing_runs, standing_tables
-from hudi_services.alerts.told import delivered, due, noticed
+from hudi_services.alerts.standing import by_tasks, standing_runs, standing_tables
+from hudi_services.alerts.told import Told, delivered, due, noticed
 from hudi_services.alerts.trouble import Seen, joined
 from hudi_services.entry.alerts import Alerts, Hook
 from hudi_services.registry.load import Registry
@@ -51,10 +51,26 @@ class Teller:
         if not kept.claim(self._name, now, lasts):
             self._runs = None  # the other one may have told newer ones by the time this one takes over
             return 0
-        seen = joined([standing_tables(alerts, self.store, now), self._seen_runs(alerts, registry, now)])
+        looks = (
+            standing_tables(alerts, self.store, now),
+            self._seen_runs(alerts, registry, now),
+            by_tasks(alerts, registry),
+        )
+        seen = joined(looks)
         if not kept.claim(self._name, self.clock.now(), lasts):  # reading histories has taken too long
             return 0
         return self._tell(alerts, kept, seen, now) + self._sum_up(alerts, kept, seen, now)
+
+    def tell_kept(self, registry: Registry) -> int:
+        """Tell what tasks have kept, and look at nothing; where a watcher tells, it is left to it. Raises StoreError."""
+        alerts, now = registry.alerts, self.clock.now()
+        kept = KeptAlerts.open(self.store)
+        if alerts is None or not kept.claim(self._name, now, _CLAIM):
+            return 0
+        try:
+            return self._send(alerts, kept, [row for row in kept.rows() if row.trouble.kind == "task"], now)
+        finally:
+            kept.release(self._name)
 
     def leave(self) -> None:
         """Let another one tell. Raises StoreError."""
@@ -66,6 +82,9 @@ class Teller:
         rows = noticed(before, seen, names, now)
         known = set(before)
         kept.save([row for row in rows if row not in known], [row for row in before if row.hook not in names])
+        return self._send(alerts, kept, rows, now)
+
+    def _send(self, alerts: Alerts, kept: KeptAlerts, rows: Sequence[Told], now: datetime) -> int:
         outgoing = {hook: found for hook in alerts.hooks if (found := due(rows, hook.name, alerts.repeat, now))}
         bodies = [body_of(hook, values_of(found, now)) for hook, found in outgoing.items()]
         return self._sent(list(outgoing), bodies, lambda hook: kept.save(*delivered(outgoing[hook], now)))

@@ -40,6 +40,11 @@ def _of_tables(alerts: Alerts, store: SnapshotStore, now: datetime) -> Iterator[
             yield of_table(alerts, snapshot.summary, snapshot.body, now)
 
 
+def by_tasks(alerts: Alerts, registry: Registry) -> Seen:
+    """Of failed tasks tasks tell themselves: what they have told stands until they tell its end, or the table is gone."""
+    return Seen((), frozenset(("task", each.name) for each in registry.tables if alerts.tasks))
+
+
 def standing_runs(alerts: Alerts, registry: Registry, now: datetime) -> Seen:
     """By the histories that the registry names. One that cannot be read is in the log, and what was told of runs stays."""
     if not alerts.runs:

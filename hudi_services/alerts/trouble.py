@@ -12,7 +12,7 @@ from hoodie.display import span
 from hudi_services.entry.alerts import Alerts
 from hudi_services.watch.model import Summary
 
-Kind = Literal["unreadable", "damaged", "objective", "blocker", "run", "late"]
+Kind = Literal["unreadable", "damaged", "objective", "blocker", "run", "late", "task"]
 OF_CONTENTS: tuple[Kind, ...] = ("damaged", "objective", "blocker", "late")
 """Kinds of which nothing is known while a table cannot be read."""
 

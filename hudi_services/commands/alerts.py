@@ -50,7 +50,7 @@ def _tested(alerts: Alerts) -> Page:
 def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
     from hoodie.clock import SystemClock
     from hudi_services.alerts.kept import KeptAlerts
-    from hudi_services.alerts.standing import standing_runs, standing_tables
+    from hudi_services.alerts.standing import by_tasks, standing_runs, standing_tables
     from hudi_services.alerts.told import noticed
     from hudi_services.alerts.trouble import joined
     from hudi_services.show.page import Column, Facts, Lines, Listing, Page, Part
@@ -60,7 +60,8 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
 
     now = SystemClock().now()
     opened = SnapshotStore.open(store or store_of(reading.registry))
-    seen = joined([standing_tables(alerts, opened, now), standing_runs(alerts, reading.registry, now)])
+    looks = standing_tables(alerts, opened, now), standing_runs(alerts, reading.registry, now)
+    seen = joined([*looks, by_tasks(alerts, reading.registry)])
     hooks = [hook.name for hook in alerts.hooks]
     rows: dict[str, dict[str, Any]] = {}
     for each in noticed(KeptAlerts.open(opened).rows(), seen, hooks, now):

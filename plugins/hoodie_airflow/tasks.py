@@ -14,6 +14,7 @@ from airflow.sdk.bases.operator import BaseOperator
 
 from hoodie_airflow.approval import ApprovalWhenAsked
 from hoodie_airflow.forms import asked, wants_explanation
+from hoodie_airflow.notifier import HudiAlert
 from hoodie_airflow.operator import HudiServiceOperator
 from hoodie_airflow.worker_operator import HudiWorkerOperator
 from hudi_services.entries import Entries, entry_named
@@ -67,6 +68,8 @@ def _service_task(table: Table, step: Run, entries: Entries) -> BaseOperator:
         asks=step.asks,
         agreed_in=step.agreed_in,
         follows=step.follows,
+        on_failure_callback=HudiAlert(table.name, entry.name, failed=True),
+        on_success_callback=HudiAlert(table.name, entry.name, failed=False),
     )
 
 

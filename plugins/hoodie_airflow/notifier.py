@@ -1,0 +1,56 @@
+"""Airflow's callbacks tell the hooks of the registry: a task that failed, a run that is not done in time."""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import Any
+
+from airflow.sdk.bases.notifier import BaseNotifier
+
+from hoodie.clock import SystemClock
+from hoodie_airflow.forms import wants_explanation
+from hoodie_airflow.places import registry_file
+from hudi_services.alerts.message import one_line
+from hudi_services.alerts.tasks import is_recorded, say
+from hudi_services.alerts.trouble import Trouble
+from hudi_services.registry.load import read_registry
+from hudi_services.watch.place import store_of
+from hudi_services.watch.store import SnapshotStore
+
+_log = logging.getLogger(__name__)
+
+
+class HudiAlert(BaseNotifier):
+    """Of a task of a table's service: that it failed after its last try, or that it is well again (`failed` is False).
+
+    For `on_failure_callback` and `on_success_callback`; own DAGs may use it, too. It tells nothing where the registry's `alerts`
+    do not say `tasks`, nor what the table's history has, which the watcher tells. Its own failures are in the log alone.
+    """
+
+    template_fields = ()
+
+    def __init__(self, table: str, service: str, *, failed: bool) -> None:
+        super().__init__()
+        self.table, self.service, self.failed = table, service, failed
+
+    def notify(self, context: Any) -> None:
+        try:
+            if not wants_explanation(context):
+                self._notify(context)
+        except Exception:  # noqa: BLE001 - a task must not fail for whom it tells
+            _log.exception("Alerts are not told of this task")
+
+    def _notify(self, context: Any) -> None:
+        ti, clock = context["ti"], SystemClock()
+        registry = read_registry(registry_file(), only=self.table).registry
+        alerts = registry.alerts
+        if alerts is None or not alerts.tasks:
+            return
+        tables = [table for table in registry.tables if table.name == self.table]
+        if self.failed and tables and is_recorded(tables[0], alerts, ti.dag_id, ti.run_id, ti.task_id, clock):
+            return
+        why = one_line(str(context.get("exception") or ""))
+        text = f"the task {ti.dag_id}.{ti.task_id} failed" + (f": {why}" if why else "")
+        trouble = Trouble("task", self.table, f"{self.service} {ti.task_id}", text, clock.now().replace(microsecond=0))
+        say(registry, SnapshotStore.open(store_of(registry), make=True), trouble, clock, os.environ, stands=self.failed)
