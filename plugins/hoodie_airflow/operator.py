@@ -14,6 +14,7 @@ from hoodie.errors import ConfigError, HoodieError
 from hoodie_airflow.assets import outlet
 from hoodie_airflow.child import Child
 from hoodie_airflow.forms import asked, asker, skip_explained, wants_explanation
+from hoodie_airflow.logged import log_fields
 from hoodie_airflow.outcome import refused, told
 from hoodie_airflow.output import Output, beside_log
 from hoodie_airflow.paused import skip_paused
@@ -73,6 +74,7 @@ class HudiServiceOperator(SparkSubmitOperator):
 
     def execute(self, context: Any) -> dict[str, Any] | None:
         """Run it and wait. Returns the service's result; None for an explained plan, which is an XCom of its own."""
+        log_fields(self.table.name, self.entry.name)
         skip_explained(context, self.follows)
         try:
             wanted = asked(context, self.mode, self.agreed_in, self.follows)

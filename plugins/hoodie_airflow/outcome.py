@@ -14,6 +14,8 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from hoodie.errors import HoodieError, TablePausedError
 from hoodie_airflow.assets import outlet, table_asset
 from hoodie_airflow.forms import DIGEST
+from hoodie_airflow.logged import log_instant
+from hoodie_airflow.metrics import tell_metrics
 from hoodie_airflow.output import Output, beside_log, logs_go_elsewhere
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
@@ -39,6 +41,8 @@ def told(
     Raises AirflowFailException for a failure that another try would only meet again, AirflowException for others, and
     AirflowSkipException when somebody has paused the table.
     """
+    if not (isinstance(report, Failure) and report.error in (asks, TablePausedError.__name__)):
+        tell_metrics(report, table.name, entry.name)
     match report:
         case Failure() if report.error == asks:
             _log.warning("%s", report.block())
@@ -70,6 +74,8 @@ def refused(error: HoodieError | ValueError, context: Any) -> AirflowException:
 
 def _done(result: ServiceResult, table: Table, entry: ServiceEntry[Any], context: Any) -> dict[str, Any]:
     """The event of the table's asset is added only when the run committed something."""
+    if result.instant is not None:
+        log_instant(result.instant)
     _log.info("%s of table %s: %s (%.1f s)", result.service, table.name, result.message, result.seconds)
     for each in result.services:
         if each.failed:

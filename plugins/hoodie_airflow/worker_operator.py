@@ -9,6 +9,7 @@ from airflow.sdk import BaseOperator
 from hoodie.errors import HoodieError
 from hoodie_airflow.assets import outlet
 from hoodie_airflow.forms import asked, asker, skip_explained, wants_explanation
+from hoodie_airflow.logged import log_fields
 from hoodie_airflow.outcome import refused, told
 from hoodie_airflow.paused import skip_paused
 from hudi_services.entry.call import Call, Task
@@ -53,6 +54,7 @@ class HudiWorkerOperator(BaseOperator):
         from hoodie.engine import LocalEngine
         from hudi_services.history.recording import carried_out_recorded, delivered
 
+        log_fields(self.table.name, self.entry.name)
         skip_explained(context, self.follows)
         try:
             arguments = self.entry.called_with(self.table, asked(context, self.mode, self.agreed_in, self.follows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import time
@@ -80,6 +81,10 @@ def test_a_missed_objective_starts_the_service_that_mends_it(airflow: Running, t
     states = airflow.ended(COMPACT, begun)
     assert set(states.values()) == {"success"}, states
     assert airflow.api.get(f"/dags/{COMPACT}/dagRuns/{begun.replace('+', '%2B')}")["conf"] == {"objective": "log_ratio"}
+    (file,) = airflow.home.task_logs.glob(f"dag_id={COMPACT}/run_id={begun}/task_id=execute/attempt=1.log")
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    ours = [line for line in lines if line.get("hudi_table") == "judged" and line.get("hudi_service") == "compact"]
+    assert any("executed 1 of 1 waiting" in line["event"] and line["hudi_instant"] for line in ours)
     after = HoodieTable.open(table.base_path)
     assert not any(each.log_files for each in after.file_slices()), "the logs are merged"
     waited(lambda: store.table("judged").summary.log_files == 0)

@@ -1,0 +1,71 @@
+"""What a run of a service took and did, as metrics of Airflow's: to StatsD or OpenTelemetry, whichever it is set up with."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from datetime import timedelta
+
+from hudi_services.outcome.failures import Failure
+from hudi_services.outcome.result import Report, ServiceResult
+
+_log = logging.getLogger(__name__)
+
+_COUNTS = (
+    "rows_read",
+    "rows_written",
+    "rows_quarantined",
+    "bytes_read",
+    "bytes_written",
+    "files_written",
+    "files_deleted",
+)
+_GAINS = ("bytes_freed", "log_bytes_merged")
+
+
+def tell_metrics(report: Report, table: str, service: str) -> None:
+    """`hudi.service.runs`, `.failures`, `.seconds` and counts, with the tags `table` and `service`, where Airflow's metrics have
+    tags; where they have none (plain StatsD), `hudi.<table>.<service>.…`. Explained plans are no runs. No trouble with metrics is
+    one of the run."""
+    try:
+        # Imported here: DAG files are parsed often.
+        from airflow.sdk.observability import stats
+
+        tags = {"table": table, "service": service}
+        prefix = "hudi.service" if _have_tags() else f"hudi.{table}.{service}"
+        for name, amount, more in _metrics(report):
+            full = f"{prefix}.{name}" if _have_tags() else ".".join([prefix, name, *more.values()])
+            if isinstance(amount, timedelta):
+                stats.timing(full, amount, tags={**tags, **more})
+            else:
+                stats.incr(full, amount, tags={**tags, **more})
+    except Exception as error:  # noqa: BLE001 - whatever a client of metrics raises
+        _log.warning("The metrics of this run are lost: %s: %s", type(error).__name__, error)
+
+
+def _metrics(report: Report) -> Iterator[tuple[str, int | timedelta, dict[str, str]]]:
+    """Name, amount, and tags besides those of all."""
+    match report:
+        case ServiceResult():
+            yield "runs", 1, {"outcome": "done" if report.instant is not None else "nothing"}
+            yield "seconds", timedelta(seconds=report.seconds), {}
+            counts = {name: getattr(report, name) for name in _COUNTS if name not in report.uncounted}
+            counts |= {name: getattr(report.gain, name) for name in _GAINS}
+            for name, amount in counts.items():
+                if amount:
+                    yield name, int(amount), {}
+            for each in report.services:
+                if each.failed:
+                    yield "failures", 1, {"error": f"after_commit_{each.service}"}
+        case Failure():
+            yield "runs", 1, {"outcome": "failed"}
+            yield "failures", 1, {"error": report.error}
+
+
+def _have_tags() -> bool:
+    from airflow.sdk.configuration import conf
+
+    def on(name: str) -> bool:
+        return bool(conf.getboolean("metrics", name, fallback=False))
+
+    return on("statsd_datadog_enabled") or not on("statsd_on") or on("statsd_influxdb_enabled")
