@@ -14,7 +14,7 @@ export async function compare(ask, [, name, first, last]) {
   const asked = new URLSearchParams({ first, ...(last === "now" ? {} : { last }) });
   const found = await ask(`api/tables/${name}/compare?${asked}`);
   return [
-    h("nav", { "aria-label": "path" }, h("a", { href: `#/table/${name}` }, found.table)),
+    h("nav", { "aria-label": "path" }, h("a", { href: `#/table/${name}` }, decodeURIComponent(name))),
     h("h1", {}, "What changed"),
     h("p", { class: "quiet" }, `after ${found.after}, until ${found.until ?? "now"}: ${counted(found.commits.length, "commit")}, +${count(found.rows_inserted)} ~${count(found.rows_updated)} `
       + `−${count(found.rows_deleted)} rows as they count them, ${counted(found.file_groups, "file group")} written, ${count(found.file_groups_replaced)} replaced`),

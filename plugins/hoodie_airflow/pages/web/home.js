@@ -2,10 +2,11 @@
 
 const NAME = "Hudi tables";
 const WORDS = {
-  unreadable: "cannot be read", damaged: "damaged", failed: "with a failed run", blocked: "held back", missed: "miss objectives",
+  unreadable: "cannot be read", damaged: "damaged", failed: "with a failed run", blocked: "held back", missed: "with missed objectives",
   absent: "not there yet", unknown: "not looked at yet", paused: "paused", ok: "fine",
 };
 const FRAME = { border: "1px solid color-mix(in srgb, currentColor 25%, transparent)", borderRadius: "6px", padding: "12px 16px", margin: "12px 0" };
+const LINK = { textDecoration: "underline" };
 
 /** What is shown of an answer; null for one that says nothing. */
 function shown(h, found) {
@@ -13,10 +14,10 @@ function shown(h, found) {
   if (!counts.length) return null;
   const gravest = Array.isArray(found.gravest) ? found.gravest.slice(0, 3) : [];
   return h("section", { "aria-label": NAME, style: FRAME },
-    h("h2", { style: { fontWeight: 600 } }, h("a", { href: "plugin/hudi" }, NAME)),
+    h("h2", { style: { fontWeight: 600 } }, h("a", { style: LINK, href: "plugin/hudi" }, NAME)),
     h("p", null, counts.map(([state, words]) => `${found.states[state]} ${words}`).join(" · ")),
     gravest.length ? h("ul", { style: { paddingLeft: "1.2em" } }, ...gravest.map((each) =>
-      h("li", { key: String(each?.name) }, h("a", { href: `hudi/#/table/${encodeURIComponent(String(each?.name))}` }, String(each?.name)), ` ${String(each?.reason ?? "")}`))) : null);
+      h("li", { key: String(each?.name) }, h("a", { style: LINK, href: `hudi/#/table/${encodeURIComponent(String(each?.name))}` }, String(each?.name)), each?.reason ? `: ${String(each.reason)}` : null))) : null);
 }
 
 function Card() {

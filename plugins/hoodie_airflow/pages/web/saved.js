@@ -31,7 +31,7 @@ function byService(gains) {
   const names = [...new Set(gains.map((gain) => gain.service))].sort();
   const titles = ["service", "runs", "failed", "time", "processors", "written", "freed", "logs merged", "files"];
   return h("div", { class: "wide" }, h("table", {}, h("caption", { class: "hidden" }, "cost and gain by service"),
-    h("thead", {}, h("tr", {}, titles.map((title) => h("th", { scope: "col" }, title)))),
+    h("thead", {}, h("tr", {}, titles.map((title, at) => h("th", { scope: "col", class: at ? "right" : null }, title)))),
     h("tbody", {}, names.map((name) => {
       const rows = gains.filter((gain) => gain.service === name);
       const before = sum(rows, "files_before");

@@ -21,7 +21,7 @@ export function wrote({ unit, spans }) {
       (each) => `${shown(each)}: ${count(each.commits)} commits, ${count(each.rows)} rows, ${size(each.bytes)}; written anew ${size(each.rewritten)}`,
       "Bytes written over time, listed below"),
     h("details", {}, h("summary", {}, "As a table"), h("div", { class: "wide" }, h("table", {}, h("caption", { class: "hidden" }, "written over time"),
-      h("thead", {}, h("tr", {}, [unit, "commits", "rows", "brought", "written anew"].map((title) => h("th", { scope: "col" }, title)))),
+      h("thead", {}, h("tr", {}, [unit, "commits", "rows", "brought", "written anew"].map((title, at) => h("th", { scope: "col", class: at ? "right" : null }, title)))),
       h("tbody", {}, spans.filter((each) => each.commits || each.rewritten).map((each) => h("tr", {},
         h("th", { scope: "row" }, shown(each)), [count(each.commits), count(each.rows), size(each.bytes), size(each.rewritten)]
           .map((text) => h("td", { class: "right" }, text)))))))),
