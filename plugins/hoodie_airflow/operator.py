@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow.exceptions import AirflowException
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
@@ -14,6 +14,7 @@ from hoodie.errors import ConfigError, HoodieError
 from hoodie_airflow.assets import outlet
 from hoodie_airflow.child import Child
 from hoodie_airflow.forms import asked, asker, skip_explained, wants_explanation
+from hoodie_airflow.lineage import lineage
 from hoodie_airflow.logged import log_fields
 from hoodie_airflow.outcome import refused, told
 from hoodie_airflow.output import Output, beside_log
@@ -28,6 +29,9 @@ from hudi_services.entry.work import AUTO, SPARK
 from hudi_services.history.flag import recorded_flag, recorded_table
 from hudi_services.outcome.failures import Failure
 from hudi_services.outcome.result import SERVICE_FAILED, Report, ServiceResult
+
+if TYPE_CHECKING:
+    from airflow.providers.openlineage.extractors import OperatorLineage
 
 
 class HudiServiceOperator(SparkSubmitOperator):
@@ -71,6 +75,7 @@ class HudiServiceOperator(SparkSubmitOperator):
         self.agreed_in = agreed_in
         self.follows = follows
         self._child: Child | None = None
+        self._result: ServiceResult | None = None
 
     def execute(self, context: Any) -> dict[str, Any] | None:
         """Run it and wait. Returns the service's result; None for an explained plan, which is an XCom of its own."""
@@ -90,7 +95,14 @@ class HudiServiceOperator(SparkSubmitOperator):
             report = self._on_threads(arguments, engine, output) if engine != SPARK else None
             if report is None:
                 report = self._on_spark(arguments, output, context)
+            self._result = report if isinstance(report, ServiceResult) else None
             return told(report, self.table, self.entry, context, output, self.asks)
+
+    def get_openlineage_facets_on_start(self) -> OperatorLineage:
+        return lineage(self.table, self.entry.name)
+
+    def get_openlineage_facets_on_complete(self, _task_instance: Any) -> OperatorLineage:
+        return lineage(self.table, self.entry.name, self._result)
 
     def on_kill(self) -> None:
         if self._child is not None:

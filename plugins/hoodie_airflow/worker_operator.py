@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseOperator
 
 from hoodie.errors import HoodieError
 from hoodie_airflow.assets import outlet
 from hoodie_airflow.forms import asked, asker, skip_explained, wants_explanation
+from hoodie_airflow.lineage import lineage
 from hoodie_airflow.logged import log_fields
 from hoodie_airflow.outcome import refused, told
 from hoodie_airflow.paused import skip_paused
@@ -17,7 +18,10 @@ from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
 from hudi_services.history.flag import recorded_table
 from hudi_services.outcome.failures import TOLD, Failure
-from hudi_services.outcome.result import Explained, Report
+from hudi_services.outcome.result import Explained, Report, ServiceResult
+
+if TYPE_CHECKING:
+    from airflow.providers.openlineage.extractors import OperatorLineage
 
 
 class HudiWorkerOperator(BaseOperator):
@@ -47,6 +51,7 @@ class HudiWorkerOperator(BaseOperator):
         self.asks = asks
         self.agreed_in = agreed_in
         self.follows = follows
+        self._result: ServiceResult | None = None
 
     def execute(self, context: Any) -> dict[str, Any] | None:
         """Returns the service's result; None for an explained plan."""
@@ -74,7 +79,14 @@ class HudiWorkerOperator(BaseOperator):
                     report = carried_out_recorded(recorded, service, base_path, task, LocalEngine())
         except TOLD as error:
             report = Failure.of(error)
+        self._result = report if isinstance(report, ServiceResult) else None
         return told(report, self.table, self.entry, context, None, self.asks)
+
+    def get_openlineage_facets_on_start(self) -> OperatorLineage:
+        return lineage(self.table, self.entry.name)
+
+    def get_openlineage_facets_on_complete(self, _task_instance: Any) -> OperatorLineage:
+        return lineage(self.table, self.entry.name, self._result)
 
 
 def _explained(task: Task, service: str) -> Explained:
