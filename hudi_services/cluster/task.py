@@ -10,7 +10,6 @@ from hoodie.config.key import resolve
 from hoodie.display import counted
 from hoodie.engine import Engine
 from hoodie.model.clustering import ClusteringPlan
-from hoodie.model.files import GroupId
 from hoodie.services.blockers import Blocker, with_blockers
 from hoodie.services.clustering.execute import ClusteringResult
 from hoodie.services.clustering.expire import expired, schedule_clustering
@@ -77,11 +76,8 @@ class ClusterTask:
             scheduled, blockers = instant.time if instant is not None else None, decision.blockers
             said.append(f"scheduled {scheduled}" if scheduled else f"none scheduled: {decision.reason}")
         results: list[ClusteringResult] = []
-        files: Mapping[GroupId, int] = {}
         if self.mode != "schedule":
-            state = table.state()
-            pending = waiting(state, CLUSTERING)
-            files = _planned_files(state, pending)
+            pending = waiting(table.state(), CLUSTERING)
             results = self._execute(table, pending, self.instant if self.only is None else scheduled)
             said.append(f"executed {len(results)} of {max(len(pending), len(results))} waiting")
         passed_over = sum(len(result.passed_over) for result in results)
@@ -89,17 +85,20 @@ class ClusterTask:
             said.append(f"{counted(passed_over, 'file group')} passed over, as they were changed since the plan")
         done = {result.instant.time for result in results}
         stats = [stat for result in results for stat in result.metadata.stats]
-        replaced = [group for result in results for group in result.metadata.replaced_groups]
+        read = [file_slice for result in results for file_slice in result.read]
+        files = sum(len(each.files) for each in read)
         return ServiceResult(
             "cluster",
             message=with_blockers("; ".join(said), [each for each in blockers if each.instant not in done]),
             instant=results[-1].instant.time if results else scheduled,
             rows_written=sum(stat.num_writes for stat in stats),
+            files_read=files,
+            bytes_read=sum(each.size for each in read),
             files_written=len(stats),
             bytes_written=sum(stat.file_size for stat in stats),
             blockers=[each.as_dict() for each in blockers if each.instant not in done],
-            gain=Gain(files_before=sum(files.get(group, 1) for group in replaced), files_after=len(stats)),
-            uncounted=("rows_read", "files_read", "bytes_read"),
+            gain=Gain(files_before=files, files_after=len(stats)),
+            uncounted=("rows_read",),
         )
 
     def work(self, engine: Engine) -> Work:
@@ -130,15 +129,6 @@ class ClusterTask:
             chosen = pending[: self.max_plans]
             return list(execute_waiting(table.access, chosen, [CLUSTERING], self.options).values())
         return table.run(CLUSTERING, self.options, time=instant)
-
-
-def _planned_files(state: TableState, plans: Sequence[Instant]) -> dict[GroupId, int]:
-    """By file group how many files of it the plans name."""
-    found = {}
-    for plan in filter(None, (clustering_plan(state, each) for each in plans)):
-        for named in (each for group in plan.inputs for each in group.slices):
-            found[named.group] = (named.base_file is not None) + len(named.log_files)
-    return found
 
 
 def outlook(base_path: str, options: Mapping[str, str]) -> Outlook:

@@ -22,13 +22,17 @@ class MemorySource:
     name: str = "memory:trips"
     position_key: str = KEY
 
-    def discover(self, position, places, *, start_fresh):
-        begin = 0
-        if position is not None and not start_fresh:
-            if not position.text.startswith("offset:"):
-                raise CorruptTableError(f"The offset in {position.where} cannot be read", found=position.text)
-            begin = int(position.text.removeprefix("offset:"))
-        return MemoryBatch(self.log, begin)
+    def discover(self, position, places, *, start_fresh, since=None):
+        known = 0 if start_fresh else _offset(position)
+        return MemoryBatch(self.log, known if since is None else _offset(since.before), known)
+
+
+def _offset(position):
+    if position is None:
+        return 0
+    if not position.text.startswith("offset:"):
+        raise CorruptTableError(f"The offset in {position.where} cannot be read", found=position.text)
+    return int(position.text.removeprefix("offset:"))
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,7 @@ class MemoryBatch:
 
     log: tuple[pa.Table | str, ...]
     begin: int
+    known: int  # the table took in so many
     files: int = 0
     files_skipped: int = 0
     notes: tuple[str, ...] = ()
@@ -51,6 +56,10 @@ class MemoryBatch:
         return f"{counted(len(self.log) - self.begin, 'message')} from offset {self.begin} on"
 
     outcome = reason
+
+    @property
+    def again(self):
+        return self.known - self.begin
 
     @property
     def facts(self):

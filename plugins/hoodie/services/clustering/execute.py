@@ -45,11 +45,13 @@ _NAMED = 3  # groups that a line of the log names
 
 @dataclass(frozen=True, repr=False)
 class ClusteringResult(Shows):
-    """A finished clustering; `passed_over` are planned file groups that were changed since, and stay as they are."""
+    """A finished clustering; `passed_over` are planned file groups that were changed since, and stay as they are, `read` the file
+    slices that were rewritten."""
 
     instant: Instant
     metadata: CommitMetadata
     passed_over: tuple[GroupId, ...] = ()
+    read: tuple[FileSlice, ...] = ()
 
     def shown(self) -> Shown:
         """Its counts."""
@@ -97,7 +99,9 @@ def execute_clustering(access: TableAccess, time: Time, given: Mapping[str, obje
         metadata = CommitMetadata("CLUSTER", tuple(stats), extra, _by_partition(work))
         change = Change(instant, metadata, touched=frozenset(metadata.replaced_groups))
         (done,) = tx.commit(replace(change, meets=partial(_refuse_changes, change)))
-        return ClusteringResult(done.instant, done.metadata, passed_over)
+        return ClusteringResult(
+            done.instant, done.metadata, passed_over, tuple(file_slice for each in work for file_slice in each.slices)
+        )
 
 
 def _clustered(task: ClusterSlices, work: Sequence[Together], engine: Engine) -> list[WriteStat]:

@@ -54,5 +54,8 @@ def test_a_clustering_packs_files(tmp_path, capsys):
         table.write(batch([(f"{number}", "p", 1, 1)]), "bulk_insert", SMALL_BLOOM)
     table.write(batch([("1", "p", 2, 2)]), "upsert", SMALL_BLOOM)
     files = sum(len(each.files) for each in table.file_slices())
-    gain = ran(capsys, "cluster", table, "--force")["gain"]
+    size = sum(each.size for each in table.file_slices())
+    result = ran(capsys, "cluster", table, "--force")
+    assert (result["files_read"], result["bytes_read"], result["uncounted"]) == (files, size, ["rows_read"])
+    gain = result["gain"]
     assert (files, gain["files_before"], gain["files_after"]) == (3, 3, 1)
