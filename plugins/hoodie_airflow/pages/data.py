@@ -17,12 +17,13 @@ _LIMIT = 100  # rows of a sample
 _CHANGED = 50  # rows of a comparison
 _WIDTH = 200  # characters of a value
 Instant = Annotated[str, Query(pattern=r"^\d{14}(\d{3})?$")]
+Partition = Annotated[str, Query(max_length=2000, pattern=r"^[^\x00]*$")]
 
 routes = APIRouter()
 
 
 @routes.get("/api/tables/{name}/rows")
-def rows(name: str, user: User, as_of: Instant | None = None, partition: str | None = None) -> Response:
+def rows(name: str, user: User, as_of: Instant | None = None, partition: Partition | None = None) -> Response:
     """A sample, as of an instant or now, of a partition or all."""
     rights = Rights(user)
     table = table_seen(name, rights)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Collection
 from typing import Any
@@ -47,7 +48,8 @@ def going(dag_id: str, run_id: str) -> Going:
         found = session.execute(asked).first()
     if found is None:
         return Going()
-    conf = found.conf if isinstance(found.conf, dict) else {}
+    # Python's JSON has NaN, which a browser does not read.
+    conf = json.loads(json.dumps(found.conf), parse_constant=str) if isinstance(found.conf, dict) else {}
     return Going(str(found.state) in _GOES_ON, conf)
 
 

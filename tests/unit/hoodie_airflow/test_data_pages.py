@@ -111,6 +111,8 @@ def test_who_may_not_read_what_tasks_leave_sees_no_rows(
         ({"as_of": "20000101000000"}, 422, "cannot be read as of"),
         ({"as_of": "now; rm"}, 422, ""),
         ({"as_of": "--help"}, 422, ""),
+        ({"partition": "a\0b"}, 422, ""),
+        ({"partition": "x" * 5000}, 422, ""),
     ],
 )
 def test_bad_questions_have_clear_answers(

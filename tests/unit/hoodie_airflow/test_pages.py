@@ -193,6 +193,7 @@ def test_a_run_tells_what_its_tasks_left(server: FastAPI, registry: Path, monkey
         before = began - timedelta(days=1)
         session.add(DagRun(dag_id=dag, run_id="before", run_type=DagRunType.MANUAL, run_after=before, state="failed"))
         found = DagRun(dag_id=dag, run_id=run, run_type=DagRunType.MANUAL, run_after=began, state="success")
+        found.conf = {"retained": float("nan")}
         session.add(found)
         session.flush()
         operator = create_scheduler_operator(EmptyOperator(task_id="clean", dag=DAG(dag)))
@@ -206,6 +207,7 @@ def test_a_run_tells_what_its_tasks_left(server: FastAPI, registry: Path, monkey
     client = signed_in(server, "viewer")
     address = f"/hudi/api/runs/{dag}/{quote(run, safe='')}"
     assert [(each["task"], each["message"]) for each in client.get(address).json()["tasks"]] == [("clean", "12 files")]
+    assert client.get(address).json()["conf"] == {"retained": "NaN"}
     assert client.get(f"/hudi/api/runs/{dag}/other").status_code == 404
     for page in (client.get("/hudi/api/fleet").json()["tables"][0], client.get("/hudi/api/tables/orders").json()):
         runs = page["row"]["runs"] if "row" in page else page["runs"]
