@@ -205,6 +205,7 @@ def test_a_store_that_is_away_is_told_and_tried_again(airflow, table, tmp_path, 
         triggerer = Triggerer(airflow)
         task = asyncio.create_task(during(triggerer, settled(airflow, done)))
         while "tries again" not in caplog.text:
+            assert not task.done(), f"nobody said that the store is away: {caplog.text}"
             await asyncio.sleep(0.01)
         place.write_bytes(kept)
         await task

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -61,7 +62,11 @@ def server() -> Iterator[FastAPI]:
     patch = pytest.MonkeyPatch()
     patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS", ",".join(f"{role}:{role}" for role in ROLES))
     patch.setenv("AIRFLOW__API_AUTH__JWT_SECRET", "s" * 64)
+    heard = [each for each in logging.root.manager.loggerDict.values() if isinstance(each, logging.Logger)]
+    heard = [each for each in heard if not each.disabled]
     app = create_app("core")  # imports all models
+    for each in heard:  # Airflow's set-up of logging silences those that are there before it
+        each.disabled = False
     DagModel.metadata.create_all(settings.engine)
     with settings.Session() as session:
         session.add(DagBundleModel(name="dags-folder"))
