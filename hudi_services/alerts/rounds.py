@@ -15,7 +15,7 @@ from hudi_services.alerts.message import body_of, values_of
 from hudi_services.alerts.send import send_all
 from hudi_services.alerts.standing import by_tasks, standing_runs, standing_tables
 from hudi_services.alerts.told import Told, delivered, due, noticed
-from hudi_services.alerts.trouble import Seen, joined
+from hudi_services.alerts.trouble import BY_AIRFLOW, Seen, joined
 from hudi_services.entry.alerts import Alerts, Hook
 from hudi_services.registry.load import Registry
 from hudi_services.watch.store import SnapshotStore
@@ -68,7 +68,7 @@ class Teller:
         if alerts is None or not kept.claim(self._name, now, _CLAIM):
             return 0
         try:
-            return self._send(alerts, kept, [row for row in kept.rows() if row.trouble.kind == "task"], now)
+            return self._send(alerts, kept, [row for row in kept.rows() if row.trouble.kind in BY_AIRFLOW], now)
         finally:
             kept.release(self._name)
 

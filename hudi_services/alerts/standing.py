@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from hoodie.errors import HoodieError
 from hudi_services.alerts.trouble import Seen, Trouble, has_more, joined, of_table
 from hudi_services.entry.alerts import Alerts
-from hudi_services.entry.table import History
+from hudi_services.entry.table import History, ServiceSection, Table
 from hudi_services.history.asked import runs
 from hudi_services.history.record import DONE, FAILED, KILLED, NOTHING
 from hudi_services.registry.load import Registry
@@ -41,8 +41,14 @@ def _of_tables(alerts: Alerts, store: SnapshotStore, now: datetime) -> Iterator[
 
 
 def by_tasks(alerts: Alerts, registry: Registry) -> Seen:
-    """Of failed tasks tasks tell themselves: what they have told stands until they tell its end, or the table is gone."""
-    return Seen((), frozenset(("task", each.name) for each in registry.tables if alerts.tasks))
+    """What Airflow's callbacks tell stands until they tell its end, or the table or what asks for them is gone."""
+    tasks = Seen((), frozenset(("task", each.name) for each in registry.tables if alerts.tasks))
+    return tasks + Seen((), frozenset(("deadline", each.name) for each in registry.tables if _has_deadline(each)))
+
+
+def _has_deadline(table: Table) -> bool:
+    sections = [getattr(table, name) for name in type(table).model_fields]
+    return any(isinstance(each, ServiceSection) and each.deadline is not None for each in sections)
 
 
 def standing_runs(alerts: Alerts, registry: Registry, now: datetime) -> Seen:

@@ -12,9 +12,11 @@ from hoodie.display import span
 from hudi_services.entry.alerts import Alerts
 from hudi_services.watch.model import Summary
 
-Kind = Literal["unreadable", "damaged", "objective", "blocker", "run", "late", "task"]
+Kind = Literal["unreadable", "damaged", "objective", "blocker", "run", "late", "task", "deadline"]
 OF_CONTENTS: tuple[Kind, ...] = ("damaged", "objective", "blocker", "late")
 """Kinds of which nothing is known while a table cannot be read."""
+BY_AIRFLOW: tuple[Kind, ...] = ("task", "deadline")
+"""Kinds that Airflow tells, and whose end nobody else knows."""
 
 
 @dataclass(frozen=True)

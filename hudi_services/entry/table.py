@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 from croniter import croniter
@@ -15,7 +16,7 @@ from hudi_services.entry.dag import BY_OBJECTIVES
 from hudi_services.entry.objectives import Objectives
 from hudi_services.entry.sizes import bytes_of
 from hudi_services.entry.work import UP_TO
-from hudi_services.feed.model import BrokenFiles, Feed, Part, Texts
+from hudi_services.feed.model import BrokenFiles, Duration, Feed, Part, Texts
 
 _DIRECTIVES = {"%Y", "%m", "%d", "%H", "%%"}
 
@@ -93,9 +94,11 @@ class Source(Feed):
 
 
 class ServiceSection(Part):
-    """What a table's entry says of one service. Each entry of a service declares its own."""
+    """What a table's entry says of one service. Each entry of a service declares its own. A run that is not done `deadline`
+    after it was queued is told by alerts."""
 
     hoodie: Options = Field(default={})
+    deadline: Annotated[Duration, Field(ge=timedelta(seconds=1))] | None = None
 
 
 Engine = Literal["local", "spark", "auto"]

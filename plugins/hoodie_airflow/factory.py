@@ -12,6 +12,7 @@ from typing import Any
 from airflow.sdk import DAG, AssetOrTimeSchedule, CronDataIntervalTimetable, get_parsing_context
 
 from hoodie_airflow.assets import table_asset
+from hoodie_airflow.deadlines import RunIsDone, deadline_of
 from hoodie_airflow.forms import form
 from hoodie_airflow.places import registry_file
 from hoodie_airflow.tasks import chain
@@ -66,6 +67,8 @@ def _dag(table: Table, entry: ServiceEntry[Any], entries: Entries) -> DAG:
         catchup=trigger.catchup,
         # A table has one writer at a time: more runs would only wait for its lock.
         max_active_runs=1,
+        deadline=deadline_of(table.name, entry.name, section.deadline),
+        on_success_callback=RunIsDone(table.name, entry.name) if section.deadline is not None else None,
         params=form(entry.dag.form(table)),
         tags=sorted({"hudi", entry.name, *table.tags, *([BY_HAND] if never else [])}),
         description=(table.description or f"{entry.name} of the Hudi table {table.name}")

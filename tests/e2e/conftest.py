@@ -20,6 +20,7 @@ from hudi_services.embedded.api import AirflowApi
 from hudi_services.embedded.dags import wait_for_dags
 from hudi_services.embedded.process import running
 from hudi_services.folders import DAGS, PROJECT
+from tests.support.hooks import Server, serving
 from tests.support.servers import free_port
 
 DAYS = 2
@@ -36,7 +37,7 @@ JUDGED = {
     "type": "MERGE_ON_READ",
     "engine": "local",
     "objectives": {"log_ratio": 0.001},
-    "compact": {"schedule": "objectives"},
+    "compact": {"schedule": "objectives", "deadline": "1s"},
 }
 AFTER_JUDGED = """
 from airflow.sdk import DAG, task
@@ -98,6 +99,7 @@ class Running:
     home: DemoHome
     api: AirflowApi
     metastore_port: int  # where the table `catalogued` is synced; nobody listens there at first
+    hook: Server  # what alerts tell
 
     def states(self, dag: str, run: str) -> dict[str, str]:
         """Of a run's tasks."""
@@ -114,7 +116,13 @@ class Running:
 
 
 @pytest.fixture(scope="session")
-def airflow(demo: Demo) -> Iterator[Running]:
+def hook() -> Iterator[Server]:
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def airflow(demo: Demo, hook: Server) -> Iterator[Running]:
     """The demo's Airflow again; beside its tables one that is synced, one without a Spark connection, one to reject, one whose
     cleans must ask, one that is compacted by an objective, and one with a mistake."""
     metastore_port = free_port()
@@ -135,7 +143,7 @@ def airflow(demo: Demo) -> Iterator[Running]:
         {**JUDGED, "base_path": "${HUDI_LAKE}/judged"},
         {**flights, "name": "misspelt", "base_path": "${HUDI_LAKE}/misspelt", "operatoin": "upsert"},
     ]
-    registry |= {"judge": {}, "watch": {"every": 2}}
+    registry |= {"judge": {}, "watch": {"every": 2}, "alerts": {"hooks": [{"name": "ops", "url": hook.address}]}}
     file = demo.folder / "tables.yaml"
     file.write_text(yaml.safe_dump(registry))
     home = HomeWithOwnDags(demo.folder, registry=file)
@@ -149,4 +157,4 @@ def airflow(demo: Demo) -> Iterator[Running]:
         wait_for_dags(api, dags)
         for dag in dags:
             api.unpause(dag)
-        yield Running(home, api, metastore_port)
+        yield Running(home, api, metastore_port, hook)

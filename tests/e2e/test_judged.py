@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
 from hoodie import HoodieTable
+from hudi_services.embedded.api import ApiError
 from hudi_services.registry.load import read_registry
 from hudi_services.watch.place import store_of
 from hudi_services.watch.store import SnapshotStore
@@ -45,8 +46,14 @@ def write(table: HoodieTable, step: int) -> str:
 def told(airflow: Running) -> list[str]:
     """The instants of all events of the asset, in their order."""
     (asset,) = [each for each in airflow.api.get("/assets", uri_pattern=URI)["assets"] if each["uri"] == URI]
-    events = airflow.api.get("/assets/events", asset_id=asset["id"], order_by="timestamp", limit=100)["asset_events"]
-    return [event["extra"]["payload"]["instant"] for event in events]
+
+    def events() -> Any:
+        try:
+            return airflow.api.get("/assets/events", asset_id=asset["id"], order_by="timestamp", limit=100)
+        except ApiError:  # Airflow 3.3.2 fails at events whose runs are queued: they have no start yet
+            return None
+
+    return [event["extra"]["payload"]["instant"] for event in waited(events)["asset_events"]]
 
 
 def test_each_commit_is_one_event_and_starts_the_dag(airflow: Running, table: HoodieTable) -> None:
@@ -91,6 +98,21 @@ def test_a_missed_objective_starts_the_service_that_mends_it(airflow: Running, t
     again = airflow.api.trigger(JUDGE, {})
     assert airflow.ended(JUDGE, again)["judge"] == "success"
     assert airflow.states(JUDGE, again)["start"] == "skipped", "what is met starts nothing"
+
+
+def test_a_run_that_is_late_is_told_once_and_its_end(airflow: Running, table: HoodieTable) -> None:
+    """Each run of the compaction takes longer than its second."""
+
+    def happenings() -> list[str]:
+        told = [each for body in airflow.hook.got for each in body["messages"]]
+        return [each["happening"] for each in told if (each["table"], each["kind"]) == ("judged", "deadline")]
+
+    waited(happenings)
+    assert airflow.ended(COMPACT, airflow.api.trigger(COMPACT, {}))["schedule"] == "skipped", (
+        "nothing is due: it is well"
+    )
+    waited(lambda: happenings()[-1] == "ended")
+    assert happenings()[:2] == ["began", "ended"]
 
 
 @pytest.fixture

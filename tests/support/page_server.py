@@ -42,8 +42,18 @@ def fill_store(registry: Path, names: Sequence[str]) -> None:
     store = SnapshotStore.open(store_of(read_registry(registry).registry), make=True)
     now = datetime.now(UTC)
     for number, name in enumerate(names):
-        numbers = {"rows": 1000 * number, "bytes": 10**9 + number, "files": number, "log_bytes": 10**6, "instants": 9}
-        summary = Summary(name, f"/lake/{name}", "ok", now, now - timedelta(minutes=number), **numbers)
+        summary = Summary(
+            name,
+            f"/lake/{name}",
+            "ok",
+            now,
+            now - timedelta(minutes=number),
+            rows=1000 * number,
+            bytes=10**9 + number,
+            files=number,
+            log_bytes=10**6,
+            instants=9,
+        )
         if number % 10 == 0:
             summary = replace(summary, health="missed", missed=("freshness",), urgency=2.0, reason="freshness")
         store.save(Cursor("0"), summary)

@@ -10,8 +10,8 @@ import pytest
 
 from hoodie_airflow import looking
 from tests.support.cli import main
+from tests.support.hooks import Server, happenings, serving
 from tests.support.tables import SMALL_BLOOM, batch, create
-from tests.unit.hudi_services.alerts.test_send import Server, happenings, serving
 
 
 async def rounds(registry: Path, count: int) -> None:

@@ -22,8 +22,8 @@ from hudi_services.registry.load import Registry, load_registry
 from hudi_services.watch.place import store_of
 from hudi_services.watch.store import SnapshotStore
 from tests.support.cli import main
+from tests.support.hooks import Server, happenings, serving
 from tests.unit.hoodie_airflow.test_factory import load
-from tests.unit.hudi_services.alerts.test_send import Server, happenings, serving
 
 
 @dataclass

@@ -10,8 +10,8 @@ import yaml
 
 from hudi_services.cli import main
 from tests.support.clock import FakeClock
+from tests.support.hooks import serving
 from tests.support.tables import SMALL_BLOOM, batch, create
-from tests.unit.hudi_services.alerts.test_send import serving
 
 
 @pytest.fixture

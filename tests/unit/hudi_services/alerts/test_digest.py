@@ -14,7 +14,7 @@ from hudi_services.registry.load import Registry
 from hudi_services.watch.model import Cursor, Summary
 from hudi_services.watch.store import SnapshotStore
 from tests.support.clock import FakeClock
-from tests.unit.hudi_services.alerts.test_send import serving
+from tests.support.hooks import serving
 
 
 @pytest.mark.parametrize(

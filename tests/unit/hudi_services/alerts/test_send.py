@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import socket
 import threading
 import time
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import pytest
 
@@ -24,49 +20,10 @@ from hudi_services.registry.load import Registry
 from hudi_services.watch.model import Cursor, Summary
 from hudi_services.watch.store import SnapshotStore
 from tests.support.clock import FakeClock
+from tests.support.hooks import happenings, serving
 
 SECRET = "T0PSECRET"
 NAME = "<!channel> *orders*\n& sons"
-
-
-@dataclass
-class Server:
-    """Answers with `statuses`, the last of them for ever, after `slow` seconds; `got` are the bodies."""
-
-    address: str = ""
-    statuses: list[int] = field(default_factory=lambda: [200])
-    slow: float = 0.0
-    got: list[Any] = field(default_factory=list)
-    headers: list[Any] = field(default_factory=list)
-
-
-@contextmanager
-def serving():
-    made = Server()
-
-    class Answers(BaseHTTPRequestHandler):
-        def do_POST(self):
-            made.headers.append(dict(self.headers))
-            made.got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            time.sleep(made.slow)
-            self.send_response(made.statuses.pop(0) if len(made.statuses) > 1 else made.statuses[0])
-            self.send_header("Location", f"{made.address}/elsewhere")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    made.address = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield made
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 @pytest.fixture
@@ -183,10 +140,6 @@ def watched(tmp_path, server):
     made = Watched(store, clock, Teller(store, clock, {}), Registry("tables.yaml", alerts=alerts))
     made.late()
     return made
-
-
-def happenings(server):
-    return [each["happening"] for body in server.got for each in body["messages"]]
 
 
 def test_a_trouble_is_told_once_again_and_ended(watched, server):

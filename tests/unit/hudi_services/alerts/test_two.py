@@ -13,7 +13,7 @@ from hudi_services.entry.alerts import Alerts
 from hudi_services.registry.load import Registry
 from hudi_services.watch.store import SnapshotStore
 from tests.support.clock import FakeClock
-from tests.unit.hudi_services.alerts.test_send import happenings, serving
+from tests.support.hooks import happenings, serving
 
 
 @pytest.fixture

@@ -1,0 +1,63 @@
+"""Deadlines of runs: Airflow looks for them, and its triggerer tells the hooks of the registry."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from datetime import timedelta
+from typing import Any
+
+from airflow.sdk.bases.notifier import BaseNotifier
+from airflow.sdk.definitions.callback import AsyncCallback
+from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
+
+from hoodie.clock import SystemClock
+from hoodie.display import span
+from hoodie_airflow.places import registry_file
+from hudi_services.alerts.tasks import say
+from hudi_services.alerts.trouble import Trouble
+from hudi_services.registry.load import read_registry
+from hudi_services.watch.place import store_of
+from hudi_services.watch.store import SnapshotStore
+
+_log = logging.getLogger(__name__)
+
+
+def deadline_of(table: str, service: str, limit: timedelta | None) -> DeadlineAlert | None:
+    """Of each run of the table's service: it is late `limit` after it was queued. Runs that assets start have no other time."""
+    if limit is None:
+        return None
+    told = AsyncCallback(run_is_late, kwargs={"table": table, "service": service, "limit": limit.total_seconds()})
+    return DeadlineAlert(reference=DeadlineReference.DAGRUN_QUEUED_AT, interval=limit, callback=told)
+
+
+async def run_is_late(table: str, service: str, limit: float, context: Any) -> None:
+    """Called by the triggerer, whose other triggers go on meanwhile."""
+    run = context["dag_run"]
+    text = f"the run {run['dag_run_id']} of {run['dag_id']} is not done {span(limit)} after it was queued"
+    await asyncio.to_thread(_say, table, service, text, stands=True)
+
+
+class RunIsDone(BaseNotifier):
+    """Ends what was told of late runs of a table's service, once one is done. Called by the DAG processor."""
+
+    template_fields = ()
+
+    def __init__(self, table: str, service: str) -> None:
+        super().__init__()
+        self.table, self.service = table, service
+
+    def notify(self, context: Any) -> None:
+        _say(self.table, self.service, "", stands=False)
+
+
+def _say(table: str, service: str, text: str, *, stands: bool) -> None:
+    clock = SystemClock()
+    try:
+        registry = read_registry(registry_file(), only=table).registry
+        trouble = Trouble("deadline", table, service, text, clock.now().replace(microsecond=0))
+        store = SnapshotStore.open(store_of(registry), make=True)
+        say(registry, store, trouble, clock, os.environ, stands=stands)
+    except Exception:  # noqa: BLE001 - whoever calls has others to call
+        _log.exception("Alerts are not told of a run of %s of table %s", service, table)

@@ -1,0 +1,110 @@
+"""A run that is not done in time is told by Airflow's triggerer, and its end by the run that is done."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airflow.serialization.serialized_objects import DagSerialization
+
+from hoodie.clock import SystemClock
+from hoodie_airflow.deadlines import RunIsDone, deadline_of
+from hoodie_airflow.factory import service_dags
+from hudi_services.alerts.rounds import Teller
+from hudi_services.registry.load import load_registry, read_registry
+from hudi_services.watch.place import store_of
+from hudi_services.watch.store import SnapshotStore
+from tests.support.hooks import Server, happenings, serving
+
+
+@pytest.fixture
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, Server]]:
+    with serving() as server:
+        file = tmp_path / "tables.yaml"
+        orders = {"name": "orders", "base_path": f"{tmp_path}/orders", "clean": {"deadline": "2h"}, "archive": {}}
+        alerts = {"hooks": [{"name": "ops", "url": server.address}]}
+        file.write_text(json.dumps({"alerts": alerts, "tables": [orders]}))
+        monkeypatch.setenv("HUDI_REGISTRY", str(file))
+        yield file, server
+
+
+def the_dag(file: Path, service: str) -> Any:
+    (dag,) = service_dags(service, file)
+    return dag
+
+
+def late(file: Path) -> None:
+    """What Airflow's triggerer does: the function and its arguments by what the DAG says."""
+    (alert,) = the_dag(file, "clean").deadline
+    context = {"dag_run": {"dag_run_id": "manual__1", "dag_id": "hudi_clean__orders"}, "deadline": {}}
+    module, _, name = alert.callback.path.rpartition(".")
+    asyncio.run(getattr(import_module(module), name)(**alert.callback.kwargs, context=context))
+
+
+def watcher(file: Path) -> Teller:
+    return Teller(SnapshotStore.open(store_of(load_registry(file)), make=True), SystemClock(), {})
+
+
+def test_a_late_run_is_told_until_one_is_done(told: tuple[Path, Server]) -> None:
+    file, server = told
+    late(file)
+    late(file)
+    (message,) = server.got[0]["messages"]
+    assert (message["table"], message["kind"], message["what"]) == ("orders", "deadline", "clean")
+    assert message["text"] == "the run manual__1 of hudi_clean__orders is not done 2 h 0 min after it was queued"
+    assert watcher(file).tell(load_registry(file)) == 0, "it stands, and is told already"
+    assert len(server.got) == 1
+
+
+def test_a_watcher_that_tells_does_so_once(told: tuple[Path, Server]) -> None:
+    file, server = told
+    teller = watcher(file)
+    assert teller.tell(load_registry(file)) == 0
+    late(file)
+    assert server.got == []
+    assert [teller.tell(load_registry(file)) for _ in range(2)] == [1, 0]
+    the_dag(file, "clean").on_success_callback({"dag_run": None})
+    assert [teller.tell(load_registry(file)) for _ in range(2)] == [1, 0]
+    assert happenings(server) == ["began", "ended"]
+
+
+def test_the_end_is_told_where_nobody_watches(told: tuple[Path, Server]) -> None:
+    file, server = told
+    RunIsDone("orders", "clean")({})
+    assert server.got == []
+    late(file)
+    RunIsDone("orders", "clean")({})
+    RunIsDone("orders", "clean")({})
+    assert happenings(server) == ["began", "ended"]
+
+
+def test_a_deadline_that_the_registry_has_no_more_ends_what_was_told(told: tuple[Path, Server]) -> None:
+    file, server = told
+    late(file)
+    file.write_text(file.read_text().replace('"2h"', "null"))
+    assert watcher(file).tell(load_registry(file)) == 1
+    assert happenings(server) == ["began", "ended"]
+
+
+def test_only_dags_with_the_key_have_one(told: tuple[Path, Server]) -> None:
+    file, _ = told
+    archive = the_dag(file, "archive")
+    assert (archive.deadline, archive.on_success_callback) == (None, None)
+    assert deadline_of("orders", "archive", None) is None
+    DagSerialization.serialize_dag(the_dag(file, "clean"))
+    file.write_text(file.read_text().replace('"2h"', '"0s"'))
+    (mistake,) = read_registry(file).mistakes
+    assert "clean.deadline" in str(mistake)
+
+
+def test_trouble_with_alerts_fails_nobody(
+    told: tuple[Path, Server], caplog: pytest.LogCaptureFixture, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("hoodie_airflow.deadlines.say", lambda *_args, **_more: 1 / 0)
+    late(told[0])
+    assert "Alerts are not told of a run of clean of table orders" in caplog.text
