@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import resource
 import time
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Self
 
+from hoodie.engine.peak import peak_memory, reset_peak
 from hudi_services.history.record import Spent
 
-_STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+@dataclass(frozen=True)
+class Executors:
+    """What they took: seconds of processors, and bytes of the Python worker that held the most at once. None is not known."""
+
+    cpu: float | None
+    memory: int | None
 
 
 @dataclass(frozen=True)
@@ -24,28 +29,27 @@ class Measured:
     @classmethod
     def begin(cls) -> Self:
         """Now. The peak of memory counts anew, where the kernel lets a process say so."""
-        with suppress(OSError):
-            _RESET.write_text("5")
+        reset_peak()
         return cls(time.monotonic(), _cpu())
 
-    def spent(self, executors: float | None = None, *, here: bool) -> Spent:
-        """Since then. Where the work was not done `here`, in this process, its memory is not known; and processors only with the
-        seconds of the `executors`."""
-        seconds, own = round(time.monotonic() - self.clock, 3), _cpu() - self.cpu
-        if here:
-            return Spent(seconds, round(own, 3), _peak())
-        return Spent(seconds, round(own + executors, 3) if executors is not None else None)
+    def spent(self) -> Spent:
+        """Since then, by this process alone."""
+        return Spent(self._seconds(), round(self._own(), 3), peak_memory())
+
+    def spent_on(self, executors: Executors | None) -> Spent:
+        """Since then, where `executors` did the work; without them only the time is known."""
+        if executors is None:
+            return Spent(self._seconds())
+        cpu = None if executors.cpu is None else round(self._own() + executors.cpu, 3)
+        return Spent(self._seconds(), cpu, executors.memory)
+
+    def _seconds(self) -> float:
+        return round(time.monotonic() - self.clock, 3)
+
+    def _own(self) -> float:
+        return _cpu() - self.cpu
 
 
 def _cpu() -> float:
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
-
-
-def _peak() -> int | None:
-    """Bytes. None without /proc: other figures also count what another program took before this one began."""
-    try:
-        lines = _STATUS.read_text().splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), None)

@@ -42,9 +42,10 @@ class Started:
 
 @dataclass(frozen=True)
 class Spent:
-    """What a run took. None where nobody measured it: on Spark the work is done in other processes.
+    """What a run took. None where nobody measured it.
 
-    Seconds; `cpu_seconds` of processors, with children that have ended; `peak_memory` in bytes, of the process as a whole.
+    Seconds; `cpu_seconds` of processors, with children that have ended, or executors; `peak_memory` in bytes, of the process as a
+    whole, or of the largest Python worker of a Spark application.
     """
 
     seconds: float | None = None

@@ -19,7 +19,7 @@ from hoodie.transaction.locks.owner import LockOwner
 from hudi_services.entry.call import Task, carried_out
 from hudi_services.entry.table import History
 from hudi_services.entry.work import LOCAL, SPARK
-from hudi_services.history.measure import Measured
+from hudi_services.history.measure import Executors, Measured
 from hudi_services.history.quiet import warnings_only
 from hudi_services.history.record import Started, failed, finished
 from hudi_services.history.recorded import Recorded
@@ -34,13 +34,17 @@ _TROUBLE = (HoodieError, OSError, ValueError, RuntimeError, MemoryError)
 
 
 class OnSpark(Protocol):
-    """What an engine of Spark tells: its application, and the seconds of processors of the executors, None where that is gone."""
+    """What an engine of Spark tells: its application, the seconds of processors of the executors, and the bytes of the largest
+    Python worker. None where that is gone or not known."""
 
     @property
     def application(self) -> str: ...
 
     @property
     def cpu_seconds(self) -> float | None: ...
+
+    @property
+    def peak_memory(self) -> int | None: ...
 
 
 class Recording:
@@ -55,7 +59,7 @@ class Recording:
         self._noted: list[str] = []
         self._completed: list[str] = []
         self._result: ServiceResult | None = None
-        self._executors: float | None = None
+        self._executors: Executors | None = None
 
     def begin(self) -> None:
         self._owner.hold()
@@ -75,11 +79,12 @@ class Recording:
 
     def measure(self, spark: OnSpark) -> None:
         """Ask Spark what the executors took."""
-        self._executors = spark.cpu_seconds
+        self._executors = Executors(spark.cpu_seconds, spark.peak_memory)
 
     def end(self, error: BaseException | None) -> None:
         """Leaves the record in the spool. Without an error and a result nothing was done, and no record is left."""
-        spent = self._measured.spent(self._executors, here=self._started.engine == LOCAL)
+        here = self._started.engine == LOCAL
+        spent = self._measured.spent() if here else self._measured.spent_on(self._executors)
         ended = self._clock.now().isoformat(timespec="microseconds")
         if error is not None:
             record = failed(self._started, error, self._completed, spent, ended)

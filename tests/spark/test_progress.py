@@ -74,3 +74,24 @@ def test_the_processors_of_the_executors_are_counted(spark):
     assert after is not None
     assert 0.6 <= after - before < 3
     assert engine.application.startswith("local-")
+
+
+class Fill:
+    def __call__(self, size: int) -> int:
+        return len(bytearray(b"x" * size))
+
+
+def test_the_memory_of_the_largest_worker_is_known(spark):
+    engine = SparkEngine(spark)
+    assert engine.peak_memory is None
+    engine.map(Fill(), [1 << 20])
+    small = engine.peak_memory
+    engine.map(Fill(), [1 << 20, 1 << 28])
+    large = engine.peak_memory
+    assert small is not None
+    assert large is not None
+    assert large - small > 1 << 28, "bytes, twice of them at once"
+    again = SparkEngine(spark)
+    again.map(Fill(), [1 << 20, 1 << 20, 1 << 20, 1 << 20])
+    assert again.peak_memory is not None
+    assert again.peak_memory < 1 << 28, "of its own tasks, not of what the worker held before"

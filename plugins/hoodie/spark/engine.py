@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
-from pyspark import RDD, Accumulator, TaskContext
+from pyspark import RDD, TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
 from hoodie.engine.base import Block, BucketFn, Buckets, Exchanged, InputFn
@@ -24,6 +24,7 @@ from hoodie.engine.pack import shares
 from hoodie.engine.progress import Progress, Stage, step_of
 from hoodie.spark.blocks import from_bytes, to_bytes
 from hoodie.spark.failures import raised_errors
+from hoodie.spark.meter import Meter, new_meter
 from hoodie.spark.watch import watched
 from hoodie.spark.worker import worker_task
 
@@ -42,7 +43,7 @@ class SparkEngine:
     def __init__(self, spark: SparkSession, progress: Progress | None = None) -> None:
         self._context = spark.sparkContext
         self._progress = progress
-        self._meter = self._context.accumulator(0.0)
+        self._meter = new_meter(self._context)
 
     @property
     def parallelism(self) -> int:
@@ -95,7 +96,12 @@ class SparkEngine:
             inside = sum(int(stages.apply(number).executorCpuTime()) for number in range(stages.size()))
         except (Py4JError, AttributeError, OSError):
             return None
-        return float(self._meter.value) + inside / _NANOS
+        return float(self._meter.value.cpu) + inside / _NANOS
+
+    @property
+    def peak_memory(self) -> int | None:
+        """Bytes that the largest of the Python workers held at once in a task of this engine. None when no worker could say."""
+        return self._meter.value.memory or None
 
     @property
     def write_token(self) -> Callable[[int], str]:
@@ -212,7 +218,7 @@ def _one_each(count: int) -> tuple[tuple[int, ...], ...]:
 @dataclass(frozen=True)
 class _EachResult:
     function: Callable[[Any], Any]
-    meter: Accumulator[float]
+    meter: Meter
 
     def __call__(self, numbered: tuple[int, list[tuple[int, Any]]]) -> list[tuple[int, Any]]:
         with worker_task(self.meter):
@@ -222,7 +228,7 @@ class _EachResult:
 @dataclass(frozen=True)
 class _SplitResult:
     function: InputFn[Any]
-    meter: Accumulator[float]
+    meter: Meter
 
     def __call__(self, task: tuple[int, Any]) -> Any:
         with worker_task(self.meter):
@@ -232,7 +238,7 @@ class _SplitResult:
 @dataclass(frozen=True)
 class _SplitBlocks:
     functions: tuple[InputFn[Iterable[Block]], ...]
-    meter: Accumulator[float]
+    meter: Meter
 
     def __call__(self, task: tuple[int, tuple[int, Any]]) -> Iterator[Pair]:
         place, (number, split) = task
@@ -243,7 +249,7 @@ class _SplitBlocks:
 @dataclass(frozen=True)
 class _InputResult:
     function: InputFn[Any]
-    meter: Accumulator[float]
+    meter: Meter
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with worker_task(self.meter):
@@ -254,7 +260,7 @@ class _InputResult:
 @dataclass(frozen=True)
 class _InputBlocks:
     function: InputFn[Iterable[Block]]
-    meter: Accumulator[float]
+    meter: Meter
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with worker_task(self.meter):
@@ -302,7 +308,7 @@ class _Then:
 class _BucketResults:
     function: BucketFn[Any]
     dealt: tuple[tuple[int, ...], ...]
-    meter: Accumulator[float]
+    meter: Meter
 
     def __call__(self, place: int, pairs: Iterator[Pair]) -> Iterator[tuple[int, Any]]:
         with worker_task(self.meter):
@@ -314,7 +320,7 @@ class _BucketResults:
 class _BucketBlocks:
     function: BucketFn[Iterable[Block]]
     dealt: tuple[tuple[int, ...], ...]
-    meter: Accumulator[float]
+    meter: Meter
 
     def __call__(self, place: int, pairs: Iterator[Pair]) -> Iterator[Pair]:
         with worker_task(self.meter):

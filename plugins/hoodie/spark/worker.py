@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import gc
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from io import BufferedReader
 from typing import Any
 
-from pyspark import Accumulator
-
 from hoodie.engine.memory_pool import use_task_pool
 from hoodie.spark.failures import carrying_errors
+from hoodie.spark.meter import Meter, metered
 
 
 @contextmanager
-def worker_task(meter: Accumulator[float] | None = None) -> Iterator[None]:
-    """The body of a task: its errors are packed for the journey, and the end of its process's first task is noted. The seconds of
-    processors that it took are added to `meter`."""
-    begun = time.process_time()
-    try:
+def worker_task(meter: Meter | None = None) -> Iterator[None]:
+    """The body of a task: its errors are packed for the journey, and the end of its process's first task is noted. What it
+    took is added to `meter`."""
+    with nullcontext() if meter is None else metered(meter):
         with carrying_errors():
             use_task_pool()
             yield
         settle()
-    finally:
-        if meter is not None:
-            meter.add(time.process_time() - begun)
 
 
 @cache

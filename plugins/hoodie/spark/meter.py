@@ -1,0 +1,50 @@
+"""What tasks take in their Python workers, added up in the driver."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pyspark import Accumulator, SparkContext
+
+from hoodie.engine.peak import peak_memory, reset_peak
+
+
+@dataclass(frozen=True)
+class Taken:
+    """By some tasks: seconds of processors in all, and bytes of the worker that held the most at once, 0 where none could say."""
+
+    cpu: float = 0.0
+    memory: int = 0
+
+
+class _Sum:
+    """A Spark `AccumulatorParam`."""
+
+    def zero(self, _value: Taken) -> Taken:
+        return Taken()
+
+    def addInPlace(self, value1: Taken, value2: Taken) -> Taken:  # noqa: N802 - Spark's name
+        return Taken(value1.cpu + value2.cpu, max(value1.memory, value2.memory))
+
+
+Meter: TypeAlias = Accumulator[Taken]
+
+
+def new_meter(context: SparkContext) -> Meter:
+    """Of the tasks that get it."""
+    return context.accumulator(Taken(), _Sum())
+
+
+@contextmanager
+def metered(meter: Meter) -> Iterator[None]:
+    """What the block takes in this worker is added."""
+    begun = time.process_time()
+    reset_peak()
+    try:
+        yield
+    finally:
+        meter.add(Taken(time.process_time() - begun, peak_memory() or 0))
