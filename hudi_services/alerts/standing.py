@@ -20,6 +20,8 @@ from hudi_services.watch.store import SnapshotStore
 
 WINDOW = timedelta(days=7)
 """A service whose last run failed longer ago, and that has not run since, is told no more."""
+_AT_A_SHELL = ("savepoint", "doctor", "undelete", "rollback")
+"""Whoever calls these has read that they failed, and may never call them again."""
 _BLIND_RUNS = Seen((), frozenset({("run", None)}))
 
 _log = logging.getLogger(__name__)
@@ -73,7 +75,8 @@ def failed_runs(found: pa.Table) -> Iterator[Trouble]:
     last = ended.group_by(["table_name", "service"], use_threads=False).aggregate(
         [(name, "first") for name in ("outcome", "began", "error")]
     )
-    bad = last.filter(pc.is_in(last["outcome_first"], pa.array([FAILED, KILLED])))
+    told = pc.and_(pc.equal(last["outcome_first"], FAILED), pc.is_in(last["service"], pa.array(_AT_A_SHELL)))
+    bad = last.filter(pc.and_not(pc.is_in(last["outcome_first"], pa.array([FAILED, KILLED])), told))
     for row in bad.to_pylist():  # one for each service that fails
         why = f": {row['error_first']}" if row["error_first"] else ""
         ended_as = "failed" if row["outcome_first"] == FAILED else "was killed"

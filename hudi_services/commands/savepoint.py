@@ -21,6 +21,7 @@ from hudi_services.commandline.flags import (
     with_examples,
 )
 from hudi_services.commandline.properties import merged_options
+from hudi_services.history.flag import recorded_table
 
 if TYPE_CHECKING:  # they load Arrow
     from hoodie.model.savepoint import Savepoint
@@ -43,11 +44,15 @@ def _create(
     conf: tuple[str, ...],
     as_json: bool,
 ) -> None:
+    from hudi_services.history.by_hand import by_hand  # loads Arrow
+
     chosen = chosen_table(target_base_path, table, registry)
     options = laid_over(merged_options(None, conf), chosen.common)
-    made = _opened(chosen).savepoint(instant, user=user, comments=comments, options=options)
-    facts = _facts(made)
-    text = f"made savepoint {made.instant}, which keeps {_kept(facts)}"
+    with by_hand(recorded_table(chosen.entry), "savepoint", chosen.base_path) as say:
+        made = _opened(chosen).savepoint(instant, user=user, comments=comments, options=options)
+        facts = _facts(made)
+        text = f"made savepoint {made.instant}, which keeps {_kept(facts)}"
+        say(text)
     click.echo(json.dumps(facts, indent=2) if as_json else text)
 
 
@@ -60,6 +65,8 @@ def _delete(
     conf: tuple[str, ...],
     as_json: bool,
 ) -> None:
+    from hudi_services.history.by_hand import by_hand  # loads Arrow
+
     if as_json and not yes:
         raise click.UsageError("--json asks nobody: pass --yes with it when the savepoint is to be deleted")
     chosen = chosen_table(target_base_path, table, registry)
@@ -68,7 +75,9 @@ def _delete(
     if found is not None and not yes:
         click.echo(_line(found))
         click.confirm("Nobody can restore the table to it then, and cleans remove its files. Delete it?", abort=True)
-    opened.delete_savepoint(instant, laid_over(merged_options(None, conf), chosen.common))
+    with by_hand(recorded_table(chosen.entry), "savepoint", chosen.base_path) as say:
+        opened.delete_savepoint(instant, laid_over(merged_options(None, conf), chosen.common))
+        say(f"deleted savepoint {instant}")
     click.echo(json.dumps({"deleted": instant}, indent=2) if as_json else f"deleted savepoint {instant}")
 
 

@@ -12,6 +12,7 @@ from hoodie.engine import LocalEngine
 from hoodie.storage import open_storage
 from hoodie.view.access import TableAccess
 from hudi_services.doctor.rounds import Patient, Seen, look
+from hudi_services.history.by_hand import by_hand
 from hudi_services.outcome.failures import Failure
 
 
@@ -49,7 +50,10 @@ def fix(patient: Patient, seen: Seen, show: Callable[[str], None], agree: Callab
         list[str](),
     )
     try:
-        done = mend(access, decision.plan, patient.options)
+        with by_hand(patient.recorded, "doctor", patient.base_path) as say:
+            done = mend(access, decision.plan, patient.options)
+            if done:
+                say("; ".join(done))
     except Exception as error:  # noqa: BLE001 - one table does not end the round
         failure = Failure.of(error)
     return Mended(look(patient), plan, tuple(done), failure)

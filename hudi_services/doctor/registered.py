@@ -10,6 +10,7 @@ from hoodie.doctor.finding import Diagnosis
 from hudi_services.doctor.rounds import SERVICES, Patient, Seen
 from hudi_services.entry.retention import options_of
 from hudi_services.entry.table import Table
+from hudi_services.history.flag import recorded_table
 from hudi_services.registry.load import Reading
 
 
@@ -33,4 +34,4 @@ def patients(reading: Reading, options: Mapping[str, str], *, deep: bool) -> tup
 def patient(entry: Table | None, base_path: str, options: Mapping[str, str], *, deep: bool) -> Patient:
     """A table with the options that its entry has for its services; what is typed wins."""
     of = {each: laid_over(options, options_of(entry, each) if entry is not None else {}) for each in SERVICES}
-    return Patient(entry.name if entry is not None else base_path, base_path, of, deep)
+    return Patient(entry.name if entry is not None else base_path, base_path, of, deep, recorded_table(entry))

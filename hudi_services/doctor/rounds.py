@@ -17,6 +17,7 @@ from hoodie.engine.progress import Counter
 from hoodie.errors import HoodieError, TableNotFoundError
 from hoodie.services.service import Given
 from hoodie.storage import open_storage
+from hudi_services.history.recorded import Recorded
 
 SERVICES = ("clean", "compact", "archive")
 """Of which the doctor asks what they would do."""
@@ -30,6 +31,7 @@ class Patient:
     base_path: str
     options: Mapping[str, Given]
     deep: bool = False  # data files are read, too
+    recorded: Recorded | None = None  # where what is mended is written down
 
 
 @dataclass(frozen=True)

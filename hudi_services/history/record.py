@@ -19,7 +19,7 @@ DONE, NOTHING, FAILED, KILLED, RUNNING = "done", "nothing to do", "failed", "kil
 `running` is shown, and in no row of the table."""
 
 _MESSAGE = 2000  # characters
-_COUNTS = ("rows_read", "rows_written", "files_read", "bytes_read", "files_written", "bytes_written", "files_deleted")
+COUNTS = ("rows_read", "rows_written", "files_read", "bytes_read", "files_written", "bytes_written", "files_deleted")
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,10 @@ def parse_started(values: dict[str, Any]) -> Started:
 
 def finished(started: Started, result: ServiceResult, instants: Sequence[str], spent: Spent, ended: str) -> Record:
     """The record of a run that came to its end; the result's instant may be one that it only planned, or told a catalog of."""
-    counts = {name: None if name in result.uncounted else getattr(result, name) for name in _COUNTS}
+    counts = {name: None if name in result.uncounted else getattr(result, name) for name in COUNTS}
     record = Record(
         started,
-        DONE if instants or result.instant is not None else NOTHING,
+        DONE if instants or result.instant is not None or result.acted else NOTHING,
         ended,
         message=result.message[:_MESSAGE],
         instants=list(instants),
@@ -138,7 +138,7 @@ _ENDED: tuple[tuple[str, pa.DataType], ...] = (
     ("seconds", pa.float64()),
     ("cpu_seconds", pa.float64()),
     ("peak_memory", _NUMBER),
-    *((name, _NUMBER) for name in (*_COUNTS, "bytes_freed", "log_bytes_merged", "files_before", "files_after")),
+    *((name, _NUMBER) for name in (*COUNTS, "bytes_freed", "log_bytes_merged", "files_before", "files_after")),
     ("recorded", _TIME),
 )
 COLUMNS = pa.schema([*_STARTED, *_ENDED])

@@ -72,6 +72,7 @@ class ServiceResult:
     blockers: Sequence[Mapping[str, Any]] = ()  # what held the service back: see hoodie.services.blockers.Blocker
     recovered: Sequence[str] = ()  # what killed or failed processes had left, and was put in order
     services: Sequence[ServiceOutcome] = ()  # that ran after the commit
+    acted: bool = False  # something was done that needs no instant: a savepoint was deleted
     gain: Gain = Gain()
     uncounted: Sequence[str] = ()  # fields above that are 0 only because the service does not count them
 

@@ -39,7 +39,7 @@ class MakeSavepointTask:
         locking = select_keys(self.options, SAVEPOINT_OPTIONS.keys)
         made = table.savepoint(self.instant, comments=self.comments, options=locking)
         kept = counted(sum(1 for _ in made.paths), "file")
-        return ServiceResult("restore", f"made savepoint {made.instant}, which keeps {kept}")
+        return ServiceResult("restore", f"made savepoint {made.instant}, which keeps {kept}", acted=True)
 
     def work(self, engine: Engine) -> Work:
         return _NO_ROW
@@ -59,7 +59,7 @@ class DeleteSavepointTask:
     def run(self, engine: Engine) -> ServiceResult:
         table = HoodieTable.open(self.base_path, engine=engine)
         table.delete_savepoint(self.instant, select_keys(self.options, SAVEPOINT_OPTIONS.keys))
-        return ServiceResult("restore", f"deleted savepoint {self.instant}")
+        return ServiceResult("restore", f"deleted savepoint {self.instant}", acted=True)
 
     def work(self, engine: Engine) -> Work:
         return _NO_ROW
