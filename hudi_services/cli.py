@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import re
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import click
 
 from hudi_services import __version__
 from hudi_services.commandline.flags import CONTEXT
+from hudi_services.commandline.json_logs import logs_as_json
 from hudi_services.commandline.service import service_command
 from hudi_services.commandline.surroundings import ALONE, Surroundings
 from hudi_services.commands.alerts import alerts
@@ -31,11 +35,13 @@ from hudi_services.doctor.command import doctor
 from hudi_services.embedded.command import airflow
 from hudi_services.entries import ENTRIES, Entries
 from hudi_services.infer.command import infer
-from hudi_services.outcome.failures import TOLD, tell
+from hudi_services.outcome.failures import TOLD, Failure, tell
 from hudi_services.outcome.result import DONE
 from hudi_services.show.commands import diff, show
 from hudi_services.sql.command import sql
 from hudi_services.timeline_server.command import timeline_server
+
+_log = logging.getLogger(__name__)
 
 
 def program(entries: Entries) -> click.Group:
@@ -87,12 +93,24 @@ def main(arguments: Sequence[str] | None = None, group: click.Group = cli, surro
     """Run the program and return its exit code. Errors go to standard error in one line that says what to do."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        code = group.main(args=given, prog_name=PROGRAM, standalone_mode=False, obj=surroundings)
+        with logs_as_json(os.environ) as logged, _failure_logged(logged):
+            code = group.main(args=given, prog_name=PROGRAM, standalone_mode=False, obj=surroundings)
     except TOLD as error:
         if {"--verbose", "-v"} & set(given):
             traceback.print_exception(error)
         return tell(error, as_json="--json" in given)
     return code or DONE
+
+
+@contextmanager
+def _failure_logged(logged: bool) -> Iterator[None]:
+    try:
+        yield
+    except TOLD as error:
+        if logged:
+            failure = Failure.of(error)
+            _log.error("%s: %s", failure.error, failure.what)
+        raise
 
 
 def spark_application(service: str) -> int:

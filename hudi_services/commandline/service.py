@@ -25,6 +25,7 @@ from hudi_services.commandline.flags import (
     verbose_flag,
     with_examples,
 )
+from hudi_services.commandline.json_logs import SERVICE, TABLE, log_done, log_fields
 from hudi_services.commandline.lines import logs_told, say, say_progress
 from hudi_services.commandline.progress import progress_shown
 from hudi_services.commandline.properties import merged_options
@@ -100,6 +101,8 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
         tell = say if marked else click.echo
         with logs_told(marked=marked), ExitStack() as after, reported(result_path):
             chosen: ChosenTable = context.meta.get(_TABLE) or chosen_table(target_base_path, table, registry, entries)
+            named = chosen.entry.name if chosen.entry is not None else chosen.base_path
+            log_fields(**{TABLE: named, SERVICE: entry.name})
             options = laid_over(merged_options(props, conf), context.meta.get(_REGISTERED, {}))
             if spark_master is not None and engine == LOCAL:
                 raise ConfigError(
@@ -140,6 +143,7 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
                     engine, spark_master, f"hudi {entry.name}", settings, progress, verbose=verbose
                 )
                 done = carried_out_recorded(kept, entry.name, chosen.base_path, task, where, on_spark)
+            log_done(done.message, done.instant)
             return finish(done, as_json, result_path)
 
     return ServiceCommand(

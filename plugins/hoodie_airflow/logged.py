@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from structlog.contextvars import bind_contextvars
 
-TABLE, SERVICE, INSTANT = "hudi_table", "hudi_service", "hudi_instant"
+from hudi_services.commandline.json_logs import INSTANT, SERVICE, TABLE
 
 
 def log_fields(table: str, service: str) -> None:
