@@ -21,6 +21,12 @@ _SINCE = click.Option(
 _ARCHIVED = click.Option(
     ["--archived"], is_flag=True, help="Also those that an archiver moved off the active timeline."
 )
+_WITHOUT = click.Option(
+    ["--without"],
+    multiple=True,
+    metavar="COLUMN",
+    help="Leave this column out, under whatever name it had. Repeatable.",
+)
 _PARTITION = click.Option(["--partition", "within"], metavar="PATH", help="Only of this partition.")
 
 
@@ -116,7 +122,7 @@ for each in (
             ["--as-of"], metavar="TIME", help="As of this instant, date or time (UTC); also today, yesterday, 12h, 7d."
         ),
         _PARTITION,
-        click.Option(["--without"], multiple=True, metavar="COLUMN", help="Leave this column out. Repeatable."),
+        _WITHOUT,
         click.Option(
             ["--width"],
             type=click.IntRange(1, 100_000),
@@ -183,4 +189,5 @@ diff = _looks(
         metavar="N",
         help="Also show N rows that differ, by key. Reads the changed file groups.",
     ),
+    _WITHOUT,
 )

@@ -23,6 +23,7 @@ from hoodie.read.times import moment_as_time, resolve_as_of
 from hoodie.timeline import WRITE_ACTIONS, Instant
 from hudi_services.outcome.values import told_rows
 from hudi_services.show.history import COMMITS, commit_row, read_once
+from hudi_services.show.left_out import kept_columns
 from hudi_services.show.look import Look
 from hudi_services.show.page import Column, Facts, Lines, Listing, Page, Part
 from hudi_services.show.words import count, partition, size
@@ -39,13 +40,14 @@ _PARTITIONS = (
 _SIGNS = {"inserted": "+", "updated": "~", "deleted": "-"}
 
 
-def difference(look: Look, first: str, last: str | None, rows: int | None) -> Page:
+def difference(look: Look, first: str, last: str | None, rows: int | None, without: Sequence[str] = ()) -> Page:
     """From the table as of `first` to the table as of `last`, or now: what time travel shows at each.
 
     The counts are those of the commits: a row that two of them wrote counts twice, and compactions and clusterings, which
     move rows only, count for none. With `rows` at most so many rows are shown, found by reading keys and commit times of the
-    changed file groups, a partition at a time. Raises TimeTravelError for what is no instant, ConfigError for two in the wrong
-    order, UnsupportedTableError for rows of a table with virtual keys.
+    changed file groups, a partition at a time, without some columns of theirs; of an updated one `differs` names the columns
+    that do. Raises TimeTravelError for what is no instant, ConfigError for two in the wrong order and where no column is left,
+    UnsupportedTableError for rows of a table with virtual keys.
     """
     begin = moment_as_time(look.state, first)
     end = moment_as_time(look.state, last) if last is not None else None
@@ -83,7 +85,7 @@ def difference(look: Look, first: str, last: str | None, rows: int | None) -> Pa
         Listing(_PARTITIONS, partitions, "partitions", "none"),
     ]
     if rows is not None:
-        found = list(_rows(look, begin, end, changed, rows))
+        found = list(_rows(look, begin, end, changed, rows, without))
         values["rows"] = [{**each, "before": _json(each["before"]), "after": _json(each["after"])} for each in found]
         parts.append(Lines([_line(each) for each in found] or ["none"], f"rows, at most {count(rows)}"))
     return Page(values, parts)
@@ -128,7 +130,12 @@ def _moves_only(metadata: CommitMetadata) -> bool:
 
 
 def _rows(
-    look: Look, begin: Time, end: Time | None, changed: Sequence[tuple[Instant, CommitMetadata]], most: int
+    look: Look,
+    begin: Time,
+    end: Time | None,
+    changed: Sequence[tuple[Instant, CommitMetadata]],
+    most: int,
+    without: Sequence[str],
 ) -> Iterator[dict[str, Any]]:
     """The rows that differ, partition by partition."""
     if look.state.properties.virtual_keys:
@@ -141,23 +148,37 @@ def _rows(
     for _, metadata in changed:
         for group in (*(stat.group for stat in metadata.stats), *metadata.replaced_groups):
             groups.setdefault(group.partition, set()).add(group)
-    was_there, before_at = _was_there(look, begin), str(begin)
+    was_there, before_at, after_at = _was_there(look, begin), str(begin), str(end) if end is not None else None
+    old_columns = _columns(look, without, begin) if was_there else None
+    new_columns = _columns(look, without, end)
     for name in sorted(groups):
         before = _read(look, before_at, name, groups[name], (RECORD_KEY, COMMIT_TIME)) if was_there else None
-        after = _read(look, str(end) if end is not None else None, name, groups[name], (RECORD_KEY, COMMIT_TIME))
+        after = _read(look, after_at, name, groups[name], (RECORD_KEY, COMMIT_TIME))
         for change, keys in _changes(before if before is not None else after.slice(0, 0), after):
             shown = keys.slice(0, most)
             most -= len(shown)
             if not len(shown):
                 continue
-            old = _by_key(look, before_at, name, groups[name], shown) if change != "inserted" else {}
-            new = (
-                _by_key(look, str(end) if end is not None else None, name, groups[name], shown)
-                if change != "deleted"
-                else {}
-            )
+            old = _by_key(look, before_at, name, groups[name], old_columns, shown) if change != "inserted" else {}
+            new = _by_key(look, after_at, name, groups[name], new_columns, shown) if change != "deleted" else {}
             for key in shown.to_pylist():
-                yield {"change": change, "partition": name, "key": key, "before": old.get(key), "after": new.get(key)}
+                row = {"before": old.get(key), "after": new.get(key)}
+                differs = _differing(row["before"] or {}, row["after"] or {}) if change == "updated" else []
+                yield {"change": change, "partition": name, "key": key, **row, "differs": differs}
+
+
+def _columns(look: Look, without: Sequence[str], at: Time | None) -> Sequence[str] | None:
+    kept = kept_columns(look.state, without, at).columns
+    return None if kept is None else (RECORD_KEY, *kept)
+
+
+def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """The columns whose values are not the same; NaN is NaN, and one that is not there is null."""
+    return [
+        name
+        for name in {**after, **before}
+        if before.get(name) != after.get(name) and _json({"": before.get(name)}) != _json({"": after.get(name)})
+    ]
 
 
 def _was_there(look: Look, begin: Time) -> bool:
@@ -193,11 +214,16 @@ def _read(
 
 
 def _by_key(
-    look: Look, as_of: str | None, name: str, groups: Collection[GroupId], keys: pa.ChunkedArray
+    look: Look,
+    as_of: str | None,
+    name: str,
+    groups: Collection[GroupId],
+    columns: Sequence[str] | None,
+    keys: pa.ChunkedArray,
 ) -> dict[str, Mapping[str, Any]]:
     """The data columns of some rows."""
     wanted = pc.field(RECORD_KEY).isin(keys.combine_chunks())
-    found = _read(look, as_of, name, groups, None, wanted)
+    found = _read(look, as_of, name, groups, columns, wanted)
     rows: Sequence[Mapping[str, Any]]
     try:
         rows = found.to_pylist()
@@ -211,11 +237,7 @@ def _by_key(
 def _line(each: Mapping[str, Any]) -> str:
     before, after = each["before"] or {}, each["after"] or {}
     if each["change"] == "updated":
-        said = ", ".join(
-            f"{name}: {_shown(before.get(name))} -> {_shown(value)}"
-            for name, value in after.items()
-            if before.get(name) != value
-        )
+        said = ", ".join(f"{name}: {_shown(before.get(name))} -> {_shown(after.get(name))}" for name in each["differs"])
     else:
         said = ", ".join(f"{name}: {_shown(value)}" for name, value in (after or before).items())
     place = f"{each['partition']}  " if each["partition"] else ""

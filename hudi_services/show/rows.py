@@ -8,13 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from hoodie.errors import ConfigError
+from hoodie.model.time import Time
 from hoodie.read.execute import ReadSlice
 from hoodie.read.plan import ReadPlan, plan_read
 from hoodie.read.query import Query, Snapshot
 from hoodie.storage.base import Storage
-from hoodie.view.table_schema import table_schema
 from hudi_services.outcome.values import told_values
+from hudi_services.show.left_out import kept_columns
 from hudi_services.show.look import Look
 from hudi_services.show.page import Column, Facts, Listing, Page
 
@@ -23,12 +23,12 @@ def rows(look: Look, limit: int, as_of: str | None, within: str | None, without:
     """The first `limit` rows, file slice by file slice, as of `as_of` or now, of the partition `within` or of all; without some
     columns, which are not read. Values of more than `width` characters are cut.
 
-    A file slice with logs is merged as a whole, in bounded memory. Raises TimeTravelError, ConfigError for what is no column.
+    A file slice with logs is merged as a whole, in bounded memory. Raises TimeTravelError, ConfigError where no column is left.
     """
     moment = str(look.moment("--as-of", as_of)) if as_of is not None else None
-    columns = _columns(look, without)
+    kept = kept_columns(look.state, without, Time(moment) if moment is not None else None)
     plan = plan_read(
-        look.state, Query(columns, None, Snapshot(moment), partitions=[within] if within is not None else None)
+        look.state, Query(kept.columns, None, Snapshot(moment), partitions=[within] if within is not None else None)
     )
     found = _first(plan, look.storage, limit)
     names = found.column_names
@@ -40,7 +40,7 @@ def rows(look: Look, limit: int, as_of: str | None, within: str | None, without:
             "as_of": moment,
             "partition": within,
             "columns": [{"name": each.name, "type": str(each.type)} for each in found.schema],
-            "without": list(without),
+            "without": kept.hidden,
             "rows": lines,
             "more": found.num_rows == limit,
         },
@@ -53,17 +53,6 @@ def rows(look: Look, limit: int, as_of: str | None, within: str | None, without:
             ),
         ],
     )
-
-
-def _columns(look: Look, without: Sequence[str]) -> list[str] | None:
-    if not without:
-        return None
-    schema = table_schema(look.state)
-    names = schema.names if schema is not None else []
-    kept = [name for name in names if name not in without]
-    if not kept:
-        raise ConfigError("No column is left to show", found=", ".join(without), fix="leave fewer of them out")
-    return kept
 
 
 def _first(plan: ReadPlan, storage: Storage, limit: int) -> pa.Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Response
@@ -32,7 +32,7 @@ def rows(name: str, user: User, as_of: Instant | None = None, partition: Partiti
     command = ["show", "rows", f"--limit={_LIMIT}"]
     command += [f"--as-of={as_of}"] if as_of is not None else []
     command += [f"--partition={partition}"] if partition is not None else []
-    command += [f"--without={column}" for column in table.pages.hidden]
+    command += _left_out(table)
     return as_json(looked(current_registry().registry.file, table, command, user.get_name()))
 
 
@@ -43,10 +43,11 @@ def compare(name: str, user: User, first: Instant, last: Instant | None = None) 
     table = table_seen(name, rights)
     refusal = _refusal(table, rights)
     command = ["diff", first, *([last] if last is not None else [])]
-    command += [f"--rows={_CHANGED}"] if refusal is None else []
+    command += [f"--rows={_CHANGED}", *_left_out(table)] if refusal is None else []
     found = looked(current_registry().registry.file, table, command, user.get_name())
-    changed = [_without(each, table.pages.hidden) for each in found.get("rows", ())]
-    return as_json({**found, "rows": changed, "rows_refused": refusal})
+    hidden = bool(table.pages.hidden)
+    changed = [_shown(each, hidden) for each in found.get("rows", ())]
+    return as_json({**found, "rows": changed, "rows_refused": refusal, "hidden": hidden})
 
 
 def shows_rows(table: Table, rights: Rights) -> bool:
@@ -63,10 +64,14 @@ def _refusal(table: Table, rights: Rights) -> str | None:
     return None
 
 
-def _without(row: Mapping[str, Any], hidden: Collection[str]) -> Mapping[str, Any]:
+def _left_out(table: Table) -> list[str]:
+    return [f"--without={column}" for column in table.pages.hidden]
+
+
+def _shown(row: Mapping[str, Any], hidden: bool) -> Mapping[str, Any]:
     """Values as a page can show them. A key may be made of columns that are hidden."""
     kept = {
-        side: {name: cut(value, _WIDTH) for name, value in values.items() if name not in hidden} if values else None
+        side: {name: cut(value, _WIDTH) for name, value in values.items()} if values else None
         for side, values in (("before", row["before"]), ("after", row["after"]))
     }
     return {**row, **kept, "key": None if hidden else cut(row["key"], _WIDTH)}

@@ -59,7 +59,7 @@ def test_rows_are_shown_where_the_registry_says_so(server: FastAPI, table: Hoodi
 
 
 def test_what_is_hidden_is_nowhere(server: FastAPI, table: HoodieTable, say: Any) -> None:
-    say(rows=True, hidden=["id", "value"])
+    say(rows=True, hidden=["ID", "value.part"])
     client = signed_in(server, "viewer")
     found = client.get(ROWS, params={"partition": "part=p"}).json()
     assert [each["name"] for each in found["columns"]] == ["part", "ts"]

@@ -68,15 +68,14 @@ function rows(found) {
   return [h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "changed rows" }, h("table", {}, h("caption", { class: "hidden" }, "changed rows"),
     h("thead", {}, h("tr", {}, ["change", "partition", "key", "values"].map((title) => h("th", { scope: "col" }, title)))),
     h("tbody", {}, found.rows.map((row) => h("tr", {}, h("td", {}, SIGNS[row.change] ?? row.change), h("td", {}, row.partition), h("td", {}, row.key ?? ""),
-      h("td", { class: "changes" }, values(row)))))))];
+      h("td", { class: "changes" }, values(row, found.hidden)))))))];
 }
 
-/** Of an update what differs, else all. */
-function values(row) {
+/** Of an update what differs, as the server found before it cut long values; else all. */
+function values(row, hidden) {
   const [before, after] = [row.before ?? {}, row.after ?? {}];
   if (row.change !== "updated") return Object.entries(row.after ?? before).map(([name, found]) => h("div", {}, `${name}: `, value(found)));
-  const names = Object.keys(after).filter((name) => before[name] !== after[name]);
-  return names.length
-    ? names.map((name) => h("div", {}, `${name}: `, value(before[name]), " → ", value(after[name])))
-    : "the same values, written again";
+  return row.differs.length
+    ? row.differs.map((name) => h("div", {}, `${name}: `, value(before[name]), " → ", value(after[name])))
+    : hidden ? "written again; nothing that is shown differs" : "the same values, written again";
 }

@@ -106,6 +106,21 @@ def test_odd_values_are_shown(tmp_path, capsys):
     assert "money: 1.10, none: null" in capsys.readouterr().out
 
 
+def test_an_updated_row_names_what_differs(tmp_path, capsys):
+    """NaN does not, nor a column that is new and null; a long text does, however late."""
+    made = HoodieTable.create(str(tmp_path / "t"), {"hoodie.table.name": "t", "hoodie.table.recordkey.fields": "id"})
+    old = {"id": ["a"], "text": ["x" * 5000 + "y"], "odd": [float("nan")]}
+    first = made.write(pa.table(old), "upsert", SMALL_BLOOM).instant.time
+    new = {**old, "text": ["x" * 5000 + "z"], "more": pa.array([None], pa.int64())}
+    made.write(pa.table(new), "upsert", SMALL_BLOOM)
+    [row] = diff(capsys, made, first, "--rows=1")["rows"]
+    assert (row["change"], row["differs"]) == ("updated", ["text"])
+    [row] = diff(capsys, made, first, "--rows=1", "--without=TEXT")["rows"]
+    assert (row["differs"], set(row["before"])) == ([], {"id", "odd"})
+    [row] = diff(capsys, made, "2020-01-01", first, "--rows=1")["rows"]
+    assert (row["change"], row["differs"]) == ("inserted", [])
+
+
 def test_times_beyond_the_years_of_python_are_shown(tmp_path, capsys):
     """In rows that differ, and in the footer of their file."""
     made = create(tmp_path / "trips")

@@ -12,10 +12,12 @@ import pyarrow as pa
 import pytest
 
 from hoodie import COMPACTION, HoodieTable
+from hoodie.schema.changes import AddColumn, RenameColumn
 from hoodie.storage import ListedOnce
 from hoodie.view import load_state
 from hudi_services.cli import main
 from hudi_services.commandline.flags import ChosenTable
+from hudi_services.show.difference import difference
 from hudi_services.show.look import Look, look_at
 from hudi_services.show.rows import rows
 from tests.support.counting import CountingStorage
@@ -105,6 +107,35 @@ def test_the_command_and_its_refusals(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main([*at, "--as-of=soon"]) == 2
     assert main([*at, *(f"--without={name}" for name in ("id", "part", "ts", "value"))]) == 2
     assert "No column is left" in capsys.readouterr().err
+
+
+def columns(found: Any) -> list[str]:
+    return [each["name"] for each in found["columns"]]
+
+
+@pytest.mark.parametrize("name", ["VALUE", "value", "amount", "Amount.part"])
+def test_a_column_that_is_left_out_has_no_other_name(tmp_path: Path, name: str) -> None:
+    """Neither in capitals, nor by one of its parts, nor by what it was called before or is called since."""
+    table = create(tmp_path / "t")
+    first = table.write(batch([("a", "p", 1, 4711)]), "upsert", SMALL_BLOOM).instant.time
+    table.alter([RenameColumn("value", "amount"), AddColumn("extra", pa.int64())])
+    now, then = shown(table, without=[name]), shown(table, as_of=str(first), without=[name])
+    assert (columns(now), now["without"]) == (["id", "part", "ts", "extra"], ["amount"])
+    assert (columns(then), then["without"]) == (["id", "part", "ts"], ["value"])
+    assert "4711" not in json.dumps([now, then])
+    table.write(batch([("a", "p", 9, 4712)]).rename_columns(["id", "part", "ts", "amount"]), "upsert", SMALL_BLOOM)
+    look = look_at(ChosenTable(str(table.base_path), None))
+    (row,) = difference(look, first, None, 10, [name]).values["rows"]
+    assert (row["change"], row["differs"]) == ("updated", ["ts"])
+    assert "471" not in json.dumps([row, difference(look, "20000101000000000", first, 10, [name]).values["rows"]])
+
+
+def test_what_no_column_is_called_leaves_none_out(tmp_path: Path) -> None:
+    table = create(tmp_path / "t")
+    assert shown(table, without=["other"])["rows"] == []
+    table.write(batch([("a", "p", 1, 1)]), "upsert", SMALL_BLOOM)
+    found = shown(table, without=["other"])
+    assert (found["rows"], found["without"]) == ([["a", "p", 1, 1]], [])
 
 
 def test_an_empty_table_has_none(tmp_path: Path) -> None:

@@ -1,0 +1,43 @@
+"""Columns that somebody wants not to be shown: whatever they are called at the moment of which the rows are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hoodie.errors import ConfigError
+from hoodie.model.time import Time
+from hoodie.schema.history import StoredColumns
+from hoodie.view import TableState
+from hoodie.view.restoring import as_restored
+from hoodie.view.table_schema import table_schema
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The `columns` of a table that are shown, and those that are `hidden`. `columns` is None where none is hidden: all."""
+
+    columns: list[str] | None
+    hidden: list[str]
+
+
+def kept_columns(state: TableState, without: Sequence[str], as_of: Time | None) -> Kept:
+    """The columns as of `as_of`, None: now, without those that `without` names.
+
+    Capitals do not count, as in Spark. The name of a part keeps its whole column back, and any name that a renamed column has
+    ever had keeps it back. A name that no column has hides nothing. Raises ConfigError where no column is left.
+    """
+    if not without:
+        return Kept(None, [])
+    state = as_restored(state)
+    unwanted = {name.partition(".")[0].lower() for name in without}
+    schema = table_schema(state, as_of)
+    names = schema.names if schema is not None else []
+    hidden = {name for name in names if name.lower() in unwanted}
+    if schema is not None:
+        ids = {each.id for version in state.schemas for each in version.columns if each.name.lower() in unwanted}
+        hidden |= {each.name for each in StoredColumns.of(schema, state.schemas, as_of).now if each.id in ids}
+    kept = [name for name in names if name not in hidden]
+    if names and not kept:
+        raise ConfigError("No column is left to show", found=", ".join(without), fix="leave fewer of them out")
+    return Kept(kept if hidden else None, [name for name in names if name in hidden])
