@@ -39,6 +39,7 @@ from hudi_services.entry.sizes import bytes_of
 from hudi_services.entry.table import Table
 from hudi_services.entry.work import AUTO, ENGINES, LOCAL, SPARK, UP_TO, engine_for
 from hudi_services.history.flag import RECORDED, recorded_of, recorded_table
+from hudi_services.outcome.progress_file import PROGRESS_PATH, ProgressFile
 from hudi_services.outcome.result import DONE, WANTS_SPARK, Explained, finish, reported, write_report
 
 if TYPE_CHECKING:  # it loads Arrow, which help and completion do without
@@ -94,6 +95,7 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
         local_up_to: int,
         spark_master: str | None,
         recorded: str | None,
+        progress_path: str | None,
         **own: Any,
     ) -> int:
         surroundings = context.find_object(Surroundings) or ALONE
@@ -138,7 +140,8 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
             from hudi_services.history.recording import carried_out_recorded, delivered  # they load Arrow
 
             after.enter_context(delivered(kept))
-            with progress_shown(None if as_json else tell, say_progress if marked else None) as progress:
+            also = ProgressFile(progress_path).keep if progress_path is not None else say_progress if marked else None
+            with progress_shown(None if as_json else tell, also) as progress:
                 where, on_spark = _open_engine(
                     engine, spark_master, f"hudi {entry.name}", settings, progress, verbose=verbose
                 )
@@ -199,6 +202,7 @@ def _shared_flags() -> list[click.Option]:
             ["--spark-master"], help="Spark master, when spark-submit does not give it; for instance local[2]."
         ),
         RECORDED,
+        PROGRESS_PATH,
     ]
 
 

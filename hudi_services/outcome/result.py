@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,10 +16,11 @@ import click
 from hoodie.errors import ConfigError
 from hoodie.model.outcome import ServiceOutcome
 from hudi_services.outcome.failures import Failure
+from hudi_services.outcome.place import drop, place_of, put
 from hudi_services.outcome.room import take_room
 
 if TYPE_CHECKING:  # it loads Arrow
-    from hoodie.storage import Storage
+    pass
 
 DONE, SERVICE_FAILED, WANTS_SPARK = 0, 3, 4  # exit codes
 
@@ -97,12 +97,12 @@ Report = ServiceResult | Explained | Failure
 
 def write_report(report: Report, path: str) -> None:
     """Store it as JSON at a path or URL, whole or not at all: a caller never reads half of it."""
-    _put(path, json.dumps(asdict(report), indent=2).encode())
+    put(path, json.dumps(asdict(report), indent=2).encode())
 
 
 def read_report(path: str) -> Report:
     """What `write_report` stored. Raises OSError when there is none, ValueError, TypeError or KeyError when it is none."""
-    storage, name = _place(path)
+    storage, name = place_of(path)
     values = json.loads(storage.read(name))
     if "error" in values:
         return Failure(**values)
@@ -131,36 +131,14 @@ def reported(path: str | None) -> Iterator[None]:
 def _check_writable(path: str) -> None:
     """After the work it would be too late."""
     try:
-        _put(path, b"")
-        drop_result(path)
+        put(path, b"")
+        drop(path)
     except OSError as error:
         raise ConfigError(
             f"The result cannot be written to {path}",
             found=str(error) or type(error).__name__,
             fix="name a place that this process may write to",
         ) from error
-
-
-def drop_result(path: str) -> None:
-    """Delete a result; nothing happens when there is none."""
-    storage, name = _place(path)
-    storage.delete(name)
-
-
-def _put(path: str, content: bytes) -> None:
-    storage, name = _place(path)
-    storage.delete(name)  # what an earlier run left
-    with storage.open_output(name) as sink:
-        sink.write(content)
-
-
-def _place(path: str) -> tuple[Storage, str]:
-    """The folder of a path or URL, and the name in it."""
-    from hoodie.storage import open_storage
-
-    local = "://" not in path and not path.startswith("file:")
-    folder, _, name = (str(Path(path).absolute()) if local else path).rpartition("/")
-    return open_storage(folder or "/"), name
 
 
 def with_services(message: str, services: Sequence[ServiceOutcome]) -> str:

@@ -20,7 +20,7 @@ from hoodie_airflow.outcome import refused, told
 from hoodie_airflow.output import Output, beside_log
 from hoodie_airflow.paused import skip_paused
 from hoodie_airflow.places import SPARK_APPS
-from hoodie_airflow.progress import shown_progress
+from hoodie_airflow.progress import followed, shown_progress
 from hoodie_airflow.results import local_result, shared_result
 from hoodie_airflow.submit import died, environment, left_report, noting, service_environment, submitter_environment
 from hudi_services.entry.service import ServiceEntry
@@ -28,6 +28,7 @@ from hudi_services.entry.table import SparkSection, Table
 from hudi_services.entry.work import AUTO, SPARK
 from hudi_services.history.flag import recorded_flag, recorded_table
 from hudi_services.outcome.failures import Failure
+from hudi_services.outcome.progress_file import progress_flag
 from hudi_services.outcome.result import SERVICE_FAILED, Report, ServiceResult
 
 if TYPE_CHECKING:
@@ -120,11 +121,18 @@ class HudiServiceOperator(SparkSubmitOperator):
             cluster = self._check_connection()
         except HoodieError as error:
             raise refused(error, context) from None
-        with shared_result(self.table, self.entry.name) if cluster else local_result() as path:
-            return self._submitted([*arguments, "--verbose", "--result-path", path], path, cluster, output, context)
+        arguments = [*arguments, "--verbose"]
+        if not cluster:
+            with local_result() as path:
+                return self._submitted(arguments, path, cluster, output, context)
+        with (
+            shared_result(self.table, self.entry.name) as (path, progress),
+            followed(progress, shown_progress(context)),
+        ):
+            return self._submitted([*arguments, *progress_flag(progress)], path, cluster, output, context)
 
     def _submitted(self, arguments: list[str], path: str, cluster: bool, output: Output, context: Any) -> Report:
-        self.application_args = arguments
+        self.application_args = [*arguments, "--result-path", path]
         try:
             self.env_vars = None if cluster else service_environment(os.environ)
         except HoodieError as error:

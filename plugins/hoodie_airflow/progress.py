@@ -4,13 +4,39 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from threading import Event, Thread
 from typing import Any
 
+from hudi_services.outcome.progress_file import read_progress
 from hudi_services.pages.run import PROGRESS
 
 _log = logging.getLogger(__name__)
+_EVERY = 5.0  # seconds
+
+
+@contextmanager
+def followed(path: str, show: Callable[[str], None], every: float = _EVERY) -> Iterator[None]:
+    """While the block runs, what a driver elsewhere leaves at `path` is shown."""
+    ended = Event()
+
+    def look() -> None:
+        shown: str | None = None
+        while not ended.wait(every):
+            found = read_progress(path)
+            if found is not None and found != shown:
+                show(found)
+                shown = found
+
+    thread = Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def shown_progress(context: Any) -> Callable[[str], None]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hoodie.storage import open_storage
 from hudi_services.entry.table import Table
-from hudi_services.outcome.result import drop_result
+from hudi_services.outcome.place import drop
 
 _DAY_MS = 86_400_000
 _KEPT_DAYS = 7
@@ -25,8 +25,8 @@ def local_result() -> Iterator[str]:
 
 
 @contextmanager
-def shared_result(table: Table, service: str) -> Iterator[str]:
-    """A path for a driver anywhere (deploy mode cluster), in the table's folder of results.
+def shared_result(table: Table, service: str) -> Iterator[tuple[str, str]]:
+    """Paths for a driver anywhere (deploy mode cluster), in the table's folder of results: of its result, and of how far it is.
 
     No two tries share one: the driver of a task that was killed may live on and write its own. What such drivers leave goes after
     a week.
@@ -37,8 +37,10 @@ def shared_result(table: Table, service: str) -> Iterator[str]:
     for file in storage.list("").files:
         if file.name.endswith(".json") and file.modified_ms < oldest:
             storage.delete(file.path)
-    path = f"{folder}/{service}-{uuid.uuid4()}.json"
+    path = f"{folder}/{service}-{uuid.uuid4()}"
+    paths = f"{path}.json", f"{path}.progress.json"
     try:
-        yield path
+        yield paths
     finally:
-        drop_result(path)
+        for each in paths:
+            drop(each)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import logging
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from hoodie.engine import Stage
 from hoodie_airflow.output import Output
-from hoodie_airflow.progress import shown_progress
+from hoodie_airflow.progress import followed, shown_progress
 from hudi_services.commandline.lines import say, say_progress
 from hudi_services.commandline.progress import progress_lines
+from hudi_services.outcome.progress_file import ProgressFile
 from tests.support.airflow_task import context
+from tests.support.cli import DONE, deliver, ingest
 
 STAGE = Stage("merge rows", 4, 1000, 1, 250, 12, 3)
 
@@ -58,3 +63,41 @@ def test_what_the_line_says_is_json(capsys: pytest.CaptureFixture[str]) -> None:
     (line,) = lines(capsys)
     found = json.loads(line.removeprefix("[hudi progress] "))
     assert (found["tasks"], found["tasks_done"], found["seconds"]) == (4, 1, 1.3)
+
+
+def test_a_driver_elsewhere_leaves_it_in_a_file(tmp_path: Path) -> None:
+    run, path = context(), str(tmp_path / "progress.json")
+    with followed(path, shown_progress(run), every=0.01):
+        time.sleep(0.05)
+        assert run["ti"].xcoms == {}, "nothing yet"
+        file = ProgressFile(path)
+        for done in (3, 12):
+            file.keep(replace(STAGE, files_done=done), 1.26)
+            deadline = time.monotonic() + 10
+            while run["ti"].xcoms.get("progress", {}).get("files_done") != done:
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+        Path(path).write_text("{")  # half of it
+        time.sleep(0.05)
+    assert run["ti"].xcoms["progress"]["seconds"] == 1.3
+
+
+def test_a_service_leaves_it_where_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def shown(_tell: object, also: Callable[[Stage, float], None]) -> Iterator[None]:
+        also(STAGE, 2)
+        yield None
+
+    monkeypatch.setattr("hudi_services.commandline.service.progress_shown", shown)
+    deliver(tmp_path / "land", "1.parquet", [("a", "p", 1, 1)])
+    path = tmp_path / "progress.json"
+    assert ingest(tmp_path / "t", tmp_path / "land", f"--progress-path={path}") == DONE
+    assert json.loads(path.read_text())["step"] == "merge rows"
+
+
+def test_a_place_that_takes_nothing_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    file = ProgressFile("/proc/nowhere/progress.json")
+    for _ in range(2):
+        file.keep(STAGE, 1)
+    (record,) = caplog.records
+    assert "How far this is cannot be written to /proc/nowhere/progress.json" in record.getMessage()

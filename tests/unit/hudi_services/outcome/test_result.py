@@ -12,7 +12,8 @@ import pytest
 from hoodie.errors import ConfigError, LockHeldError, SchemaConflictError, UnclearCommitError
 from hoodie.storage import open_storage, walk_files
 from hudi_services.outcome.failures import Failure
-from hudi_services.outcome.result import Explained, ServiceResult, drop_result, read_report, reported, write_report
+from hudi_services.outcome.place import drop
+from hudi_services.outcome.result import Explained, ServiceResult, read_report, reported, write_report
 
 RESULT = ServiceResult("clean", "3 files removed", instant="20260101000000000", files_deleted=3)
 
@@ -29,8 +30,8 @@ def test_it_arrives_once_and_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         write_report(RESULT, path)
         write_report(RESULT, path)  # a second attempt of the driver
     assert read_report(path) == RESULT
-    drop_result(path)
-    drop_result(path)
+    drop(path)
+    drop(path)
     with pytest.raises(FileNotFoundError):
         read_report(path)
     assert list(walk_files(open_storage(folder or str(tmp_path)), "")) == []

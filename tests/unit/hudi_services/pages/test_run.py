@@ -46,7 +46,8 @@ def test_a_result_tells_what_it_cost_and_gained() -> None:
 
 
 def test_every_number_of_a_result_is_shown() -> None:
-    numbers = {name for name, value in asdict(ServiceResult("s", "m")).items() if isinstance(value, int | float)}
+    values = asdict(ServiceResult("s", "m")).items()
+    numbers = {name for name, value in values if isinstance(value, int | float) and not isinstance(value, bool)}
     left = {**dict.fromkeys(numbers, 1), "service": "s", "gain": asdict(Gain(1, 1, 1, 1))}
     shown = {each.name.replace(" ", "_") for each in page_of({"return_value": left}).amounts}
     assert shown == numbers | set(asdict(Gain()))
