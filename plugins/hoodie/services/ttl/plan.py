@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 
 from hoodie.clock import Clock
 from hoodie.config import ttl_keys as keys
@@ -28,12 +29,14 @@ _NO_DATE = "0000"  # how the fixed instants of a bootstrap begin
 
 @dataclass(frozen=True)
 class Expired:
-    """A partition whose time is over: since when its days count, its data files, and their bytes."""
+    """A partition whose time is over: since when its days count, its data files, their bytes, and a mark of their names: what
+    was written anew may have as many bytes as before."""
 
     partition: str
     since: datetime
     files: int
     bytes: int
+    mark: str
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,11 @@ def decide_ttl(state: TableState, given: Mapping[str, object], clock: Clock) -> 
     end = clock.now() - timedelta(days=days)
     old = sorted(((moment, name) for name, moment in since.items() if moment is not None and moment < end))
     waiting = _waiting(view)
-    over = [Expired(name, moment, *_weight(of_partition[name])) for moment, name in old if name not in waiting]
+    over = [
+        Expired(name, moment, *_weight(of_partition[name]), _mark(of_partition[name]))
+        for moment, name in old
+        if name not in waiting
+    ]
     expired = tuple(over[: options[keys.MAX_PARTITIONS]])
     rule = f"{counted(days, 'day')} since {'they were made' if created else 'the last write'}"
     holds = [Hold(waiting[name], f"partition {name!r}", "which is to read it") for _, name in old if name in waiting]
@@ -117,11 +124,16 @@ def _nothing(reason: str) -> Decision[TtlPlan]:
 
 def _item(expired: Expired) -> Item:
     since = f"{expired.since.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    return Item(expired.partition, expired.bytes, f"since {since}", {"since": since, "files": expired.files})
+    facts = {"since": since, "files": expired.files}
+    return Item(expired.partition, expired.bytes, f"since {since}", facts, (expired.mark,))
 
 
 def _weight(slices: Sequence[FileSlice]) -> tuple[int, int]:
     return sum(len(file_slice.files) for file_slice in slices), sum(file_slice.size for file_slice in slices)
+
+
+def _mark(slices: Sequence[FileSlice]) -> str:
+    return sha256("\0".join(sorted(path for each in slices for path in each.paths)).encode()).hexdigest()
 
 
 def _waiting(view: TableView) -> dict[str, Instant]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from hoodie import CLEAN, COMPACTION, TTL, HoodieTable
 from hoodie.engine import LocalEngine
-from hoodie.errors import ConfigError, DeleteCapError, MissingFileError
+from hoodie.errors import ConfigError, DeleteCapError, MissingFileError, PlanChangedError
 from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
 from hoodie.services.ttl.service import Ttl
 from hoodie.timeline import Action
@@ -74,6 +76,35 @@ def test_days_count_from_the_creation(table):
     assert table.explain(TTL, keep(20, **CREATED)).plan.partitions == ["part=a", "part=b"]
     table.run(TTL, keep(20, **CREATED))
     assert left(table) == "c"
+
+
+def test_a_plan_is_another_when_rows_change_and_bytes_do_not(tmp_path):
+    """Whoever agreed to drop the partition has not seen what was written since."""
+    clock = FakeClock()
+    table = create(tmp_path / "t", clock)
+    table.write(batch([("1", "a", 1, 1)]), "insert", APART)
+    clock.time += timedelta(days=30)
+
+    def explained(size):
+        """With a base file of so many bytes, which it has no more afterwards."""
+        [path] = [Path(table.base_path, path) for each in table.file_slices() for path in each.paths]
+        real = path.stat().st_size
+        os.truncate(path, size)
+        found = table.explain(TTL, keep(20, **CREATED))
+        os.truncate(path, real)
+        return found
+
+    seen = explained(10**6)
+    table.write(batch([("1", "a", 2, 2)]), "upsert", APART)
+    now = explained(10**6)
+    assert (now.items.bytes, now.plan.partitions) == (seen.items.bytes, ["part=a"])
+    assert now.digest != seen.digest
+    now = table.explain(TTL, keep(20, **CREATED))
+    with pytest.raises(PlanChangedError):
+        table.run(Ttl(only=seen.digest), keep(20, **CREATED))
+    assert left(table) == "a"
+    table.run(Ttl(only=now.digest), keep(20, **CREATED))
+    assert left(table) == ""
 
 
 def test_some_at_a_time_the_oldest_first(table):
