@@ -30,7 +30,9 @@ def _count_or_share(value: float) -> float:
 
 
 Age = Annotated[Duration, Field(gt=timedelta(0))]
-CountOrShare = Annotated[float, BeforeValidator(_share), Field(ge=0), AfterValidator(_count_or_share)]
+CountOrShare = Annotated[
+    float, BeforeValidator(_share), Field(ge=0, allow_inf_nan=False), AfterValidator(_count_or_share)
+]
 
 
 class Objectives(Part):
@@ -42,7 +44,7 @@ class Objectives(Part):
     """
 
     freshness: Age | None = None
-    log_ratio: Annotated[float, Field(gt=0)] | None = None
+    log_ratio: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     small_files: CountOrShare | None = None
     clean_age: Age | None = None
     timeline_length: Annotated[int, Field(ge=1)] | None = None
