@@ -60,6 +60,12 @@ def pause(storage: Storage, clock: Clock, by: str, reason: str, until: datetime 
     Raises ConfigError without a reason or for a time that has passed, TablePausedError where somebody has paused it already.
     """
     now, reason = clock.now(), _plain(reason)
+    try:
+        until = until.astimezone(UTC) if until is not None else None
+    except OverflowError:  # written down it could not be read again
+        raise ConfigError(
+            "A pause cannot last so long", found=f"until {until}", fix="name a time of the years 1 to 9999 in UTC"
+        ) from None
     if not reason:
         raise ConfigError("A pause needs a reason", fix="say why, for those who wonder why nothing runs: --reason '…'")
     if len(reason) > _MOST:
@@ -128,7 +134,7 @@ def _decoded(data: bytes) -> Pause:
         return Pause(
             _text(body["by"]), _text(body["reason"]), _time(body["since"]), _time(until) if until is not None else None
         )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, OverflowError, KeyError, TypeError, AttributeError, RecursionError) as error:
         why = f"{FILE} cannot be read: {type(error).__name__}: {error}"
         return Pause("somebody", why[:_MOST], datetime.fromtimestamp(0, UTC))
 

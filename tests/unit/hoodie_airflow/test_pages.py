@@ -328,6 +328,7 @@ def test_who_may_not_pause_dags_pauses_no_table(
         ({"json": {"reason": "x" * 1001}}, 422),
         ({"json": {"reason": "x", "until": "2001-01-01T00:00"}}, 422),
         ({"json": {"reason": "x", "until": "tomorrow"}}, 422),
+        ({"json": {"reason": "x", "until": "9999-12-31T23:59:59-01:00"}}, 422),  # nobody could end it
         ({"json": {"reason": 1}}, 422),
         ({"json": {"reason": "x", "by": "somebody else"}}, 422),
         ({"json": {}}, 422),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
@@ -102,6 +102,10 @@ def test_what_is_no_pause_is_refused(table):
         pause(table.storage, table.clock, "ann", "x" * 1001)
     with pytest.raises(ConfigError, match="would be over already"):
         pause(table.storage, table.clock, "ann", "x", table.clock.now() - LATER)
+    far = datetime(9999, 12, 31, 23, tzinfo=timezone(-LATER))
+    for until in (far, datetime(1, 1, 1, tzinfo=timezone(LATER))):
+        with pytest.raises(ConfigError, match="cannot last so long"):
+            pause(table.storage, table.clock, "ann", "x", until)
     assert read_pause(table.storage, table.clock) is None
 
 
@@ -117,6 +121,7 @@ def test_what_is_no_pause_is_refused(table):
         b'{"by": 1, "reason": "x", "since": "2026-01-01T00:00:00+00:00"}',
         b'{"by": "a", "reason": "x", "since": "2026-01-01T00:00:00"}',
         b'{"by": "a", "reason": "x", "since": "2026-01-01T00:00:00+00:00", "until": "soon"}',
+        b'{"by": "a", "reason": "x", "since": "2026-01-01T00:00:00+00:00", "until": "9999-12-31T23:59:59-01:00"}',
     ],
 )
 def test_a_file_that_cannot_be_read_holds_the_services_back(table, body):
