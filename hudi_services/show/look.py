@@ -44,8 +44,8 @@ class Look:
         return TableView(self.state)
 
     def view_of(self, partition: str | None) -> TableView:
-        """Of one partition, which alone is listed; None: of the whole table."""
-        return self.view if partition is None else TableView(self.state, (partition,))
+        """Of one partition, which alone is listed; None: of the whole table. Raises ConfigError."""
+        return self.view if partition is None else TableView(self.state, (partition_path(partition),))
 
     def options(self, service: str) -> Mapping[str, str]:
         """What the registry says of a service of the table."""
@@ -95,6 +95,19 @@ class Look:
     def age(self, moment: datetime) -> float:
         """Seconds since then."""
         return round((self.now - moment).total_seconds(), 3)
+
+
+def partition_path(text: str) -> str:
+    """A partition as commits name it, which `./day=1/` is as well for a folder. Under another name of its folder files would
+    count as the table's that a commit has replaced. Raises ConfigError for what leads elsewhere."""
+    names = [name for name in text.split("/") if name not in ("", ".")]
+    if ".." in names or text.startswith("/"):
+        raise ConfigError(
+            f"--partition {text!r:.100} is no partition",
+            found="it leads out of the table",
+            fix="give a path of `hudi-services show partitions`",
+        )
+    return "/".join(names)
 
 
 def locking_of(entry: Table | None) -> Locking:

@@ -15,7 +15,7 @@ from hoodie.read.query import Query, Snapshot
 from hoodie.storage.base import Storage
 from hudi_services.outcome.values import told_values
 from hudi_services.show.left_out import kept_columns
-from hudi_services.show.look import Look
+from hudi_services.show.look import Look, partition_path
 from hudi_services.show.page import Column, Facts, Listing, Page
 
 
@@ -23,13 +23,14 @@ def rows(look: Look, limit: int, as_of: str | None, within: str | None, without:
     """The first `limit` rows, file slice by file slice, as of `as_of` or now, of the partition `within` or of all; without some
     columns, which are not read. Values of more than `width` characters are cut.
 
-    A file slice with logs is merged as a whole, in bounded memory. Raises TimeTravelError, ConfigError where no column is left.
+    A file slice with logs is merged as a whole, in bounded memory. Raises TimeTravelError, ConfigError for what is no
+    partition and where no column is left.
     """
     moment = str(look.moment("--as-of", as_of)) if as_of is not None else None
     kept = kept_columns(look.state, without, Time(moment) if moment is not None else None)
-    plan = plan_read(
-        look.state, Query(kept.columns, None, Snapshot(moment), partitions=[within] if within is not None else None)
-    )
+    within = partition_path(within) if within is not None else None
+    chosen = [within] if within is not None else None
+    plan = plan_read(look.state, Query(kept.columns, None, Snapshot(moment), partitions=chosen))
     found = _first(plan, look.storage, limit)
     names = found.column_names
     values = [[cut(value, width) for value in told_values(column)] for column in found.columns]

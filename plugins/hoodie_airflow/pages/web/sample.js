@@ -33,7 +33,7 @@ export function sample(found, ask) {
     place.replaceChildren();
     try {
       const answer = await ask(`${path}?${asked}`);
-      said.textContent = `${counted(answer.rows.length, "row")}${answer.more ? ", of more" : ""}${answer.without.length ? `; hidden: ${answer.without.join(", ")}` : ""}`;
+      said.textContent = `${answer.more ? "the first " : ""}${counted(answer.rows.length, "row")}${answer.without.length ? `; hidden: ${answer.without.join(", ")}` : ""}`;
       place.replaceChildren(rows(answer));
     } catch (error) {
       said.textContent = error.message;

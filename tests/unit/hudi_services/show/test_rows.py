@@ -12,11 +12,13 @@ import pyarrow as pa
 import pytest
 
 from hoodie import COMPACTION, HoodieTable
+from hoodie.errors import ConfigError
 from hoodie.schema.changes import AddColumn, RenameColumn
 from hoodie.storage import ListedOnce
 from hoodie.view import load_state
 from hudi_services.cli import main
 from hudi_services.commandline.flags import ChosenTable
+from hudi_services.show.contents import files, slices
 from hudi_services.show.difference import difference
 from hudi_services.show.look import Look, look_at
 from hudi_services.show.rows import rows
@@ -136,6 +138,27 @@ def test_what_no_column_is_called_leaves_none_out(tmp_path: Path) -> None:
     table.write(batch([("a", "p", 1, 1)]), "upsert", SMALL_BLOOM)
     found = shown(table, without=["other"])
     assert (found["rows"], found["without"]) == ([["a", "p", 1, 1]], [])
+
+
+@pytest.mark.parametrize("written", ["part=p", "part=p/", "./part=p", "part=p//."])
+def test_a_partition_has_one_name_however_it_is_written(tmp_path: Path, written: str) -> None:
+    """Its replaced files are found by that name, and are not shown."""
+    table = create(tmp_path / "t")
+    table.write(batch([("a", "p", 1, 1)]), "upsert", SMALL_BLOOM)
+    table.write(batch([("b", "p", 2, 2)]), "insert_overwrite", SMALL_BLOOM)
+    found = shown(table, within=written)
+    assert (found["rows"], found["partition"]) == ([["b", "p", 2, 2]], "part=p")
+    look = look_at(ChosenTable(str(table.base_path), None))
+    assert (
+        len(files(look, written).values["files"]) == len(slices(look, written, everything=False).values["slices"]) == 1
+    )
+
+
+@pytest.mark.parametrize("written", ["/etc", "..", "part=q/../part=p", "/"])
+def test_a_partition_does_not_lead_elsewhere(tmp_path: Path, written: str) -> None:
+    table = create(tmp_path / "t")
+    with pytest.raises(ConfigError, match="is no partition"):
+        shown(table, within=written)
 
 
 def test_an_empty_table_has_none(tmp_path: Path) -> None:
