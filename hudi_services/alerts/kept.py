@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from hoodie.errors import StoreError
-from hudi_services.alerts.told import Told
+from hudi_services.alerts.told import Message, Told, delivered
 from hudi_services.alerts.trouble import Trouble
 from hudi_services.watch.store import SnapshotStore
 
@@ -79,19 +79,17 @@ class KeptAlerts:
     def rows(self) -> list[Told]:
         """All that is kept, by hook."""
         with self.store.reading() as connection:
-            found = connection.execute(sa.select(_told.c.row).order_by(_told.c.hook, _told.c.trouble)).scalars()
-            return [_parsed(json.loads(row)) for row in found]
+            return _rows(connection)
 
     def save(self, rows: Sequence[Told], gone: Iterable[Told] = ()) -> None:
         """Put these in the place of what is there of the same hooks and troubles, and delete those, in one transaction."""
         with self.store.writing() as connection:
-            _delete(connection, [*rows, *gone])
-            if rows:
-                values = [
-                    {"hook": each.hook, "trouble": each.trouble.key, "row": json.dumps(asdict(each), default=_text)}
-                    for each in rows
-                ]
-                connection.execute(_told.insert(), values)
+            _save(connection, rows, gone)
+
+    def delivered(self, messages: Iterable[Message], now: datetime) -> None:
+        """A hook has taken these; others may have changed the rows meanwhile."""
+        with self.store.writing() as connection:
+            _save(connection, *delivered(messages, _rows(connection, changing=True), now))
 
     def digest(self, hook: str) -> date | None:
         """The day of the last digest of a hook; None: it had none yet."""
@@ -104,6 +102,22 @@ class KeptAlerts:
         with self.store.writing() as connection:
             connection.execute(_digests.delete().where(_digests.c.hook == hook))
             connection.execute(_digests.insert().values(hook=hook, day=day.isoformat()))
+
+
+def _rows(connection: Connection, *, changing: bool = False) -> list[Told]:
+    wanted = sa.select(_told.c.row).order_by(_told.c.hook, _told.c.trouble)
+    found = connection.execute(wanted.with_for_update() if changing else wanted).scalars()
+    return [_parsed(json.loads(row)) for row in found]
+
+
+def _save(connection: Connection, rows: Sequence[Told], gone: Iterable[Told]) -> None:
+    _delete(connection, [*rows, *gone])
+    if rows:
+        values = [
+            {"hook": each.hook, "trouble": each.trouble.key, "row": json.dumps(asdict(each), default=_text)}
+            for each in rows
+        ]
+        connection.execute(_told.insert(), values)
 
 
 def _delete(connection: Connection, rows: Sequence[Told]) -> None:

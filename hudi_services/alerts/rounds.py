@@ -14,7 +14,7 @@ from hudi_services.alerts.kept import KeptAlerts
 from hudi_services.alerts.message import body_of, values_of
 from hudi_services.alerts.send import send_all
 from hudi_services.alerts.standing import by_tasks, standing_runs, standing_tables
-from hudi_services.alerts.told import Told, delivered, due, noticed
+from hudi_services.alerts.told import Told, due, noticed
 from hudi_services.alerts.trouble import BY_AIRFLOW, Seen, joined
 from hudi_services.entry.alerts import Alerts, Hook
 from hudi_services.registry.load import Registry
@@ -62,15 +62,19 @@ class Teller:
         return self._tell(alerts, kept, seen, now) + self._sum_up(alerts, kept, seen, now)
 
     def tell_kept(self, registry: Registry) -> int:
-        """Tell what tasks have kept, and look at nothing; where a watcher tells, it is left to it. Raises StoreError."""
-        alerts, now = registry.alerts, self.clock.now()
-        kept = KeptAlerts.open(self.store)
-        if alerts is None or not kept.claim(self._name, now, _CLAIM):
+        """Tell what tasks have kept, and look at nothing; where a watcher tells, it is left to it. So it is while another task
+        tells, which looks again for what was kept meanwhile. Raises StoreError."""
+        alerts, now, told = registry.alerts, self.clock.now(), 0
+        if alerts is None:
             return 0
-        try:
-            return self._send(alerts, kept, [row for row in kept.rows() if row.trouble.kind in BY_AIRFLOW], now)
-        finally:
-            kept.release(self._name)
+        kept, tried = KeptAlerts.open(self.store), set[Told]()
+        while (left := _by_airflow(kept, alerts, now) - tried) and kept.claim(self._name, now, _CLAIM):
+            try:
+                told += self._send(alerts, kept, sorted(left, key=lambda row: row.seen_at), now)
+            finally:
+                kept.release(self._name)
+            tried |= left
+        return told
 
     def leave(self) -> None:
         """Let another one tell. Raises StoreError."""
@@ -87,7 +91,7 @@ class Teller:
     def _send(self, alerts: Alerts, kept: KeptAlerts, rows: Sequence[Told], now: datetime) -> int:
         outgoing = {hook: found for hook in alerts.hooks if (found := due(rows, hook.name, alerts.repeat, now))}
         bodies = [body_of(hook, values_of(found, now)) for hook, found in outgoing.items()]
-        return self._sent(list(outgoing), bodies, lambda hook: kept.save(*delivered(outgoing[hook], now)))
+        return self._sent(list(outgoing), bodies, lambda hook: kept.delivered(outgoing[hook], now))
 
     def _sum_up(self, alerts: Alerts, kept: KeptAlerts, seen: Seen, now: datetime) -> int:
         """Send the digest where it is due; a hook that is new waits for the next one."""
@@ -119,3 +123,9 @@ class Teller:
         if self._runs is None or now - self._runs[0] >= _RUNS_EVERY:
             self._runs = now, standing_runs(alerts, registry, now)
         return self._runs[1]
+
+
+def _by_airflow(kept: KeptAlerts, alerts: Alerts, now: datetime) -> set[Told]:
+    """What Airflow has told, and hooks are still to be told."""
+    rows = [row for row in kept.rows() if row.trouble.kind in BY_AIRFLOW]
+    return {each.told for hook in alerts.hooks for each in due(rows, hook.name, alerts.repeat, now)}

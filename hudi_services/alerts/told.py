@@ -77,8 +77,18 @@ def _happening(row: Told, repeat: timedelta, now: datetime) -> Happening | None:
     return "stands" if now - row.told_at >= repeat else None
 
 
-def delivered(messages: Iterable[Message], now: datetime) -> tuple[list[Told], list[Told]]:
-    """The hook has taken them: the rows as they are now, and those that are done with."""
-    done = [each.told for each in messages if each.happening in ("ended", "over")]
-    kept = [replace(each.told, told_at=now) for each in messages if each.happening in ("began", "stands")]
+def delivered(messages: Iterable[Message], rows: Iterable[Told], now: datetime) -> tuple[list[Told], list[Told]]:
+    """The hook has taken them. Returns of the `rows`, as they are by now, those that change, as they are then, and those that are
+    done with. A trouble that began anew or ended while the message was on its way is told of that, too."""
+    current = {(row.hook, row.trouble.key): row for row in rows}
+    kept, done = list[Told](), list[Told]()
+    for message in messages:
+        told = message.told
+        row = current.get((told.hook, told.trouble.key))
+        if row is None or row.seen_at != told.seen_at:
+            continue
+        if message.happening in ("began", "stands"):
+            kept.append(replace(row, told_at=now))
+        elif row == told:
+            done.append(row)
     return kept, done

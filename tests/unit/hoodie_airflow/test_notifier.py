@@ -14,7 +14,7 @@ import pytest
 
 from hoodie.clock import SystemClock
 from hoodie_airflow.notifier import HudiAlert
-from hudi_services.alerts import tasks
+from hudi_services.alerts import rounds, tasks
 from hudi_services.alerts.rounds import Teller
 from hudi_services.history.record import FAILED, Record, Started, as_rows
 from hudi_services.history.recorded import Asker
@@ -50,10 +50,10 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Told]:
         yield Told(file, server)
 
 
-def ends(*, failed: bool, **params: Any) -> None:
+def ends(*, failed: bool, service: str = "clean", **params: Any) -> None:
     """A task's callback, as Airflow calls it."""
     ti = SimpleNamespace(dag_id="hudi_clean__orders", run_id="manual__1", task_id="clean")
-    HudiAlert("orders", "clean", failed=failed)({"ti": ti, "params": params, "exception": ValueError("no\nSpark")})
+    HudiAlert("orders", service, failed=failed)({"ti": ti, "params": params, "exception": ValueError("no\nSpark")})
 
 
 def test_a_task_tells_itself_where_nobody_watches(told: Told) -> None:
@@ -117,6 +117,48 @@ def test_nothing_is_told_of_plans_that_are_explained_nor_without_the_key(told: T
     told.file.write_text(json.dumps(values))
     ends(failed=True)
     assert told.server.got == []
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_what_changes_while_it_is_told_is_told_too(told: Told, monkeypatch: pytest.MonkeyPatch, first: bool) -> None:
+    """A task ends well, or fails again, while the hook is told the opposite."""
+    send, meanwhile = rounds.send_all, [first]
+    if not first:
+        ends(failed=True)
+
+    def slow(*sent: Any) -> list[str | None]:
+        answer = send(*sent)
+        if meanwhile:
+            meanwhile.clear()
+            ends(failed=not first)
+        return answer
+
+    monkeypatch.setattr(rounds, "send_all", slow)
+    ends(failed=first)
+    assert happenings(told.server) == (["began", "ended"] if first else ["began", "ended", "began"])
+
+
+def test_tasks_that_fail_while_another_one_tells_are_told_by_that_one(
+    told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send, others = rounds.send_all, ["compact", "archive"]
+
+    def slow(*sent: Any) -> list[str | None]:
+        if others:
+            ends(failed=True, service=others.pop())
+        return send(*sent)
+
+    monkeypatch.setattr(rounds, "send_all", slow)
+    ends(failed=True)
+    what = [message["what"] for body in told.server.got for message in body["messages"]]
+    assert sorted(what) == ["archive clean", "clean clean", "compact clean"]
+
+
+def test_a_hook_that_takes_nothing_is_asked_once(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(rounds, "send_all", lambda *sent: asked.append(sent) or ["away"])
+    ends(failed=True)
+    assert len(asked) == 1
 
 
 def test_a_table_that_leaves_the_registry_ends_what_its_tasks_told(told: Told) -> None:

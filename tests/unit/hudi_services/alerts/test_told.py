@@ -70,7 +70,7 @@ def test_any_course_of_troubles_is_told(steps):
         if fate == "killed after":
             killed += len(messages)
             continue
-        kept, done = delivered(messages, now)
+        kept, done = delivered(messages, found, now)
         rows |= {each.trouble.key: each for each in kept}
         for each in done:
             del rows[each.trouble.key]
@@ -87,7 +87,7 @@ def test_it_begins_lasts_and_ends():
     rows = noticed([], seen, ["ops", "chat"], now)
     first = due(rows, "ops", REPEAT, now)
     assert shown(first) == [("began", "a", "freshness")]
-    kept, done = delivered(first, now)
+    kept, done = delivered(first, rows, now)
     assert done == []
     assert due(kept, "ops", REPEAT, now + REPEAT - timedelta(seconds=1)) == []
     assert shown(due(kept, "ops", REPEAT, now + REPEAT)) == [("stands", "a", "freshness")]
@@ -97,7 +97,7 @@ def test_it_begins_lasts_and_ends():
     assert shown(due(ended, "chat", REPEAT, now)) == [("over", "a", "freshness")], (
         "it was away all the time, and is told still"
     )
-    kept, done = delivered(due(ended, "ops", REPEAT, now), now)
+    kept, done = delivered(due(ended, "ops", REPEAT, now), ended, now)
     assert (kept, [each.hook for each in done]) == ([], ["ops"])
 
 
@@ -111,7 +111,7 @@ def test_what_was_not_looked_for_stands():
 
 def test_what_comes_back_begins_anew_as_its_end_may_have_been_told():
     rows = noticed([], Seen((TROUBLES[0],)), ["ops"], START)
-    kept, _ = delivered(due(rows, "ops", REPEAT, START), START)
+    kept, _ = delivered(due(rows, "ops", REPEAT, START), rows, START)
     ended = noticed(kept, Seen(()), ["ops"], START)
     again = noticed(ended, Seen((TROUBLES[0],)), ["ops"], START)
     assert shown(due(again, "ops", REPEAT, START)) == [("began", "a", "freshness")]
@@ -127,7 +127,7 @@ def test_the_store_keeps_what_was_told(tmp_path):
     store = SnapshotStore.open(place, make=True)
     kept = KeptAlerts.open(store)
     rows = noticed([], Seen(tuple(TROUBLES)), ["ops"], START)
-    told, _ = delivered(due(rows[:2], "ops", REPEAT, START), START)
+    told, _ = delivered(due(rows[:2], "ops", REPEAT, START), rows, START)
     kept.save([*rows[2:], *told])
     kept.save(told)
     SnapshotStore.anew(place)
