@@ -24,7 +24,8 @@ NO_TABLE = "The registry has no table {!r}, or you may read none of its DAGs."
 
 
 def as_json(body: Any) -> Response:
-    return Response(json.dumps(body), media_type="application/json", headers=HEADERS)
+    """Kept by no browser: who signs in on it next may have other rights."""
+    return Response(json.dumps(body), media_type="application/json", headers={**HEADERS, "Cache-Control": "no-store"})
 
 
 def current_registry() -> Reading:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -146,6 +147,35 @@ def test_too_much_is_refused(server: FastAPI, say: Any, monkeypatch: pytest.Monk
     monkeypatch.setattr(aside, "MEMORY", 1 << 20)
     answer = client.get(ROWS)
     assert (answer.status_code, "ended with code" in answer.json()["detail"]) == (502, True)
+
+
+def test_a_process_that_goes_on_printing_is_ended(
+    server: FastAPI, say: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = signed_in(server, "viewer")
+    program = tmp_path / "prints"
+    program.write_text("#!/bin/sh\nexec yes")
+    program.chmod(0o755)
+    monkeypatch.setattr(aside.sys, "executable", str(program))
+    monkeypatch.setattr(aside, "SECONDS", 5)
+    answer = client.get(ROWS)
+    assert (answer.status_code, "too large for a page" in answer.json()["detail"]) == (422, True)
+
+
+def test_a_command_that_is_told_is_safe_to_copy(
+    server: FastAPI, say: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(aside, "_BYTES", 10)
+    with caplog.at_level(logging.INFO, logger=aside.__name__):
+        said = signed_in(server, "viewer").get(ROWS, params={"partition": "$(id)\nroot"}).json()["detail"]
+    assert "'--partition=$(id)\nroot'" in said
+    [told] = [each.getMessage() for each in caplog.records if each.name == aside.__name__]
+    assert ("$(id)" in told, "\n" in told) == (True, False)
+
+
+def test_what_is_shown_is_kept_nowhere(server: FastAPI, say: Any) -> None:
+    for address in (ROWS, "/hudi/api/fleet", "/hudi/api/tables/orders"):
+        assert signed_in(server, "viewer").get(address).headers["cache-control"] == "no-store"
 
 
 def test_a_table_that_is_gone_says_so(server: FastAPI, table: HoodieTable, say: Any) -> None:
