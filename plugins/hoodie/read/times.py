@@ -24,7 +24,7 @@ def moment_as_time(state: TableState, moment: str | datetime) -> Time:
     """
     check_argument("as_of, start or end", moment, "an instant or ISO time as text, or a datetime", str, datetime)
     text = moment if isinstance(moment, str) else None
-    if text is not None and text.isdigit() and len(text) in (14, 17):
+    if text is not None and text.isascii() and text.isdigit() and len(text) in (14, 17):
         return Time.of(with_milliseconds(text))
     try:
         parsed = datetime.fromisoformat(text) if text is not None else moment

@@ -16,7 +16,8 @@ from hudi_services.show.rows import cut
 _LIMIT = 100  # rows of a sample
 _CHANGED = 50  # rows of a comparison
 _WIDTH = 200  # characters of a value
-Instant = Annotated[str, Query(pattern=r"^\d{14}(\d{3})?$")]
+_OF_ROWS = (422, 502, 504)  # refused, out of memory, out of time: a comparison may do without rows
+Instant = Annotated[str, Query(pattern=r"^[0-9]{14}([0-9]{3})?$")]
 Partition = Annotated[str, Query(max_length=2000, pattern=r"^[^\x00]*$")]
 
 routes = APIRouter()
@@ -43,8 +44,17 @@ def compare(name: str, user: User, first: Instant, last: Instant | None = None) 
     table = table_seen(name, rights)
     refusal = _refusal(table, rights)
     command = ["diff", first, *([last] if last is not None else [])]
-    command += [f"--rows={_CHANGED}", *_left_out(table)] if refusal is None else []
-    found = looked(current_registry().registry.file, table, command, user.get_name())
+    found: dict[str, Any] = {}
+    if refusal is None:
+        try:
+            with_rows = [*command, f"--rows={_CHANGED}", *_left_out(table)]
+            found = looked(current_registry().registry.file, table, with_rows, user.get_name())
+        except HTTPException as error:
+            if error.status_code not in _OF_ROWS:
+                raise
+            refusal = f"The rows cannot be compared: {error.detail}"
+    # What commits say is there for tables with virtual keys, too, and where a clean removed files of then.
+    found = found or looked(current_registry().registry.file, table, command, user.get_name())
     hidden = bool(table.pages.hidden)
     changed = [_shown(each, hidden) for each in found.get("rows", ())]
     return as_json({**found, "rows": changed, "rows_refused": refusal, "hidden": hidden})

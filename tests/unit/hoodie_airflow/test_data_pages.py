@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,18 @@ def test_what_changed_is_told_by_partition_and_row(server: FastAPI, table: Hoodi
     assert "pages: {rows: true}" in found["rows_refused"]
 
 
+def test_what_commits_say_is_shown_where_rows_cannot_be_compared(server: FastAPI, tmp_path: Path, say: Any) -> None:
+    shutil.rmtree(tmp_path / "orders")
+    bare = create(tmp_path / "orders", **{"hoodie.populate.meta.fields": "false"})
+    bare.write(batch([("a", "p", 1, 1)]), "upsert", {})
+    client = signed_in(server, "viewer")
+    found = client.get(COMPARE, params={"first": "20200101000000"}).json()
+    assert (found["rows"], found["rows_inserted"], len(found["partitions"])) == ([], 1, 1)
+    assert "virtual keys" in found["rows_refused"]
+    swapped = client.get(COMPARE, params={"first": "20260101000000", "last": "20200101000000"})
+    assert (swapped.status_code, "give the earlier instant first" in swapped.json()["detail"]) == (422, True)
+
+
 def test_who_may_not_read_what_tasks_leave_sees_no_rows(
     server: FastAPI, say: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,6 +125,7 @@ def test_who_may_not_read_what_tasks_leave_sees_no_rows(
         ({"as_of": "20000101000000"}, 422, "cannot be read as of"),
         ({"as_of": "now; rm"}, 422, ""),
         ({"as_of": "--help"}, 422, ""),
+        ({"as_of": "٢٠٢٦٠١٠١٠٠٠٠٠٠"}, 422, ""),
         ({"partition": "a\0b"}, 422, ""),
         ({"partition": "x" * 5000}, 422, ""),
     ],

@@ -20,7 +20,7 @@ export async function compare(ask, [, name, first, last]) {
       + `−${count(found.rows_deleted)} rows as they count them, ${counted(found.file_groups, "file group")} written, ${count(found.file_groups_replaced)} replaced`),
     section("By partition", partitions(found)),
     section("Commits", commits(found)),
-    section("Rows", found.rows_refused ? [h("p", { class: "quiet" }, found.rows_refused)] : rows(found)),
+    section("Rows", found.rows_refused ? [h("p", { class: "quiet told" }, found.rows_refused)] : rows(found)),
   ];
 }
 
