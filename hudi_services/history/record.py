@@ -83,12 +83,25 @@ class Record:
     def parse(cls, content: bytes) -> Record:
         """What `as_json` made. Raises ValueError, TypeError or KeyError for anything else."""
         values = json.loads(content)
-        return cls(**{**values, "started": parse_started(values["started"]), "spent": Spent(**values["spent"])})
+        return _checked(
+            cls(**{**values, "started": parse_started(values["started"]), "spent": Spent(**values["spent"])})
+        )
 
 
 def parse_started(values: dict[str, Any]) -> Started:
-    """From what `asdict` made. Raises TypeError or KeyError."""
-    return Started(**{**values, "asker": Asker(**values["asker"])})
+    """From what `asdict` made. Raises ValueError, TypeError or KeyError for anything else."""
+    return _checked(Record(Started(**{**values, "asker": Asker(**values["asker"])}), KILLED)).started
+
+
+def _checked(record: Record) -> Record:
+    """One that has a row: another one would keep all that wait with it out of the table."""
+    if not record.started.run_id:
+        raise ValueError("its run has no id")
+    try:
+        as_rows([record], datetime(2000, 1, 1, tzinfo=UTC))
+    except OverflowError as error:
+        raise ValueError(str(error)) from error
+    return record
 
 
 def finished(started: Started, result: ServiceResult, instants: Sequence[str], spent: Spent, ended: str) -> Record:

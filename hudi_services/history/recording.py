@@ -12,7 +12,6 @@ from typing import Protocol
 
 from hoodie.clock import Clock, SystemClock
 from hoodie.engine import Engine
-from hoodie.errors import HoodieError
 from hoodie.timeline import Instant
 from hoodie.transaction.following import following
 from hoodie.transaction.locks.owner import LockOwner
@@ -29,8 +28,6 @@ from hudi_services.outcome.result import ServiceResult
 from hudi_services.outcome.room import take_room
 
 _log = logging.getLogger(__name__)
-
-_TROUBLE = (HoodieError, OSError, ValueError, RuntimeError, MemoryError)
 
 
 class OnSpark(Protocol):
@@ -102,7 +99,7 @@ class Recording:
 def _try(history: History, what: str, act: Callable[[], object]) -> None:
     try:
         act()
-    except _TROUBLE as error:
+    except Exception as error:  # noqa: BLE001 - no trouble with the history is one of the run
         _log.warning(
             "The history at %s misses %s until the next run of a service that can write it: %s: %s",
             history.path,

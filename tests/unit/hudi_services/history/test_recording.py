@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from hoodie.errors import LockHeldError
 from hudi_services.cli import main
 from hudi_services.entry.table import History
 from hudi_services.history import store
+from hudi_services.history.record import Record, Started
 from hudi_services.history.recorded import Asker, Recorded
 from hudi_services.history.recording import carried_out_recorded, delivered
 from hudi_services.history.spool import Spool, spool_of
@@ -159,6 +160,7 @@ KILLED = """
 import os, signal, sys
 from hoodie import HoodieTable
 from hudi_services.entry.table import History
+from hudi_services.history.record import Record, Started
 from hudi_services.history.recorded import Recorded
 from hudi_services.history.recording import recording
 from tests.support.tables import batch
@@ -250,6 +252,35 @@ def test_what_is_no_record_stays_in_the_spool_and_is_told(tmp_path, history, cap
     assert spooled(history) == ["a.done", "b.begun"]
     assert "a.done in the spool" in caplog.text
     assert "b.begun in the spool" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("run_id", ""),
+        ("run_id", None),
+        ("base_path", True),
+        ("began", {"a": 1}),
+        ("ended", 1.5),
+        ("ended", "0001-01-01T00:00:00+14:00"),
+        ("message", "\ud800"),
+        ("rows_read", 2**70),
+        ("instants", [5]),
+    ],
+)
+def test_a_record_that_has_no_row_keeps_no_other_one_out(tmp_path, history, caplog, name, value) -> None:
+    kept = Recorded(history, "orders")
+    record = asdict(Record(Started("1", "orders", "/t", "clean", "local", "2026-11-24T00:00:00+00:00", "here"), "done"))
+    (record["started"] if name in record["started"] else record)[name] = value
+    folder = Path(spool_of(history))
+    folder.mkdir()
+    (folder / "a.done").write_text(json.dumps(record))
+    (folder / "b.begun").write_text(json.dumps({"started": {**record["started"], name: value}, "owner": {}}))
+    with delivered(kept):
+        carried_out_recorded(kept, "clean", str(tmp_path), Cleans(), LocalEngine(1))
+    assert len(records(history)) == 1
+    assert spooled(history) == ["a.done", "b.begun"]
+    assert "a.done in the spool" in caplog.text
 
 
 class Cluster:
