@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from hoodie.clock import Clock
-from hoodie.errors import HoodieError, StoreError
+from hoodie.errors import StoreError
 from hudi_services.registry.load import Reading
 from hudi_services.watch.follow import look
 from hudi_services.watch.gains import follow_gains
@@ -47,5 +47,5 @@ def _follow_gains(reading: Reading, store: SnapshotStore, clock: Clock) -> None:
         follow_gains(store, histories.values(), clock.now())
     except StoreError:
         raise
-    except (HoodieError, OSError, ValueError) as error:
+    except Exception as error:  # noqa: BLE001 - others may have written into it
         _log.warning("What services gained is summed up with a later round: %s: %s", type(error).__name__, error)

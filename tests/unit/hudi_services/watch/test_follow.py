@@ -133,6 +133,19 @@ def test_a_table_that_cannot_be_read_keeps_what_was_seen(store, table):
     assert told(store) == [(str(fresh.time), str(fresh.action))]
 
 
+@pytest.mark.parametrize(
+    "error", [AssertionError("odd"), NotImplementedError("odd"), RecursionError("odd"), OverflowError("odd")]
+)
+def test_whatever_a_body_makes_of_a_reader_it_ends_no_round(store, table, monkeypatch, error):
+    def fails(*_):
+        raise error
+
+    monkeypatch.setattr("hudi_services.watch.follow.snapshot", fails)
+    assert look(entry(table), store, table.clock) == 0
+    (seen,) = store.fleet()
+    assert (seen.health, seen.reason) == ("unreadable", f"{error.__name__}: odd")
+
+
 def test_the_numbers_are_those_of_the_commands(store, table, capsys):
     for step in (1, 2, 3):
         write(table, ts=step)

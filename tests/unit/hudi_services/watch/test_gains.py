@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -156,3 +157,18 @@ def test_a_round_of_the_watcher_follows_them_and_no_trouble_with_one_ends_it(tmp
     watch_round(reading, store, 1, SystemClock())
     assert "summed up with a later round" in caplog.text
     assert store.rounded_at() is not None
+
+
+def test_a_history_in_which_others_have_written_ends_no_round(tmp_path: Path, caplog: Any) -> None:
+    file = tmp_path / "tables.yaml"
+    file.write_text(
+        f"history: {{path: {tmp_path}/history}}\ntables: [{{name: orders, base_path: {tmp_path}/orders}}]\n"
+    )
+    store = SnapshotStore.open(str(tmp_path / "store.db"), make=True)
+    history = write(History(path=f"{tmp_path}/history"), record("1", 0))
+    watch_round(read_registry(file), store, 1, SystemClock())
+    row = as_rows([record("2", 0)], NOW)
+    odd = row.set_column(row.column_names.index("day"), "day", pa.array(["never"]))
+    history.write(odd, "upsert", SMALL_BLOOM)
+    assert watch_round(read_registry(file), store, 1, SystemClock()).tables == 1
+    assert "summed up with a later round" in caplog.text
