@@ -57,7 +57,9 @@ def _followed(entry: Table, store: SnapshotStore, cursor: Cursor | None, seen: L
     taken = snapshot(entry.name, entry.base_path, seen)
     last = store.table(entry.name) if _follows(cursor) else None
     columns = columns_since(seen, last.body.get("columns") if last is not None else None, new)
-    return store.save(Cursor(_floor(seen), marks, seen.now), taken.summary, events, {**taken.body, "columns": columns})
+    body, instants = {**taken.body, "columns": columns}, seen.state.timeline.instants
+    oldest = str(instants[0].time) if instants else ""
+    return store.save(Cursor(_floor(seen), marks, seen.now), taken.summary, events, body, oldest)
 
 
 def _without(

@@ -179,10 +179,16 @@ class SnapshotStore:
             return _known(connection, name, instants)
 
     def save(
-        self, cursor: Cursor, summary: Summary, events: Sequence[Event] = (), body: Mapping[str, Any] | None = None
+        self,
+        cursor: Cursor,
+        summary: Summary,
+        events: Sequence[Event] = (),
+        body: Mapping[str, Any] | None = None,
+        oldest: str = "",
     ) -> int:
         """A look at a table, in one transaction; without `body` that of the last one stays. Returns how many events were new:
-        another watcher may have been faster."""
+        another watcher may have been faster. Events of instants before the `oldest` of the active timeline go after 90 days: an
+        instant that is there still would be new again."""
         name, now = summary.table, summary.looked_at
         values = {
             "base_path": summary.base_path,
@@ -206,9 +212,7 @@ class SnapshotStore:
             else:
                 connection.execute(_tables.update().where(_tables.c.name == name).values(**values))
             added = self._add(connection, name, events)
-            old = sa.and_(
-                _events.c.name == name, _events.c.instant < cursor.floor, _events.c.seen_at < _text(now - _KEPT)
-            )
+            old = sa.and_(_events.c.name == name, _events.c.instant < oldest, _events.c.seen_at < _text(now - _KEPT))
             connection.execute(_events.delete().where(old))
         return added
 
