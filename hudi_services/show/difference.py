@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice, zip_longest
 from typing import Any
 
 import pyarrow as pa
@@ -37,6 +39,7 @@ _PARTITIONS = (
     Column("rows_deleted", "deleted", count, right=True),
     Column("bytes_written", "size", size, right=True),
 )
+Row = Mapping[str, Any]
 _SIGNS = {"inserted": "+", "updated": "~", "deleted": "-"}
 
 
@@ -154,17 +157,45 @@ def _rows(
     for name in sorted(groups):
         before = _read(look, before_at, name, groups[name], (RECORD_KEY, COMMIT_TIME)) if was_there else None
         after = _read(look, after_at, name, groups[name], (RECORD_KEY, COMMIT_TIME))
-        for change, keys in _changes(before if before is not None else after.slice(0, 0), after):
-            shown = keys.slice(0, most)
-            most -= len(shown)
-            if not len(shown):
-                continue
-            old = _by_key(look, before_at, name, groups[name], old_columns, shown) if change != "inserted" else {}
-            new = _by_key(look, after_at, name, groups[name], new_columns, shown) if change != "deleted" else {}
-            for key in shown.to_pylist():
-                row = {"before": old.get(key), "after": new.get(key)}
-                differs = _differing(row["before"] or {}, row["after"] or {}) if change == "updated" else []
-                yield {"change": change, "partition": name, "key": key, **row, "differs": differs}
+        for keys in _changed_keys(before if before is not None else after.slice(0, 0), after, most):
+            old = _by_key(look, before_at, name, groups[name], old_columns, keys) if before is not None else {}
+            new = _by_key(look, after_at, name, groups[name], new_columns, keys)
+            for key in keys.to_pylist():
+                for one, other in islice(_paired(old.get(key, []), new.get(key, [])), most):
+                    most -= 1
+                    yield {"partition": name, "key": key, "before": one, "after": other, **_change(one, other)}
+
+
+def _change(before: Row | None, after: Row | None) -> dict[str, Any]:
+    if before is None or after is None:
+        return {"change": "inserted" if before is None else "deleted", "differs": []}
+    return {"change": "updated", "differs": _differing(before, after)}
+
+
+def _paired(before: Sequence[Row], after: Sequence[Row]) -> Iterator[tuple[Row | None, Row | None]]:
+    """The rows of one key, each with what became of it: one pair, or several where the key stands more than once. Of those the
+    rows that are as before are left out, unless all are."""
+    if len(before) < 2 and len(after) < 2:
+        yield from zip_longest(before, after)
+        return
+    came, went = Counter(map(_text, after)), Counter(map(_text, before))
+    pairs = list(zip_longest(_beyond(before, came), _beyond(after, went)))
+    yield from pairs or zip_longest(before, after)
+
+
+def _beyond(rows: Sequence[Row], others: Counter[str]) -> list[Row]:
+    """Of equal rows as many as there are more of than among the others."""
+    left, found = others.copy(), []
+    for row in rows:
+        if left[_text(row)]:
+            left[_text(row)] -= 1
+        else:
+            found.append(row)
+    return found
+
+
+def _text(row: Row) -> str:
+    return json.dumps(row, default=str)
 
 
 def _columns(look: Look, without: Sequence[str], at: Time | None) -> Sequence[str] | None:
@@ -190,13 +221,18 @@ def _was_there(look: Look, begin: Time) -> bool:
     return True
 
 
-def _changes(before: pa.Table, after: pa.Table) -> Iterator[tuple[str, pa.ChunkedArray]]:
-    """The keys of each kind of change; updated is what another commit wrote."""
-    old, new = before[RECORD_KEY], after[RECORD_KEY]
-    yield "inserted", new.filter(pc.invert(pc.is_in(new, value_set=old.combine_chunks())))
-    both = after.join(before.rename_columns([RECORD_KEY, "before"]), RECORD_KEY, join_type="inner")
-    yield "updated", both.filter(pc.not_equal(both[COMMIT_TIME], both["before"]))[RECORD_KEY]
-    yield "deleted", old.filter(pc.invert(pc.is_in(old, value_set=new.combine_chunks())))
+def _changed_keys(before: pa.Table, after: pa.Table, most: int) -> Iterator[pa.Array]:
+    """The keys that came, those that other commits wrote, and those that went: at most so many of each."""
+    there, here = before.num_rows, after.num_rows
+    both = pa.concat_tables([before, after]).append_column("sum", pa.array([1] * there + [-1] * here, pa.int64()))
+    # A key may stand more than once: how many rows of it each commit wrote tells it all.
+    sums = both.group_by([RECORD_KEY, COMMIT_TIME], use_threads=False).aggregate([("sum", "sum")])
+    keys = sums.filter(pc.not_equal(sums["sum_sum"], 0))[RECORD_KEY].unique()
+    old, new = (pc.is_in(keys, value_set=each[RECORD_KEY].combine_chunks()) for each in (before, after))
+    for chosen in (pc.invert(old), pc.and_(old, new), pc.invert(new)):
+        found = keys.filter(chosen).slice(0, most)
+        if len(found):
+            yield found
 
 
 def _read(
@@ -219,19 +255,21 @@ def _by_key(
     name: str,
     groups: Collection[GroupId],
     columns: Sequence[str] | None,
-    keys: pa.ChunkedArray,
-) -> dict[str, Mapping[str, Any]]:
-    """The data columns of some rows."""
-    wanted = pc.field(RECORD_KEY).isin(keys.combine_chunks())
+    keys: pa.Array,
+) -> dict[str, list[Row]]:
+    """The data columns of some rows, by key."""
+    wanted = pc.field(RECORD_KEY).isin(keys)
     found = _read(look, as_of, name, groups, columns, wanted)
     rows: Sequence[Mapping[str, Any]]
     try:
         rows = found.to_pylist()
     except (OverflowError, ValueError):  # what Python cannot hold, such as a time of the year 10000
         rows = told_rows(found)
-    return {
-        str(row[RECORD_KEY]): {name: value for name, value in row.items() if name not in META_COLUMNS} for row in rows
-    }
+    by_key: dict[str, list[Row]] = {}
+    for row in rows:
+        data = {name: value for name, value in row.items() if name not in META_COLUMNS}
+        by_key.setdefault(str(row[RECORD_KEY]), []).append(data)
+    return by_key
 
 
 def _line(each: Mapping[str, Any]) -> str:
