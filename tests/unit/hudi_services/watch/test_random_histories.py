@@ -22,6 +22,7 @@ pytestmark = pytest.mark.histories
 _SHORT = {"hoodie.keep.min.commits": 2, "hoodie.keep.max.commits": 3, "hoodie.clean.commits.retained": 1}
 _STEPS = ("write",) * 5 + ("clean", "archive", "compact", "plan", "roll back", "savepoint", "restore", "cluster")
 _LOOKS = ("look", "look", "die", "gone")
+_LEAPS = (1, 1, 60, 86_400, 50 * 86_400, 100 * 86_400)  # seconds; the store forgets what is archived after 90 days
 
 
 class DiedError(Exception):
@@ -42,8 +43,11 @@ def test_no_instant_is_missed_or_told_twice(tmp_path, seed):
         table.write(batch([("a", "p", 1, 1)]), "insert", SMALL_BLOOM)
     before = completed(table)
     look(entry, SnapshotStore.open(place, make=True), table.clock)
-    ever = set(before)
+    ever, told, last = set(before), list[tuple[str, str]](), 0
+    leaps = seed % 2 == 1
     for number in range(dice.randint(10, 30)):
+        table.clock.sleep(dice.choice(_LEAPS) if leaps else 1)
+        last = hear(place, last, told)
         step = dice.choice(_STEPS + _LOOKS)
         if step in _LOOKS:
             watch(step, entry, place, table, dice)
@@ -53,10 +57,18 @@ def test_no_instant_is_missed_or_told_twice(tmp_path, seed):
         ever |= completed(table)
     store = SnapshotStore.open(place)
     look(entry, store, table.clock)
-    told = [(each.instant, each.action) for each in store.events(limit=10_000)]
+    hear(place, last, told)
     assert len(told) == len(set(told))
     assert set(told) <= ever - before
     assert completed(table) - before <= set(told)
+
+
+def hear(place, last, told):
+    """What is new in the store; returns the number of the last event."""
+    for each in SnapshotStore.open(place).events(last, limit=10_000):
+        told.append((each.instant, each.action))
+        last = each.number
+    return last
 
 
 def completed(table):
