@@ -107,6 +107,27 @@ def test_odd_values_are_shown(tmp_path, capsys):
     assert "money: 1.10, none: null" in capsys.readouterr().out
 
 
+def test_each_row_of_a_doubled_key_is_told(tmp_path, capsys):
+    apart = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0, "hoodie.datasource.insert.dup.policy": "none"}
+    made = create(tmp_path / "t")
+    for value in (1, 2):
+        made.write(batch([("a", "p", 1, value)]), "insert", apart)
+    made.write(batch([("a", "p", 2, 9)]), "upsert", apart)
+    made.write(batch([("a", "p", 3, 9)]), "delete", apart)
+    first, second, third, _ = made.timeline.commits
+
+    def told(*between):
+        found = diff(capsys, made, *between, "--rows=9")["rows"]
+        values = [[row and row["value"] for row in (each["before"], each["after"])] for each in found]
+        return sorted((each["change"], *two) for each, two in zip(found, values, strict=True))
+
+    assert told("2020-01-01", second.time) == [("inserted", None, 1), ("inserted", None, 2)]
+    assert told(second.time, third.time) == [("updated", 1, 9), ("updated", 2, 9)]
+    assert told(first.time, third.time) == [("inserted", None, 9), ("updated", 1, 9)]
+    assert told(second.time) == [("deleted", 1, None), ("deleted", 2, None)]
+    assert len(diff(capsys, made, "2020-01-01", second.time, "--rows=1")["rows"]) == 1
+
+
 def test_an_updated_row_names_what_differs(tmp_path, capsys):
     """NaN does not, nor a column that is new and null; a long text does, however late."""
     made = HoodieTable.create(str(tmp_path / "t"), {"hoodie.table.name": "t", "hoodie.table.recordkey.fields": "id"})
