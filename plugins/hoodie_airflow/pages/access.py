@@ -16,6 +16,8 @@ SIGNED_IN = requires_access_dag("GET")
 """What every route asks before anything else: 401 for nobody, 403 for a user who may read no DAGs."""
 RESULTS = requires_access_dag("GET", DagAccessEntity.XCOM)
 """What the tasks of the DAG in the path have left."""
+RUNS = requires_access_dag("GET", DagAccessEntity.RUN)
+"""Runs of that DAG, with what was asked for in their forms."""
 User = GetUserDep
 
 

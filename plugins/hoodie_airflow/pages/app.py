@@ -11,7 +11,7 @@ from airflow.api_fastapi.core_api.security import get_user
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Response
 
 from hoodie_airflow.pages import data
-from hoodie_airflow.pages.access import RESULTS, SIGNED_IN, Rights, User
+from hoodie_airflow.pages.access import RESULTS, RUNS, SIGNED_IN, Rights, User
 from hoodie_airflow.pages.answers import HEADERS, NO_TABLE, as_json, current_registry, table_seen
 from hoodie_airflow.pages.known import fleet_known, table_known
 from hoodie_airflow.pages.pausing import WantedPause, pause_table, resume_table
@@ -87,7 +87,7 @@ def table_of(dag_id: str, user: User) -> Response:
     return _of_table(found, user, f"The DAG {dag_id!r} runs no service of a table of the registry.")
 
 
-@routes.get("/api/runs/{dag_id}/{run_id}", dependencies=[Depends(RESULTS)])
+@routes.get("/api/runs/{dag_id}/{run_id}", dependencies=[Depends(RESULTS), Depends(RUNS)])
 def run(dag_id: str, run_id: str) -> Response:
     tasks = tried(dag_id, run_id)
     if not tasks and not going(dag_id, run_id).goes_on:

@@ -15,7 +15,7 @@ from hudi_services.pages.known import Known
 from hudi_services.pages.state import away
 from hudi_services.registry.load import Registry
 from hudi_services.watch.gains import KEPT, gains_since
-from hudi_services.watch.model import Event, Snapshot
+from hudi_services.watch.model import Event, Snapshot, Summary
 from hudi_services.watch.place import store_of
 from hudi_services.watch.store import SnapshotStore
 
@@ -37,7 +37,7 @@ def fleet_known(registry: Registry, dags: Collection[str]) -> Known:
     try:
         store = opened_store(registry)
         gains = gains_since(store, datetime.now(UTC).date() - timedelta(days=DAYS))
-        return Known(ran, {each.table: each for each in store.fleet()}, gains=gains)
+        return Known(ran, {each.table: each for each in store.fleet() if _of(registry, each)}, gains=gains)
     except StoreError as error:
         return Known(ran, trouble=away(error))
 
@@ -46,12 +46,19 @@ def table_known(registry: Registry, name: str, dags: Collection[str]) -> Looked:
     ran = last_runs(dags)
     try:
         store = opened_store(registry)
-        snapshot = store.table(name)
+        found = store.table(name)
+        snapshot = found if found is not None and _of(registry, found.summary) else None
         seen = {name: snapshot.summary} if snapshot is not None else {}
         gains = gains_since(store, datetime.now(UTC).date() - KEPT, name)
         return Looked(Known(ran, seen, gains=gains), snapshot, store.newest(name, _EVENTS))
     except StoreError as error:
         return Looked(Known(ran, trouble=away(error)))
+
+
+def _of(registry: Registry, summary: Summary) -> bool:
+    """Whether it is of the table that has this name now: until the watcher has looked its store has the one of before."""
+    entry = registry.table(summary.table)
+    return entry is not None and entry.base_path == summary.base_path
 
 
 def opened_store(registry: Registry) -> SnapshotStore:

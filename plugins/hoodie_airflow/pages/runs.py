@@ -26,7 +26,7 @@ def tried(dag_id: str, run_id: str) -> list[Tried]:
         asked = XComModel.get_many(run_id=run_id, dag_ids=dag_id).where(XComModel.key.in_(LEFT))
         left: dict[tuple[str, int], dict[str, Any]] = defaultdict(dict)
         for row in session.scalars(asked):
-            left[row.task_id, row.map_index][row.key] = XComModel.deserialize_value(row)
+            left[row.task_id, row.map_index][row.key] = _plain(row.value)
         of_run = select(TaskInstance).where(TaskInstance.dag_id == dag_id, TaskInstance.run_id == run_id)
         return [
             Tried(
@@ -39,6 +39,16 @@ def tried(dag_id: str, run_id: str) -> list[Tried]:
             )
             for each in session.scalars(of_run)
         ]
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it: Airflow's own way makes objects of what names a class, which fails for one that is not allowed."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
 
 
 def going(dag_id: str, run_id: str) -> Going:

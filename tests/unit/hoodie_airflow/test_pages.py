@@ -208,6 +208,8 @@ def test_a_run_tells_what_its_tasks_left(server: FastAPI, registry: Path, monkey
         session.flush()
         left = {"service": "clean", "message": "12 files"}
         XComModel.set("return_value", left, dag_id=dag, task_id="clean", run_id=run, session=session)
+        foreign = '{"__classname__": "no.Class", "__version__": 1, "__data__": {}}'
+        XComModel.set("progress", foreign, dag_id=dag, task_id="clean", run_id=run, serialize=False, session=session)
         session.commit()
     client = signed_in(server, "viewer")
     address = f"/hudi/api/runs/{dag}/{quote(run, safe='')}"
@@ -218,11 +220,13 @@ def test_a_run_tells_what_its_tasks_left(server: FastAPI, registry: Path, monkey
         runs = page["row"]["runs"] if "row" in page else page["runs"]
         assert [(each["run"], each["state"]) for each in runs] == [(run, "success")]
 
-    def no_xcoms(*, access_entity: Any = None, **_: Any) -> bool:
-        return access_entity is not DagAccessEntity.XCOM
+    for entity in (DagAccessEntity.XCOM, DagAccessEntity.RUN):
 
-    monkeypatch.setattr(get_auth_manager(), "is_authorized_dag", no_xcoms)
-    assert client.get(address).status_code == 403
+        def without(*, access_entity: Any = None, refused: DagAccessEntity = entity, **_: Any) -> bool:
+            return access_entity is not refused
+
+        monkeypatch.setattr(get_auth_manager(), "is_authorized_dag", without)
+        assert client.get(address).status_code == 403
 
 
 def test_the_store_of_the_watcher_is_read_and_its_states_are_told(server: FastAPI, registry: Path) -> None:
@@ -242,6 +246,10 @@ def test_the_store_of_the_watcher_is_read_and_its_states_are_told(server: FastAP
     assert told() == (["No table was looked at yet"], "unknown")
     store.save(Cursor("0"), Summary("orders", "/lake/orders", "missed", now, bytes=9, instants=1))
     assert told() == ([], "missed")
+    store.save(
+        Cursor("0"), Summary("orders", "/lake/elsewhere", "missed", now, bytes=9, instants=1), body={"table": {}}
+    )
+    assert told()[1] == "unknown", "it was seen where another table lies"
     Path(place).unlink()
     Path(f"{place}-wal").unlink(missing_ok=True)
     Path(f"{place}-shm").unlink(missing_ok=True)
