@@ -14,6 +14,7 @@ from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
 
 from hoodie.clock import SystemClock
 from hoodie.display import span
+from hoodie_airflow.forms import wants_explanation
 from hoodie_airflow.places import registry_file
 from hudi_services.alerts.tasks import say
 from hudi_services.alerts.trouble import Trouble
@@ -40,7 +41,8 @@ async def run_is_late(table: str, service: str, limit: float, context: Any) -> N
 
 
 class RunIsDone(BaseNotifier):
-    """Ends what was told of late runs of a table's service, once one is done. Called by the DAG processor."""
+    """Ends what was told of late runs of a table's service, once one is done that was no mere plan. Called by the DAG processor,
+    with params where the run's last task is known."""
 
     template_fields = ()
 
@@ -49,7 +51,8 @@ class RunIsDone(BaseNotifier):
         self.table, self.service = table, service
 
     def notify(self, context: Any) -> None:
-        _say(self.table, self.service, "", stands=False)
+        if "params" not in context or not wants_explanation(context):
+            _say(self.table, self.service, "", stands=False)
 
 
 def _say(table: str, service: str, text: str, *, stands: bool) -> None:

@@ -68,7 +68,9 @@ def test_a_watcher_that_tells_does_so_once(told: tuple[Path, Server]) -> None:
     late(file)
     assert server.got == []
     assert [teller.tell(load_registry(file)) for _ in range(2)] == [1, 0]
-    the_dag(file, "clean").on_success_callback({"dag_run": None})
+    the_dag(file, "clean").on_success_callback({"params": {"operation": "explain"}})
+    assert teller.tell(load_registry(file)) == 0, "a plan was asked for, the late run is not done"
+    the_dag(file, "clean").on_success_callback({"params": {"operation": "run"}})
     assert [teller.tell(load_registry(file)) for _ in range(2)] == [1, 0]
     assert happenings(server) == ["began", "ended"]
 
