@@ -9,6 +9,7 @@ from hoodie.config.clustering_keys import CLUSTERING_KEYS
 from hoodie.config.key import resolve
 from hoodie.display import counted
 from hoodie.engine import Engine
+from hoodie.errors import PendingInstantError
 from hoodie.model.clustering import ClusteringPlan
 from hoodie.services.blockers import Blocker, with_blockers
 from hoodie.services.clustering.execute import ClusteringResult
@@ -17,7 +18,7 @@ from hoodie.services.clustering.order import SortOrder
 from hoodie.services.clustering.service import CLUSTERING
 from hoodie.services.clustering.skipping import Skipping, expected_skipping
 from hoodie.services.decision import Decision
-from hoodie.services.service import execute_waiting, schedule, waiting
+from hoodie.services.service import carried_out, execute_waiting, schedule, waiting
 from hoodie.table import HoodieTable
 from hoodie.timeline import Instant
 from hoodie.view import TableState, clustering_plan
@@ -80,6 +81,7 @@ class ClusterTask:
             pending = waiting(table.state(), CLUSTERING)
             results = self._execute(table, pending, self.instant if self.only is None else scheduled)
             said.append(f"executed {len(results)} of {max(len(pending), len(results))} waiting")
+            said += [f"{self.instant} was carried out already"] if self.instant is not None and not results else []
         passed_over = sum(len(result.passed_over) for result in results)
         if passed_over:
             said.append(f"{counted(passed_over, 'file group')} passed over, as they were changed since the plan")
@@ -128,7 +130,12 @@ class ClusterTask:
         if instant is None:
             chosen = pending[: self.max_plans]
             return list(execute_waiting(table.access, chosen, [CLUSTERING], self.options).values())
-        return table.run(CLUSTERING, self.options, time=instant)
+        try:
+            return table.run(CLUSTERING, self.options, time=instant)
+        except PendingInstantError:
+            if carried_out(table.state(), instant):
+                return []
+            raise
 
 
 def outlook(base_path: str, options: Mapping[str, str]) -> Outlook:

@@ -10,13 +10,14 @@ from hoodie.config.compaction_keys import LOG_COMPACTION_ENABLED
 from hoodie.config.key import resolve
 from hoodie.display import counted
 from hoodie.engine import Engine
+from hoodie.errors import PendingInstantError
 from hoodie.model.compaction import CompactionPlan
 from hoodie.services.blockers import Blocker, with_blockers
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.decision import Decision
 from hoodie.services.log_compaction.service import LOG_COMPACTION
 from hoodie.services.rewrite.run import CompactionResult
-from hoodie.services.service import execute_waiting, schedule, waiting
+from hoodie.services.service import carried_out, execute_waiting, schedule, waiting
 from hoodie.table import HoodieTable
 from hoodie.timeline import Instant
 from hoodie.view import TableView, compaction_plan
@@ -73,6 +74,7 @@ class CompactTask:
             pending = waiting(table.state(), *_SERVICES)
             results = self._execute(table, pending, self.instant if self.only is None else scheduled)
             said.append(f"executed {len(results)} of {max(len(pending), len(results))} waiting")
+            said += [f"{self.instant} was carried out already"] if self.instant is not None and not results else []
         done = {result.instant.time for result in results}
         blockers = [blocker for blocker in blockers if blocker.instant not in done]
         stats = [stat for result in results for stat in result.metadata.stats]
@@ -111,7 +113,12 @@ class CompactTask:
         if instant is None:
             return list(execute_waiting(table.access, pending[: self.max_plans], _SERVICES, self.options).values())
         of_logs = any(i.time == instant and i.action is LOG_COMPACTION.action for i in pending)
-        return table.run(LOG_COMPACTION if of_logs else COMPACTION, self.options, time=instant)
+        try:
+            return table.run(LOG_COMPACTION if of_logs else COMPACTION, self.options, time=instant)
+        except PendingInstantError:
+            if carried_out(table.state(), instant):
+                return []
+            raise
 
 
 def outlook(base_path: str, options: Mapping[str, str]) -> Outlook:

@@ -159,6 +159,16 @@ def waiting(state: TableState, *services: Scheduled[Any, Any]) -> list[Instant]:
     return [i for i in found if i.action not in WRITE_ACTIONS or is_plan(state, i.time, i.action)]
 
 
+def carried_out(state: TableState, time: str) -> bool:
+    """Whether the plan of this instant, a compaction or a clustering, is complete: another process was faster, or this one was
+    killed before it could tell."""
+    done = next((instant for instant in state.timeline.commits if instant.time == time), None)
+    if done is None:
+        return False
+    metadata = state.commit_metadata(done)
+    return metadata.compacted or metadata.moves_rows
+
+
 def execute_waiting(
     access: TableAccess, plans: Iterable[Instant], services: Sequence[Scheduled[Any, R]], options: Given
 ) -> dict[str, R]:

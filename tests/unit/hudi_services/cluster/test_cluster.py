@@ -74,6 +74,13 @@ def test_a_plan_is_scheduled_explained_carried_out_and_given_up(
     (time,) = [each.time for each in table.timeline.pending]
     assert cluster(table, "--mode=execute", f"--instant={time}") == 0
     assert files(table) == 1
+    capsys.readouterr()
+    assert cluster(table, "--mode=execute", f"--instant={time}") == 0, (
+        "a task that is tried again has nothing left to do"
+    )
+    assert f"{time} was carried out already" in capsys.readouterr().out
+    written = table.timeline.commits[0].time
+    assert cluster(table, "--mode=execute", f"--instant={written}") != 0, "which was no clustering"
 
 
 def due(table: HoodieTable, after_ingests: int | None = None, **options: Any) -> Outlook:

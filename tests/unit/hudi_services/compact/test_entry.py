@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from hoodie import COMPACTION
+from hudi_services.cli import main
 from hudi_services.compact.entry import COMPACT, Compact
 from hudi_services.entry.dag import Asked
 from hudi_services.entry.table import Table
@@ -33,3 +34,19 @@ def test_a_compaction_is_due_by_its_trigger_or_when_a_plan_waits(tmp_path):
     table.schedule(COMPACTION, force=True)
     assert due(table).due
     assert due(table).facts["backlog"]["pending_plans"] == 1
+
+
+def test_a_plan_that_was_carried_out_already_is_no_failure(tmp_path, capsys):
+    """A task that is tried again after it was killed, or beside another, has nothing left to do."""
+    table = create(tmp_path / "t", **{"hoodie.table.type": "MERGE_ON_READ"})
+    for step in range(2):
+        table.write(batch([("a", "p", step, step)]), "upsert", SMALL_BLOOM)
+    table.schedule(COMPACTION, force=True)
+    (time,) = [each.time for each in table.timeline.pending]
+    execute = ["compact", f"--target-base-path={table.base_path}", "--mode=execute"]
+    assert main([*execute, f"--instant={time}"]) == 0
+    assert main([*execute, f"--instant={time}"]) == 0
+    assert f"executed 0 of 0 waiting; {time} was carried out already" in capsys.readouterr().out
+    for other in (table.timeline.commits[0].time, "20200101000000000"):
+        assert main([*execute, f"--instant={other}"]) == 1
+        assert "no pending compaction" in capsys.readouterr().err
