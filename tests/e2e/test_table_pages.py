@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, FrameLocator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, FrameLocator, Page, Route, expect, sync_playwright
 
 from benchmarks.pages import PAINTED
 from hoodie import COMPACTION, HoodieTable
@@ -251,6 +251,27 @@ def test_a_span_of_the_timeline_is_chosen_by_mouse_and_keys(browser: Browser, ho
         expect(status).to_have_text(whole)
         drawn.get_by_role("button", name="Closer").click()
         expect(status).not_to_have_text(whole)
+
+
+def test_a_bootstrap_does_not_stretch_the_timeline(browser: Browser, home: AirflowHome, few: None) -> None:
+    """Its instant is a fixed name, of 1970 by itself."""
+
+    def bootstrapped(route: Route) -> None:
+        answer = route.fetch()
+        found = answer.json()
+        first = min(each["began"] for each in found["seen"]["instants"])
+        fixed = {"instant": "00000000000001", "began": "1970-01-01T00:00:00+00:00", "completed": first}
+        found["seen"]["instants"].append({**found["seen"]["instants"][0], **fixed, "state": "completed"})
+        route.fulfill(response=answer, json=found)
+
+    with signed_in(browser, home, "viewer") as page:
+        page.route("**/hudi/api/tables/orders", bootstrapped)
+        page.goto(f"{home.address}/hudi/#/table/orders")
+        drawn = page.get_by_role("region", name="Timeline")
+        expect(drawn.locator("tbody")).to_contain_text("00000000000001")
+        expect(drawn.get_by_role("status").first).not_to_contain_text("1970")
+        assert "00000000000001" in "".join(drawn.locator("svg.timeline title").all_text_contents())
+        assert "1970" not in "".join(drawn.locator("svg.timeline title").all_text_contents())
 
 
 ODD = [

@@ -12,6 +12,9 @@ const LEAST = 3; // px: the narrowest bar
 const SPANS = [["all", null], ["30 d", 30 * 86400], ["7 d", 7 * 86400], ["1 d", 86400], ["1 h", 3600]];
 const STEPS = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 12 * 3600, 86400, 2 * 86400, 7 * 86400, 14 * 86400, 30 * 86400, 365 * 86400]; // seconds between ticks
 
+/** Instants of bootstraps are no times: these are drawn where they were complete. */
+const began = (each) => Date.parse(each.began) || Date.parse(each.completed);
+
 /**
  * The nodes: choices of the span, and the picture. `instants` have instant, action, state, began, completed, operation.
  *
@@ -19,7 +22,7 @@ const STEPS = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 12 * 3600, 86400, 2 * 864
  */
 export function timeline(instants, now) {
   const last = Date.parse(now);
-  const first = instants.reduce((least, each) => Math.min(least, Date.parse(each.began)), last - 60_000);
+  const first = instants.reduce((least, each) => Math.min(least, began(each) || least), last - 60_000);
   const place = h("div", { class: "wide drawn" });
   const told = h("span", { class: "quiet", role: "status" });
   let range = [first, last];
@@ -114,7 +117,7 @@ export function timeline(instants, now) {
 }
 
 function picture(instants, from, end, now) {
-  const seen = instants.filter((each) => Date.parse(each.completed ?? now) >= from && Date.parse(each.began) <= end);
+  const seen = instants.filter((each) => Date.parse(each.completed ?? now) >= from && began(each) <= end);
   const lanes = [...new Set(instants.map((each) => each.action))].sort();
   const height = lanes.length * LANE + AXIS;
   const x = (time) => LEFT + ((Math.min(Math.max(time, from), end) - from) / Math.max(end - from, 1)) * (WIDTH - LEFT - RIGHT);
@@ -132,7 +135,7 @@ function picture(instants, from, end, now) {
 function bars(instants, top, x, end) {
   const drawn = new Map();
   for (const each of instants) {
-    const left = x(Date.parse(each.began));
+    const left = x(began(each));
     const wide = Math.max(x(each.completed ? Date.parse(each.completed) : end) - left, LEAST);
     const key = `${Math.round(left / LEAST)}:${each.completed ? "done" : "open"}`;
     const bar = drawn.get(key) ?? { left, wide, state: each.state, all: [] };
@@ -147,8 +150,8 @@ function bars(instants, top, x, end) {
 }
 
 function told(each) {
-  const took = each.completed ? `took ${span((Date.parse(each.completed) - Date.parse(each.began)) / 1000)}` : each.state;
-  return [`${each.action} ${each.instant}`, moment(each.began), took, each.operation, each.rows === null ? null : `${count(each.rows)} rows`, each.bytes === null ? null : size(each.bytes)].filter(Boolean).join(", ");
+  const took = each.completed ? `took ${span((Date.parse(each.completed) - began(each)) / 1000)}` : each.state;
+  return [`${each.action} ${each.instant}`, moment(Date.parse(each.began) ? each.began : each.completed), took, each.operation, each.rows === null ? null : `${count(each.rows)} rows`, each.bytes === null ? null : size(each.bytes)].filter(Boolean).join(", ");
 }
 
 function ticks(from, end, x, height) {
