@@ -8,6 +8,7 @@ from typing import Any
 from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.auth.managers.models.resource_details import AccessView, DagAccessEntity, DagDetails
 from airflow.api_fastapi.core_api.security import GetUserDep, requires_access_dag
+from airflow.models.dag import DagModel
 
 from hudi_services.entry.table import Table
 from hudi_services.pages.fleet import dags_of
@@ -40,7 +41,10 @@ class Rights:
         """Whether he may read what the tasks of one of the table's DAGs have left."""
         return any(
             get_auth_manager().is_authorized_dag(
-                method="GET", access_entity=DagAccessEntity.XCOM, details=DagDetails(id=dag), user=self._user
+                method="GET",
+                access_entity=DagAccessEntity.XCOM,
+                details=DagDetails(id=dag, team_name=DagModel.get_team_name(dag)),
+                user=self._user,
             )
             for dag in sorted(self.dags & dags_of(table))
         )

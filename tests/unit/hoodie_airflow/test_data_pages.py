@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity
+from airflow.models.dag import DagModel
 from fastapi import FastAPI
 
 from hoodie import HoodieTable
@@ -117,6 +118,22 @@ def test_who_may_not_read_what_tasks_leave_sees_no_rows(
     assert "XComs" in client.get(ROWS).json()["detail"]
     monkeypatch.setattr(manager, "filter_authorized_dag_ids", lambda **_: set())
     assert client.get(ROWS).status_code == 404
+
+
+def test_rights_of_teams_are_asked_by_team(server: FastAPI, say: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    manager, real = get_auth_manager(), get_auth_manager().is_authorized_dag
+
+    def of_others(*, details: Any = None, access_entity: Any = None, **asked: Any) -> bool:
+        if access_entity is DagAccessEntity.XCOM and details.team_name == "others":
+            return False
+        return real(details=details, access_entity=access_entity, **asked)
+
+    monkeypatch.setattr(manager, "is_authorized_dag", of_others)
+    client = signed_in(server, "viewer")
+    assert client.get("/hudi/api/tables/orders").json()["shows_rows"] is True
+    monkeypatch.setattr(DagModel, "get_team_name", lambda dag: "others")
+    assert client.get("/hudi/api/tables/orders").json()["shows_rows"] is False
+    assert client.get(ROWS).status_code == 403
 
 
 @pytest.mark.parametrize(
