@@ -36,6 +36,8 @@ def main() -> None:
         form(page, home)
         tables(page, home)
         table(page, home)
+        run(page, home)
+        comparison(page, home)
         browser.close()
 
 
@@ -86,6 +88,32 @@ def table(page: Page, home: DemoHome) -> None:
     expect(frame.get_by_role("img", name=re.compile("^Timeline of"))).to_be_visible(timeout=_PATIENCE)
     hide_folder(page)
     shoot(page, "table")
+
+
+def run(page: Page, home: DemoHome) -> None:
+    """What a compaction did, and what it cost."""
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(home.tables)
+    frame = page.frame_locator("iframe")
+    frame.get_by_role("row", name="flights_live").get_by_role("link", name="compact").click(timeout=_PATIENCE)
+    expect(frame.get_by_role("region", name="execute", exact=True)).to_be_visible(timeout=_PATIENCE)
+    page.set_viewport_size({"width": 1440, "height": 620})
+    shoot(page, "run")
+
+
+def comparison(page: Page, home: DemoHome) -> None:
+    """What changed between two instants, by partition and row by row."""
+    page.set_viewport_size({"width": 1440, "height": 1000})
+    page.goto(home.tables)
+    frame = page.frame_locator("iframe")
+    frame.get_by_role("link", name="flights_live").click(timeout=_PATIENCE)
+    asked = frame.get_by_role("region", name="Compare two instants")
+    asked.get_by_label("after").select_option(index=2, timeout=_PATIENCE)  # the first load
+    asked.get_by_role("button", name="Compare").click()
+    expect(frame.get_by_role("region", name="Rows", exact=True).get_by_role("row").nth(1)).to_be_visible(
+        timeout=_PATIENCE
+    )
+    shoot(page, "compare")
 
 
 def hide_folder(page: Page) -> None:

@@ -45,7 +45,7 @@ export async function run(ask, [, dag, name], tell) {
   const found = await ask(path);
   draw(found);
   return [
-    h("nav", { "aria-label": "path" }, h("a", { href: `#/dag/${encodeURIComponent(found.dag)}` }, "the table of this DAG")),
+    h("nav", { "aria-label": "path" }, h("a", { href: `#/dag/${encodeURIComponent(found.dag)}` }, `table of ${found.dag}`)),
     h("h1", {}, found.run),
     place,
   ];
