@@ -27,13 +27,22 @@ ONLY = "plan"
 """The name of the flag, and of the field of a form."""
 
 
+def _named(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    if value == "":
+        raise click.BadParameter(
+            "it is empty: give the digest that --explain tells, or leave it out", context, parameter
+        )
+    return value
+
+
 def only_flag() -> click.Option:
-    """Of a command that carries out one plan and no other; its value is None without it."""
+    """Of a command that carries out one plan and no other; its value is None without it. An empty one is refused: whoever gave
+    it did not ask for any plan."""
     return click.Option(
         [f"--{ONLY}", "only"],
         type=PlanDigest(),
         metavar="DIGEST",
-        callback=lambda _context, _parameter, value: value or None,
+        callback=_named,
         help="Carry out the plan of this digest, which --explain tells, and no other; where another is due by then, nothing.",
     )
 

@@ -71,7 +71,8 @@ def test_a_plan_that_waits_has_no_digest(table: HoodieTable, capsys: pytest.Capt
 
 
 def test_what_is_no_digest_is_refused(table: HoodieTable, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["clean", "--target-base-path", table.base_path, "--plan", "all"]) == 2
+    for digest in ("all", "", DIGEST + "\n", DIGEST.upper()):
+        assert main(["clean", "--target-base-path", table.base_path, "--plan", digest]) == 2
     assert "'all' is no digest" in capsys.readouterr().err
 
 
