@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import pyarrow as pa
 
 from hoodie.clock import Clock, SystemClock
+from hoodie.display import counted
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, CorruptTableError
 from hoodie.services.decision import Item, Items
@@ -17,7 +18,7 @@ from hoodie.storage import open_storage
 from hudi_services.feed.model import Feed
 from hudi_services.ingest.files.checkpoint import KEY, Broken, Checkpoint
 from hudi_services.ingest.files.declaration import declared_schema, defaults
-from hudi_services.ingest.files.listing import FORMATS, list_source
+from hudi_services.ingest.files.listing import FORMATS, SourceFile, list_source
 from hudi_services.ingest.files.names import Names
 from hudi_services.ingest.files.numbers import roomy
 from hudi_services.ingest.files.plan import Choice, FilesPlan, Window, plan_files
@@ -69,9 +70,21 @@ class FilesSource:
         places.check_source(self.folder)
         own = [canonical(places.table), canonical(places.quarantine)]
         files = list_source(self.folder, self.file_format, self.date_pattern, own, any_ending=True)
+        self._check_asked(files)
         before = self._checkpoint(position, start_fresh=start_fresh)
         choice = self._choice({} if since is None else self._again(since))
         return FileBatch(self, before, plan_files(files, before.loaded(self.folder), choice, self._broken(before)))
+
+    def _check_asked(self, files: Sequence[SourceFile]) -> None:
+        """Raises ConfigError for a pattern of `--files` that no file has: whoever asks for files wants them."""
+        for pattern in self.only:
+            named = Names((pattern,))
+            if not any(file.path in named for file in files):
+                raise ConfigError(
+                    f"--files {pattern!r} names no file of the source",
+                    found=f"{counted(len(files), 'file')} below {self.folder}",
+                    fix="name a folder with a slash at its end, such as dt=2026-01-03/, or a pattern such as orders_*.csv",
+                )
 
     def _again(self, since: Since) -> Mapping[str, str]:
         """Path of each file that was loaded after an instant -> the instant of the commit that loaded it last."""
