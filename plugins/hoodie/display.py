@@ -66,6 +66,12 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def some(names: Sequence[str], most: int = 5) -> str:
+    """`a, b and 3 more`."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
 def span(seconds: float | None) -> str:
     """A duration, in its two greatest units at most; nothing for None."""
     if seconds is None:

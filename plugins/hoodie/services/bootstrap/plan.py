@@ -11,6 +11,7 @@ import pyarrow as pa
 from hoodie.config import bootstrap_keys as keys
 from hoodie.config.key import Options
 from hoodie.config.table import TableProperties
+from hoodie.display import some
 from hoodie.errors import HoodieError
 from hoodie.keygen import key_generator
 from hoodie.schema import find_field, normalise, reconcile
@@ -18,7 +19,6 @@ from hoodie.services.bootstrap.source import Footer, SourceSplit
 from hoodie.storage.base import FileInfo, Storage
 from hoodie.view.sources import path_values
 
-_SHOWN = 5  # files or folders that a problem names
 _SEQNO_BYTES = 3  # bytes per row for the meta columns besides the key, compressed
 
 
@@ -124,10 +124,10 @@ def _planned(footer: Footer, fields: Sequence[str], options: Options) -> Planned
 def _unreadable(footers: Sequence[Footer]) -> Iterator[str]:
     bad = [f"{footer.info.path} ({footer.problem})" for footer in footers if footer.problem is not None]
     if bad:
-        yield f"{len(bad)} files cannot be taken over: {_some(bad)}; restore them, or take them away"
+        yield f"{len(bad)} files cannot be taken over: {some(bad)}; restore them, or take them away"
     empty = [footer.info.path for footer in footers if footer.problem is None and not footer.rows]
     if empty:
-        yield f"{len(empty)} files hold no rows: {_some(empty)}; take them away"
+        yield f"{len(empty)} files hold no rows: {some(empty)}; take them away"
 
 
 def _layout(footers: Iterable[Footer]) -> str:
@@ -193,11 +193,11 @@ def _key_problems(footers: Sequence[Footer], schema: pa.Schema, properties: Tabl
             if find_field(schema, name) is None or (use == "ordering" and "." in name):
                 yield f"the {use} column {name!r} is not in the source; it has {', '.join(schema.names)}"
             elif lacking:
-                yield f"the {use} column {name!r} is missing from {len(lacking)} files: {_some(lacking)}"
+                yield f"the {use} column {name!r} is missing from {len(lacking)} files: {some(lacking)}"
     for name in properties.record_key_fields:
         nulls = [f"{f.info.path} ({f.nulls[name]} rows)" for f in footers if f.nulls.get(name)]
         if nulls and len(properties.record_key_fields) == 1:
-            yield f"the record key column {name!r} is null in {len(nulls)} files: {_some(nulls)}"
+            yield f"the record key column {name!r} is null in {len(nulls)} files: {some(nulls)}"
 
 
 def _has(footer: Footer, name: str) -> bool:
@@ -236,12 +236,12 @@ def _folder_problems(
                 hive.add(file.folder)
     if wrong and len(hive) == len(wrong):
         yield (
-            f"the source's folders name their partition columns, as in {_some(sorted(hive)[:1])}, and those of the table would "
+            f"the source's folders name their partition columns, as in {some(sorted(hive)[:1])}, and those of the table would "
             "not: set hoodie.datasource.write.hive_style_partitioning=true"
         )
     elif wrong:
         yield (
-            f"{len(wrong)} folders are not those of the table's partitions: {_some(list(wrong.values()))}; correct "
+            f"{len(wrong)} folders are not those of the table's partitions: {some(list(wrong.values()))}; correct "
             "hoodie.datasource.write.hive_style_partitioning, hoodie.datasource.write.partitionpath.urlencode or the "
             "partition columns, or copy the rows with the mode FULL_RECORD"
         )
@@ -253,7 +253,7 @@ def _notes(footers: Sequence[Footer], files: Sequence[PlannedFile], schema: pa.S
         yield f"INT96 timestamps, taken as moments in UTC as Spark does: {', '.join(int96)}"
     unnamed = [footer.info.path for footer in footers if not footer.info.name.endswith(".parquet")]
     if unnamed:
-        yield f"{len(unnamed)} files are not named .parquet: Hudi 0.15 reads them only if they are copied: {_some(unnamed)}"
+        yield f"{len(unnamed)} files are not named .parquet: Hudi 0.15 reads them only if they are copied: {some(unnamed)}"
     for field in schema or ():
         if pa.types.is_timestamp(field.type) and field.type.tz is None:
             yield f"column {field.name!r} is a timestamp without zone: Hudi 0.15 and hudi-rs cannot read it"
@@ -293,8 +293,3 @@ def _holds(kind: pa.DataType, test: Callable[[pa.DataType], bool]) -> bool:
 
 def _kind(schema: pa.Schema, name: str) -> str:
     return str(schema.field(name).type)
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more

@@ -9,7 +9,7 @@ from dataclasses import replace
 from hoodie.clock import Clock
 from hoodie.config import clustering_keys as keys
 from hoodie.config.key import Options, resolve
-from hoodie.display import counted
+from hoodie.display import counted, some
 from hoodie.model.clustering import ClusteringGroup, ClusteringPlan, ClusteringSlice
 from hoodie.model.files import FileSlice
 from hoodie.services.blockers import Hold, blockers_of
@@ -52,7 +52,8 @@ def decide_clustering(
     reason = "asked for" if force else f"{counted(len(since), 'commit')} (of {wanted}) since the last clustering"
     if not due:
         return _decision(None, reason, 0, 0)
-    partitions = chosen_partitions(state.files.partitions(), options, clock.now().astimezone(state.zone))
+    known = state.files.partitions()
+    partitions = chosen_partitions(known, options, clock.now().astimezone(state.zone))
     sharing = Sharing.of(options)
     view = TableView(state, partitions)
     latest = [each for each in view.latest() if _is_small(each, options)]
@@ -70,7 +71,8 @@ def decide_clustering(
         for each in latest
         if each.group in held
     ]
-    decided = _decision(plan, f"{reason}; {what} in {counted(len(partitions), 'partition')}", len(free), taken)
+    there = counted(len(partitions), "partition") + _absent(known, options)
+    decided = _decision(plan, f"{reason}; {what} in {there}", len(free), taken)
     return replace(decided, blockers=blockers_of(holds, state, clock, sharing, Locking.of(options)))
 
 
@@ -87,6 +89,13 @@ def commits_since_clustering(state: TableState) -> Sequence[Instant]:
         if instant.action in WRITE_ACTIONS:
             found.append(instant)
     return found[::-1]
+
+
+def _absent(known: Sequence[str], options: Options) -> str:
+    """Tells the partitions that were asked for by name and are not there: a name with a mistake would cluster nothing."""
+    named = options.get(keys.PARTITION_SELECTED)
+    missing = sorted(set(named or ()) - set(known))
+    return f"; of {keys.PARTITION_SELECTED.name} these are not there: {some(missing)}" if missing else ""
 
 
 def _is_small(file_slice: FileSlice, options: Options) -> bool:

@@ -139,6 +139,9 @@ def test_which_partitions_are_looked_at(table):
     sort, mode = {PLAN + "sort.columns": "value"}, "hoodie.clustering.plan.partition.filter.mode"
     p, q = [["part=p"] * 3], [["part=q"]]
     assert planned(table, **sort, **{PLAN + "partition.selected": "part=q,part=none"}) == q
+    asked = {"hoodie.clustering.async.max.commits": 1, PLAN + "partition.selected": "part=q,part=none"}
+    told = table.explain(CLUSTERING, asked).reason
+    assert told.endswith("; of hoodie.clustering.plan.strategy.partition.selected these are not there: part=none")
     assert planned(table, **sort, **{PLAN + "partition.regex.pattern": ".*=q"}) == q
     assert planned(table, **sort, **{PLAN + "partition.regex.pattern": "q"}) is None, "the whole path is compared"
     assert planned(table, **sort, **{mode: "RECENT_DAYS", PLAN + "daybased.lookback.partitions": 1}) == q
