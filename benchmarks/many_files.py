@@ -84,16 +84,20 @@ def report(options: argparse.Namespace) -> int:
     return 0
 
 
-def make(folder: Path, partitions: int, files: int) -> None:
-    """The table: in each of `files` commits every partition gets a file of one row."""
+def make(folder: Path, partitions: int, commits: int, *, files: int = 1) -> None:
+    """The table: in each commit every partition gets so many files of one row."""
     storage, clock = LocalStorage(str(folder)), SystemClock()
     HoodieTable.create(storage, OPTIONS, SCHEMA)
     avro, template = _template()
-    for number in range(files):
+    for number in range(commits):
         state = load_state(storage, clock)
         moment = new_time(state, clock)
         instant = instants.start(state, instants.request(state, moment, Action.COMMIT))
-        stats = [_write(folder, template, moment, f"{_PART[:2]}{part:05}", part, number) for part in range(partitions)]
+        stats = [
+            _write(folder, template, moment, f"{_PART[:2]}{part:05}", part, number * files + file)
+            for part in range(partitions)
+            for file in range(files)
+        ]
         metadata = CommitMetadata("BULK_INSERT", tuple(stats), {SCHEMA_KEY: avro})
         instants.complete(state, instant, state.layout.encode_commit(metadata, replace=False), clock)
 
@@ -118,7 +122,7 @@ def _template() -> tuple[str, bytes]:
 
 
 def _write(folder: Path, template: bytes, moment: str, part: str, place: int, number: int) -> WriteStat:
-    group = f"{place:08}-0000-4000-8000-{number:012}-0"
+    group = f"a{place:07}-0000-4000-8000-{number:012}-0"  # eight digits would be the number of a bucket
     content = template
     for old, new in ((_INSTANT, moment), (_KEY, f"k-{place:05}-{number:02}"), (_PART, part), (_GROUP, group)):
         content = content.replace(old.encode(), new.encode())

@@ -6,15 +6,14 @@
 from __future__ import annotations
 
 import argparse
-import shutil
-import sys
 import tempfile
 from pathlib import Path
 from statistics import median
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
-from tests.support.page_server import fill_store, page_server, sign_in
+from tests.support.browser import chromium, sign_in
+from tests.support.page_server import fill_store, page_server
 
 PAINTED = """() => new Promise(done => {
     const look = () => {
@@ -32,22 +31,17 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--tables", type=int, default=1000)
     parser.add_argument("--visits", type=int, default=5)
     asked = parser.parse_args(arguments)
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        sys.exit("Chromium is missing: install the package chromium")
     names = [f"t{number:05}" for number in range(asked.tables)]
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as browsers:
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         registry = Path(folder, "tables.yaml")
         lines = [f"  - {{name: {name}, base_path: /lake/{name}, clean: {{schedule: 0 4 * * *}}}}\n" for name in names]
         registry.write_text("tables:\n" + "".join(lines))
         fill_store(registry, names)
         with page_server(Path(folder), registry, names) as home:
-            browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
             page = browser.new_page(viewport={"width": 1400, "height": 900})
             sign_in(page, home, "viewer")
             visits = [_visit(page, f"{home.address}/hudi/") for _ in range(asked.visits)]
             searched = _search(page)
-            browser.close()
     painted, served = zip(*visits, strict=True)
     print(f"{asked.tables} tables, {asked.visits} visits")
     print(f"rows painted: first visit {painted[0]:.0f} ms, median {median(painted):.0f} ms")

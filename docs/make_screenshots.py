@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 from pathlib import Path
 
-from playwright.sync_api import Locator, Page, expect, sync_playwright
+from playwright.sync_api import Locator, Page, expect
 
 from hudi_services.demo.home import DemoHome
 from hudi_services.demo.run import DEMO_TABLES, INGEST
 from hudi_services.embedded.process import running
 from hudi_services.folders import PROJECT
+from tests.support.browser import chromium, sign_in
 
 IMAGES = Path(__file__).parent / "images"
 _PATIENCE = 60_000.0  # ms until a page has its data
@@ -23,12 +23,8 @@ def main() -> None:
     home = DemoHome(PROJECT / ".demo")
     if not home.lake.exists():
         sys.exit("run `make demo` first")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        sys.exit("Chromium is missing: install the package chromium")
     IMAGES.mkdir(exist_ok=True)
-    with running(home), sync_playwright() as browsers:
-        browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+    with running(home), chromium() as browser:
         page = browser.new_page(viewport={"width": 1440, "height": 830}, color_scheme="light")
         sign_in(page, home, "admin")
         dags(page, home)
@@ -38,7 +34,6 @@ def main() -> None:
         table(page, home)
         run(page, home)
         comparison(page, home)
-        browser.close()
 
 
 def dags(page: Page, home: DemoHome) -> None:
@@ -127,15 +122,6 @@ def shoot(seen: Page | Locator, name: str) -> None:
     page.mouse.move(0, 0)  # else it draws a tooltip
     page.wait_for_timeout(_DRAWN)
     seen.screenshot(path=IMAGES / f"{name}.png")
-
-
-def sign_in(page: Page, home: DemoHome, user: str) -> None:
-    """Through the form, as people do."""
-    page.goto(home.address)
-    page.fill("input[name=username]", user)
-    page.fill("input[name=password]", home.passwords()[user])
-    page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url(lambda url: "/login" not in url)  # else the next page and the redirect abort each other
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from playwright.sync_api import Browser
 
 from hudi_services.demo.home import DemoHome
 from hudi_services.demo.land import land
@@ -20,6 +21,7 @@ from hudi_services.embedded.api import AirflowApi
 from hudi_services.embedded.dags import wait_for_dags
 from hudi_services.embedded.process import running
 from hudi_services.folders import DAGS, PROJECT
+from tests.support.browser import chromium
 from tests.support.hooks import Server, serving
 from tests.support.servers import free_port
 
@@ -77,6 +79,13 @@ class Demo:
     @property
     def copy(self) -> str:
         return str(self.folder / "copy")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Of a module: while Playwright is open, asyncio finds its loop running."""
+    with chromium() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="session")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from hoodie import HoodieTable
 from hudi_services.embedded.api import ApiError
@@ -18,7 +17,7 @@ from hudi_services.registry.load import read_registry
 from hudi_services.watch.place import store_of
 from hudi_services.watch.store import SnapshotStore
 from tests.e2e.conftest import Running
-from tests.support.page_server import sign_in
+from tests.support.browser import signed_in
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 pytestmark = pytest.mark.e2e
@@ -116,19 +115,9 @@ def test_a_run_that_is_late_is_told_once_and_its_end(airflow: Running, table: Ho
 
 
 @pytest.fixture
-def page(airflow: Running) -> Iterator[Page]:
-    """Signed in as admin; an error that a page throws fails the test."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    assert chromium, "Chromium is missing: install the package chromium"
-    with sync_playwright() as browsers:
-        browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(viewport={"width": 1400, "height": 900})
-        errors: list[str] = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        sign_in(page, airflow.home, "admin")
+def page(airflow: Running, browser: Browser) -> Iterator[Page]:
+    with signed_in(browser, airflow.home, "admin") as page:
         yield page
-        browser.close()
-        assert errors == []
 
 
 def test_a_plan_is_asked_for_shown_and_carried_out_from_the_page(

@@ -3,37 +3,23 @@
 from __future__ import annotations
 
 import re
-import shutil
 import time
 from collections.abc import Iterator
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.conftest import Running
+from tests.support.browser import signed_in
 
 pytestmark = pytest.mark.e2e
 
 
 @pytest.fixture
-def page(airflow: Running) -> Iterator[Page]:
-    """Signed in as a viewer; an error that a page throws fails the test."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    assert chromium, "Chromium is missing: install the package chromium"
-    with sync_playwright() as browsers:
-        browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(viewport={"width": 1400, "height": 900})
-        errors: list[str] = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(airflow.home.address)
-        page.fill("input[name=username]", "viewer")
-        page.fill("input[name=password]", airflow.home.passwords()["viewer"])
-        page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url(lambda url: "/login" not in url)  # else the next page and the redirect abort each other
+def page(airflow: Running, browser: Browser) -> Iterator[Page]:
+    with signed_in(browser, airflow.home, "viewer") as page:
         yield page
-        browser.close()
-        assert errors == []
 
 
 def test_a_table_and_its_runs_are_seen(airflow: Running, page: Page) -> None:

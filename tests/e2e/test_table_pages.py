@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, FrameLocator, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, FrameLocator, Page, Route, expect
 
 from benchmarks.pages import PAINTED
 from hoodie import COMPACTION, HoodieTable
@@ -20,7 +18,8 @@ from hudi_services.registry.load import read_registry
 from hudi_services.watch.follow import look
 from hudi_services.watch.place import store_of
 from hudi_services.watch.store import SnapshotStore
-from tests.support.page_server import fill_store, page_server, sign_in
+from tests.support.browser import signed_in
+from tests.support.page_server import fill_store, page_server
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 pytestmark = pytest.mark.e2e
@@ -37,29 +36,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AirflowHome]:
     folder = tmp_path_factory.mktemp("pages")
     with page_server(folder, folder / "tables.yaml", [*FEW, *MANY]) as home:
         yield home
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    assert chromium, "Chromium is missing: install the package chromium"
-    with sync_playwright() as browsers:
-        browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
-
-
-@contextmanager
-def signed_in(browser: Browser, home: AirflowHome, user: str | None, scheme: str = "light") -> Iterator[Page]:
-    """A page whose errors fail the test."""
-    page = browser.new_page(viewport={"width": 1400, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    if user is not None:
-        sign_in(page, home, user)
-    yield page
-    page.close()
-    assert errors == []
 
 
 @pytest.fixture

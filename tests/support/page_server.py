@@ -9,8 +9,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from playwright.sync_api import Page
-
 from hudi_services.embedded.home import AirflowHome
 from hudi_services.registry.load import read_registry
 from hudi_services.watch.model import Cursor, Summary
@@ -57,15 +55,6 @@ def fill_store(registry: Path, names: Sequence[str]) -> None:
         if number % 10 == 0:
             summary = replace(summary, health="missed", missed=("freshness",), urgency=2.0, reason="freshness")
         store.save(Cursor("0"), summary)
-
-
-def sign_in(page: Page, home: AirflowHome, user: str) -> None:
-    """Through Airflow's form, as people do."""
-    page.goto(home.address)
-    page.fill("input[name=username]", user)
-    page.fill("input[name=password]", home.passwords()[user])
-    page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url(lambda url: "/login" not in url)  # else the next page and the redirect abort each other
 
 
 def _know(names: Sequence[str]) -> None:
