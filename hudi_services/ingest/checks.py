@@ -45,8 +45,8 @@ class RowChecks:
             yield _flags(blank), f"column {name} is null or empty"
         if self.keys.fields:
             yield _flags(self.keys.unusable(rows)), f"no record key can be made of {', '.join(self.keys.fields)}"
-        if self.paths.fields:
-            yield _flags(self.paths.unusable(rows)), f"no partition path can be made of {', '.join(self.paths.fields)}"
+        for flags, why in self.paths.flaws(rows):
+            yield _flags(flags), f"no partition path can be made of {', '.join(self.paths.fields)}: {why}"
 
 
 def _flags(column: pa.ChunkedArray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -53,6 +54,13 @@ class PartitionPaths:
         Raises RecordKeyError where no row has a path: for a column that is missing, or of a type that makes none.
         """
         result = pa.chunked_array([pa.repeat(False, table.num_rows)])
+        for flags, _ in self.flaws(table):
+            result = pc.or_(result, flags)
+        return result
+
+    def flaws(self, table: pa.Table) -> Iterator[tuple[pa.ChunkedArray, str]]:
+        """For each reason that a value may have for making no path: the rows (boolean, never null), and the reason with what
+        to do. Raises as `unusable`."""
         for field in self.fields:
             values = self._values(table, field)
             if self._is_timestamp(field):
@@ -60,12 +68,15 @@ class PartitionPaths:
                 texts, bad = self.timestamps.read(values, field)
             else:
                 texts, bad = readable_text(values, field)
-            distinct = pc.unique(texts)
-            flawed = [text for text in distinct.to_pylist() if self._flaw(field, text) is not None]
-            # Texts that could not be made are null here, which in itself is no flaw of a value.
-            of_folder = pc.is_in(texts, value_set=pa.array(flawed, pa.string()))
-            result = pc.or_(result, pc.or_(bad, of_folder))
-        return result
+            yield bad, f"{field} has no text that can be read"
+            flawed: dict[_Flaw, list[str | None]] = {}
+            for text in pc.unique(texts).to_pylist():
+                flaw = self._flaw(field, text)
+                if flaw is not None:
+                    flawed.setdefault(flaw, []).append(text)
+            for flaw, those in flawed.items():
+                # Texts that could not be made are null here, which in itself is no flaw of a value.
+                yield pc.is_in(texts, value_set=pa.array(those, pa.string())), f"{field} is {flaw.what}: {flaw.fix}"
 
     @property
     def may_nest(self) -> bool:

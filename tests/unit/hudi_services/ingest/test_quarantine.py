@@ -117,7 +117,8 @@ def test_rows_without_a_partition_path_are_quarantined(feed, value):
     result = feed.run("json", PATHS, max_bad_share=0.5)
     assert (result.rows_inserted, result.rows_quarantined) == (1, 1)
     [(_, reason, row)] = feed.quarantined
-    assert reason == "line 2: no partition path can be made of part"
+    assert reason.startswith("line 2: no partition path can be made of part: part is no folder name")
+    assert ": correct the value" in reason, "what to do"
     assert row["part"] == value
     feed.land("2.json", [{"id": "b", "part": value, "ts": 1, "value": 1}])
     with pytest.raises(SourceError, match="1 of 1 rows"):
