@@ -42,6 +42,7 @@ def wrong_options(entry: Mapping[str, Any], services: Entries = ENTRIES) -> Iter
         (("hoodie",), (*CREATE_KEYS, *COMMON_KEYS), (WRITE_OPTIONS,))
     ]
     taken += [((each.name, "hoodie"), each.section.keys, each.section.options) for each in services]
+    places = {".".join(path): keys for path, keys, _ in taken}
     for path, keys, groups in taken:
         options: Any = entry
         for step in path:
@@ -49,7 +50,7 @@ def wrong_options(entry: Mapping[str, Any], services: Entries = ENTRIES) -> Iter
         for name, value in options.items() if isinstance(options, dict) else ():
             if name in instead:
                 yield (*path, name), f"is set by the key {instead[name]!r}; remove it here"
-            elif (message := _wrong(name, value, keys, groups)) is not None:
+            elif (message := _wrong(name, value, keys, groups, places)) is not None:
                 yield (*path, name), message
 
 
@@ -61,7 +62,14 @@ def shown_options(options: Mapping[str, str], secrets: Iterable[ConfigKey[Any]])
             yield name, _PASSWORD_IN_ADDRESS.sub(r"\1…", value)
 
 
-def _wrong(name: str, value: object, keys: tuple[ConfigKey[Any], ...], groups: tuple[OptionGroup, ...]) -> str | None:
+def _wrong(
+    name: str,
+    value: object,
+    keys: tuple[ConfigKey[Any], ...],
+    groups: tuple[OptionGroup, ...],
+    places: Mapping[str, tuple[ConfigKey[Any], ...]],
+) -> str | None:
+    """`places` are the sections of a table's entry and the options that each takes."""
     try:
         key = declared(name)
         if key is None:
@@ -69,6 +77,9 @@ def _wrong(name: str, value: object, keys: tuple[ConfigKey[Any], ...], groups: t
         elif key in keys:
             resolve({name: value}, keys)
         else:
+            where = [f"{place!r}" for place, known in places.items() if key in known]
+            if where:
+                return f"Option {name!r} has no effect here: move it to the table's {' or '.join(where)}"
             others = [group.name for group in GROUPS if key in group.keys]
             return f"Option {name!r} is not known here: it is one of {', '.join(others)}"
     except ConfigError as error:

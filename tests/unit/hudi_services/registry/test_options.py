@@ -92,7 +92,8 @@ def test_the_docs_name_options_that_are_there(page):
         ("ingest", "hoodie.clean.automatical", "true", "is not known here"),
         ("clean", "hoodie.bucket.index.partition.expressions", "x,8", None),
         ("clean", "hoodie.clean.partition.filter.regex", "x", "other files would be deleted"),
-        ("clean", "hoodie.parquet.max.file.size", "1", "is not known here: it is one of write, bootstrap"),
+        ("clean", "hoodie.parquet.max.file.size", "1", "has no effect here: move it to the table's 'ingest.hoodie'"),
+        ("ingest", "hoodie.datasource.write.partitionpath.urlencode", "true", "move it to the table's 'hoodie'"),
     ],
 )
 def test_a_section_takes_the_options_of_its_service(section, name, value, message):
