@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 from hoodie.errors import HoodieError
 from hudi_services.alerts.trouble import Seen, Trouble, has_more, joined, of_table
 from hudi_services.entry.alerts import Alerts
-from hudi_services.entry.table import History, ServiceSection, Table
+from hudi_services.entry.table import History
+from hudi_services.entry.telling import has_deadline
 from hudi_services.history.asked import runs
 from hudi_services.history.record import DONE, FAILED, KILLED, NOTHING
 from hudi_services.registry.load import Registry
@@ -45,12 +46,7 @@ def _of_tables(alerts: Alerts, store: SnapshotStore, now: datetime) -> Iterator[
 def by_tasks(alerts: Alerts, registry: Registry) -> Seen:
     """What Airflow's callbacks tell stands until they tell its end, or the table or what asks for them is gone."""
     tasks = Seen((), frozenset(("task", each.name) for each in registry.tables if alerts.tasks))
-    return tasks + Seen((), frozenset(("deadline", each.name) for each in registry.tables if _has_deadline(each)))
-
-
-def _has_deadline(table: Table) -> bool:
-    sections = [getattr(table, name) for name in type(table).model_fields]
-    return any(isinstance(each, ServiceSection) and each.deadline is not None for each in sections)
+    return tasks + Seen((), frozenset(("deadline", each.name) for each in registry.tables if has_deadline(each)))
 
 
 def standing_runs(alerts: Alerts, registry: Registry, now: datetime) -> Seen:

@@ -53,6 +53,7 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
     from hudi_services.alerts.standing import by_tasks, standing_runs, standing_tables
     from hudi_services.alerts.told import noticed
     from hudi_services.alerts.trouble import joined
+    from hudi_services.entry.telling import told_of, warnings
     from hudi_services.show.page import Column, Facts, Lines, Listing, Page, Part
     from hudi_services.show.words import moment, plain
     from hudi_services.watch.place import store_of
@@ -98,7 +99,12 @@ def _standing(reading: Reading, alerts: Alerts, store: str | None) -> Page:
     ]
     looked = opened.rounded_at()
     mistakes = [str(each) for each in reading.mistakes]
-    parts: list[Part] = [Facts([("last round of the watcher", moment(looked.isoformat()) if looked else "none yet")])]
+    tables = reading.registry.tables
+    facts = [("told of", ", ".join(told_of(alerts, tables)) or "nothing")]
+    parts: list[Part] = [
+        Facts([*facts, ("last round of the watcher", moment(looked.isoformat()) if looked else "none yet")])
+    ]
+    parts += [Lines(hardly, "what is hardly meant")] if (hardly := list(warnings(alerts, tables))) else []
     parts += [Lines(mistakes, "tables that are left out", alarming=True)] if mistakes else []
     parts.append(Listing(columns, shown, empty="nothing stands"))
     values = {"round_at": looked.isoformat() if looked else None, "standing": found, "mistakes": mistakes}

@@ -13,12 +13,14 @@ import click
 from hoodie.display import counted
 from hudi_services.commandline.flags import CONTEXT, json_flag, verbose_flag, with_examples
 from hudi_services.entries import ENTRIES, Entries, entry_named
+from hudi_services.entry.alerts import Alerts
 from hudi_services.entry.dag import dag_id
 from hudi_services.entry.doctor import DOCTOR_DAG
 from hudi_services.entry.judge import JUDGE_DAG
 from hudi_services.entry.rounds import Rounds
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
+from hudi_services.entry.telling import told_of, warnings
 from hudi_services.entry.when import When, services_of
 from hudi_services.registry.find import registry_file
 from hudi_services.registry.load import read_registry
@@ -66,6 +68,15 @@ class RoundsLine:
 
 
 @dataclass(frozen=True)
+class AlertsLine:
+    """The names of the hooks, of what they are told (keys of the section, and `deadline`), and what is hardly meant."""
+
+    hooks: Sequence[str]
+    of: Sequence[str]
+    warnings: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Checked:
     """A registry as it was read."""
 
@@ -74,6 +85,7 @@ class Checked:
     pools: Mapping[str, int]
     doctor: RoundsLine | None
     judge: RoundsLine | None
+    alerts: AlertsLine | None
     mistakes: Sequence[Mistake]
 
 
@@ -83,7 +95,12 @@ def checked(file: str, today: date, entries: Entries = ENTRIES) -> Checked:
     tables = [_line(table, today, entries) for table in reading.registry.tables]
     registry = reading.registry
     doctor, judge = _rounds(DOCTOR_DAG, registry.doctor), _rounds(JUDGE_DAG, registry.judge)
-    return Checked(file, tables, registry.pools, doctor, judge, reading.mistakes)
+    alerts = _alerts(registry.alerts, registry.tables) if registry.alerts is not None else None
+    return Checked(file, tables, registry.pools, doctor, judge, alerts, reading.mistakes)
+
+
+def _alerts(said: Alerts, tables: Sequence[Table]) -> AlertsLine:
+    return AlertsLine([hook.name for hook in said.hooks], told_of(said, tables), list(warnings(said, tables)))
 
 
 def _rounds(dag: str, said: Rounds | None) -> RoundsLine | None:
@@ -156,6 +173,9 @@ def _text(found: Checked) -> list[str]:
     for who, rounds in (("doctor of all tables", found.doctor), ("judge of objectives", found.judge)):
         if rounds is not None:
             lines.append(f"{who}  {f'cron {rounds.schedule}' if rounds.schedule else 'by hand'}")
+    if found.alerts is not None:
+        lines += [f"alerts  {', '.join(found.alerts.hooks)}: {', '.join(found.alerts.of) or 'nothing'}"]
+        lines += [f"  WARNING   {warning}" for warning in found.alerts.warnings]
     lines += [str(mistake) for mistake in found.mistakes]
     counts = [
         counted(number, noun) if number else f"no {noun}s"

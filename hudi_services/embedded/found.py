@@ -9,6 +9,7 @@ from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.dag import dag_id
 from hudi_services.entry.doctor import DOCTOR_DAG
 from hudi_services.entry.judge import JUDGE_DAG
+from hudi_services.entry.telling import warnings
 from hudi_services.entry.when import services_of
 from hudi_services.registry.load import Reading
 
@@ -40,6 +41,8 @@ def told(reading: Reading, today: date, entries: Entries = ENTRIES) -> Iterator[
         yield from never
     if len(tables) > _SHOWN:
         yield f"  ... and {len(tables) - _SHOWN} more tables"
+    if reading.registry.alerts is not None:
+        yield from (f"  alerts: {warning}" for warning in warnings(reading.registry.alerts, tables))
     if reading.mistakes:
         yield f"{_count(reading.mistakes, 'mistake')}, which Airflow shows as an import error:"
         yield from (f"  {mistake}" for mistake in reading.mistakes)

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.display import counted
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, TimeTravelError, UnsupportedTableError
 from hoodie.model.commit import CommitMetadata
@@ -49,8 +50,9 @@ def difference(look: Look, first: str, last: str | None, rows: int | None, witho
     The counts are those of the commits: a row that two of them wrote counts twice, and compactions and clusterings, which
     move rows only, count for none. With `rows` at most so many rows are shown, found by reading keys and commit times of the
     changed file groups, a partition at a time, without some columns of theirs; of an updated one `differs` names the columns
-    that do. Raises TimeTravelError for what is no instant, ConfigError for two in the wrong order and where no column is left,
-    UnsupportedTableError for rows of a table with virtual keys.
+    that do. The key of a row is None where a column that it is made of is left out. Raises TimeTravelError for what is no
+    instant, ConfigError for two in the wrong order and where no column is left, UnsupportedTableError for rows of a table with
+    virtual keys.
     """
     begin = moment_as_time(look.state, first)
     end = moment_as_time(look.state, last) if last is not None else None
@@ -60,6 +62,7 @@ def difference(look: Look, first: str, last: str | None, rows: int | None, witho
     lines = [commit_row(look, instant) for instant in reversed(between)]
     changed = [(instant, read_once(look, instant)) for instant in between]
     partitions = _partitions(metadata for _, metadata in changed)
+    counting = f"{counted(len(between), 'commit')} {'counts' if len(between) == 1 else 'count'} them"
     values: dict[str, Any] = {
         "table": look.state.properties.name,
         "after": str(begin),
@@ -76,7 +79,7 @@ def difference(look: Look, first: str, last: str | None, rows: int | None, witho
                 (
                     "rows",
                     f"+{count(values['rows_inserted'])} ~{count(values['rows_updated'])} "
-                    f"-{count(values['rows_deleted'])}, as {count(len(between))} commits count them",
+                    f"-{count(values['rows_deleted'])}, as {counting}",
                 ),
                 (
                     "file groups",
@@ -154,6 +157,7 @@ def _rows(
     was_there, before_at, after_at = _was_there(look, begin), str(begin), str(end) if end is not None else None
     old_columns = _columns(look, without, begin) if was_there else None
     new_columns = _columns(look, without, end)
+    says_key = not without or _free_of(look, without, *([begin] if was_there else []), end)
     for name in sorted(groups):
         before = _read(look, before_at, name, groups[name], (RECORD_KEY, COMMIT_TIME)) if was_there else None
         after = _read(look, after_at, name, groups[name], (RECORD_KEY, COMMIT_TIME))
@@ -163,7 +167,16 @@ def _rows(
             for key in keys.to_pylist():
                 for one, other in islice(_paired(old.get(key, []), new.get(key, [])), most):
                     most -= 1
-                    yield {"partition": name, "key": key, "before": one, "after": other, **_change(one, other)}
+                    shown = key if says_key else None
+                    yield {"partition": name, "key": shown, "before": one, "after": other, **_change(one, other)}
+
+
+def _free_of(look: Look, without: Sequence[str], *moments: Time | None) -> bool:
+    """Whether keys are known to be made of none of these columns."""
+    fields = {field.partition(".")[0] for field in look.state.properties.record_key_fields}
+    hidden = {name for at in moments for name in kept_columns(look.state, without, at).hidden}
+    unwanted = {name.partition(".")[0].lower() for name in without}
+    return bool(fields) and not fields & hidden and not {field.lower() for field in fields} & unwanted
 
 
 def _change(before: Row | None, after: Row | None) -> dict[str, Any]:
@@ -222,17 +235,27 @@ def _was_there(look: Look, begin: Time) -> bool:
 
 
 def _changed_keys(before: pa.Table, after: pa.Table, most: int) -> Iterator[pa.Array]:
-    """The keys that came, those that other commits wrote, and those that went: at most so many of each."""
+    """The keys that came, those that other commits wrote, and those that went: at most so many in all, of each as many as of
+    the others where there are so many."""
     there, here = before.num_rows, after.num_rows
     both = pa.concat_tables([before, after]).append_column("sum", pa.array([1] * there + [-1] * here, pa.int64()))
     # A key may stand more than once: how many rows of it each commit wrote tells it all.
     sums = both.group_by([RECORD_KEY, COMMIT_TIME], use_threads=False).aggregate([("sum", "sum")])
     keys = sums.filter(pc.not_equal(sums["sum_sum"], 0))[RECORD_KEY].unique()
     old, new = (pc.is_in(keys, value_set=each[RECORD_KEY].combine_chunks()) for each in (before, after))
-    for chosen in (pc.invert(old), pc.and_(old, new), pc.invert(new)):
-        found = keys.filter(chosen).slice(0, most)
-        if len(found):
-            yield found
+    kinds = [keys.filter(chosen) for chosen in (pc.invert(old), pc.and_(old, new), pc.invert(new))]
+    for found, share in zip(kinds, _shares([len(found) for found in kinds], most), strict=True):
+        if share:
+            yield found.slice(0, share)
+
+
+def _shares(there: Sequence[int], most: int) -> list[int]:
+    """How many of each are taken: together `most` where there are as many, and of none more than one more than of another that
+    has more."""
+    shares = [0] * len(there)
+    for left, place in enumerate(sorted(range(len(there)), key=lambda each: there[each])):
+        shares[place] = min(there[place], -(-(most - sum(shares)) // (len(there) - left)))
+    return shares
 
 
 def _read(
@@ -278,8 +301,8 @@ def _line(each: Mapping[str, Any]) -> str:
         said = ", ".join(f"{name}: {_shown(before.get(name))} -> {_shown(after.get(name))}" for name in each["differs"])
     else:
         said = ", ".join(f"{name}: {_shown(value)}" for name, value in (after or before).items())
-    place = f"{each['partition']}  " if each["partition"] else ""
-    return f"{_SIGNS[each['change']]} {place}{each['key']}  {said or 'the same values, written again'}"
+    place = "".join(f"{part}  " for part in (each["partition"], each["key"]) if part)
+    return f"{_SIGNS[each['change']]} {place}{said or 'the same values, written again'}"
 
 
 def _shown(value: Any) -> str:

@@ -56,7 +56,7 @@ def compare(name: str, user: User, first: Instant, last: Instant | None = None) 
     # What commits say is there for tables with virtual keys, too, and where a clean removed files of then.
     found = found or looked(current_registry().registry.file, table, command, user.get_name())
     hidden = bool(table.pages.hidden)
-    changed = [_shown(each, hidden) for each in found.get("rows", ())]
+    changed = [_shown(each) for each in found.get("rows", ())]
     return as_json({**found, "rows": changed, "rows_refused": refusal, "hidden": hidden})
 
 
@@ -78,10 +78,10 @@ def _left_out(table: Table) -> list[str]:
     return [f"--without={column}" for column in table.pages.hidden]
 
 
-def _shown(row: Mapping[str, Any], hidden: bool) -> Mapping[str, Any]:
-    """Values as a page can show them. A key may be made of columns that are hidden."""
+def _shown(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Values as a page can show them. A row without a key is one whose key has columns that are hidden."""
     kept = {
         side: {name: cut(value, _WIDTH) for name, value in values.items()} if values else None
         for side, values in (("before", row["before"]), ("after", row["after"]))
     }
-    return {**row, **kept, "key": None if hidden else cut(row["key"], _WIDTH)}
+    return {**row, **kept, "key": cut(row["key"], _WIDTH)}

@@ -72,6 +72,9 @@ def test_what_is_hidden_is_nowhere(server: FastAPI, table: HoodieTable, say: Any
         assert row["key"] is None
         for side in ("before", "after"):
             assert not {"id", "value"} & set(row[side] or ())
+    say(rows=True, hidden=["value"])
+    compared = client.get(COMPARE, params={"first": str(table.timeline.commits[0].time)}).json()
+    assert {row["key"] for row in compared["rows"]} == {"a", "c"}, "keys are made of no hidden column"
 
 
 def test_what_changed_is_told_by_partition_and_row(server: FastAPI, table: HoodieTable, say: Any) -> None:

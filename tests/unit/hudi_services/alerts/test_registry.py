@@ -7,6 +7,7 @@ from datetime import time, timedelta
 import pytest
 import yaml
 
+from hudi_services.cli import main
 from hudi_services.registry.load import read_registry
 
 SECRET = "T0PSECRET"
@@ -68,3 +69,23 @@ def test_mistakes_are_told_without_what_may_be_a_secret(tmp_path, section, key, 
     assert SECRET not in str(mistake)
     assert found.registry.alerts is None
     assert found.registry.tables
+
+
+@pytest.mark.parametrize(
+    ("section", "table", "of", "warned"),
+    [
+        ({}, {}, "nothing", ["hooks are told of nothing"]),
+        ({"runs": True}, {}, "runs", ["runs: true tells nothing without a history"]),
+        ({"runs": True, "digest": "08:00"}, {"history": {"path": "/h"}}, "runs, digest", []),
+        ({}, {"clean": {"deadline": "1h"}}, "deadline", []),
+    ],
+)
+def test_hooks_that_would_be_told_of_nothing_are_warned_of(tmp_path, capsys, section, table, of, warned):
+    file = tmp_path / "tables.yaml"
+    tables = [{"name": "t", "base_path": "/t", **table}]
+    file.write_text(yaml.safe_dump({"alerts": hook() | section, "tables": tables}))
+    assert main(["registry", "check", str(file)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert f"alerts  ops: {of}" in lines
+    found = [line for line in lines if "WARNING" in line and "runs by itself" not in line]
+    assert [words in line for words, line in zip(warned, found, strict=True)] == [True] * len(warned)

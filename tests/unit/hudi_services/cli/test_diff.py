@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from decimal import Decimal
 
 import pyarrow as pa
@@ -65,6 +66,40 @@ def test_the_rows_that_differ(table, capsys):
     text = capsys.readouterr().out
     assert "~ part=p  b  ts: 1 -> 2, value: 1 -> 7" in text
     assert "- part=p  a  id: 'a'" in text
+
+
+def test_of_each_kind_of_change_some_rows_are_shown(tmp_path, capsys):
+    made = create(tmp_path / "trips")
+    made.write(batch([(f"old{number}", "p", 1, 1) for number in range(20)]), "upsert", SMALL_BLOOM)
+    first = made.timeline.commits[-1].time
+    rows = [
+        *((f"new{number}", "p", 1, 1) for number in range(20)),
+        *((f"old{number}", "p", 2, 2) for number in range(3)),
+    ]
+    made.write(batch(rows), "upsert", SMALL_BLOOM)
+    made.write(batch([("old9", "p", 2, 2)]), "delete", SMALL_BLOOM)
+    for most, counts in (
+        (30, (20, 3, 1)),
+        (12, (8, 3, 1)),
+        (6, (2, 3, 1)),
+        (3, (1, 1, 1)),
+        (2, (0, 1, 1)),
+        (1, (0, 0, 1)),
+    ):
+        found = Counter(row["change"] for row in diff(capsys, made, first, f"--rows={most}")["rows"])
+        assert tuple(found[kind] for kind in ("inserted", "updated", "deleted")) == counts
+
+
+@pytest.mark.parametrize(
+    ("without", "shown"), [("value", True), ("other", True), ("ID", False), ("id", False), ("id.part", False)]
+)
+def test_a_key_is_shown_where_no_column_of_it_is_left_out(table, capsys, without, shown):
+    first = table.timeline.commits[0]
+    for begin in (first.time, "2020-01-01"):
+        found = diff(capsys, table, begin, "--rows=10", f"--without={without}")["rows"]
+        assert {row["key"] is not None for row in found} == {shown}
+    assert main(["diff", first.time, f"--target-base-path={table.base_path}", "--rows=10", f"--without={without}"]) == 0
+    assert ("  b  " in capsys.readouterr().out) == shown
 
 
 def test_a_compaction_moves_rows_and_changes_none(tmp_path, capsys):

@@ -1,0 +1,30 @@
+"""Of what the hooks of a registry are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hudi_services.entry.alerts import Alerts
+from hudi_services.entry.table import ServiceSection, Table
+
+_OF = ("unreadable", "objectives", "blockers", "late", "runs", "tasks", "digest")
+
+
+def told_of(alerts: Alerts, tables: Sequence[Table]) -> list[str]:
+    """The keys of `alerts` that say so, and `deadline` where a service of a table has one."""
+    said = [name for name in _OF if getattr(alerts, name) not in (None, False)]
+    return said + (["deadline"] if any(map(has_deadline, tables)) else [])
+
+
+def has_deadline(table: Table) -> bool:
+    """Whether a service of it has one."""
+    sections = [getattr(table, name) for name in type(table).model_fields]
+    return any(isinstance(each, ServiceSection) and each.deadline is not None for each in sections)
+
+
+def warnings(alerts: Alerts, tables: Sequence[Table]) -> Iterator[str]:
+    """What was hardly meant: hooks that would be told of nothing, runs that no history keeps."""
+    if not told_of(alerts, tables):
+        yield "hooks are told of nothing: say of what, such as `tasks: true` (docs/alerts.md)"
+    if alerts.runs and all(table.history is None for table in tables):
+        yield "runs: true tells nothing without a history of any table (docs/history.md); `tasks: true` needs none"
