@@ -55,6 +55,7 @@ def _watch(
                 click.echo(f"left out: {mistake}", err=True)
         try:
             done = watch_round(reading, opened, reading.registry.watch.at_once, SystemClock())
+            last = min(last, opened.last_number())  # of a store that was emptied events are numbered anew
             for event in opened.events(last, limit=_MOST):
                 last = event.number
                 click.echo(json.dumps(facts_of(event)) if as_json else _line(event))

@@ -71,4 +71,7 @@ def chosen_dates(start: str | None, stop: str | None) -> DateRange:
 
 
 def _day(text: str | None) -> date | None:
-    return date.fromisoformat(text) if text else None
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError as error:
+        raise ValueError(f"{text!r:.40} is no date, such as 2026-01-31: {error}") from None

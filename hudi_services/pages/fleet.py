@@ -93,7 +93,9 @@ class Card:
 def card_of(found: Fleet) -> Card:
     wanting = [each for each in found.tables if each.state in _GRAVE]
     wanting.sort(key=lambda each: (GRAVEST.index(each.state), -(each.urgency or 0), each.name))
-    gravest = tuple(Grave(each.name, "; ".join(each.reasons)) for each in wanting[:_GRAVEST])
+    gravest = tuple(
+        Grave(each.name, "; ".join(reason.rstrip(".") for reason in each.reasons)) for each in wanting[:_GRAVEST]
+    )
     return Card(dict(Counter(each.state for each in found.tables)), gravest, found.seen)
 
 

@@ -31,6 +31,7 @@ def watch_round(reading: Reading, store: SnapshotStore, at_once: int, clock: Clo
     A table that the registry has no more is forgotten, but not while there are mistakes in the registry, which may be what keeps
     the table out. Raises StoreError.
     """
+    store.found_again()
     tables = reading.registry.tables
     with ThreadPoolExecutor(at_once) as threads:
         events = sum(threads.map(lambda entry: look(entry, store, clock), tables))

@@ -104,6 +104,14 @@ class SnapshotStore:
             _serialise(engine)
         return cls(engine, shown)
 
+    def found_again(self) -> None:
+        """Before a round: a store that was deleted since, or emptied, gets its tables anew. Raises as `open`."""
+        if self.engine.dialect.name == "sqlite":
+            self.engine.dispose()  # connections that are open would go on with a file that has no name any more
+            with _told(self.shown):
+                Path(self.engine.url.database or "").parent.mkdir(parents=True, exist_ok=True)
+        self._check(make=True)
+
     def _check(self, *, make: bool) -> None:
         with self.reading() as connection:
             there = sa.inspect(connection).has_table(_about.name)

@@ -85,7 +85,7 @@ def test_only_a_service_with_a_spark_application_runs_on_spark(capsys):
             "t.expire.hoodie.hoodie.clean.policy",
             "set by the key 'expire.days'",
         ),
-        ("{hoodie: {hoodie.bloom.index.num_entries: 1}}", 5, "t.expire.hoodie.hoodie.bloom", "one of write"),
+        ("{hoodie: {hoodie.bloom.index.num_entries: 1}}", 5, "t.expire.hoodie.hoodie.bloom", "'ingest.hoodie' or"),
         ("{}\n    keys: {record_key: id}", 5, "t.expire", "no effect on a table without partitions"),
     ],
 )

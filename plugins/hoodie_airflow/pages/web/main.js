@@ -49,6 +49,7 @@ async function told(path, how) {
   const { detail } = await answer.json().catch(() => ({}));
   if (answer.status === 403 && (detail === undefined || detail === "Forbidden")) throw new Error(`Your role in Airflow may not ${how.method ? "do" : "read"} this.`);
   if (typeof detail === "string" && (how.method || TOLD.has(answer.status))) throw new Error(detail);
+  if (answer.status === 422 && Array.isArray(detail)) throw new Error(detail.map((each) => `${each?.loc?.at(-1)}: ${each?.msg}`).join("; "));
   throw new Error(`Airflow's API server answered HTTP ${answer.status}: its log says why.`);
 }
 

@@ -58,3 +58,9 @@ def test_a_form_without_a_day_is_refused(start: str, stop: str) -> None:
 
 def test_an_empty_form() -> None:
     assert chosen_dates(None, "") == DateRange()
+
+
+@pytest.mark.parametrize("text", ["2013-13-01", "tomorrow", "2013-02-30"])
+def test_what_is_no_date_is_named(text: str) -> None:
+    with pytest.raises(ValueError, match=f"'{text}' is no date, such as"):
+        chosen_dates(text, None)
