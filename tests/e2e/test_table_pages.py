@@ -302,5 +302,5 @@ def test_rows_are_shown_and_two_instants_compared(browser: Browser, home: Airflo
         changed = page.get_by_role("region", name="Rows", exact=True)
         expect(changed.get_by_role("row", name="+ inserted")).to_contain_text(NEW)
         assert page.evaluate("window.hurt") is None
-        page.goto(f"{home.address}/hudi/#/compare/orders/none/now")
+        page.goto(f"{home.address}/hudi/#/compare/orders/1/now")
         expect(page.get_by_text("first: ")).to_be_visible(timeout=30_000)  # what is wrong with the address
