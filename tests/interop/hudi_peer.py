@@ -33,7 +33,8 @@ def session(jar: str, warehouse: str):
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.warehouse.dir": warehouse,
         "spark.hadoop.parquet.avro.write-old-list-structure": "false",
-        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+        # Each test runs few rows once: the second compiler of the JVM and a parallel collector would cost more than they save.
+        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
     for key, value in options.items():
         builder = builder.config(key, value)
