@@ -104,10 +104,20 @@ class SnapshotStore:
             _serialise(engine)
         return cls(engine, shown)
 
+    def __enter__(self) -> SnapshotStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give its connections back. One that is used after that opens new ones."""
+        self.engine.dispose()
+
     def found_again(self) -> None:
         """Before a round: a store that was deleted since, or emptied, gets its tables anew. Raises as `open`."""
         if self.engine.dialect.name == "sqlite":
-            self.engine.dispose()  # connections that are open would go on with a file that has no name any more
+            self.close()  # connections that are open would go on with a file that has no name any more
             with _told(self.shown):
                 Path(self.engine.url.database or "").parent.mkdir(parents=True, exist_ok=True)
         self._check(make=True)

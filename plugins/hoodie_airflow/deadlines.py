@@ -60,7 +60,7 @@ def _say(table: str, service: str, text: str, *, stands: bool) -> None:
     try:
         registry = read_registry(registry_file(), only=table).registry
         trouble = Trouble("deadline", table, service, text, clock.now().replace(microsecond=0))
-        store = SnapshotStore.open(store_of(registry), make=True)
-        say(registry, store, trouble, clock, os.environ, stands=stands)
+        with SnapshotStore.open(store_of(registry), make=True) as store:
+            say(registry, store, trouble, clock, os.environ, stands=stands)
     except Exception:  # noqa: BLE001 - whoever calls has others to call
         _log.exception("Alerts are not told of a run of %s of table %s", service, table)

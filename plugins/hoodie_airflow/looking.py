@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -33,7 +34,7 @@ class Rounds:
         self.registry = registry
         self._store: tuple[str, SnapshotStore] | None = None
         self._teller: Teller | None = None
-        self._telling = threading.Lock()
+        self._working = threading.Lock()
         self._ended = False
         self._news = asyncio.Condition()
         self._task = asyncio.create_task(self._run(), name="rounds of the Hudi watcher")
@@ -46,16 +47,13 @@ class Rounds:
         return self._store[1]
 
     async def stop(self) -> None:
-        """A look that has begun goes on in its thread to its end."""
+        """A look that has begun goes on in its thread to its end, and closes the store then."""
         self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task
         self._ended = True
-        if self._teller is not None and self._telling.acquire(blocking=False):  # else it leaves when it has told
-            try:
-                await asyncio.to_thread(_leave, self._teller)
-            finally:
-                self._telling.release()
+        if not self._working.locked():
+            await asyncio.to_thread(self._close)
 
     async def _run(self) -> None:
         mistakes: tuple[Mistake, ...] = ()
@@ -67,37 +65,49 @@ class Rounds:
                 for mistake in reading.mistakes if reading.mistakes != mistakes else ():
                     _log.error("Left out by the watcher: %s", mistake)
                 mistakes = reading.mistakes
-                await asyncio.to_thread(self._round, reading)
+                await asyncio.to_thread(self._work, self._round, reading)
             except Exception:  # noqa: BLE001 - whoever waits would wait for ever if this ended
                 _log.exception("The watcher could not look at its tables, and tries again in %g s", every)
             else:
                 async with self._news:
                     self.done += 1
                     self._news.notify_all()
-                await asyncio.to_thread(self._tell, reading)
+                await asyncio.to_thread(self._work, self._tell, reading)
             await _pause(every)
+
+    def _work(self, step: Callable[[Reading], None], reading: Reading) -> None:
+        try:
+            with self._working:
+                step(reading)
+        finally:
+            if self._ended:
+                self._close()
 
     def _round(self, reading: Reading) -> None:
         place = store_of(reading.registry)
         if self._store is None or self._store[0] != place:
+            self._leave()
             self._store = place, SnapshotStore.open(place, make=True)
             self._teller = Teller(self._store[1], SystemClock(), os.environ)
         watch_round(reading, self._store[1], reading.registry.watch.at_once, SystemClock())
 
     def _tell(self, reading: Reading) -> None:
         assert self._teller is not None, "a round needs a store"
-        with self._telling:
-            try:
-                self._teller.tell(reading.registry)
-            except Exception:  # noqa: BLE001 - whatever is wrong with alerts: tables are followed on
-                _log.exception("Alerts are tried again with the next round")
-            if self._ended:
-                _leave(self._teller)
+        try:
+            self._teller.tell(reading.registry)
+        except Exception:  # noqa: BLE001 - whatever is wrong with alerts: tables are followed on
+            _log.exception("Alerts are tried again with the next round")
 
+    def _close(self) -> None:
+        with self._working:
+            self._leave()
 
-def _leave(teller: Teller) -> None:
-    with suppress(HoodieError):  # then another one waits until this one has missed its rounds
-        teller.leave()
+    def _leave(self) -> None:
+        """Let another one tell, and give the store's connections back."""
+        if self._teller is not None:
+            with suppress(HoodieError):  # then another one waits until this one has missed its rounds
+                self._teller.leave()
+            self._teller.store.close()
 
 
 _running: dict[Path, Rounds] = {}

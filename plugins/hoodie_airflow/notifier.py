@@ -53,4 +53,5 @@ class HudiAlert(BaseNotifier):
         why = one_line(str(context.get("exception") or ""))
         text = f"the task {ti.dag_id}.{ti.task_id} failed" + (f": {why}" if why else "")
         trouble = Trouble("task", self.table, f"{self.service} {ti.task_id}", text, clock.now().replace(microsecond=0))
-        say(registry, SnapshotStore.open(store_of(registry), make=True), trouble, clock, os.environ, stands=self.failed)
+        with SnapshotStore.open(store_of(registry), make=True) as store:
+            say(registry, store, trouble, clock, os.environ, stands=self.failed)

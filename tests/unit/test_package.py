@@ -55,6 +55,7 @@ def test_an_unknown_name_is_an_attribute_error():
         "doctor",
         "clustering",
         "pages",
+        "watching",
     ],
 )
 def test_benchmarks_start_as_documented(module):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -191,14 +192,30 @@ def test_one_look_for_all_triggers(airflow, table, monkeypatch):
     asyncio.run(both())
 
 
+def test_rounds_that_ended_hold_no_connection_to_the_store(airflow, table):
+    """Also where one was on its way: a server of databases has few, and SQLite writes into its file when one is closed."""
+
+    async def once(rounds_seen):
+        rounds = looking.join(airflow.registry)
+        for _ in range(rounds_seen):
+            await rounds.after(rounds.done)
+        await looking.leave(rounds)
+
+    write(table)
+    for seen in range(1, 6):
+        asyncio.run(once(seen))
+        held = [os.path.realpath(fd) for fd in Path("/proc/self/fd").iterdir()]
+        assert [name for name in held if ".watch" in name] == []
+
+
 def test_a_store_that_is_away_is_told_and_tried_again(airflow, table, tmp_path, caplog):
     write(table)
     begun(airflow)
     place = tmp_path / ".watch" / "snapshots.db"
     kept = place.read_bytes()
+    for file in place.parent.glob("snapshots.db*"):  # whoever still holds them writes into what has no name any more
+        file.unlink()
     place.write_text("no database" * 1000)
-    for side in place.parent.glob("snapshots.db-*"):
-        side.unlink()
     done = [write(table, 2)]
 
     async def mended():
