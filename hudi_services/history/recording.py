@@ -7,6 +7,7 @@ import socket
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
@@ -24,7 +25,7 @@ from hudi_services.history.record import Started, failed, finished
 from hudi_services.history.recorded import Recorded
 from hudi_services.history.spool import Spool
 from hudi_services.history.store import deliver
-from hudi_services.outcome.result import ServiceResult
+from hudi_services.outcome.result import Cost, ServiceResult
 from hudi_services.outcome.room import take_room
 
 _log = logging.getLogger(__name__)
@@ -74,9 +75,9 @@ class Recording:
     def done(self, result: ServiceResult) -> None:
         self._result = result
 
-    def measure(self, spark: OnSpark) -> None:
-        """Ask Spark what the executors took."""
-        self._executors = Executors(spark.cpu_seconds, spark.peak_memory)
+    def spent_on(self, executors: Executors) -> None:
+        """Of a run on Spark."""
+        self._executors = executors
 
     def end(self, error: BaseException | None) -> None:
         """Leaves the record in the spool. Without an error and a result nothing was done, and no record is left."""
@@ -162,14 +163,20 @@ def carried_out_recorded(
     engine: Engine,
     spark: OnSpark | None = None,
 ) -> ServiceResult:
-    """Runs a task as `carried_out` does, and leaves a record where one is kept. `spark` is the engine, of one of Spark."""
+    """Runs a task as `carried_out` does, says in its result what it cost, and leaves a record where one is kept. `spark` is the
+    engine, of one of Spark."""
     name, application = (LOCAL, None) if spark is None else (SPARK, spark.application)
     with recording(recorded, service, base_path, name, application) as run:
+        measured, executors = Measured.begin(), None
         try:
             result = carried_out(task, engine)
         finally:
-            if run is not None and spark is not None:
-                run.measure(spark)
+            if spark is not None:
+                executors = Executors(spark.cpu_seconds, spark.peak_memory)
+                if run is not None:
+                    run.spent_on(executors)
+        spent = measured.spent() if spark is None else measured.spent_on(executors)
+        result = replace(result, cost=Cost(spent.cpu_seconds, spent.peak_memory))
         if run is not None:
             run.done(result)
     return result

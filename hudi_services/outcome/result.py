@@ -39,6 +39,15 @@ class Gain:
 
 
 @dataclass(frozen=True)
+class Cost:
+    """What a run took: seconds of processors, and the bytes that were held at once. What is counted where: docs/history.md. None
+    where nobody measured it."""
+
+    cpu_seconds: float | None = None
+    peak_memory: int | None = None
+
+
+@dataclass(frozen=True)
 class ServiceResult:
     """The outcome of one run. Sizes in bytes; `instant` is None when nothing had to be done, and `message` says why.
 
@@ -74,6 +83,7 @@ class ServiceResult:
     services: Sequence[ServiceOutcome] = ()  # that ran after the commit
     acted: bool = False  # something was done that needs no instant: a savepoint was deleted
     gain: Gain = Gain()
+    cost: Cost = Cost()
     uncounted: Sequence[str] = ()  # fields above that are 0 only because the service does not count them
 
     @property
@@ -110,7 +120,7 @@ def read_report(path: str) -> Report:
         return Explained(**values)
     services = tuple(ServiceOutcome(**each) for each in values["services"])
     lists = {name: tuple(values[name]) for name in ("blockers", "recovered", "uncounted")}
-    return ServiceResult(**{**values, **lists, "services": services, "gain": Gain(**values["gain"])})
+    return ServiceResult(**{**values, **lists, "services": services, "gain": Gain(**values["gain"]), "cost": Cost(**values["cost"])})
 
 
 @contextmanager

@@ -29,6 +29,7 @@ _AMOUNTS: Mapping[str, Unit] = {
     **dict.fromkeys(("bytes_read", "bytes_written", "bytes_deleted"), "bytes"),
     "seconds": "seconds",
 }
+_COSTS: Mapping[str, Unit] = {"cpu_seconds": "seconds", "peak_memory": "bytes"}
 _GAINS: Mapping[str, Unit] = {
     "bytes_freed": "bytes",
     "log_bytes_merged": "bytes",
@@ -208,8 +209,7 @@ def _done(left: Mapping[str, Any]) -> dict[str, Any]:
         return {"outcome": "asks", "message": _text(left.get("message"))}
     if "service" not in left:
         return {"outcome": "nothing"}
-    gain = left.get("gain")
-    amounts = [*_amounts(left, _AMOUNTS), *(_amounts(gain, _GAINS) if isinstance(gain, Mapping) else ())]
+    amounts = [*_amounts(left, _AMOUNTS), *_amounts(left.get("cost"), _COSTS), *_amounts(left.get("gain"), _GAINS)]
     return {
         "outcome": "done",
         "message": _text(left.get("message")),
@@ -223,7 +223,9 @@ _READ = {FAILURE: _failed, PAUSED: _paused, PLAN: _explained, RESULT: _done}
 """In this order: a task that failed may have left a result of an earlier try."""
 
 
-def _amounts(left: Mapping[str, Any], known: Mapping[str, Unit]) -> Iterator[Amount]:
+def _amounts(left: Any, known: Mapping[str, Unit]) -> Iterator[Amount]:
+    if not isinstance(left, Mapping):
+        return
     for name, unit in known.items():
         if value := _number(left.get(name)):
             yield Amount(name.replace("_", " "), value, unit)

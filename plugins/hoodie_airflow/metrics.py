@@ -49,6 +49,8 @@ def _metrics(report: Report) -> Iterator[tuple[str, int | timedelta, dict[str, s
         case ServiceResult():
             yield "runs", 1, {"outcome": "done" if report.instant is not None else "nothing"}
             yield "seconds", timedelta(seconds=report.seconds), {}
+            if report.cost.cpu_seconds is not None:
+                yield "cpu_seconds", timedelta(seconds=report.cost.cpu_seconds), {}
             counts = {name: getattr(report, name) for name in _COUNTS if name not in report.uncounted}
             counts |= {name: getattr(report.gain, name) for name in _GAINS}
             for name, amount in counts.items():

@@ -19,7 +19,7 @@ from hoodie.model.outcome import ServiceOutcome
 from hoodie_airflow.child import child_environment
 from hoodie_airflow.metrics import tell_metrics
 from hudi_services.outcome.failures import Failure
-from hudi_services.outcome.result import Explained, Gain, ServiceResult
+from hudi_services.outcome.result import Cost, Explained, Gain, ServiceResult
 
 DONE = ServiceResult(
     "compact",
@@ -29,6 +29,7 @@ DONE = ServiceResult(
     bytes_read=100,
     seconds=1.5,
     gain=Gain(log_bytes_merged=7, bytes_freed=0),
+    cost=Cost(cpu_seconds=2.5, peak_memory=1 << 30),
     uncounted=("bytes_written",),
 )
 
@@ -60,6 +61,7 @@ def test_a_run_is_told_by_table_and_service(backend: Backend) -> None:
     assert backend.told == [
         ("hudi.service.runs", 1, {**tags, "outcome": "done"}),
         ("hudi.service.seconds", timedelta(seconds=1.5), tags),
+        ("hudi.service.cpu_seconds", timedelta(seconds=2.5), tags),
         ("hudi.service.rows_written", 10, tags),
         ("hudi.service.bytes_read", 100, tags),
         ("hudi.service.log_bytes_merged", 7, tags),
@@ -87,6 +89,7 @@ def test_plain_statsd_has_table_and_service_in_the_name(backend: Backend, monkey
     assert [stat for stat, *_ in backend.told] == [
         "hudi.orders.compact.runs.done",
         "hudi.orders.compact.seconds",
+        "hudi.orders.compact.cpu_seconds",
         "hudi.orders.compact.rows_written",
         "hudi.orders.compact.bytes_read",
         "hudi.orders.compact.log_bytes_merged",

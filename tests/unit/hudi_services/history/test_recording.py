@@ -305,13 +305,21 @@ class Cleans:
 def test_executors_count_where_spark_can_tell(tmp_path, history, seconds, known) -> None:
     kept = Recorded(history, "orders")
     with delivered(kept):
-        carried_out_recorded(kept, "clean", str(tmp_path), Cleans(), LocalEngine(1), Cluster(seconds))
+        done = carried_out_recorded(kept, "clean", str(tmp_path), Cleans(), LocalEngine(1), Cluster(seconds))
     (record,) = records(history)
     assert (record["engine"], record["spark_application"]) == ("spark", "app-1")
     assert record["peak_memory"] == (5 << 30 if known else None)
     assert (record["cpu_seconds"] is not None) is known
     if known:
         assert 100 <= record["cpu_seconds"] < 110
+        assert 100 <= done.cost.cpu_seconds <= record["cpu_seconds"]
+    assert done.cost.peak_memory == record["peak_memory"]
+
+
+def test_what_a_run_cost_is_told_without_a_history(tmp_path) -> None:
+    done = carried_out_recorded(None, "clean", str(tmp_path), Cleans(), LocalEngine(1))
+    assert done.cost.cpu_seconds >= 0
+    assert done.cost.peak_memory > 1 << 20
 
 
 def test_a_run_is_told_before_its_record_is_delivered(tmp_path, history, monkeypatch) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hoodie.model.outcome import ServiceOutcome
-from hudi_services.outcome.result import Gain, ServiceResult
+from hudi_services.outcome.result import Cost, Gain, ServiceResult
 from hudi_services.pages.run import Amount, Going, Progress, TaskRun, Touched, Tried, run_page
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -33,6 +33,7 @@ def test_a_result_tells_what_it_cost_and_gained() -> None:
         recovered=("rolled back 5",),
         services=(ServiceOutcome("clean", "disk is full", failed=True),),
         gain=Gain(log_bytes_merged=512),
+        cost=Cost(cpu_seconds=2.25, peak_memory=1 << 20),
     )
     found = page_of({"return_value": json.loads(json.dumps(asdict(result)))})
     assert (found.outcome, found.message, found.instant) == ("done", "compacted 2 file groups", "20261123115900000")
@@ -40,6 +41,8 @@ def test_a_result_tells_what_it_cost_and_gained() -> None:
         Amount("rows written", 10, "count"),
         Amount("bytes written", 2048, "bytes"),
         Amount("seconds", 1.5, "seconds"),
+        Amount("cpu seconds", 2.25, "seconds"),
+        Amount("peak memory", 1 << 20, "bytes"),
         Amount("log bytes merged", 512, "bytes"),
     )
     assert found.lines == ("held back: instant 7: inflight; wait", "rolled back 5", "clean FAILED: disk is full")
@@ -48,9 +51,9 @@ def test_a_result_tells_what_it_cost_and_gained() -> None:
 def test_every_number_of_a_result_is_shown() -> None:
     values = asdict(ServiceResult("s", "m")).items()
     numbers = {name for name, value in values if isinstance(value, int | float) and not isinstance(value, bool)}
-    left = {**dict.fromkeys(numbers, 1), "service": "s", "gain": asdict(Gain(1, 1, 1, 1))}
+    left = {**dict.fromkeys(numbers, 1), "service": "s", "gain": asdict(Gain(1, 1, 1, 1)), "cost": asdict(Cost(1, 1))}
     shown = {each.name.replace(" ", "_") for each in page_of({"return_value": left}).amounts}
-    assert shown == numbers | set(asdict(Gain()))
+    assert shown == numbers | set(asdict(Gain())) | set(asdict(Cost()))
 
 
 def test_a_failure_outweighs_what_an_earlier_try_left() -> None:
