@@ -1,6 +1,6 @@
 // What changed in a table between two instants: by partition, by commit, and rows that differ.
 
-import { h } from "./dom.js";
+import { h, scrolling } from "./dom.js";
 import { compared, listing } from "./listing.js";
 import { value } from "./sample.js";
 import { count, counted, moment, size } from "./words.js";
@@ -66,7 +66,7 @@ function commits(found) {
 function rows(found) {
   if (!found.rows.length) return [h("p", { class: "quiet" }, "No row differs.")];
   const keyed = found.rows.some((row) => row.key !== null);
-  return [h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "changed rows" }, h("table", {}, h("caption", { class: "hidden" }, "changed rows"),
+  return [scrolling("changed rows", h("table", {}, h("caption", { class: "hidden" }, "changed rows"),
     h("thead", {}, h("tr", {}, ["change", "partition", ...(keyed ? ["key"] : []), "values"].map((title) => h("th", { scope: "col" }, title)))),
     h("tbody", {}, found.rows.map((row) => h("tr", {}, h("td", {}, SIGNS[row.change] ?? row.change), h("td", {}, row.partition), ...(keyed ? [h("td", {}, row.key ?? "")] : []),
       h("td", { class: "changes" }, values(row, found.hidden)))))))];

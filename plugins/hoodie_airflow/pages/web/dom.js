@@ -23,6 +23,11 @@ function filled(node, attributes, children) {
   return node;
 }
 
+/** A part of the page that scrolls to the side where it is wider than the window, by keys too; `kind` is a class more. */
+export function scrolling(label, nodes, kind = "") {
+  return h("div", { class: `wide ${kind}`, tabindex: "0", role: "group", "aria-label": label }, nodes);
+}
+
 /** What concerns the whole page: what is so, and the command that helps. */
 export function states(found) {
   return found.map((state) =>

@@ -1,6 +1,6 @@
 // Partitions as a map: a cell each, in the order of their paths, the darker the more of what is chosen.
 
-import { h, s } from "./dom.js";
+import { h, s, scrolling } from "./dom.js";
 import { counted, size } from "./words.js";
 
 const CELL = 18; // px
@@ -16,7 +16,7 @@ const CHOICES = [
 /** The nodes: a choice of what is shown, and the map. The listing of partitions stands below it. */
 export function heat(partitions) {
   const rows = [...partitions].sort((one, other) => (one.path < other.path ? -1 : 1));
-  const place = h("div", { class: "wide drawn" });
+  const place = scrolling("map of partitions", [], "drawn");
   const choice = h("select", { change: () => draw() }, CHOICES.map(([words], number) => h("option", { value: number }, words)));
   const scale = h("span", { class: "legend" });
 

@@ -1,6 +1,6 @@
 // Rows that can be searched, filtered and ordered, a hundred at a time: a pager works with keyboards and screen readers.
 
-import { h } from "./dom.js";
+import { h, scrolling } from "./dom.js";
 import { count, counted } from "./words.js";
 
 /**
@@ -62,10 +62,10 @@ export function listing({ rows, noun, columns, order, like, texts, filter, place
   const pager = h("nav", { class: "pager", "aria-label": `pages of ${noun}s` }, back, place, on);
   draw();
   return [
-    h("div", { class: "tools", role: "search" },
+    h("div", { class: "tools", role: "search", "aria-label": `search in ${noun}s` },
       h("label", {}, "Search", search), only ? h("label", {}, filter.title, only) : null),
     told,
-    h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `${noun}s` },
+    scrolling(`list of ${noun}s`,
       h("table", {}, h("caption", { class: "hidden" }, `${noun}s`), h("thead", {}, head), body)),
     pager,
   ];

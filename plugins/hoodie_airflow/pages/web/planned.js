@@ -1,6 +1,6 @@
 // A plan as a picture: a bar for each partition, as long as what the plan touches there, its parts the files, shaded by why.
 
-import { h, s } from "./dom.js";
+import { h, s, scrolling } from "./dom.js";
 import { count, counted, size } from "./words.js";
 
 const WIDTH = 1100;
@@ -21,9 +21,9 @@ export function planned(files) {
     h("p", { class: "tools" }, kinds.map((kind, number) => h("span", { class: "legend" },
       s("svg", { width: 14, height: 12, "aria-hidden": "true" }, s("rect", { x: 1, y: 1, width: 12, height: 10, rx: 2, class: `part kind${number}` })),
       ` ${kind.words || "no reason is told"} (${count(kind.files)}, ${size(kind.bytes)})`))),
-    h("div", { class: "wide drawn" }, s("svg", { viewBox: `0 0 ${WIDTH} ${shown.length * LANE + 4}`, class: "timeline", role: "img",
+    scrolling("picture of the plan", s("svg", { viewBox: `0 0 ${WIDTH} ${shown.length * LANE + 4}`, class: "timeline", role: "img",
       "aria-label": `The plan by partition: ${counted(files.length, "file")}, listed below` },
-      shown.map((lane, row) => drawn(lane, row, most, kinds)))),
+      shown.map((lane, row) => drawn(lane, row, most, kinds))), "drawn"),
     rest > 0 ? h("p", { class: "quiet" }, `and ${counted(rest, "partition")} more, of less`) : null,
   ];
 }

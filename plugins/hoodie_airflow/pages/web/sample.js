@@ -1,6 +1,6 @@
 // A sample of rows, as of an instant or now, and the choice of two instants to compare: read when somebody asks.
 
-import { h } from "./dom.js";
+import { h, scrolling } from "./dom.js";
 import { counted, moment } from "./words.js";
 
 const WRITES = new Set(["commit", "deltacommit", "replacecommit"]);
@@ -44,7 +44,7 @@ export function sample(found, ask) {
 }
 
 function rows(answer) {
-  return h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "rows" }, h("table", {}, h("caption", { class: "hidden" }, "rows"),
+  return scrolling("list of rows", h("table", {}, h("caption", { class: "hidden" }, "rows"),
     h("thead", {}, h("tr", {}, answer.columns.map((each) => h("th", { scope: "col" }, each.name, h("div", { class: "about" }, each.type))))),
     h("tbody", {}, answer.rows.map((row) => h("tr", {}, row.map((each) => h("td", {}, value(each))))))));
 }

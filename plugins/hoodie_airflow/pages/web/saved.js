@@ -1,7 +1,7 @@
 // What services gained, by day: bytes that cleans freed and bytes of logs that were merged; and what that cost, by service.
 
 import { bars } from "./wrote.js";
-import { h } from "./dom.js";
+import { h, scrolling } from "./dom.js";
 import { count, counted, size, span } from "./words.js";
 
 /** The nodes: a sentence, the bars, and sums by service. `gains` have day, service and sums. */
@@ -30,7 +30,7 @@ function everyDay(gains) {
 function byService(gains) {
   const names = [...new Set(gains.map((gain) => gain.service))].sort();
   const titles = ["service", "runs", "failed", "time", "processors", "written", "freed", "logs merged", "files"];
-  return h("div", { class: "wide" }, h("table", {}, h("caption", { class: "hidden" }, "cost and gain by service"),
+  return scrolling("cost and gain by service", h("table", {}, h("caption", { class: "hidden" }, "cost and gain by service"),
     h("thead", {}, h("tr", {}, titles.map((title, at) => h("th", { scope: "col", class: at ? "right" : null }, title)))),
     h("tbody", {}, names.map((name) => {
       const rows = gains.filter((gain) => gain.service === name);

@@ -1,6 +1,6 @@
 // One table: what it holds, what waits, its objectives, timeline, files, partitions and services.
 
-import { h, states } from "./dom.js";
+import { h, scrolling, states } from "./dom.js";
 import { runs, state } from "./fleet.js";
 import { groups } from "./groups.js";
 import { heat } from "./heat.js";
@@ -98,7 +98,7 @@ function inAirflow(event) {
 }
 
 function plain(name, titles, rows) {
-  return h("div", { class: "wide" }, h("table", {}, h("caption", { class: "hidden" }, name),
+  return scrolling(`list of ${name}`, h("table", {}, h("caption", { class: "hidden" }, name),
     h("thead", {}, h("tr", {}, titles.map((title) => h("th", { scope: "col" }, title)))),
     h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))));
 }
@@ -158,7 +158,7 @@ function sizes(bars) {
   const most = Math.max(...bars.map((bar) => bar.files), 1);
   const filled = bars.filter((bar) => bar.files);
   if (!filled.length) return null;
-  return plain("base files by size", ["size", "files", "bytes", ""], filled.map((bar) => [
+  return plain("base files by size", ["size", "files", "bytes", "of the most"], filled.map((bar) => [
     bar.to_bytes === null ? `from ${size(bar.from_bytes)}` : `to ${size(bar.to_bytes)}`, count(bar.files), size(bar.bytes), h("div", { class: "shares" }, share(bar.files / most))]));
 }
 

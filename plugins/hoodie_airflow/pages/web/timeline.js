@@ -1,6 +1,6 @@
 // The timeline drawn to scale: a lane for each action, a bar from when an instant began to when it was completed.
 
-import { h, s } from "./dom.js";
+import { h, s, scrolling } from "./dom.js";
 import { count, counted, moment, size, span } from "./words.js";
 
 const WIDTH = 1100;
@@ -23,7 +23,7 @@ const began = (each) => Date.parse(each.began) || Date.parse(each.completed);
 export function timeline(instants, now) {
   const last = Date.parse(now);
   const first = instants.reduce((least, each) => Math.min(least, began(each) || least), last - 60_000);
-  const place = h("div", { class: "wide drawn" });
+  const place = scrolling("picture of the timeline", [], "drawn");
   const told = h("span", { class: "quiet", role: "status" });
   let range = [first, last];
   let picked = null; // where dragging began, and the rectangle over it
@@ -66,6 +66,7 @@ export function timeline(instants, now) {
   }
 
   function pressed(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return; // the browser's own
     const act = { ArrowLeft: () => move(-0.25), ArrowRight: () => move(0.25), "+": () => zoom(0.5), "-": () => zoom(2), Escape: () => show([first, last]) }[event.key];
     if (act === undefined) return;
     event.preventDefault();

@@ -1,6 +1,6 @@
 // What was written over time: bytes that commits brought, on top of them those that services wrote anew.
 
-import { h, s } from "./dom.js";
+import { h, s, scrolling } from "./dom.js";
 import { count, size } from "./words.js";
 
 const WIDTH = 1100;
@@ -20,7 +20,7 @@ export function wrote({ unit, spans }) {
     bars(spans, [["completed", "brought by commits", (each) => each.bytes], ["rewritten", "written anew by services", (each) => each.rewritten]], shown,
       (each) => `${shown(each)}: ${count(each.commits)} commits, ${count(each.rows)} rows, ${size(each.bytes)}; written anew ${size(each.rewritten)}`,
       "Bytes written over time, listed below"),
-    h("details", {}, h("summary", {}, "As a table"), h("div", { class: "wide" }, h("table", {}, h("caption", { class: "hidden" }, "written over time"),
+    h("details", {}, h("summary", {}, "As a table"), scrolling("written over time", h("table", {}, h("caption", { class: "hidden" }, "written over time"),
       h("thead", {}, h("tr", {}, [unit, "commits", "rows", "brought", "written anew"].map((title, at) => h("th", { scope: "col", class: at ? "right" : null }, title)))),
       h("tbody", {}, spans.filter((each) => each.commits || each.rewritten).map((each) => h("tr", {},
         h("th", { scope: "row" }, shown(each)), [count(each.commits), count(each.rows), size(each.bytes), size(each.rewritten)]
@@ -40,7 +40,7 @@ function legend(state, words) {
 export function bars(spans, kinds, shown, told, label) {
   return [
     h("p", { class: "tools" }, kinds.map(([state, words]) => legend(state, words))),
-    h("div", { class: "wide drawn" }, picture(spans, kinds, shown, told, label)),
+    scrolling(label, picture(spans, kinds, shown, told, label), "drawn"),
   ];
 }
 
