@@ -42,6 +42,9 @@ _digests = sa.Table(
 )
 
 
+_NEVER = timedelta(days=1)
+
+
 @dataclass(frozen=True)
 class KeptAlerts:
     """Every method raises StoreError when the database is away."""
@@ -65,8 +68,10 @@ class KeptAlerts:
         return cls(store)
 
     def claim(self, teller: str, now: datetime, lasts: timedelta) -> bool:
-        """Whether this process is the one who tells now, for so long at most: two watchers may run at once."""
-        free = sa.or_(_about.c.until.is_(None), _about.c.until <= _text(now), _about.c.teller == teller)
+        """Whether this process is the one who tells now, for so long at most: two watchers may run at once. A claim
+        for more than a day is of a clock that was ahead."""
+        over = sa.or_(_about.c.until <= _text(now), _about.c.until > _text(now + _NEVER))
+        free = sa.or_(_about.c.until.is_(None), over, _about.c.teller == teller)
         with self.store.writing() as connection:
             taken = _about.update().where(free).values(teller=teller, until=_text(now + lasts))
             return connection.execute(taken).rowcount == 1

@@ -94,14 +94,15 @@ class Teller:
         return self._sent(list(outgoing), bodies, lambda hook: kept.delivered(outgoing[hook], now))
 
     def _sum_up(self, alerts: Alerts, kept: KeptAlerts, seen: Seen, now: datetime) -> int:
-        """Send the digest where it is due; a hook that is new waits for the next one."""
+        """Send the digest where it is due; a hook that is new waits for the next one, also where its last one was of a clock
+        that was ahead."""
         if alerts.digest_at is None:
             return 0
         day = digest_day(alerts.digest_at, alerts.zone, now)
         late: list[Hook] = []
         for hook in alerts.hooks:
             last = kept.digest(hook.name)
-            if last is None:
+            if last is None or last > day + timedelta(days=1):
                 kept.save_digest(hook.name, day)
             elif day > last:
                 late.append(hook)
@@ -120,7 +121,7 @@ class Teller:
         return answers.count(None)
 
     def _seen_runs(self, alerts: Alerts, registry: Registry, now: datetime) -> Seen:
-        if self._runs is None or now - self._runs[0] >= _RUNS_EVERY:
+        if self._runs is None or abs(now - self._runs[0]) >= _RUNS_EVERY:
             self._runs = now, standing_runs(alerts, registry, now)
         return self._runs[1]
 

@@ -36,7 +36,12 @@ def send_all(
     """In their order, why a hook has not taken its body; None where it has. It never raises for a hook."""
     for name in ("httpx", "httpcore"):  # their lines have addresses in them
         logging.getLogger(name).setLevel(logging.WARNING)
-    return asyncio.run(_all(bodies, environ, seconds))
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(_all(bodies, environ, seconds))
+    finally:  # unlike `asyncio.run` it waits for no thread, where names of hosts may be looked up for long
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
 
 
 async def _all(bodies: Sequence[tuple[Hook, bytes]], environ: Mapping[str, str], seconds: float) -> list[str | None]:

@@ -14,6 +14,8 @@ from typing import Literal
 
 from hudi_services.alerts.trouble import Seen, Trouble
 
+_SKEW = timedelta(minutes=1)  # between clocks of watchers
+
 Happening = Literal["began", "stands", "ended", "over"]
 """`stands` after it was told before; `over` for what began and ended untold."""
 
@@ -74,7 +76,8 @@ def _happening(row: Told, repeat: timedelta, now: datetime) -> Happening | None:
         return "over" if row.told_at is None else "ended"
     if row.told_at is None:
         return "began"
-    return "stands" if now - row.told_at >= repeat else None
+    ahead = row.told_at - now > _SKEW  # by a clock that was
+    return "stands" if ahead or now - row.told_at >= repeat else None
 
 
 def delivered(messages: Iterable[Message], rows: Iterable[Told], now: datetime) -> tuple[list[Told], list[Told]]:

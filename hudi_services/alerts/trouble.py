@@ -72,9 +72,9 @@ def _not_read(alerts: Alerts, summary: Summary, now: datetime) -> Iterator[Troub
     if alerts.unreadable is None or not _longer(summary.since, alerts.unreadable, now):
         return
     if summary.health == "unreadable":
-        yield Trouble("unreadable", summary.table, "read", f"it cannot be read: {summary.reason}", summary.since)
+        yield Trouble("unreadable", summary.table, "", f"it cannot be read: {summary.reason}", summary.since)
     elif _was_there(summary):
-        yield Trouble("unreadable", summary.table, "gone", f"it is gone: {summary.reason}", summary.since)
+        yield Trouble("unreadable", summary.table, "", f"it is gone: {summary.reason}", summary.since)
 
 
 def _was_there(summary: Summary) -> bool:

@@ -33,7 +33,7 @@ def _watch(
     from hudi_services.alerts.rounds import Teller
     from hudi_services.watch.commits import facts_of
     from hudi_services.watch.place import store_of
-    from hudi_services.watch.rounds import Round, watch_round
+    from hudi_services.watch.rounds import Round, Watcher
     from hudi_services.watch.store import SnapshotStore
 
     file = registry_file(registry)
@@ -44,7 +44,7 @@ def _watch(
 
         _, address = serve_metrics(opened, metrics)
         click.echo(f"metrics: {address}", err=True)
-    teller = Teller(opened, SystemClock(), os.environ)
+    watcher, teller = Watcher(opened, SystemClock()), Teller(opened, SystemClock(), os.environ)
     mistakes: tuple[Any, ...] = ()
     last = opened.last_number()
     while True:
@@ -54,7 +54,7 @@ def _watch(
             for mistake in mistakes:
                 click.echo(f"left out: {mistake}", err=True)
         try:
-            done = watch_round(reading, opened, reading.registry.watch.at_once, SystemClock())
+            done = watcher.round(reading)
             last = min(last, opened.last_number())  # of a store that was emptied events are numbered anew
             for event in opened.events(last, limit=_MOST):
                 last = event.number

@@ -10,6 +10,7 @@ from hoodie import HoodieTable
 from hoodie.clock import Clock
 from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, HoodieError, LockHeldError, TableExistsError, TableNotFoundError
+from hoodie.model.time import Time
 from hoodie.timeline import parse_time
 from hoodie.view import TableState
 from hudi_services.entry.table import History
@@ -89,7 +90,7 @@ def _created(history: History, clock: Clock) -> HoodieTable:
 def _written_just_now(table: HoodieTable, clock: Clock) -> bool:
     state = table.state()
     last = state.timeline.last_commit
-    return last is not None and clock.now() - parse_time(last.time, state.zone) < _APART
+    return last is not None and abs(clock.now() - parse_time(last.time, state.zone)) < _APART
 
 
 def check_history(state: TableState) -> None:
@@ -122,5 +123,8 @@ def _completed(each: Waiting) -> Sequence[str] | None:
     except (HoodieError, OSError) as error:
         _log.warning("What %s of table %s completed is not known: %s", each.begun.service, each.begun.table, error)
         return None
-    done = {instant.time for instant in state.timeline.instants if instant.is_completed}
+    done = {str(instant.time) for instant in state.timeline.instants if instant.is_completed}
+    if missing := sorted(set(each.instants) - done):
+        before = Time.of(str(int(missing[0]) - 1))
+        done |= {str(instant.time) for instant in state.archive.instants(before, Time.of(missing[-1]))}
     return [instant for instant in each.instants if instant in done]

@@ -44,9 +44,11 @@ def _files(wanted: Objectives) -> bool:
 
 
 def _last_data(state: TableState) -> datetime | None:
-    """Of the newest commit that did not only move rows or change columns; of the archive no more is read than that takes."""
+    """When a commit was completed last that did not only move rows or change columns; of the archive no more is read than that
+    takes."""
+    active = sorted(state.timeline.commits, key=lambda each: _moment(state, each), reverse=True)
     old = (each for each in state.archive.newest() if each.is_completed and each.action.completed_as in WRITE_ACTIONS)
-    for instant in chain(reversed(state.timeline.commits), old):
+    for instant in chain(active, old):
         found = state.commit_metadata(instant)
         if not found.moves_rows and (found.stats or found.replaced):
             return _moment(state, instant)
@@ -69,14 +71,15 @@ def _small_limit(entry: Table) -> int:
 
 def _waits(state: TableState, options: Mapping[str, str], clock: Clock) -> datetime | None:
     cleans = state.timeline.completed(Action.CLEAN)
-    last = cleans[-1].time if cleans else None
-    since = [each for each in state.timeline.commits if last is None or each.time > last]
+    planned = parse_time(cleans[-1].time, state.zone) if cleans else None
+    done = [_moment(state, each) for each in state.timeline.commits]
+    since = [each for each in done if planned is None or each > planned]
     if not since:
         return None
     decision = CLEAN.decide(state, own_options(options, CLEAN.options), clock)
     if decision.plan is None or not decision.items:
         return None
-    return _moment(state, since[0])
+    return min(since)
 
 
 def _moment(state: TableState, instant: Instant) -> datetime:

@@ -120,7 +120,9 @@ def read_report(path: str) -> Report:
         return Explained(**values)
     services = tuple(ServiceOutcome(**each) for each in values["services"])
     lists = {name: tuple(values[name]) for name in ("blockers", "recovered", "uncounted")}
-    return ServiceResult(**{**values, **lists, "services": services, "gain": Gain(**values["gain"]), "cost": Cost(**values["cost"])})
+    return ServiceResult(
+        **{**values, **lists, "services": services, "gain": Gain(**values["gain"]), "cost": Cost(**values["cost"])}
+    )
 
 
 @contextmanager

@@ -115,6 +115,9 @@ def watched(known: Known, now: datetime, unseen: str = "No table was looked at y
     elif now - newest > _STALE:
         age = span((now - newest).total_seconds())
         yield State("warning", f"The watcher has not looked for {age}", "What is shown is as old as that.", _WATCH)
+    elif newest - now > _STALE:
+        ahead = span((newest - now).total_seconds())
+        yield State("warning", f"The watcher's clock is ahead by {ahead}", "Nobody can tell how old this is.", _WATCH)
 
 
 def _states(reading: Reading, shown: tuple[FleetRow, ...], hidden: int) -> Iterator[State]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from hoodie.model.commit import MOVES_ROWS
 from hudi_services.watch.model import Event
 
 _HOURS = timedelta(hours=48)  # what fits is told by the hour
@@ -55,7 +54,7 @@ def over_time(events: Iterable[Event]) -> Wrote | None:
 
 def _with(span: Span, event: Event) -> Span:
     size = _number(event.facts.get("bytes_written"))
-    if event.facts["operation"] in MOVES_ROWS:
+    if event.facts["moves_rows"]:
         return replace(span, rewritten=span.rewritten + size)
     rows = sum(_number(event.facts.get(name)) for name in _ROWS)
     return replace(span, commits=span.commits + 1, rows=span.rows + rows, bytes=span.bytes + size)

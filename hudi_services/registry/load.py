@@ -17,7 +17,7 @@ from hudi_services.entry.doctor import Doctor
 from hudi_services.entry.judge import Judge
 from hudi_services.entry.marks import Marked, Path, read_marked
 from hudi_services.entry.rounds import Rounds
-from hudi_services.entry.table import Pools, Table
+from hudi_services.entry.table import History, Pools, Table
 from hudi_services.entry.watch import Watch
 from hudi_services.entry.words import told, unknown
 from hudi_services.objectives.judge import MENDED_BY
@@ -50,6 +50,12 @@ class Registry:
 
     def table(self, name: str) -> Table | None:
         return next((table for table in self.tables if table.name == name), None)
+
+    @property
+    def histories(self) -> tuple[History, ...]:
+        """Those that its tables have, each once."""
+        found = [each.history for each in self.tables if each.history is not None]
+        return tuple({same_place(each.path): each for each in found}.values())
 
 
 @dataclass(frozen=True)

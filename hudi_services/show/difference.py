@@ -114,7 +114,7 @@ def _partitions(changed: Iterable[CommitMetadata]) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     groups: dict[str, set[str]] = {}
     for metadata in changed:
-        moves = _moves_only(metadata)
+        moves = metadata.moves_rows
         for name in metadata.partitions:
             row = found.setdefault(name, {"partition": name, **dict.fromkeys(_SUMS, 0)})
             row["file_groups_replaced"] += len(metadata.replaced.get(name, ()))
@@ -129,10 +129,6 @@ def _partitions(changed: Iterable[CommitMetadata]) -> list[dict[str, Any]]:
     for name, row in found.items():
         row["file_groups"] = len(groups.get(name, ()))
     return [found[name] for name in sorted(found)]
-
-
-def _moves_only(metadata: CommitMetadata) -> bool:
-    return metadata.compacted or metadata.moves_rows
 
 
 def _rows(

@@ -86,6 +86,7 @@ def commit_row(look: Look, instant: Instant) -> dict[str, Any]:
     return {
         **instant_row(look, instant),
         "operation": metadata.operation,
+        "moves_rows": metadata.moves_rows,
         "partitions": len(metadata.partitions),
         "files": len(metadata.stats),
         "file_groups_replaced": sum(map(len, metadata.replaced.values())),

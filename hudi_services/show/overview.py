@@ -76,8 +76,8 @@ def overview(look: Look) -> Page:
 
 
 def _table(look: Look) -> dict[str, Any]:
-    found, last = look.state.properties, look.state.timeline.last_commit
-    done = look.completed(last) or look.began(last) if last is not None else None
+    found = look.state.properties
+    done = max((look.completed(each) or look.began(each) for each in look.state.timeline.commits), default=None)
     return {
         "table": found.name,
         "base_path": look.state.storage.base_path,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from hoodie.model.commit import MOVES_ROWS
 from hoodie.timeline import WRITE_ACTIONS, Action
 from hudi_services.watch.model import Event
 from hudi_services.watch.store import SnapshotStore
@@ -88,7 +87,7 @@ def facts_of(event: Event) -> dict[str, Any]:
 
 def _tells(event: Event) -> bool:
     # What was there when its table was first looked at has no operation here: it is told, as it may be any.
-    return event.action in _TOLD and event.facts.get("operation") not in MOVES_ROWS
+    return event.action in _TOLD and not event.facts.get("moves_rows")
 
 
 def _all(store: SnapshotStore, table: str, after: int) -> Iterator[Event]:

@@ -43,7 +43,9 @@ class SeenFacts:
     def __call__(self, entry: Table) -> Facts | None:
         try:
             rounded = self._store.rounded_at()
-            if rounded is None or rounded < self._since:
+            if (
+                rounded is None or not self._since <= rounded <= self._now + _OLD
+            ):  # later ones are of a clock that was ahead
                 return None
             found = self._store.table(entry.name)
         except StoreError:

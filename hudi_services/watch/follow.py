@@ -1,7 +1,7 @@
 """One look at a table: which instants were completed since the last one, whoever completed them, and how the table is now.
 
-Instants may be archived between two looks. Where the active timeline begins after what was followed so far, the archive is
-searched for the rest, so no look has to be in time.
+Instants may be archived between two looks, so no look has to be in time: where the archive has changed it is searched, from a day
+before what was followed so far, as clocks of writers differ.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from hoodie.clock import Clock
 from hoodie.errors import HoodieError, StoreError, TableNotFoundError
 from hoodie.model.time import BEGINNING, Time
-from hoodie.timeline import WRITE_ACTIONS, Instant
+from hoodie.timeline import WRITE_ACTIONS, Instant, format_time, parse_time
 from hudi_services.commandline.flags import ChosenTable
 from hudi_services.entry.table import Table
 from hudi_services.show.history import commit_row, instant_row
@@ -28,6 +28,8 @@ _ALL = "0"
 """The floor of a table that was not there at the last look, or had no instants: whatever comes is new."""
 WHOLE_EVERY = timedelta(minutes=10)
 """So often the files are looked at although nothing happened on the timeline: locks, pauses and objectives change without it."""
+_APART = timedelta(days=1)
+"""So far a writer's clock may be behind that of another one whose commit was seen already."""
 
 
 def look(entry: Table, store: SnapshotStore, clock: Clock, whole_every: timedelta = WHOLE_EVERY) -> int:
@@ -50,16 +52,22 @@ def look(entry: Table, store: SnapshotStore, clock: Clock, whole_every: timedelt
 def _followed(entry: Table, store: SnapshotStore, cursor: Cursor | None, seen: Look, whole_every: timedelta) -> int:
     marks = _marks(seen.state.timeline.instants)
     whole_at = cursor.whole_at if cursor is not None and cursor.marks == marks else None
-    if whole_at is not None and seen.now - whole_at < whole_every:
+    if (
+        whole_at is not None and timedelta(0) <= seen.now - whole_at < whole_every
+    ):  # later than now: that clock was ahead
         return 0
-    new = _new(entry, store, cursor, seen)
+    archive = _archive_stamp(seen)
+    new = _new(entry, store, cursor, seen, archive)
     events = [_event(entry, seen, each, fresh=_follows(cursor)) for each in new]
     taken = snapshot(entry.name, entry.base_path, seen)
     last = store.table(entry.name) if _follows(cursor) else None
     columns = columns_since(seen, last.body.get("columns") if last is not None else None, new)
     body, instants = {**taken.body, "columns": columns}, seen.state.timeline.instants
-    oldest = str(instants[0].time) if instants else ""
-    return store.save(Cursor(_floor(seen), marks, seen.now), taken.summary, events, body, oldest)
+    floor = _floor(seen)
+    if cursor is not None and cursor.floor not in ("", _ALL):  # before what the first look searched nothing is new
+        floor = max(Time.of(cursor.floor), Time.of(floor))
+    oldest = min([str(_searched_from(floor, seen)), *(str(each.time) for each in instants[:1])])
+    return store.save(Cursor(floor, marks, seen.now, archive), taken.summary, events, body, oldest, cursor)
 
 
 def _without(
@@ -68,13 +76,32 @@ def _without(
     """What was seen of it before stays. Of a table that was not there all instants are new once it is."""
     last = store.table(entry.name)
     before = last.summary if last is not None and cursor is not None else None
-    same = before is not None and before.health == health
+    same = before is not None and (before.health == health or (_failing(before) and _was_there(before)))
     reason = str(error) if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"
     made = before or Summary(entry.name, entry.base_path, health, now)
     since = before.since if same and before is not None else now
     summary = replace(made, health=health, looked_at=now, reason=reason, since=since)
-    kept = cursor or Cursor(_ALL if health == "absent" else "")
-    return store.save(replace(kept, marks=""), summary)
+    kept = cursor or Cursor("")
+    if health == "absent" and not kept.floor:
+        kept = replace(kept, floor=_ALL)
+    return store.save(replace(kept, marks=""), summary, before=cursor)
+
+
+def silent(entry: Table, store: SnapshotStore, since: datetime, clock: Clock) -> None:
+    """Note that a look which began at `since` goes on still. Raises StoreError."""
+    error = TimeoutError(
+        f"the look that began at {since.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC goes on still: its storage does not "
+        "answer, or it has very many files"
+    )
+    _without(entry, store, store.cursor(entry.name, entry.base_path), clock.now(), "unreadable", error)
+
+
+def _failing(summary: Summary) -> bool:
+    return summary.health in ("unreadable", "absent")
+
+
+def _was_there(summary: Summary) -> bool:
+    return summary.instants > 0 or summary.last_commit is not None
 
 
 def _follows(cursor: Cursor | None) -> bool:
@@ -82,23 +109,31 @@ def _follows(cursor: Cursor | None) -> bool:
     return cursor is not None and cursor.floor != ""
 
 
-def _new(entry: Table, store: SnapshotStore, cursor: Cursor | None, seen: Look) -> list[Instant]:
-    """Completed instants that are no events yet."""
-    floor = cursor.floor if cursor is not None else ""
+def _new(entry: Table, store: SnapshotStore, cursor: Cursor | None, seen: Look, archive: str) -> list[Instant]:
+    """Completed instants that are no events yet; at the first look also archived ones that later looks could find."""
     found = {(str(i.time), str(i.action)): i for i in seen.state.timeline.instants if i.is_completed}
-    if floor:
-        found = {(str(i.time), str(i.action)): i for i in _archived(Time.of(floor), seen)} | found
+    if archive and (cursor is None or cursor.archive != archive):
+        first = _searched_from(cursor.floor if cursor is not None and cursor.floor else _floor(seen), seen)
+        old = seen.state.archive.instants(Time.of(first))
+        found = {(str(i.time), str(i.action)): i for i in old if i.is_completed} | found
     known = store.known(entry.name, {time for time, _ in found})
     return [instant for key, instant in found.items() if key not in known]
 
 
-def _archived(floor: Time, seen: Look) -> Iterable[Instant]:
-    """Completed instants from `floor` on that have left the active timeline, where some have: a savepoint may keep older ones."""
-    active, archive = seen.state.timeline.instants, seen.state.archive
-    if active and active[0].time <= floor and not archive.reaches(floor):
-        return ()
-    before = int(floor) - 1
-    return archive.instants(Time.of(str(before)) if before > 0 else BEGINNING)
+def _archive_stamp(seen: Look) -> str:
+    """In short; empty where nothing is archived."""
+    stamp = seen.state.archive.stamp()
+    return hashlib.sha256(stamp.encode()).hexdigest() if stamp else ""
+
+
+def _searched_from(floor: str, seen: Look) -> Time:
+    """Instants after this one may be new, wherever they are."""
+    if floor in ("", _ALL):
+        return BEGINNING
+    try:
+        return format_time(parse_time(floor, seen.state.zone) - _APART, seen.state.zone)
+    except (ValueError, OverflowError):  # an instant that is no time
+        return BEGINNING
 
 
 def _floor(seen: Look) -> str:

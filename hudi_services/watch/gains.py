@@ -64,20 +64,22 @@ class Gain:
 _FACTS = tuple(each.name for each in fields(Gain))[3:]
 
 
-def follow_gains(store: SnapshotStore, histories: Iterable[History], now: datetime) -> int:
-    """Bring the store up to date with these histories; returns how many days were summed up anew. A storage call or two for one
-    that has not changed. Raises HoodieError, OSError."""
+def follow_gains(store: SnapshotStore, history: History, now: datetime) -> int:
+    """Bring the store up to date with a history; returns how many days were summed up anew. A storage call or two where it
+    has not changed. Raises HoodieError, OSError."""
     with store.writing() as connection:
         _metadata.create_all(connection)
-    return sum(_follow(store, history, now) for history in histories)
+    return _follow(store, history, now)
 
 
-def gains_since(store: SnapshotStore, day: date, table: str | None = None) -> list[Gain]:
-    """Of all tables, or of one, by day; none where no watcher has looked at a history. Raises StoreError."""
+def gains_since(store: SnapshotStore, histories: Iterable[History], day: date, table: str | None = None) -> list[Gain]:
+    """Of all tables in these histories, or of one, by day; none where no watcher has looked at them. One that was moved is in the
+    store twice, so the registry says which ones count. Raises StoreError."""
     with store.reading() as connection:
         if not sa.inspect(connection).has_table(_gains.name):
             return []
-        wanted = sa.select(_gains).where(_gains.c.day >= day.isoformat())
+        ours = _gains.c.history.in_([each.path for each in histories])
+        wanted = sa.select(_gains).where(ours, _gains.c.day >= day.isoformat())
         if table is not None:
             wanted = wanted.where(_gains.c.name == table)
         rows = connection.execute(wanted.order_by(_gains.c.day, _gains.c.name, _gains.c.service)).all()
@@ -129,9 +131,9 @@ def _changed(table: HoodieTable, before: str, first: date) -> date | None:
 
 
 def _replace(connection: Connection, history: History, since: date, first: date, days: Sequence[Gain]) -> None:
-    ours = _gains.c.history == history.path
-    old = sa.or_(_gains.c.day >= since.isoformat(), _gains.c.day < first.isoformat())
-    connection.execute(_gains.delete().where(sa.and_(ours, old)))
+    connection.execute(_gains.delete().where(_gains.c.day < first.isoformat()))
+    newer = _gains.c.day >= since.isoformat()
+    connection.execute(_gains.delete().where(_gains.c.history == history.path, newer))
     if days:
         rows = [
             {

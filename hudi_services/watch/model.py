@@ -68,9 +68,10 @@ class Snapshot:
 @dataclass(frozen=True)
 class Cursor:
     """How far a table was followed. All instants before `floor` that are ever going to be completed are events already; it is
-    empty for a table that could not be read yet. `marks` is a digest of the timeline at the last look, `whole_at` when the files
-    were last looked at."""
+    empty for a table that could not be read yet. `marks` is a digest of the timeline at the last look, `archive` says what was
+    archived then, `whole_at` when the files were last looked at."""
 
     floor: str
     marks: str = ""
     whole_at: datetime | None = None
+    archive: str = ""

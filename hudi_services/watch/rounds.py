@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import timedelta
 
 from hoodie.clock import Clock
 from hoodie.errors import StoreError
 from hudi_services.registry.load import Reading
-from hudi_services.watch.follow import look
+from hudi_services.watch.follow import look, silent
 from hudi_services.watch.gains import follow_gains
+from hudi_services.watch.looks import Looks
 from hudi_services.watch.store import SnapshotStore
+
+_SILENT = timedelta(minutes=5)  # a look goes on: its table is told to be unreadable
 
 _log = logging.getLogger(__name__)
 
@@ -25,28 +28,47 @@ class Round:
     gone: tuple[str, ...]
 
 
-def watch_round(reading: Reading, store: SnapshotStore, at_once: int, clock: Clock) -> Round:
-    """Look at each table of a registry once, at most `at_once` at the same time.
+@dataclass
+class Watcher:
+    """Goes round all tables of a registry, again and again, and fills a store."""
 
-    A table that the registry has no more is forgotten, but not while there are mistakes in the registry, which may be what keeps
-    the table out. Raises StoreError.
-    """
-    store.found_again()
-    tables = reading.registry.tables
-    with ThreadPoolExecutor(at_once) as threads:
-        events = sum(threads.map(lambda entry: look(entry, store, clock), tables))
-    store.rounded(clock.now())
-    _follow_gains(reading, store, clock)
-    gone = store.forget([table.name for table in tables]) if not reading.mistakes else ()
-    return Round(len(tables), events, tuple(gone))
+    store: SnapshotStore
+    clock: Clock
+
+    def __post_init__(self) -> None:
+        self._looks = Looks(lambda entry: look(entry, self.store, self.clock), self.clock)
+
+    def round(self, reading: Reading) -> Round:
+        """Look at each table once. One that does not answer is told after a while, and the others go on.
+
+        A table that the registry has no more is forgotten after a while, but not while there are mistakes in the registry, which
+        may be what keeps the table out. Raises StoreError.
+        """
+        store, tables = self.store, reading.registry.tables
+        store.found_again()
+        events = self._looks.round(tables, reading.registry.watch.at_once)
+        for name, since in self._looks.slow(_SILENT).items():
+            entry = reading.registry.table(name)
+            if entry is not None:
+                silent(entry, store, since, self.clock)
+        store.rounded(self.clock.now())
+        _follow_gains(reading, store, self.clock)
+        here = {table.name: table.base_path for table in tables}
+        gone = store.forget(here, self.clock.now()) if not reading.mistakes else ()
+        return Round(len(tables), events, tuple(gone))
 
 
 def _follow_gains(reading: Reading, store: SnapshotStore, clock: Clock) -> None:
-    """Trouble with a history is none of the tables."""
-    histories = {each.history.path: each.history for each in reading.registry.tables if each.history is not None}
-    try:
-        follow_gains(store, histories.values(), clock.now())
-    except StoreError:
-        raise
-    except Exception as error:  # noqa: BLE001 - others may have written into it
-        _log.warning("What services gained is summed up with a later round: %s: %s", type(error).__name__, error)
+    """Trouble with a history is none of the tables, nor of the other histories."""
+    for history in reading.registry.histories:
+        try:
+            follow_gains(store, history, clock.now())
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - others may have written into it
+            _log.warning(
+                "What services gained by the history %s is summed up with a later round: %s: %s",
+                history.path,
+                type(error).__name__,
+                error,
+            )

@@ -21,10 +21,13 @@ from sqlalchemy.exc import SQLAlchemyError
 from hoodie.errors import StoreError
 from hudi_services.watch.model import Cursor, Event, Key, Snapshot, Summary
 
-VERSION = 1
+VERSION = 2
 """Of the tables of the store."""
 _PARAMETERS = 500  # of a statement
 _KEPT = timedelta(days=90)  # of events whose instants are archived
+GRACE = timedelta(minutes=10)
+"""So long a table has to be away from the registry before it is forgotten: a file may be read while somebody writes it, and two
+watchers may have different copies of it for a while."""
 _READS = "hudi_reads"
 _TIMES = ("looked_at", "last_commit", "since")  # columns of a summary that are times
 
@@ -43,6 +46,8 @@ _tables = sa.Table(
     sa.Column("floor", sa.String(40), nullable=False),
     sa.Column("marks", sa.String(64), nullable=False),
     sa.Column("whole_at", sa.String(40)),
+    sa.Column("archive", sa.Text, nullable=False),
+    sa.Column("gone_at", sa.String(40)),  # since when the registry has it no more, or elsewhere
     sa.Column("summary", sa.Text),
     sa.Column("body", sa.Text),
 )
@@ -99,6 +104,8 @@ class SnapshotStore:
                     raise _absent(shown)
                 Path(url).parent.mkdir(parents=True, exist_ok=True)
                 url = f"sqlite:///{url}"
+            if "@" in (sa.make_url(url).host or ""):  # it would be shown as the name of a host
+                raise ValueError("an @ that is not percent-encoded, as %40, in the password of its URL")
             engine = sa.create_engine(url, connect_args={"timeout": 60} if url.startswith("sqlite") else {})
         if engine.dialect.name == "sqlite":
             _serialise(engine)
@@ -184,7 +191,7 @@ class SnapshotStore:
             row = connection.execute(sa.select(_tables).where(_tables.c.name == name)).first()
         if row is None or row.base_path != base_path:
             return None
-        return Cursor(row.floor, row.marks, _time(row.whole_at))
+        return Cursor(row.floor, row.marks, _time(row.whole_at), row.archive)
 
     def look_again(self, name: str) -> None:
         """The next round looks at all of the table, though nothing happened on its timeline."""
@@ -203,28 +210,35 @@ class SnapshotStore:
         events: Sequence[Event] = (),
         body: Mapping[str, Any] | None = None,
         oldest: str = "",
+        before: Cursor | None = None,
     ) -> int:
         """A look at a table, in one transaction; without `body` that of the last one stays. Returns how many events were new:
-        another watcher may have been faster. Events of instants before the `oldest` of the active timeline go after 90 days: an
-        instant that is there still would be new again."""
+        another watcher may have been faster. Events of instants before the `oldest` that a look could find go after 90 days: one
+        that is there still would be new again.
+
+        `before` is the cursor by which was looked: where it has changed since, somebody wants another look. Nothing is saved
+        while the name is that of a table elsewhere which the registry had until a moment ago (`GRACE`).
+        """
         name, now = summary.table, summary.looked_at
         values = {
             "base_path": summary.base_path,
             "floor": cursor.floor,
             "marks": cursor.marks,
             "whole_at": _text(cursor.whole_at),
-            "summary": json.dumps(asdict(summary), default=_text),
+            "archive": cursor.archive,
+            "gone_at": None,
+            "summary": json.dumps(asdict(summary), default=_text, allow_nan=False),
         }
         if body is not None:
-            values["body"] = json.dumps(body, default=str)
+            values["body"] = json.dumps(body, default=str, allow_nan=False)
         with self.writing() as connection:
-            row = connection.execute(
-                sa.select(_tables.c.base_path).where(_tables.c.name == name).with_for_update()
-            ).first()
+            row = connection.execute(sa.select(_tables).where(_tables.c.name == name).with_for_update()).first()
             if row is not None and row.base_path != summary.base_path:  # the name is another table's now
-                connection.execute(_events.delete().where(_events.c.name == name))
-                connection.execute(_tables.delete().where(_tables.c.name == name))
+                if not _gone(connection, row, now):
+                    return 0
                 row = None
+            if row is not None and before is not None and row.marks != before.marks:
+                values |= {"marks": "", "whole_at": None}
             if row is None:
                 connection.execute(_tables.insert().values(name=name, **values))
             else:
@@ -244,7 +258,7 @@ class SnapshotStore:
                 "completed": _text(each.completed),
                 "seen_at": _text(each.seen_at),
                 "fresh": each.fresh,
-                "facts": json.dumps(dict(each.facts), default=str),
+                "facts": json.dumps(dict(each.facts), default=str, allow_nan=False),
             }
             for each in events
             if (each.instant, each.action) not in known
@@ -266,14 +280,15 @@ class SnapshotStore:
         with self.reading() as connection:
             return _time(connection.execute(sa.select(_about.c.round_at)).scalar())
 
-    def forget(self, names: Collection[str]) -> list[str]:
-        """Delete what there is of all tables but these, which the registry has. Returns whom."""
+    def forget(self, here: Mapping[str, str], now: datetime) -> list[str]:
+        """Delete what there is of tables that have been away from the registry for long enough (`GRACE`): it has those of `here`,
+        at these base paths. Returns whom."""
         with self.writing() as connection:
-            gone = [name for name in connection.execute(sa.select(_tables.c.name)).scalars() if name not in set(names)]
-            for name in gone:
-                connection.execute(_events.delete().where(_events.c.name == name))
-                connection.execute(_tables.delete().where(_tables.c.name == name))
-        return gone
+            rows = connection.execute(sa.select(_tables.c.name, _tables.c.base_path, _tables.c.gone_at)).all()
+            back = [row.name for row in rows if row.gone_at is not None and here.get(row.name) == row.base_path]
+            for name in back:
+                connection.execute(_tables.update().where(_tables.c.name == name).values(gone_at=None))
+            return [row.name for row in rows if row.name not in here and _gone(connection, row, now)]
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -284,6 +299,19 @@ class SnapshotStore:
     def writing(self) -> Iterator[Connection]:
         with _told(self.shown), self.engine.begin() as connection:
             yield connection
+
+
+def _gone(connection: Connection, row: Any, now: datetime) -> bool:
+    """Whether a table has been away for long enough: it is deleted then. Else it is noted since when."""
+    since = _time(row.gone_at)
+    if since is None or since > now:  # that clock was ahead
+        connection.execute(_tables.update().where(_tables.c.name == row.name).values(gone_at=_text(now)))
+        return False
+    if now - since < GRACE:
+        return False
+    connection.execute(_events.delete().where(_events.c.name == row.name))
+    connection.execute(_tables.delete().where(_tables.c.name == row.name))
+    return True
 
 
 def _known(connection: Connection, name: str, instants: Collection[str]) -> set[Key]:
@@ -321,7 +349,7 @@ def _told(shown: str) -> Iterator[None]:
             found=str(error),
             fix="install it, or name another in the URL, as in postgresql+psycopg2://user@host/database",
         ) from error
-    except (SQLAlchemyError, OSError) as error:
+    except (SQLAlchemyError, OSError, ValueError) as error:  # the last one: a URL with a port that is none
         cause = getattr(error, "orig", None) or error
         raise StoreError(
             f"The snapshot store {shown} cannot be used",
@@ -338,13 +366,16 @@ def _absent(shown: str) -> StoreError:
 
 
 def _shown(url: str) -> str:
-    """Without a password."""
+    """Driver, host and database: passwords stand before the host, and among the parameters."""
     if "://" not in url:
         return url
     try:
-        return sa.make_url(url).render_as_string(hide_password=True)
-    except SQLAlchemyError:
+        found = sa.make_url(url)
+    except (SQLAlchemyError, ValueError):
         return url.partition("://")[0] + "://…"
+    host = (found.host or "").rpartition("@")[2]
+    place = f"{host}:{found.port}" if found.port is not None else host
+    return f"{found.drivername}://{place}/{found.database or ''}"
 
 
 def _text(moment: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from hudi_services.entry.table import Table
 from hudi_services.outcome.result import ServiceResult
@@ -40,11 +39,16 @@ def lineage(table: Table, service: str, result: ServiceResult | None = None) -> 
 
 def named(path: str) -> tuple[str, str]:
     """Namespace and name of a path or URL: `s3://bucket` and the key, `file` and a path of this machine."""
-    parts = urlsplit(path)
-    if "://" not in path or parts.scheme == "file":
-        return "file", parts.path.rstrip("/") or "/"
-    scheme = "s3" if parts.scheme == "s3a" else parts.scheme
-    return f"{scheme}://{parts.netloc}", parts.path.strip("/") or "/"
+    scheme, mark, rest = path.partition("://")
+    if not mark:
+        return "file", path.rstrip("/") or "/"
+    place, _, key = rest.partition("/")
+    if scheme == "file":
+        return "file", f"/{key}".rstrip("/") or "/"
+    user, _, host = place.rpartition("@")
+    if ":" in user:  # a password; without one it is a container of Azure's
+        place = host
+    return f"{'s3' if scheme == 's3a' else scheme}://{place}", key.strip("/") or "/"
 
 
 def _source(table: Table, service: str) -> str | None:

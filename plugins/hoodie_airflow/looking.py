@@ -17,7 +17,7 @@ from hudi_services.entry.watch import Watch
 from hudi_services.registry.load import Reading, read_registry
 from hudi_services.registry.mistakes import Mistake
 from hudi_services.watch.place import store_of
-from hudi_services.watch.rounds import watch_round
+from hudi_services.watch.rounds import Watcher
 from hudi_services.watch.store import SnapshotStore
 
 _log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ class Rounds:
         self.done = 0
         self.users = 0
         self.registry = registry
-        self._store: tuple[str, SnapshotStore] | None = None
+        self._watcher: tuple[str, Watcher] | None = None
         self._teller: Teller | None = None
         self._working = threading.Lock()
         self._ended = False
@@ -43,8 +43,8 @@ class Rounds:
         """The store once more than `done` rounds came to an end."""
         async with self._news:
             await self._news.wait_for(lambda: self.done > done)
-        assert self._store is not None, "a round needs a store"
-        return self._store[1]
+        assert self._watcher is not None, "a round needs a store"
+        return self._watcher[1].store
 
     async def stop(self) -> None:
         """A look that has begun goes on in its thread to its end, and closes the store then."""
@@ -85,11 +85,11 @@ class Rounds:
 
     def _round(self, reading: Reading) -> None:
         place = store_of(reading.registry)
-        if self._store is None or self._store[0] != place:
+        if self._watcher is None or self._watcher[0] != place:
             self._leave()
-            self._store = place, SnapshotStore.open(place, make=True)
-            self._teller = Teller(self._store[1], SystemClock(), os.environ)
-        watch_round(reading, self._store[1], reading.registry.watch.at_once, SystemClock())
+            store, clock = SnapshotStore.open(place, make=True), SystemClock()
+            self._watcher, self._teller = (place, Watcher(store, clock)), Teller(store, clock, os.environ)
+        self._watcher[1].round(reading)
 
     def _tell(self, reading: Reading) -> None:
         assert self._teller is not None, "a round needs a store"

@@ -12,7 +12,7 @@ import yaml
 from hoodie import HoodieTable
 from hoodie.clock import SystemClock
 from hudi_services.registry.load import read_registry
-from hudi_services.watch.rounds import watch_round
+from hudi_services.watch.rounds import Watcher
 from hudi_services.watch.store import SnapshotStore
 from tests.support.rivals import QuickClock
 from tests.support.tables import OPTIONS, SMALL_BLOOM, batch
@@ -41,7 +41,7 @@ def write(paths, commits):
 def watch(registry, place):
     store = SnapshotStore.open(place)
     while True:
-        watch_round(read_registry(registry), store, 4, SystemClock())
+        Watcher(store, SystemClock()).round(read_registry(registry))
 
 
 def test_no_commit_is_missed_or_told_twice(tmp_path):
@@ -53,7 +53,7 @@ def test_no_commit_is_missed_or_told_twice(tmp_path):
     registry, place = tmp_path / "tables.yaml", str(tmp_path / "store.db")
     registry.write_text(yaml.safe_dump({"tables": [{"name": path[-3:], "base_path": path} for path in paths]}))
     store = SnapshotStore.open(place, make=True)
-    watch_round(read_registry(registry), store, 4, SystemClock())
+    Watcher(store, SystemClock()).round(read_registry(registry))
 
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["hoodie.table", "pyarrow.parquet", "tests.load.test_watched"])
@@ -76,7 +76,7 @@ def test_no_commit_is_missed_or_told_twice(tmp_path):
         watcher.kill()
         watcher.join()
     assert [writer.exitcode for writer in writers] == [0] * WRITERS
-    watch_round(read_registry(registry), store, 4, SystemClock())
+    Watcher(store, SystemClock()).round(read_registry(registry))
 
     told = Counter((each.table, each.instant) for each in store.events(limit=10 * COMMITS) if "commit" in each.action)
     made = Counter()

@@ -12,7 +12,7 @@ from hoodie.model.files import GroupId, InGroup
 NO_PREVIOUS_COMMIT = "null"  # the literal string that Hudi writes for a new file group
 SCHEMA_KEY, LATEST_SCHEMA_KEY = "schema", "latest_schema"  # Avro JSON; the schema with ids, where its history is kept
 ALTER_SCHEMA = "ALTER_SCHEMA"  # the operation of a commit that changes columns and no rows
-MOVES_ROWS = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER"})
+_MOVES_ROWS = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER"})
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -57,8 +57,9 @@ class CommitMetadata:
 
     @property
     def moves_rows(self) -> bool:
-        """Whether it wrote rows anew and changed none: whatever its stats count, none was added, updated or deleted."""
-        return self.operation in MOVES_ROWS
+        """Whether it wrote rows anew and changed none: whatever its stats count, none was added, updated or deleted. Compactions
+        of Flink's leave the operation out, as did Spark's of older releases; `compacted` is set by all."""
+        return self.compacted or self.operation in _MOVES_ROWS
 
     @property
     def partitions(self) -> frozenset[str]:

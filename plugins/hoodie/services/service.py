@@ -165,8 +165,7 @@ def carried_out(state: TableState, time: str) -> bool:
     done = next((instant for instant in state.timeline.commits if instant.time == time), None)
     if done is None:
         return False
-    metadata = state.commit_metadata(done)
-    return metadata.compacted or metadata.moves_rows
+    return state.commit_metadata(done).moves_rows
 
 
 def execute_waiting(

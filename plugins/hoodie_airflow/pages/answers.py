@@ -23,9 +23,10 @@ HEADERS = {
 NO_TABLE = "The registry has no table {!r}, or you may read none of its DAGs."
 
 
-def as_json(body: Any) -> Response:
+def as_json(body: Any, status: int = 200) -> Response:
     """Kept by no browser: who signs in on it next may have other rights."""
-    return Response(json.dumps(body), media_type="application/json", headers={**HEADERS, "Cache-Control": "no-store"})
+    headers = {**HEADERS, "Cache-Control": "no-store"}
+    return Response(json.dumps(body, allow_nan=False), status, media_type="application/json", headers=headers)
 
 
 def current_registry() -> Reading:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from airflow.api_fastapi.core_api.security import get_user
-from fastapi import APIRouter, Depends, FastAPI, HTTPException, Response
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
 
 from hoodie_airflow.pages import data
 from hoodie_airflow.pages.access import RESULTS, RUNS, SIGNED_IN, Rights, User
@@ -33,6 +34,7 @@ def pages_app() -> FastAPI:
     app = FastAPI(dependencies=[Depends(SIGNED_IN)], docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(routes)
     app.include_router(data.routes)
+    app.add_exception_handler(RequestValidationError, _wrong_request)
     return app
 
 
@@ -119,6 +121,13 @@ def _of_table(found: Table | None, user: Any, otherwise: str) -> Response:
     looked = table_known(current_registry().registry, found.name, rights.dags & dags_of(found))
     page = table_page(found, looked.known, looked.snapshot, looked.events, datetime.now(UTC))
     return _answer(replace(page, may_pause=rights.pauses(found), shows_rows=data.shows_rows(found, rights)))
+
+
+async def _wrong_request(_request: Request, error: Exception) -> Response:
+    """Without what was sent, as FastAPI has it: that may be a number which JSON does not know."""
+    assert isinstance(error, RequestValidationError)
+    found = [{"loc": each["loc"], "msg": each["msg"]} for each in error.errors()]
+    return as_json({"detail": found}, 422)
 
 
 def _file(name: str) -> Response:

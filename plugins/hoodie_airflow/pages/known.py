@@ -36,7 +36,7 @@ def fleet_known(registry: Registry, dags: Collection[str]) -> Known:
     ran = last_runs(dags)
     try:
         store = opened_store(registry)
-        gains = gains_since(store, datetime.now(UTC).date() - timedelta(days=DAYS))
+        gains = gains_since(store, registry.histories, datetime.now(UTC).date() - timedelta(days=DAYS))
         return Known(ran, {each.table: each for each in store.fleet() if _of(registry, each)}, gains=gains)
     except StoreError as error:
         return Known(ran, trouble=away(error))
@@ -49,7 +49,7 @@ def table_known(registry: Registry, name: str, dags: Collection[str]) -> Looked:
         found = store.table(name)
         snapshot = found if found is not None and _of(registry, found.summary) else None
         seen = {name: snapshot.summary} if snapshot is not None else {}
-        gains = gains_since(store, datetime.now(UTC).date() - KEPT, name)
+        gains = gains_since(store, registry.histories, datetime.now(UTC).date() - KEPT, name)
         return Looked(Known(ran, seen, gains=gains), snapshot, store.newest(name, _EVENTS))
     except StoreError as error:
         return Looked(Known(ran, trouble=away(error)))

@@ -176,7 +176,7 @@ def test_what_airflow_did_not_store_is_told_again(airflow, table):
 def test_one_look_for_all_triggers(airflow, table, monkeypatch):
     write(table)
     rounds = []
-    monkeypatch.setattr(looking, "watch_round", lambda *_: rounds.append(1))
+    monkeypatch.setattr(looking.Watcher, "round", lambda *_: rounds.append(1))
 
     async def both():
         one, other = looking.join(airflow.registry), looking.join(airflow.registry)
@@ -192,7 +192,7 @@ def test_one_look_for_all_triggers(airflow, table, monkeypatch):
     asyncio.run(both())
 
 
-def test_rounds_that_ended_hold_no_connection_to_the_store(airflow, table):
+def test_rounds_that_ended_hold_no_connection_to_the_store(airflow, table, tmp_path):
     """Also where one was on its way: a server of databases has few, and SQLite writes into its file when one is closed."""
 
     async def once(rounds_seen):
@@ -205,7 +205,7 @@ def test_rounds_that_ended_hold_no_connection_to_the_store(airflow, table):
     for seen in range(1, 6):
         asyncio.run(once(seen))
         held = [os.path.realpath(fd) for fd in Path("/proc/self/fd").iterdir()]
-        assert [name for name in held if ".watch" in name] == []
+        assert [name for name in held if name.startswith(str(tmp_path / ".watch"))] == []
 
 
 def test_a_store_that_is_away_is_told_and_tried_again(airflow, table, tmp_path, caplog):

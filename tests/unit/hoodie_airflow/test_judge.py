@@ -16,7 +16,7 @@ from hudi_services.entry.judge import Judge
 from hudi_services.objectives import rounds
 from hudi_services.registry.load import read_registry
 from hudi_services.watch.place import store_of
-from hudi_services.watch.rounds import watch_round
+from hudi_services.watch.rounds import Watcher
 from hudi_services.watch.store import SnapshotStore
 from tests.support.airflow_task import Tried, context
 from tests.support.tables import SMALL_BLOOM, batch, create
@@ -73,7 +73,7 @@ def test_what_misses_its_objective_is_started_with_its_name(registry: Path) -> N
 def test_what_the_watcher_has_just_seen_is_not_looked_at(registry: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reading = read_registry(registry)
     store = SnapshotStore.open(store_of(reading.registry), make=True)
-    watch_round(reading, store, 1, SystemClock())
+    Watcher(store, SystemClock()).round(reading)
     gathered: list[str] = []
     monkeypatch.setattr(rounds, "gather", lambda entry, *_: gathered.append(entry.name))
     started, choices = judged(registry)

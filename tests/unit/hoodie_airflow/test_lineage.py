@@ -65,6 +65,9 @@ def event(found: Any) -> dict[str, Any]:
         ("s3://lake/db/orders", "s3://lake", "db/orders"),
         ("s3a://lake/db/orders/", "s3://lake", "db/orders"),
         ("gs://lake", "gs://lake", "/"),
+        ("/lake/a#b", "file", "/lake/a#b"),
+        ("s3://b/orders?x=1#1", "s3://b", "orders?x=1#1"),
+        ("s3://key:secret@b/orders", "s3://b", "orders"),
         ("abfss://c@account.dfs.core.windows.net/x", "abfss://c@account.dfs.core.windows.net", "x"),
     ],
 )

@@ -42,7 +42,7 @@ from hudi_services.registry.load import Registry, read_registry
 from hudi_services.watch.follow import look
 from hudi_services.watch.model import Cursor, Summary
 from hudi_services.watch.place import store_of
-from hudi_services.watch.store import SnapshotStore
+from hudi_services.watch.store import GRACE, SnapshotStore
 from tests.support.tables import create
 
 pytestmark = pytest.mark.process
@@ -246,9 +246,9 @@ def test_the_store_of_the_watcher_is_read_and_its_states_are_told(server: FastAP
     assert told() == (["No table was looked at yet"], "unknown")
     store.save(Cursor("0"), Summary("orders", "/lake/orders", "missed", now, bytes=9, instants=1))
     assert told() == ([], "missed")
-    store.save(
-        Cursor("0"), Summary("orders", "/lake/elsewhere", "missed", now, bytes=9, instants=1), body={"table": {}}
-    )
+    for later in (timedelta(0), GRACE):
+        elsewhere = Summary("orders", "/lake/elsewhere", "missed", now + later, bytes=9, instants=1)
+        store.save(Cursor("0"), elsewhere, body={"table": {}})
     assert told()[1] == "unknown", "it was seen where another table lies"
     Path(place).unlink()
     Path(f"{place}-wal").unlink(missing_ok=True)
@@ -336,6 +336,7 @@ def test_who_may_not_pause_dags_pauses_no_table(
         ({"json": {"reason": "x" * 1001}}, 422),
         ({"json": {"reason": "x", "until": "2001-01-01T00:00"}}, 422),
         ({"json": {"reason": "x", "until": "tomorrow"}}, 422),
+        ({"content": '{"reason": "x", "until": NaN}', "headers": {"Content-Type": "application/json"}}, 422),
         ({"json": {"reason": "x", "until": "9999-12-31T23:59:59-01:00"}}, 422),  # nobody could end it
         ({"json": {"reason": 1}}, 422),
         ({"json": {"reason": "x", "by": "somebody else"}}, 422),

@@ -28,6 +28,10 @@ class ArchivedTimeline(Protocol):
     or MissingFileError naming the file of the archive that is torn or gone.
     """
 
+    def stamp(self) -> str:
+        """What differs whenever the archive holds other instants than before. Reads none of its files."""
+        ...
+
     def instants(self, after: Time = BEGINNING, until: Time | None = None) -> tuple[Instant, ...]:
         """Those whose requested time is greater than `after` and not greater than `until`, ascending."""
         ...

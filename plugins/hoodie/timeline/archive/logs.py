@@ -51,6 +51,9 @@ class LogArchive:
         self._folder = folder
         self._content: tuple[LogBlock | None, bytes] = (None, b"")  # content of the block read last
 
+    def stamp(self) -> str:
+        return " ".join(f"{file.name}:{file.size}" for file in self._storage.list(self._folder).files)
+
     def instants(self, after: Time = BEGINNING, until: Time | None = None) -> tuple[Instant, ...]:
         return tuple(
             entry.instant

@@ -35,6 +35,9 @@ class LsmArchive:
         self._read: dict[str, tuple[Instant, ...]] = {}
         self._bodies: tuple[str, Mapping[_Key, bytes]] = ("", {})  # bodies in the file read last
 
+    def stamp(self) -> str:
+        return " ".join(file.name for file in self._files)
+
     def instants(self, after: Time = BEGINNING, until: Time | None = None) -> tuple[Instant, ...]:
         files = [f for f in self._files if f.greatest > after and (until is None or f.least <= until)]
         return tuple(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from hoodie.errors import CorruptTableError
 from hoodie.formats import avro_file
 from hoodie.model.commit import NO_PREVIOUS_COMMIT, CommitMetadata, LogStat, WriteStat
 from hoodie.timeline.named import named_part, named_path, reading
+
+_OPERATION = re.compile(r"[A-Za-z_]{1,64}")  # a name of Hudi's WriteOperationType
+_LONG = 1 << 63  # Hudi's counts are Java's longs
 
 
 def encode_commit_json(metadata: CommitMetadata, *, replace: bool) -> bytes:
@@ -33,7 +37,7 @@ def load_json(data: bytes, where: str) -> dict[str, Any]:
         record = json.loads(data)
         if not isinstance(record, dict):
             raise TypeError("not a JSON object")
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise CorruptTableError(
             f"Cannot read {where}",
             found=f"{len(data)} bytes that are not the JSON of a commit ({error})",
@@ -115,9 +119,9 @@ def commit_of(record: dict[str, Any], where: str) -> CommitMetadata:
             named_path(partition, where): tuple(named_part(each, where) for each in ids)
             for partition, ids in (record.get("partitionToReplaceFileIds") or {}).items()
         }
-        extra = {key: value for key, value in (record.get("extraMetadata") or {}).items() if value is not None}
+        extra = {key: _text(value) for key, value in (record.get("extraMetadata") or {}).items() if value is not None}
         return CommitMetadata(
-            operation=record.get("operationType") or "UNKNOWN",
+            operation=_operation(record.get("operationType")),
             stats=stats,
             extra=extra,
             replaced=replaced,
@@ -131,17 +135,43 @@ def _stat_from_record(partition: str, stat: dict[str, Any], where: str) -> Write
         file_id=named_part(stat.get("fileId"), where),
         path=named_path(stat.get("path"), where),
         partition=partition,
-        prev_commit=stat.get("prevCommit") or NO_PREVIOUS_COMMIT,
-        prev_base_file=stat.get("prevBaseFile"),
-        num_writes=stat.get("numWrites") or 0,
-        num_inserts=stat.get("numInserts") or 0,
-        num_updates=stat.get("numUpdateWrites") or 0,
-        num_deletes=stat.get("numDeletes") or 0,
-        file_size=stat.get("fileSizeInBytes") or 0,
-        create_ms=runtime.get("totalCreateTime") or 0,
-        upsert_ms=runtime.get("totalUpsertTime") or 0,
+        prev_commit=_text(stat.get("prevCommit")) or NO_PREVIOUS_COMMIT,
+        prev_base_file=None if (before := stat.get("prevBaseFile")) is None else _text(before),
+        num_writes=_count(stat.get("numWrites")),
+        num_inserts=_count(stat.get("numInserts")),
+        num_updates=_count(stat.get("numUpdateWrites")),
+        num_deletes=_count(stat.get("numDeletes")),
+        file_size=_count(stat.get("fileSizeInBytes")),
+        create_ms=_count(runtime.get("totalCreateTime")),
+        upsert_ms=_count(runtime.get("totalUpsertTime")),
         cdc_stats=stat.get("cdcStats"),
         log=None
         if stat.get("logFiles") is None
-        else LogStat(stat.get("baseFile") or "", tuple(stat["logFiles"]), stat.get("logVersion") or 0),
+        else LogStat(_text(stat.get("baseFile")), tuple(stat["logFiles"]), _count(stat.get("logVersion"))),
     )
+
+
+def _operation(name: object) -> str:
+    """It is shown, compared and told to others: a name of Hudi's, and no text that anybody made up."""
+    if not name:
+        return "UNKNOWN"
+    if not isinstance(name, str) or not _OPERATION.fullmatch(name):
+        raise ValueError(f"{str(name)[:100]!r} is no operation")
+    return name
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise ValueError(f"{str(value)[:100]!r} is no text")
+    return value
+
+
+def _count(value: object) -> int:
+    """Rows, bytes or milliseconds; what is below 0 was not counted. JSON could hold any number, and NaN."""
+    if value is None:
+        return 0
+    if type(value) is not int or not -_LONG <= value < _LONG:
+        raise ValueError(f"{str(value)[:100]!r} is no count")
+    return max(value, 0)

@@ -150,3 +150,17 @@ def test_one_process_tells_at_a_time(tmp_path):
     assert not kept.claim("three", START + minute, minute)
     kept.release("two")
     assert kept.claim("three", START + minute, minute)
+
+
+def test_a_clock_that_was_ahead_silences_nobody(tmp_path):
+    kept = KeptAlerts.open(SnapshotStore.open(str(tmp_path / "s.db"), make=True))
+    ahead, minute = START + timedelta(days=365), timedelta(minutes=1)
+    assert kept.claim("dead", ahead, minute)
+    assert kept.claim("two", START, minute)
+    rows = noticed([], Seen((TROUBLES[0],)), ["ops"], ahead)
+    told, _ = delivered(due(rows, "ops", REPEAT, ahead), rows, ahead)
+    again = due(told, "ops", REPEAT, START)
+    assert shown(again) == [("stands", "a", "freshness")]
+    told, _ = delivered(again, told, START)
+    assert due(told, "ops", REPEAT, START) == []
+    assert due(told, "ops", REPEAT, START - timedelta(seconds=30)) == [], "clocks of two watchers differ a little"

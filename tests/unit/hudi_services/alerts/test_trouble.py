@@ -48,8 +48,8 @@ def kinds(summary, found=None, alerts=ALL, now=NOW):
 BROKEN = replace(FINE, health="unreadable", since=NOW - HOUR, reason="no")
 GONE = replace(FINE, health="absent", since=NOW - HOUR)
 CASES = {
-    "unreadable": (BROKEN, {}, ("unreadable", "read")),
-    "gone": (GONE, {}, ("unreadable", "gone")),
+    "unreadable": (BROKEN, {}, ("unreadable", "")),
+    "gone": (GONE, {}, ("unreadable", "")),
     "damaged": (replace(FINE, health="damaged"), {}, ("damaged", "")),
     "missed": (replace(FINE, missed=("freshness",)), body(missed_since=NOW - HOUR), ("objective", "freshness")),
     "blocked": (replace(FINE, pending=1), body(age=3600.0), ("blocker", "clean 1")),

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import ARCHIVE, CLEAN, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.engine import Engine, LocalEngine
 from hoodie.errors import LockHeldError
@@ -156,6 +156,7 @@ def test_tasks_that_end_together_leave_their_records_to_one_commit(tmp_path, his
     assert len(records(history)) == 2
 
 
+SHORT = {"hoodie.keep.min.commits": 2, "hoodie.keep.max.commits": 3, "hoodie.clean.commits.retained": 1}
 KILLED = """
 import os, signal, sys
 from hoodie import HoodieTable
@@ -175,18 +176,25 @@ with recording(Recorded(History(path=history), "orders"), "ingest", path, "local
 """
 
 
-@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize("moment", ["before", "after", "archived"])
 def test_a_run_that_is_killed_is_recorded_with_what_it_had_completed(tmp_path, history, moment) -> None:
     table = create(tmp_path / "orders")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     died = subprocess.run([sys.executable, "-c", KILLED, table.base_path, history.path, moment], env=environment)
     assert died.returncode == -signal.SIGKILL
+    done = [str(commit.time) for commit in table.timeline.commits]
+    if moment == "archived":
+        for step in range(2, 12):
+            table.write(batch([("a", "p", step, step)]), "upsert")
+        table.run(CLEAN, SHORT)
+        table.run(ARCHIVE, SHORT)
+        assert done[0] not in [str(commit.time) for commit in HoodieTable.open(table.base_path).timeline.commits]
     with recording(Recorded(history, "orders"), "clean", str(tmp_path), "local") as run:
         run.done(ServiceResult("clean", ""))
     killed, _ = records(history)
     assert (killed["outcome"], killed["service"], killed["ended"]) == ("killed", "ingest", None)
-    assert killed["instants"] == [commit.time for commit in table.timeline.commits]
-    assert len(killed["instants"]) == (moment == "after")
+    assert killed["instants"] == done
+    assert len(done) == (moment != "before")
 
 
 def test_a_run_that_goes_on_is_not_taken_for_killed(tmp_path, history) -> None:

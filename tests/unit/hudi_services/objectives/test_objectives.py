@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from hudi_services.entry.table import Table
 from hudi_services.objectives.facts import Facts
 from hudi_services.objectives.gather import gather
 from hudi_services.registry.load import load_registry
+from tests.support.clock import FakeClock
 from tests.support.counting import CountingStorage
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -67,6 +70,28 @@ def test_a_compaction_is_no_new_data_and_leaves_no_logs(tmp_path):
     after = facts(registered(tmp_path))
     assert (after.last_data, after.logs.amount) == (before.last_data, 0)
     assert table.timeline.commits[-1].time == done.instant.time
+
+
+@pytest.mark.parametrize("version", ["6", "9"])
+def test_what_began_first_and_was_completed_last_is_the_last_commit(tmp_path, capsys, version):
+    """A long write beside a short one: `freshness` goes by completion."""
+    clock = FakeClock()
+    table = create(tmp_path / "orders", clock, **{"hoodie.write.table.version": version})
+    table.write(batch([("1", "p", 1, 1)]), "insert", SMALL_BLOOM)
+    (first,) = table.timeline.commits
+    folder = Path(table.base_path, ".hoodie", *(["timeline"] if version == "9" else []))
+    late = (clock.now() + timedelta(hours=5)).replace(microsecond=0)
+    earlier = str(int(first.time) - 1)
+    for file in folder.glob(f"{first.time}*"):
+        name = file.name.replace(str(first.time), earlier)
+        if version == "9" and file.suffix == ".commit":
+            name = f"{earlier}_{late:%Y%m%d%H%M%S}000.commit"
+        shutil.copy(file, folder / name)
+        os.utime(folder / name, (late.timestamp(), late.timestamp()))
+        os.utime(file, (clock.now().timestamp(), clock.now().timestamp()))
+    assert facts(registered(tmp_path, {"freshness": "1h"})).last_data == late
+    assert main(["show", "table", "--target-base-path", table.base_path, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["last_commit"] == late.isoformat()
 
 
 def test_data_whose_commits_are_archived_is_data(tmp_path):

@@ -16,7 +16,16 @@ NOON = datetime(2026, 11, 23, 12, 30, tzinfo=UTC)
 
 def done(hours: float, operation: str | None = "UPSERT", size: int | None = 10, **rows: Any) -> Event:
     completed = NOON + timedelta(hours=hours)
-    facts = {"operation": operation, "bytes_written": size, **rows} if operation is not None else {}
+    facts = (
+        {
+            "operation": operation,
+            "moves_rows": operation in ("COMPACT", "CLUSTER", "LOG_COMPACT"),
+            "bytes_written": size,
+            **rows,
+        }
+        if operation is not None
+        else {}
+    )
     return Event(1, "t", "20261123", "commit", completed, completed, True, facts)
 
 

@@ -187,7 +187,9 @@ def test_on_a_real_terminal(tmp_path):
         terminal.until("hudi> ")
         terminal.type("\x1b[A", "select total + 1 as more from t where total = 41;")
         terminal.type("\n", "42")
-        terminal.until("hudi> ")  # else it would be taken for the prompt after Ctrl-C, which drops what is typed before that
+        terminal.until(
+            "hudi> "
+        )  # else it would be taken for the prompt after Ctrl-C, which drops what is typed before that
         terminal.stop()
         terminal.type("exit\n", None)
         assert terminal.ended() == 0

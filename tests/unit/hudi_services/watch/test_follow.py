@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
+import threading
 import time
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import event
@@ -16,10 +19,14 @@ from hoodie.errors import StoreError
 from hudi_services.cli import main
 from hudi_services.commandline.flags import ChosenTable
 from hudi_services.entry.table import Table
+from hudi_services.pause.state import pause
+from hudi_services.registry.load import read_registry
 from hudi_services.show.look import look_at
+from hudi_services.watch import rounds
 from hudi_services.watch.follow import look
+from hudi_services.watch.rounds import Watcher
 from hudi_services.watch.snapshot import snapshot
-from hudi_services.watch.store import SnapshotStore
+from hudi_services.watch.store import GRACE, SnapshotStore
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -189,10 +196,185 @@ def test_another_table_of_that_name(store, tmp_path):
     assert len(told(store)) == 1
     write(new)
     look(entry(new), store, clock)
+    assert [each.base_path for each in store.fleet()] == [str(old.base_path)], "the registry may be half written"
+    clock.sleep(GRACE.total_seconds())
+    look(entry(new), store, clock)
     assert told(store) == []
     assert [each.base_path for each in store.fleet()] == [str(new.base_path)]
-    assert store.forget(["others"]) == ["orders"]
+    assert store.forget({"others": "/lake/others"}, clock.now()) == []
+    clock.sleep(GRACE.total_seconds())
+    assert store.forget({"others": "/lake/others"}, clock.now()) == ["orders"]
     assert store.fleet() == []
+
+
+@pytest.mark.parametrize("torn", ["", "tables:\n", "tables: [{name: other, base_path: /lake/other}]", "shorter"])
+def test_a_registry_that_is_half_written_for_a_round_loses_nothing(store, tmp_path, torn):
+    table = create(tmp_path / "t", FakeClock())
+    file = tmp_path / "tables.yaml"
+    whole = f"tables: [{{name: orders, base_path: {table.base_path}}}]"
+    watcher = Watcher(store, table.clock)
+
+    def round_by(text):
+        file.write_text(text)
+        return watcher.round(read_registry(file))
+
+    write(table)
+    round_by(whole)
+    done = [write(table, ts=2)]
+    round_by(whole.replace(str(table.base_path), str(table.base_path)[:-1]) if torn == "shorter" else torn)
+    done.append(write(table, ts=3))
+    assert round_by(whole).gone == ()
+    assert told(store) == [(str(i.time), "commit") for i in done]
+
+
+def test_watchers_whose_registries_differ_forget_no_table_of_the_other(store, tmp_path):
+    clock = FakeClock()
+    tables = {name: create(tmp_path / name, clock) for name in ("mine", "theirs", "both")}
+    done = {name: [write(table)] for name, table in tables.items()}
+    watchers = []
+    for own in ("mine", "theirs"):
+        file = tmp_path / f"{own}.yaml"
+        entries = [f"{{name: {name}, base_path: {tables[name].base_path}}}" for name in (own, "both")]
+        file.write_text(f"tables: [{', '.join(entries)}]")
+        watchers.append((Watcher(store, clock), read_registry(file)))
+    for step in range(2, 30):
+        for watcher, reading in watchers:
+            watcher.round(reading)
+        clock.sleep(60)
+        for name, table in tables.items():
+            done[name].append(write(table, ts=step))
+    for watcher, reading in watchers:
+        watcher.round(reading)
+    for name, written in done.items():
+        assert [each.instant for each in store.events() if each.table == name] == [str(i.time) for i in written[1:]]
+
+
+def test_a_writer_whose_clock_is_behind_is_not_passed_over(store, table):
+    """Another one's commit, later by its clock, was seen before, and all of these are archived between two looks."""
+    write(table)
+    look(entry(table), store, table.clock)
+    table.clock.sleep(3600)
+    done = [write(table)]
+    look(entry(table), store, table.clock)
+    late = HoodieTable.open(table.base_path, clock=FakeClock())
+    late.clock.sleep(60)
+    done += [write(late, ts=step) for step in range(2, 14)]
+    late.run(CLEAN, SHORT)
+    late.run(ARCHIVE, SHORT)
+    look(entry(table), store, table.clock)
+    commits = [time for time, action in told(store) if action in ("commit", "deltacommit")]
+    assert sorted(commits) == sorted(str(each.time) for each in done)
+    assert len(told(store)) == len(set(told(store)))
+
+
+def test_what_was_archived_before_the_first_look_is_never_told(store, table):
+    for step in range(1, 12):
+        write(table, ts=step)
+    table.run(CLEAN, SHORT)
+    table.run(ARCHIVE, SHORT)
+    look(entry(table), store, table.clock)
+    done = [write(table, ts=step) for step in range(12, 24)]
+    table.run(CLEAN, SHORT)
+    table.run(ARCHIVE, SHORT)
+    look(entry(table), store, table.clock)
+    commits = [time for time, action in told(store) if action in ("commit", "deltacommit")]
+    assert sorted(commits) == sorted(str(each.time) for each in done)
+
+
+def test_a_table_that_does_not_answer_keeps_no_other_from_being_looked_at(store, tmp_path, monkeypatch):
+    clock = FakeClock()
+    names = ("hangs", "goes_on")
+    tables = {name: create(tmp_path / name, clock) for name in names}
+    file = tmp_path / "tables.yaml"
+    file.write_text(f"tables: [{', '.join(f'{{name: {name}, base_path: {tmp_path}/{name}}}' for name in names)}]")
+    watcher = Watcher(store, clock)
+    watcher._looks.patience = timedelta(seconds=0.2)
+    reading = read_registry(file)
+    write(tables["goes_on"])
+    watcher.round(reading)
+    properties = tmp_path / "hangs" / ".hoodie" / "hoodie.properties"
+    kept = properties.read_bytes()
+    properties.unlink()
+    os.mkfifo(properties)  # whoever opens it waits
+    monkeypatch.setattr(rounds, "_SILENT", timedelta(seconds=0.3))
+    for step in (2, 3, 4):
+        write(tables["goes_on"], ts=step)
+        watcher.round(reading)
+        time.sleep(0.2)
+    assert len(store.events()) == 3
+    assert store.rounded_at() is not None
+    (hangs,) = [each for each in store.fleet() if each.table == "hangs"]
+    assert hangs.health == "unreadable"
+    assert "goes on still" in hangs.reason
+    assert len([each for each in threading.enumerate() if each.name == "look at hangs"]) == 1, (
+        "one look, not one a round"
+    )
+    with properties.open("wb") as pipe:  # it answers at last
+        pipe.write(kept)
+    properties.unlink()
+    properties.write_bytes(kept)
+    deadline = time.monotonic() + 10
+    while watcher._looks.slow(timedelta(0)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    watcher.round(reading)
+    assert {each.table: each.reason for each in store.fleet()} == dict.fromkeys(names, "")
+
+
+def test_a_clock_that_was_ahead_keeps_nothing_from_being_seen(store, tmp_path):
+    clock = FakeClock()
+    table = create(tmp_path / "t", clock)
+    write(table)
+    ahead = FakeClock(clock.now() + timedelta(days=365))
+    look(entry(table), store, ahead)
+    pause(table.storage, clock, "me", "because")
+    look(entry(table), store, clock)
+    assert store.fleet()[0].health == "paused"
+    assert store.fleet()[0].looked_at < ahead.now()
+
+
+def test_a_table_that_could_not_be_read_before_it_was_there_is_told_from_its_beginning(store, tmp_path):
+    path, clock = tmp_path / "t", FakeClock()
+    place = Table(name="orders", base_path=str(path))
+    (path / ".hoodie").mkdir(parents=True)
+    (path / ".hoodie" / "hoodie.properties").mkdir()  # no file
+    look(place, store, clock)
+    shutil.rmtree(path)
+    look(place, store, clock)
+    assert store.fleet()[0].health == "absent"
+    done = write(create(path, clock))
+    look(place, store, clock)
+    assert told(store) == [(str(done.time), "commit")]
+
+
+def test_a_storage_that_fails_now_this_way_now_that_has_failed_since_the_first(store, table):
+    write(table)
+    look(entry(table), store, table.clock)
+    folder, since = Path(table.base_path), None
+    away = folder.with_name("away")
+    properties = folder / ".hoodie" / "hoodie.properties"
+    kept = properties.read_bytes()
+    properties.write_bytes(b"hoodie.table.version=99\n")
+    for step in range(4):
+        table.clock.sleep(60)
+        folder, away = folder.rename(away), folder
+        look(entry(table), store, table.clock)
+        (found,) = store.fleet()
+        assert found.health == ("unreadable" if step % 2 else "absent")
+        since = since or found.since
+        assert found.since == since
+    properties.write_bytes(kept)
+    look(entry(table), store, table.clock)
+    assert store.fleet()[0].health == "ok"
+
+
+def test_a_look_that_somebody_wants_while_one_goes_on_is_made(store, table):
+    write(table)
+    look(entry(table), store, table.clock)
+    cursor = store.cursor("orders", str(table.base_path))
+    taken = snapshot("orders", str(table.base_path), look_at_table(table))
+    store.look_again("orders")
+    store.save(cursor, taken.summary, (), taken.body, before=cursor)
+    assert store.cursor("orders", str(table.base_path)).marks == ""
 
 
 def test_readers_wait_for_no_watcher(tmp_path):
@@ -239,6 +421,15 @@ def test_stores_that_are_none(tmp_path):
     with pytest.raises(StoreError, match="cannot be used") as caught:
         SnapshotStore.open("postgresql+psycopg2://me:secret@127.0.0.1:1/x")
     assert "secret" not in str(caught.value)
+    for url in (
+        "postgresql+psycopg2://127.0.0.1:1/x?user=me&password=secret",
+        "postgresql+psycopg2://me:se@secret@127.0.0.1:1/x",
+        "postgresql+psycopg2://me:secret@127.0.0.1:port/x",
+        "postgresql+psycopg2://me:secret@[::1/x",
+    ):
+        with pytest.raises(StoreError, match="cannot be used") as caught:
+            SnapshotStore.open(url)
+        assert "secret" not in str(caught.value)
     SnapshotStore.open(str(tmp_path / "old.db"), make=True)
     with sqlite3.connect(tmp_path / "old.db") as connection:
         connection.execute("UPDATE hudi_watch SET version = 99")
@@ -331,6 +522,12 @@ def test_the_command(tmp_path, capsys):
     assert main(command) == 0
     assert "watch.evry" in capsys.readouterr().err
     registry.write_text("\n".join([*lines[:1], *lines[2:]]))
+    assert main(command) == 0
+    assert "no table orders any more" not in capsys.readouterr().err, "the file may be half written"
+    with sqlite3.connect(tmp_path / ".watch" / "snapshots.db") as connection:
+        connection.execute(
+            "UPDATE hudi_watch_tables SET gone_at = '2026-01-01T00:00:00+00:00' WHERE gone_at IS NOT NULL"
+        )
     assert main(command) == 0
     assert "no table orders any more" in capsys.readouterr().err
     assert main([*command, "--rebuild"]) == 0

@@ -20,7 +20,7 @@ from hudi_services.history.record import FAILED, Record, Spent, Started, as_rows
 from hudi_services.history.store import _CREATE
 from hudi_services.registry.load import read_registry
 from hudi_services.watch.gains import KEPT, Gain, follow_gains, gains_since
-from hudi_services.watch.rounds import watch_round
+from hudi_services.watch.rounds import Watcher
 from hudi_services.watch.store import SnapshotStore
 from tests.support.tables import SMALL_BLOOM
 
@@ -76,32 +76,52 @@ def history(tmp_path: Path) -> History:
 
 
 def test_days_are_summed_up_and_only_those_that_changed_anew(store: SnapshotStore, history: History) -> None:
-    assert gains_since(store, ALL) == [], "nobody has looked"
-    assert follow_gains(store, [history], NOW) == 0, "there is no history yet"
+    assert gains_since(store, [history], ALL) == [], "nobody has looked"
+    assert follow_gains(store, history, NOW) == 0, "there is no history yet"
     write(
         history,
         record("1", 3, bytes_freed=5),
         record("2", 3, bytes_freed=7),
         record("3", 1, "trips", log_bytes_merged=9),
     )
-    assert follow_gains(store, [history], NOW) == 2
-    assert follow_gains(store, [history], NOW) == 0
-    first, second = gains_since(store, ALL)
+    assert follow_gains(store, history, NOW) == 2
+    assert follow_gains(store, history, NOW) == 0
+    first, second = gains_since(store, [history], ALL)
     assert (first.table, first.runs, first.bytes_freed, first.log_bytes_merged) == ("orders", 2, 12, None)
     assert (second.table, second.log_bytes_merged, second.bytes_freed) == ("trips", 9, None)
     write(history, record("4", 0, bytes_freed=1))
-    assert follow_gains(store, [history], NOW) == 1
-    assert [each.runs for each in gains_since(store, ALL)] == [2, 1, 1]
-    assert [each.table for each in gains_since(store, ALL, "trips")] == ["trips"]
-    assert [each.day for each in gains_since(store, NOW.date())] == ["2026-11-23"]
+    assert follow_gains(store, history, NOW) == 1
+    assert [each.runs for each in gains_since(store, [history], ALL)] == [2, 1, 1]
+    assert [each.table for each in gains_since(store, [history], ALL, "trips")] == ["trips"]
+    assert [each.day for each in gains_since(store, [history], NOW.date())] == ["2026-11-23"]
+
+
+def test_a_history_that_was_moved_or_is_spelled_in_two_ways_counts_once(tmp_path: Path, store: SnapshotStore) -> None:
+    path = tmp_path / "history"
+    file = tmp_path / "tables.yaml"
+    for name in ("history", "moved"):
+        here = tmp_path / name
+        if name == "moved":
+            path.rename(here)
+        else:
+            write(History(path=str(here)), record("1", 0, bytes_freed=5))
+        tables = ", ".join(
+            f"{{name: t{at}, base_path: {tmp_path}/t{at}, history: {{path: {here}{end}}}}}"
+            for at, end in enumerate(["", "/"])
+        )
+        file.write_text(f"tables: [{tables}]\n")
+        reading = read_registry(file)
+        assert len(reading.registry.histories) == 1
+        Watcher(store, SystemClock()).round(reading)
+        assert [each.bytes_freed for each in gains_since(store, reading.registry.histories, ALL)] == [5]
 
 
 def test_a_run_that_is_told_again_counts_once(store: SnapshotStore, history: History) -> None:
     write(history, record("1", 2, outcome="killed"))
-    follow_gains(store, [history], NOW)
+    follow_gains(store, history, NOW)
     write(history, record("1", 2, bytes_freed=5))
-    follow_gains(store, [history], NOW)
-    (found,) = gains_since(store, ALL)
+    follow_gains(store, history, NOW)
+    (found,) = gains_since(store, [history], ALL)
     assert (found.runs, found.failed, found.bytes_freed) == (1, 0, 5)
 
 
@@ -134,11 +154,11 @@ def test_the_sums_are_those_of_all_runs(tmp_path_factory: pytest.TempPathFactory
         records |= latest
         table = write(history, *latest.values())
         if chance.random() < 0.5:
-            follow_gains(store, [history], NOW)
+            follow_gains(store, history, NOW)
         if chance.random() < 0.3:
             table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
-    follow_gains(store, [history], NOW)
-    assert told(gains_since(store, ALL)) == model(records)
+    follow_gains(store, history, NOW)
+    assert told(gains_since(store, [history], ALL)) == model(records)
 
 
 def test_a_round_of_the_watcher_follows_them_and_no_trouble_with_one_ends_it(tmp_path: Path, caplog: Any) -> None:
@@ -151,12 +171,20 @@ def test_a_round_of_the_watcher_follows_them_and_no_trouble_with_one_ends_it(tmp
     store = SnapshotStore.open(str(tmp_path / "store.db"), make=True)
     write(History(path=f"{tmp_path}/history"), record("1", 0, bytes_freed=5))
     began = record("1", 0).started.began[:10]
-    watch_round(reading, store, 1, SystemClock())
-    assert [each.bytes_freed for each in gains_since(store, date.fromisoformat(began))] == [5]
+    Watcher(store, SystemClock()).round(reading)
+    assert [each.bytes_freed for each in gains_since(store, reading.registry.histories, date.fromisoformat(began))] == [
+        5
+    ]
     (tmp_path / "history/.hoodie/hoodie.properties").write_text("hoodie.table.version=99\n")
-    watch_round(reading, store, 1, SystemClock())
+    other = f"{{name: trips, base_path: {tmp_path}/trips, history: {{path: {tmp_path}/other}}}}"
+    file.write_text(file.read_text().replace("/orders}]", f"/orders}}, {other}]"))
+    write(History(path=f"{tmp_path}/other"), record("2", 0, "trips", bytes_freed=7))
+    reading = read_registry(file)
+    Watcher(store, SystemClock()).round(reading)
     assert "summed up with a later round" in caplog.text
     assert store.rounded_at() is not None
+    found = gains_since(store, reading.registry.histories, date.fromisoformat(began), "trips")
+    assert [each.bytes_freed for each in found] == [7], "the other one goes on"
 
 
 def test_a_history_in_which_others_have_written_ends_no_round(tmp_path: Path, caplog: Any) -> None:
@@ -166,9 +194,9 @@ def test_a_history_in_which_others_have_written_ends_no_round(tmp_path: Path, ca
     )
     store = SnapshotStore.open(str(tmp_path / "store.db"), make=True)
     history = write(History(path=f"{tmp_path}/history"), record("1", 0))
-    watch_round(read_registry(file), store, 1, SystemClock())
+    Watcher(store, SystemClock()).round(read_registry(file))
     row = as_rows([record("2", 0)], NOW)
     odd = row.set_column(row.column_names.index("day"), "day", pa.array(["never"]))
     history.write(odd, "upsert", SMALL_BLOOM)
-    assert watch_round(read_registry(file), store, 1, SystemClock()).tables == 1
+    assert Watcher(store, SystemClock()).round(read_registry(file)).tables == 1
     assert "summed up with a later round" in caplog.text

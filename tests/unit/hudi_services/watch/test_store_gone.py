@@ -17,7 +17,7 @@ from hoodie.clock import SystemClock
 from hoodie.errors import StoreError
 from hudi_services.folders import PROJECT
 from hudi_services.registry.load import read_registry
-from hudi_services.watch.rounds import watch_round
+from hudi_services.watch.rounds import Watcher
 from hudi_services.watch.store import SnapshotStore
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -55,9 +55,9 @@ def replaced(file: Path) -> None:
 def test_the_next_round_fills_it(registry, tmp_path, lose):
     file = tmp_path / "store" / "snapshots.db"
     running = SnapshotStore.open(str(file), make=True)
-    watch_round(read_registry(registry), running, 2, SystemClock())
+    Watcher(running, SystemClock()).round(read_registry(registry))
     lose(file)
-    watch_round(read_registry(registry), running, 2, SystemClock())
+    Watcher(running, SystemClock()).round(read_registry(registry))
     for store in (running, SnapshotStore.open(str(file))):
         assert [each.table for each in store.fleet()] == ["orders"]
         assert store.rounded_at() is not None
@@ -66,14 +66,14 @@ def test_the_next_round_fills_it(registry, tmp_path, lose):
 def test_one_that_is_no_database_is_told_until_it_is_deleted(registry, tmp_path):
     file = tmp_path / "snapshots.db"
     running = SnapshotStore.open(str(file), make=True)
-    watch_round(read_registry(registry), running, 2, SystemClock())
+    Watcher(running, SystemClock()).round(read_registry(registry))
     deleted(file)
     file.write_bytes(os.urandom(9000))
     for _ in range(2):
         with pytest.raises(StoreError, match="may be deleted"):
-            watch_round(read_registry(registry), running, 2, SystemClock())
+            Watcher(running, SystemClock()).round(read_registry(registry))
     file.unlink()
-    watch_round(read_registry(registry), running, 2, SystemClock())
+    Watcher(running, SystemClock()).round(read_registry(registry))
     assert [each.table for each in SnapshotStore.open(str(file)).fleet()] == ["orders"]
 
 

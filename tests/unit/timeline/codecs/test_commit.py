@@ -114,6 +114,46 @@ def test_json_that_is_no_commit_is_refused(data):
         decode_commit_json(data, "here")
 
 
+def body(stat: str = "{}", operation: str = '"UPSERT"', extra: str = "{}", compacted: str = "false") -> bytes:
+    return (
+        f'{{"partitionToWriteStats": {{"p": [{stat}]}}, "operationType": {operation}, "extraMetadata": {extra}, '
+        f'"compacted": {compacted}}}'
+    ).encode()
+
+
+@pytest.mark.parametrize("name", ["numWrites", "numInserts", "numUpdateWrites", "numDeletes", "fileSizeInBytes"])
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "1e999", "9" * 400, str(2**63), '"7"', "[1]", "1.5", "true"])
+def test_what_is_no_count_is_refused(name, value):
+    """It would be summed up, shown and told on."""
+    with pytest.raises(CorruptTableError, match=r"here.*is no count"):
+        decode_commit_json(body(f'{{"{name}": {value}}}'), "here")
+
+
+def test_what_was_not_counted_is_nothing():
+    (stat,) = decode_commit_json(body(f'{{"numWrites": -1, "numInserts": null, "numDeletes": {2**63 - 1}}}'), "").stats
+    assert (stat.num_writes, stat.num_inserts, stat.num_deletes) == (0, 0, 2**63 - 1)
+
+
+@pytest.mark.parametrize("name", ['["COMPACT"]', '"\\ud800"', '"UPSERT\\n\\u001b[2J"', f'"{"x" * 10_000}"', "7"])
+def test_what_is_no_operation_is_refused(name):
+    with pytest.raises(CorruptTableError, match=r"here.*is no operation"):
+        decode_commit_json(body(operation=name), "here")
+
+
+@pytest.mark.parametrize("data", [body(extra='{"schema": 5}'), body('{"prevCommit": 5}'), b"[" * 100_000])
+def test_what_is_no_text_or_no_end_is_refused(data):
+    with pytest.raises(CorruptTableError, match="here"):
+        decode_commit_json(data, "here")
+
+
+@pytest.mark.parametrize(("operation", "compacted", "moves"), [
+    ('"COMPACT"', "true", True), ("null", "true", True), ('"UNKNOWN"', "true", True), ('"CLUSTER"', "false", True),
+    ('"UPSERT"', "false", False), ("null", "false", False),
+])  # fmt: skip
+def test_compactions_of_writers_that_name_no_operation_move_rows(operation, compacted, moves):
+    assert decode_commit_json(body(operation=operation, compacted=compacted), "").moves_rows is moves
+
+
 def test_an_avro_file_without_a_record_is_refused():
     sink = io.BytesIO()
     fastavro.writer(sink, {"type": "record", "name": "R", "fields": []}, [])
