@@ -61,7 +61,7 @@ def of_table(alerts: Alerts, summary: Summary, body: Mapping[str, Any], now: dat
     """By the table's last snapshot; `body` may be empty where `has_more` says so."""
     if summary.health in ("unreadable", "absent"):
         # One that is not there yet may have been there when the store was another.
-        kinds = OF_CONTENTS if summary.health == "unreadable" or _was_there(summary) else (*OF_CONTENTS, "unreadable")
+        kinds = OF_CONTENTS if summary.health == "unreadable" or summary.was_there else (*OF_CONTENTS, "unreadable")
         return Seen(tuple(_not_read(alerts, summary, now)), frozenset((kind, summary.table) for kind in kinds))
     shown = body.get("table", {})
     found = [*_damaged(alerts, summary), *_missed(alerts, summary, shown, now)]
@@ -73,12 +73,8 @@ def _not_read(alerts: Alerts, summary: Summary, now: datetime) -> Iterator[Troub
         return
     if summary.health == "unreadable":
         yield Trouble("unreadable", summary.table, "", f"it cannot be read: {summary.reason}", summary.since)
-    elif _was_there(summary):
+    elif summary.was_there:
         yield Trouble("unreadable", summary.table, "", f"it is gone: {summary.reason}", summary.since)
-
-
-def _was_there(summary: Summary) -> bool:
-    return summary.instants > 0 or summary.last_commit is not None
 
 
 def _damaged(alerts: Alerts, summary: Summary) -> Iterator[Trouble]:

@@ -27,12 +27,13 @@ class Field:
     schema: Mapping[str, Any]
 
 
+EXPLAIN = "explain"
 OPERATION = Field(
     "operation",
     "Operation",
     "explain prints the plan into the log and changes nothing.",
     "execute",
-    {"type": "string", "enum": ["execute", "explain"]},
+    {"type": "string", "enum": ["execute", EXPLAIN]},
 )
 
 

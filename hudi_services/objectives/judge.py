@@ -47,6 +47,16 @@ def judge(wanted: Objectives, facts: Facts) -> tuple[Verdict, ...]:
     return by_urgency(found)
 
 
+def turns(wanted: Objectives, facts: Facts) -> datetime | None:
+    """When the first objective that is met now is missed if nothing happens; None: none is, whatever the time."""
+    ends = [
+        since + limit
+        for since, limit in ((facts.last_data, wanted.freshness), (facts.waits, wanted.clean_age))
+        if since is not None and limit is not None and since + limit >= facts.now
+    ]
+    return min(ends, default=None)
+
+
 def by_urgency(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
     return tuple(sorted(verdicts, key=lambda each: (-each.urgency, each.objective)))
 

@@ -17,7 +17,7 @@ from hudi_services.pages.row import GRAVEST, FleetRow, iso, row
 from hudi_services.pages.state import State
 from hudi_services.registry.load import Reading
 
-_GRAVE = frozenset(("unreadable", "damaged", "failed", "blocked", "missed"))
+_GRAVE = frozenset(("gone", "unreadable", "damaged", "failed", "asks", "blocked", "missed"))
 _GRAVEST = 3  # tables of the card
 _CHECK, _WATCH = "hudi-services registry check", "hudi-services watch"
 _STALE = timedelta(minutes=30)  # a watcher looks at each table every ten minutes at least
@@ -59,7 +59,7 @@ def fleet(
         Wrong(f"{each.file}:{each.line}", f"{each.key}: {each.message}", each.table) for each in reading.mistakes
     )
     hidden = len(tables) - len(shown)
-    states = [*_states(reading, shown, hidden), *watched(known, now)]
+    states = [*_states(reading, shown, hidden), *(watched(known, now) if tables else ())]
     seen = max((each.looked_at for each in known.seen.values()), default=None)
     return Fleet(
         now.isoformat(),
@@ -121,8 +121,10 @@ def watched(known: Known, now: datetime, unseen: str = "No table was looked at y
 
 
 def _states(reading: Reading, shown: tuple[FleetRow, ...], hidden: int) -> Iterator[State]:
-    if reading.mistakes:
-        count = counted(len(reading.mistakes), "mistake")
+    count = counted(len(reading.mistakes), "mistake")
+    if any(each.table is None for each in reading.mistakes) and not reading.registry.tables:
+        yield State("error", "The registry cannot be read", "No table can be shown until it is mended.", _CHECK)
+    elif reading.mistakes:
         yield State("warning", f"The registry has {count}", "Tables with mistakes are left out.", _CHECK)
     if hidden:
         yield State(

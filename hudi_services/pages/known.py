@@ -16,11 +16,13 @@ from hudi_services.watch.model import Summary
 
 @dataclass(frozen=True)
 class Ran:
-    """The last run of a DAG as Airflow knows it; `at` is when it ended, else began, else was due, with a time zone."""
+    """The last run of a DAG: its `state` as Airflow knows it, or `asks` where it waits for a person; `at` is when it ended, else
+    began, else was due, with a time zone. `before` is how the one before it ended, of a run that goes on."""
 
     run: str
     state: str
     at: datetime
+    before: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class LastRun:
     run: str
     state: str
     at: str
+    before: str = ""
 
 
 def last_runs(table: Table, ran: Mapping[str, Ran]) -> tuple[LastRun, ...]:
@@ -51,5 +54,7 @@ def last_runs(table: Table, ran: Mapping[str, Ran]) -> tuple[LastRun, ...]:
     for entry in ENTRIES:
         dag = dag_id(entry.name, table.name)
         if entry.has_dag(table) and (last := ran.get(dag)) is not None:
-            found.append(LastRun(entry.name, dag, last.run, last.state, last.at.astimezone(UTC).isoformat()))
+            found.append(
+                LastRun(entry.name, dag, last.run, last.state, last.at.astimezone(UTC).isoformat(), last.before)
+            )
     return tuple(sorted(found, key=lambda each: each.at, reverse=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Literal
@@ -12,11 +13,15 @@ from hudi_services.entry.when import services_of
 from hudi_services.pages.known import Known, LastRun, last_runs
 from hudi_services.watch.model import Summary
 
-Standing = Literal["unreadable", "damaged", "failed", "blocked", "missed", "absent", "unknown", "paused", "ok"]
+Standing = Literal[
+    "gone", "unreadable", "damaged", "failed", "asks", "blocked", "missed", "absent", "unknown", "paused", "ok"
+]
 GRAVEST: tuple[Standing, ...] = (
+    "gone",
     "unreadable",
     "damaged",
     "failed",
+    "asks",
     "blocked",
     "missed",
     "absent",
@@ -24,8 +29,8 @@ GRAVEST: tuple[Standing, ...] = (
     "paused",
     "ok",
 )
-"""The gravest first. `failed`: the last run of a service; `unknown`: nobody has looked at the table yet; the others as in
-`Summary.health`."""
+"""The gravest first. `gone`: it is absent, and was there; `failed`: the last run of a service; `asks`: one waits for somebody's
+approval; `unknown`: nobody has looked at the table yet; the others as in `Summary.health`."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +65,17 @@ def row(table: Table, known: Known, today: date) -> FleetRow:
     services = services_of(table, ENTRIES, today)
     running = tuple(each.service for each in services if each.never is None and not each.runs.startswith("by hand"))
     runs = last_runs(table, known.ran)
-    failed = [each.service for each in runs if each.state == "failed"]
+    failed = [each.service for each in runs if "failed" in (each.state, each.before)]
+    asking = [each.service for each in runs if each.state == "asks"]
     seen = known.seen.get(table.name)
-    standings: list[Standing] = ["failed"] if failed else []
-    standings.append("unknown" if seen is None else seen.health)
-    reasons = [seen.reason] if seen is not None and seen.reason else []
+    standings: list[Standing] = ["unknown" if seen is None else "gone" if _is_gone(seen) else seen.health]
+    if failed:
+        standings.append("failed")
+    if asking:
+        standings.append("asks")
+    reasons = list(_reasons(seen)) if seen is not None else []
     reasons += [f"the last run of {service} failed" for service in failed]
+    reasons += [f"{service} waits for somebody's approval" for service in asking]
     found = FleetRow(
         table.name,
         table.base_path,
@@ -80,6 +90,19 @@ def row(table: Table, known: Known, today: date) -> FleetRow:
     return _with(found, seen) if seen is not None else found
 
 
+def _is_gone(seen: Summary) -> bool:
+    return seen.health == "absent" and seen.was_there
+
+
+def _reasons(seen: Summary) -> Iterator[str]:
+    if seen.health == "absent":
+        yield f"there is no table at {seen.base_path}"
+    elif seen.reason and seen.health != "paused":
+        yield seen.reason
+    if seen.paused:
+        yield f"paused {seen.paused}"
+
+
 def iso(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment is not None else None
 
@@ -87,7 +110,7 @@ def iso(moment: datetime | None) -> str | None:
 def _with(found: FleetRow, seen: Summary) -> FleetRow:
     """A table that is not there, or never could be read, has no numbers."""
     looked = replace(found, looked_at=iso(seen.looked_at))
-    if seen.health == "absent" or (seen.health == "unreadable" and not seen.instants):
+    if seen.health in ("absent", "unreadable") and not seen.was_there:
         return looked
     return replace(
         looked,

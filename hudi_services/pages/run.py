@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, Literal
 
@@ -13,8 +13,8 @@ from hoodie.display import counted
 from hudi_services.entries import ENTRIES
 from hudi_services.entry.sizes import size_of
 
-RESULT, FAILURE, PLAN, PAUSED, PROGRESS = "return_value", "failure", "plan", "paused", "progress"
-LEFT = (RESULT, FAILURE, PLAN, PAUSED, PROGRESS)
+RESULT, FAILURE, PLAN, PAUSED, PROGRESS, OUTLOOK = "return_value", "failure", "plan", "paused", "progress", "outlook"
+LEFT = (RESULT, FAILURE, PLAN, PAUSED, PROGRESS, OUTLOOK)
 """Keys of the XComs that are read."""
 
 _EXACT = frozenset(entry.name for entry in ENTRIES if any(flag.name == "only" for flag in entry.command.flags))
@@ -118,25 +118,30 @@ class Going:
 
 @dataclass(frozen=True)
 class RunPage:
-    """The page; `now` is the API server's time, as ISO in UTC. While the run `goes_on` it is worth another look; `conf` is what
-    was asked for in its form."""
+    """The page; `now` is the API server's time, as ISO in UTC. `table` and `service` are those of the DAG, empty for any other
+    one. While the run `goes_on` it is worth another look; `conf` is what was asked for in its form."""
 
     now: str
     dag: str
     run: str
+    table: str
+    service: str
     tasks: tuple[TaskRun, ...]
     goes_on: bool
     conf: Mapping[str, Any]
 
 
-def run_page(dag: str, run: str, tasks: Iterable[Tried], now: datetime, going: Going = Going()) -> RunPage:
-    """Whatever the tasks left: a value that is none of ours is passed over, as any code may write XComs."""
+def run_page(
+    dag: str, run: str, tasks: Iterable[Tried], now: datetime, going: Going = Going(), of: tuple[str, str] = ("", "")
+) -> RunPage:
+    """Whatever the tasks left: a value that is none of ours is passed over, as any code may write XComs. `of` are the table and
+    the service of the DAG."""
     in_order = sorted(tasks, key=lambda each: (each.began is None, each.began or now, each.task))
-    return RunPage(now.isoformat(), dag, run, tuple(map(_task, in_order)), going.goes_on, going.conf)
+    return RunPage(now.isoformat(), dag, run, *of, tuple(map(_task, in_order)), going.goes_on, going.conf)
 
 
 def _task(tried: Tried) -> TaskRun:
-    found: dict[str, Any] = {"outcome": "nothing"}
+    found: dict[str, Any] = {"outcome": "nothing", "message": _text(tried.left.get(OUTLOOK))}
     for key, read in _READ.items():
         value = tried.left.get(key)
         if isinstance(value, Mapping):
@@ -168,7 +173,7 @@ def _failed(left: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _paused(left: Mapping[str, Any]) -> dict[str, Any]:
-    until = f" until {left['until']}" if left.get("until") else ""
+    until = f" until {_moment(left['until'])}" if left.get("until") else ""
     return {
         "outcome": "paused",
         "message": f"Paused by {_text(left.get('by'))}{until}: {_text(left.get('reason'))}",
@@ -251,6 +256,14 @@ def _list(value: object) -> list[Any]:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _moment(value: object) -> str:
+    """A time in ISO as people read it."""
+    try:
+        return f"{datetime.fromisoformat(_text(value)).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    except (ValueError, OverflowError):
+        return _text(value)
 
 
 def _number(value: object) -> float:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from hoodie.display import counted
 from hudi_services.pages.wrote import Wrote, over_time
+from hudi_services.show.overview import next_words
 from hudi_services.watch.model import Event, Snapshot
 
 _COMMAND = re.compile(r"`(hudi-services [^`]+)`")
@@ -134,7 +135,7 @@ def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> Seen | None:
         looked_at.isoformat(),
         tuple(_facts(shown)),
         tuple(_waiting(name, shown, looked_at)),
-        tuple(f"{service}: {each['reason']}" for service, each in shown["next"].items()),
+        tuple(f"{service}: {next_words(service, each)}" for service, each in shown["next"].items()),
         tuple(shown["objectives"]),
         tuple(_drawn(row, wrote.get((row["instant"], row["action"]), {})) for row in body["timeline"]),
         bool(body["older"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hudi_services.entries import ENTRIES, Entries, entry_named
@@ -67,20 +67,33 @@ def table_page(
 ) -> TablePage:
     """`snapshot` and `events` are the watcher's, of this table."""
     looked = seen(table.name, snapshot, events) if snapshot is not None else None
-    states = tuple(watched(known, now, "The table was not looked at yet"))
+    states = [*watched(known, now, "The table was not looked at yet")]
+    if snapshot is not None and looked is not None and snapshot.summary.health in ("absent", "unreadable"):
+        since = snapshot.summary.since
+        when = f" since {since:%Y-%m-%d %H:%M:%S} UTC" if since is not None else ""
+        what = "The table is gone" if snapshot.summary.health == "absent" else "The table cannot be read"
+        states.append(State("error", f"{what}{when}", "What is shown below was seen before that."))
+    declared = _declared(table, now)
+    if snapshot is not None and looked is not None:  # the registry need not say it of a table that is there
+        declared = replace(declared, type=snapshot.body["table"]["type"])
     return TablePage(
-        now.isoformat(), _declared(table, now), row(table, known, now.date()), states, looked, tuple(known.gains)
+        now.isoformat(), declared, row(table, known, now.date()), tuple(states), looked, tuple(known.gains)
     )
 
 
-def table_of_dag(dag: str, tables: tuple[Table, ...], entries: Entries = ENTRIES) -> Table | None:
+def table_of_dag(dag: str, tables: tuple[Table, ...]) -> Table | None:
     """The table whose service the DAG runs; None for any other DAG."""
+    name, _ = of_dag(dag)
+    return next((table for table in tables if table.name == name), None)
+
+
+def of_dag(dag: str, entries: Entries = ENTRIES) -> tuple[str, str]:
+    """Table and service by the name of a DAG; empty for one that is none of ours."""
     for entry in entries:
         prefix = dag_id(entry.name, "")
         if dag.startswith(prefix):
-            name = dag.removeprefix(prefix)
-            return next((table for table in tables if table.name == name), None)
-    return None
+            return dag.removeprefix(prefix), entry.name
+    return "", ""
 
 
 def _declared(table: Table, now: datetime) -> Declared:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -16,8 +16,8 @@ _ROWS = ("rows_inserted", "rows_updated", "rows_deleted")
 
 @dataclass(frozen=True)
 class Span:
-    """An hour or a day in UTC from `begin`, as ISO. `rows` and `bytes` are of commits that brought rows, `rewritten` are the
-    bytes of services that wrote rows anew."""
+    """An hour or a day in UTC from `begin`, as ISO. `rows` and `bytes` are those that commits brought, `rewritten` are
+    the bytes of rows that commits and services wrote anew."""
 
     begin: str
     commits: int = 0
@@ -57,7 +57,21 @@ def _with(span: Span, event: Event) -> Span:
     if event.facts["moves_rows"]:
         return replace(span, rewritten=span.rewritten + size)
     rows = sum(_number(event.facts.get(name)) for name in _ROWS)
-    return replace(span, commits=span.commits + 1, rows=span.rows + rows, bytes=span.bytes + size)
+    brought = _brought(event.facts, size)
+    return replace(
+        span,
+        commits=span.commits + 1,
+        rows=span.rows + rows,
+        bytes=span.bytes + brought,
+        rewritten=span.rewritten + size - brought,
+    )
+
+
+def _brought(facts: Mapping[str, Any], size: int) -> int:
+    """The share of its rows in the bytes of a commit: copy on write writes the other rows of a file anew with them."""
+    written = _number(facts.get("rows_written"))
+    new = min(_number(facts.get("rows_inserted")) + _number(facts.get("rows_updated")), written)
+    return round(size * new / written) if written else size
 
 
 def _number(value: Any) -> int:

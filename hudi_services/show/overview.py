@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -240,7 +240,7 @@ def _parts(found: dict[str, Any]) -> list[Part]:
                 ("files", _sum(found, "base_files", "base_bytes", f"in {counted(found['partitions'], 'partition')}")),
                 ("logs", _sum(found, "log_files", "log_bytes", f"of {counted(found['file_groups'], 'file group')}")),
                 ("older versions", _sum(found, "older_files", "older_bytes", "that may be cleaned some day")),
-                *[(name, _words(name, each)) for name, each in found["next"].items()],
+                *[(name, next_words(name, each)) for name, each in found["next"].items()],
             ]
         )
     )
@@ -268,7 +268,8 @@ def _rows(found: dict[str, Any]) -> str:
     return f"{count(base)} in base files{logs}"
 
 
-def _words(name: str, each: dict[str, Any]) -> str:
+def next_words(name: str, each: Mapping[str, Any]) -> str:
+    """What a service would do now, and why."""
     verb, noun = _DOES[name]
     due = f"would {verb} {counted(each['items'], noun)}, {size(each['bytes'])}" if each["due"] else "nothing to do"
     backlog = each.get("backlog")

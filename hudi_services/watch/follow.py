@@ -17,6 +17,7 @@ from hoodie.model.time import BEGINNING, Time
 from hoodie.timeline import WRITE_ACTIONS, Instant, format_time, parse_time
 from hudi_services.commandline.flags import ChosenTable
 from hudi_services.entry.table import Table
+from hudi_services.objectives.judge import turns
 from hudi_services.show.history import commit_row, instant_row
 from hudi_services.show.look import Look, look_at
 from hudi_services.watch.columns import columns_since
@@ -51,10 +52,8 @@ def look(entry: Table, store: SnapshotStore, clock: Clock, whole_every: timedelt
 
 def _followed(entry: Table, store: SnapshotStore, cursor: Cursor | None, seen: Look, whole_every: timedelta) -> int:
     marks = _marks(seen.state.timeline.instants)
-    whole_at = cursor.whole_at if cursor is not None and cursor.marks == marks else None
-    if (
-        whole_at is not None and timedelta(0) <= seen.now - whole_at < whole_every
-    ):  # later than now: that clock was ahead
+    again_at = cursor.again_at if cursor is not None and cursor.marks == marks else None
+    if again_at is not None and timedelta(0) < again_at - seen.now <= whole_every:  # else by a clock that was ahead
         return 0
     archive = _archive_stamp(seen)
     new = _new(entry, store, cursor, seen, archive)
@@ -67,7 +66,19 @@ def _followed(entry: Table, store: SnapshotStore, cursor: Cursor | None, seen: L
     if cursor is not None and cursor.floor not in ("", _ALL):  # before what the first look searched nothing is new
         floor = max(Time.of(cursor.floor), Time.of(floor))
     oldest = min([str(_searched_from(floor, seen)), *(str(each.time) for each in instants[:1])])
-    return store.save(Cursor(floor, marks, seen.now, archive), taken.summary, events, body, oldest, cursor)
+    return store.save(
+        Cursor(floor, marks, _again_at(seen, whole_every), archive), taken.summary, events, body, oldest, cursor
+    )
+
+
+def _again_at(seen: Look, whole_every: timedelta) -> datetime:
+    """Earlier where an objective is missed by then, as time alone does with freshness."""
+    latest = seen.now + whole_every
+    try:
+        turn = turns(seen.entry.objectives, seen.facts) if seen.entry is not None and seen.facts is not None else None
+    except HoodieError:  # the table's problems say so
+        turn = None
+    return min(latest, turn + timedelta(milliseconds=1)) if turn is not None else latest
 
 
 def _without(
@@ -76,7 +87,7 @@ def _without(
     """What was seen of it before stays. Of a table that was not there all instants are new once it is."""
     last = store.table(entry.name)
     before = last.summary if last is not None and cursor is not None else None
-    same = before is not None and (before.health == health or (_failing(before) and _was_there(before)))
+    same = before is not None and (before.health == health or (_failing(before) and before.was_there))
     reason = str(error) if isinstance(error, HoodieError) else f"{type(error).__name__}: {error}"
     made = before or Summary(entry.name, entry.base_path, health, now)
     since = before.since if same and before is not None else now
@@ -98,10 +109,6 @@ def silent(entry: Table, store: SnapshotStore, since: datetime, clock: Clock) ->
 
 def _failing(summary: Summary) -> bool:
     return summary.health in ("unreadable", "absent")
-
-
-def _was_there(summary: Summary) -> bool:
-    return summary.instants > 0 or summary.last_commit is not None
 
 
 def _follows(cursor: Cursor | None) -> bool:

@@ -18,7 +18,8 @@ Key = tuple[str, str]
 @dataclass(frozen=True)
 class Summary:
     """A table in one line. Sizes in bytes; `rows` are those of base files, None where no commit tells. `urgency` is that of the
-    most urgent objective, above 1 it is missed; `reason` says why the health is not ok, `since` since when looks fail."""
+    most urgent objective, above 1 it is missed; `reason` says why the health is not ok, `since` since when looks fail,
+    `paused` by whom and why, also where something graver is the health."""
 
     table: str
     base_path: str
@@ -38,6 +39,12 @@ class Summary:
     urgency: float = 0.0
     reason: str = ""
     since: datetime | None = None
+    paused: str = ""
+
+    @property
+    def was_there(self) -> bool:
+        """A look has found a table."""
+        return self.instants > 0 or self.last_commit is not None
 
 
 @dataclass(frozen=True)
@@ -69,9 +76,10 @@ class Snapshot:
 class Cursor:
     """How far a table was followed. All instants before `floor` that are ever going to be completed are events already; it is
     empty for a table that could not be read yet. `marks` is a digest of the timeline at the last look, `archive` says what was
-    archived then, `whole_at` when the files were last looked at."""
+    archived then, `again_at` when the files are to be looked at again though nothing
+    happens."""
 
     floor: str
     marks: str = ""
-    whole_at: datetime | None = None
+    again_at: datetime | None = None
     archive: str = ""

@@ -9,6 +9,7 @@ from typing import Any
 from hudi_services.show.contents import partitions
 from hudi_services.show.history import timeline
 from hudi_services.show.look import Look
+from hudi_services.show.objectives import in_words
 from hudi_services.show.overview import overview
 from hudi_services.watch.facts import kept_facts
 from hudi_services.watch.groups import groups
@@ -69,6 +70,7 @@ def _summary(name: str, base_path: str, now: datetime, shown: Mapping[str, Any],
         tuple(each["objective"] for each in missed),
         max((each["urgency"] for each in shown["objectives"]), default=0.0),
         reason,
+        paused=str(shown["paused"]["told"]) if shown["paused"] is not None else "",
     )
 
 
@@ -82,7 +84,7 @@ def _health(shown: Mapping[str, Any], missed: list[Any]) -> tuple[Health, str]:
         holder = f"{first['action']} {first['instant']}, {first['reason']}"
         return "blocked", f"{first['service']}: {first['held']} held back by {holder}"
     if missed:
-        return "missed", ", ".join(each["objective"] for each in missed)
+        return "missed", ", ".join(f"{each['objective']} (at most {in_words(each)['at_most']})" for each in missed)
     if shown["paused"] is not None:
         return "paused", str(shown["paused"]["told"])
     return "ok", ""

@@ -45,7 +45,7 @@ _tables = sa.Table(
     sa.Column("base_path", sa.Text, nullable=False),
     sa.Column("floor", sa.String(40), nullable=False),
     sa.Column("marks", sa.String(64), nullable=False),
-    sa.Column("whole_at", sa.String(40)),
+    sa.Column("again_at", sa.String(40)),
     sa.Column("archive", sa.Text, nullable=False),
     sa.Column("gone_at", sa.String(40)),  # since when the registry has it no more, or elsewhere
     sa.Column("summary", sa.Text),
@@ -191,12 +191,12 @@ class SnapshotStore:
             row = connection.execute(sa.select(_tables).where(_tables.c.name == name)).first()
         if row is None or row.base_path != base_path:
             return None
-        return Cursor(row.floor, row.marks, _time(row.whole_at), row.archive)
+        return Cursor(row.floor, row.marks, _time(row.again_at), row.archive)
 
     def look_again(self, name: str) -> None:
         """The next round looks at all of the table, though nothing happened on its timeline."""
         with self.writing() as connection:
-            connection.execute(_tables.update().where(_tables.c.name == name).values(marks="", whole_at=None))
+            connection.execute(_tables.update().where(_tables.c.name == name).values(marks="", again_at=None))
 
     def known(self, name: str, instants: Collection[str]) -> set[Key]:
         """Of these instants the events that are there."""
@@ -224,7 +224,7 @@ class SnapshotStore:
             "base_path": summary.base_path,
             "floor": cursor.floor,
             "marks": cursor.marks,
-            "whole_at": _text(cursor.whole_at),
+            "again_at": _text(cursor.again_at),
             "archive": cursor.archive,
             "gone_at": None,
             "summary": json.dumps(asdict(summary), default=_text, allow_nan=False),
@@ -238,7 +238,7 @@ class SnapshotStore:
                     return 0
                 row = None
             if row is not None and before is not None and row.marks != before.marks:
-                values |= {"marks": "", "whole_at": None}
+                values |= {"marks": "", "again_at": None}
             if row is None:
                 connection.execute(_tables.insert().values(name=name, **values))
             else:

@@ -8,8 +8,10 @@ from typing import Any
 from airflow.sdk import Param
 from airflow.sdk.exceptions import AirflowSkipException
 
-from hudi_services.entry.dag import Asked, Field
+from hoodie.errors import ConfigError
+from hudi_services.entry.dag import EXPLAIN, OPERATION, Asked, Field
 from hudi_services.entry.digest import ONLY
+from hudi_services.entry.words import unknown
 from hudi_services.history.recorded import Asker
 
 
@@ -25,6 +27,16 @@ OBJECTIVE = "objective"
 """In the conf of a run that an objective began: which one is missed."""
 DIGEST = "digest"
 """In the result of a task that stopped to ask: of the plan that a person may agree to."""
+
+
+def only_known(context: Any, fields: Iterable[Field]) -> None:
+    """Airflow takes any key of a run's conf, and one that is misspelt would load everything. Raises ConfigError."""
+    known = tuple(field.name for field in fields)
+    for name in getattr(context["dag_run"], "conf", None) or {}:
+        if name not in known and name != OBJECTIVE:
+            raise ConfigError(
+                f"The form of the run has {name!r}", found=f"{name} {unknown(name, known)}", fix="mend it"
+            )
 
 
 def asked(context: Any, mode: str = "", agreed_in: str = "", follows: str = "") -> Asked:
@@ -56,5 +68,5 @@ def skip_explained(context: Any, follows: str) -> None:
 
 def wants_explanation(context: Any) -> bool:
     """Whether the form asks for the plan only."""
-    found: bool = context["params"].get("operation") == "explain"
+    found: bool = context["params"].get(OPERATION.name) == EXPLAIN
     return found

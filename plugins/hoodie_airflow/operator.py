@@ -13,7 +13,7 @@ from airflow.sdk.exceptions import AirflowNotFoundException
 from hoodie.errors import ConfigError, HoodieError
 from hoodie_airflow.assets import outlet
 from hoodie_airflow.child import Child
-from hoodie_airflow.forms import asked, asker, skip_explained, wants_explanation
+from hoodie_airflow.forms import asked, asker, only_known, skip_explained, wants_explanation
 from hoodie_airflow.lineage import lineage
 from hoodie_airflow.logged import log_fields
 from hoodie_airflow.outcome import refused, told
@@ -83,6 +83,7 @@ class HudiServiceOperator(SparkSubmitOperator):
         log_fields(self.table.name, self.entry.name)
         skip_explained(context, self.follows)
         try:
+            only_known(context, self.entry.dag.form(self.table))
             wanted = asked(context, self.mode, self.agreed_in, self.follows)
             arguments = self.entry.called_with(self.table, wanted).as_flags(self.table.base_path)
         except (HoodieError, ValueError) as error:

@@ -21,6 +21,7 @@ from hudi_services.entries import Entries, entry_named
 from hudi_services.entry.dag import Approval, Asked, Outlook, Run, Step, SwitchOn, WhenDue, WhenOn
 from hudi_services.entry.digest import ONLY
 from hudi_services.entry.table import Table
+from hudi_services.pages.run import OUTLOOK
 
 _log = logging.getLogger(__name__)
 
@@ -88,6 +89,7 @@ def _looks(look: Callable[[Asked], Outlook]) -> Callable[[], bool]:
         outlook = look(asked(context))
         for name, fact in outlook.facts.items():
             context["ti"].xcom_push(name, fact)
+        context["ti"].xcom_push(OUTLOOK, outlook.reason)
         _log.info("%s", outlook.reason)
         return outlook.due
 

@@ -8,7 +8,7 @@ from airflow.sdk import BaseOperator
 
 from hoodie.errors import HoodieError
 from hoodie_airflow.assets import outlet
-from hoodie_airflow.forms import asked, asker, skip_explained, wants_explanation
+from hoodie_airflow.forms import asked, asker, only_known, skip_explained, wants_explanation
 from hoodie_airflow.lineage import lineage
 from hoodie_airflow.logged import log_fields
 from hoodie_airflow.outcome import refused, told
@@ -62,6 +62,7 @@ class HudiWorkerOperator(BaseOperator):
         log_fields(self.table.name, self.entry.name)
         skip_explained(context, self.follows)
         try:
+            only_known(context, self.entry.dag.form(self.table))
             arguments = self.entry.called_with(self.table, asked(context, self.mode, self.agreed_in, self.follows))
         except (HoodieError, ValueError) as error:
             raise refused(error, context) from None

@@ -20,7 +20,7 @@ from hoodie_airflow.pages.runs import going, tried
 from hudi_services.entry.table import Table
 from hudi_services.pages.fleet import Fleet, card_of, dags_of, fleet
 from hudi_services.pages.run import run_page
-from hudi_services.pages.table import table_of_dag, table_page
+from hudi_services.pages.table import of_dag, table_of_dag, table_page
 
 _WEB = Path(__file__).parent / "web"
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
@@ -94,7 +94,7 @@ def run(dag_id: str, run_id: str) -> Response:
     tasks = tried(dag_id, run_id)
     if not tasks and not going(dag_id, run_id).goes_on:
         raise HTTPException(404, f"The DAG {dag_id!r} has no run {run_id!r}, or it has no tasks yet.")
-    return _answer(run_page(dag_id, run_id, tasks, datetime.now(UTC), going(dag_id, run_id)))
+    return _answer(run_page(dag_id, run_id, tasks, datetime.now(UTC), going(dag_id, run_id), of_dag(dag_id)))
 
 
 def _fleet(user: Any) -> Fleet:
@@ -126,7 +126,7 @@ def _of_table(found: Table | None, user: Any, otherwise: str) -> Response:
 async def _wrong_request(_request: Request, error: Exception) -> Response:
     """Without what was sent, as FastAPI has it: that may be a number which JSON does not know."""
     assert isinstance(error, RequestValidationError)
-    found = [{"loc": each["loc"], "msg": each["msg"]} for each in error.errors()]
+    found = [{"loc": each["loc"], "msg": each["msg"].removeprefix("Value error, ")} for each in error.errors()]
     return as_json({"detail": found}, 422)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Response
+from pydantic import AfterValidator
 
 from hoodie_airflow.pages.access import Rights, User
 from hoodie_airflow.pages.answers import as_json, current_registry, table_seen
@@ -17,7 +19,15 @@ _LIMIT = 100  # rows of a sample
 _CHANGED = 50  # rows of a comparison
 _WIDTH = 200  # characters of a value
 _OF_ROWS = (422, 502, 504)  # refused, out of memory, out of time: a comparison may do without rows
-Instant = Annotated[str, Query(pattern=r"^[0-9]{14}([0-9]{3})?$")]
+
+
+def _instant(text: str) -> str:
+    if not re.fullmatch(r"[0-9]{14}([0-9]{3})?", text):
+        raise ValueError("it is no instant, which has 14 or 17 digits")
+    return text
+
+
+Instant = Annotated[str, AfterValidator(_instant)]
 Partition = Annotated[str, Query(max_length=2000, pattern=r"^[^\x00]*$")]
 
 routes = APIRouter()

@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 from airflow.models.dagrun import DagRun
 from airflow.models.taskinstance import TaskInstance
 from airflow.models.xcom import XComModel
 from airflow.utils.session import create_session
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 
-from hudi_services.entry.dag import DAG_PREFIX
+from hudi_services.entry.dag import DAG_PREFIX, EXPLAIN, OPERATION
 from hudi_services.pages.known import Ran
 from hudi_services.pages.run import LEFT, Going, Tried
 
 _GOES_ON = ("queued", "running")  # states of a run
+_ENDED = ("success", "failed")
+_ASKS = "awaiting_input"  # the state of a task that waits for a person
+_A_FEW = 5  # runs of a DAG among which is one that did not only explain
 
 
 def tried(dag_id: str, run_id: str) -> list[Tried]:
@@ -64,13 +68,30 @@ def going(dag_id: str, run_id: str) -> Going:
 
 
 def last_runs(dags: Collection[str]) -> dict[str, Ran]:
-    """By DAG the run that was due last, and when it ended, or began; in one query. `dags` that never ran are left out."""
+    """By DAG the run that began last, also for days of the past, and when it ended, or began. Runs that only explain a plan are
+    passed over. `dags` that never ran are left out."""
+    found: dict[str, Ran] = {}
     with create_session() as session:
-        of_ours = DagRun.dag_id.startswith(f"{DAG_PREFIX}_", autoescape=True)
-        at = func.max(DagRun.run_after).label("at")
-        newest = select(DagRun.dag_id, at).where(of_ours).group_by(DagRun.dag_id).subquery()
-        same = (newest.c.dag_id == DagRun.dag_id) & (newest.c.at == DagRun.run_after)
-        moment = func.coalesce(DagRun.end_date, DagRun.start_date, DagRun.run_after)
-        asked = select(DagRun.dag_id, DagRun.run_id, DagRun.state, moment).join(newest, same)
-        found = session.execute(asked.order_by(DagRun.id))
-        return {dag: Ran(run, str(state), at) for dag, run, state, at in found if dag in dags}
+        waits = select(TaskInstance.dag_id, TaskInstance.run_id).where(TaskInstance.state == _ASKS)
+        asking = {(dag, run) for dag, run in session.execute(waits)}
+        for dag, run, state, at, conf in session.execute(_newest()):
+            if dag not in dags or (isinstance(conf, dict) and conf.get(OPERATION.name) == EXPLAIN):
+                continue
+            ran = Ran(run, "asks" if (dag, run) in asking else str(state), at)
+            newer = found.get(dag)
+            if newer is None:
+                found[dag] = ran
+            elif str(state) in _ENDED and newer.state not in _ENDED and not newer.before:
+                found[dag] = replace(newer, before=str(state))
+    return found
+
+
+def _newest() -> Select[Any]:
+    """A few runs of each of our DAGs, those that began last first."""
+    began = func.coalesce(DagRun.start_date, DagRun.queued_at, DagRun.run_after)
+    place = func.row_number().over(partition_by=DagRun.dag_id, order_by=(began.desc(), DagRun.id.desc())).label("place")
+    at = func.coalesce(DagRun.end_date, began).label("at")
+    of_ours = DagRun.dag_id.startswith(f"{DAG_PREFIX}_", autoescape=True)
+    ranked = select(DagRun.dag_id, DagRun.run_id, DagRun.state, at, DagRun.conf, place).where(of_ours).subquery()
+    columns = (ranked.c.dag_id, ranked.c.run_id, ranked.c.state, ranked.c.at, ranked.c.conf)
+    return select(*columns).where(ranked.c.place <= _A_FEW).order_by(ranked.c.dag_id, ranked.c.place)

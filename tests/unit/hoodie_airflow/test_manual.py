@@ -8,11 +8,15 @@ from typing import Any
 import pytest
 from airflow.sdk.exceptions import ParamValidationError
 
+from hoodie.errors import ConfigError
+from hoodie_airflow.forms import only_known
 from hudi_services.cluster.entry import CLUSTER
 from hudi_services.entries import entry_named
 from hudi_services.entry.dag import Asked
+from hudi_services.entry.table import Table
 from hudi_services.ingest.entry import INGEST
 from hudi_services.registry.load import load_registry
+from tests.support.airflow_task import context
 from tests.unit.hoodie_airflow.test_factory import load
 
 
@@ -103,3 +107,14 @@ def test_what_a_clustering_by_hand_is_of(registry: Path) -> None:
     params = load()["hudi_cluster__trips"].params
     with pytest.raises(ParamValidationError, match="partitions"):
         params["partitions"] = ["day=1,day=2"]
+
+
+def test_a_key_that_the_form_does_not_have_is_refused(tables: dict[str, Table]) -> None:
+    """Airflow takes it, and a day that is misspelt would load all of them."""
+    run, fields = context(), entry_named("ingest").dag.form(tables["flights"])
+    for conf in (None, {}, {"objective": "freshness"}, {"from": "2026-11-20", "reload": True}):
+        run["dag_run"].conf = conf
+        only_known(run, fields)
+    run["dag_run"].conf = {"form": "2026-11-20"}
+    with pytest.raises(ConfigError, match="did you mean 'from'"):
+        only_known(run, fields)

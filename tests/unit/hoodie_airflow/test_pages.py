@@ -216,6 +216,7 @@ def test_a_run_tells_what_its_tasks_left(server: FastAPI, registry: Path, monkey
     assert [(each["task"], each["message"]) for each in client.get(address).json()["tasks"]] == [("clean", "12 files")]
     assert client.get(address).json()["conf"] == {"retained": "NaN"}
     assert client.get(f"/hudi/api/runs/{dag}/other").status_code == 404
+    assert [client.get(address).json()[each] for each in ("table", "service")] == ["orders", "clean"]
     for page in (client.get("/hudi/api/fleet").json()["tables"][0], client.get("/hudi/api/tables/orders").json()):
         runs = page["row"]["runs"] if "row" in page else page["runs"]
         assert [(each["run"], each["state"]) for each in runs] == [(run, "success")]
@@ -227,6 +228,41 @@ def test_a_run_tells_what_its_tasks_left(server: FastAPI, registry: Path, monkey
 
         monkeypatch.setattr(get_auth_manager(), "is_authorized_dag", without)
         assert client.get(address).status_code == 403
+
+
+def test_the_last_run_is_the_one_that_began_last_and_did_something(server: FastAPI, registry: Path) -> None:
+    """Whatever day a backfill is for; an explained plan is none, and one that goes on hides no failure."""
+    client, dag, now = signed_in(server, "viewer"), "hudi_clean__visits", datetime(2026, 11, 24, tzinfo=UTC)
+    runs: list[tuple[str, str, int, dict[str, Any]]] = [
+        ("manual", "success", 0, {}),
+        ("backfill", "failed", -400, {"partitions": ["p"]}),
+        ("explained", "success", 2, {"operation": "explain"}),
+        ("goes_on", "running", 1, {}),
+    ]
+    shown = []
+    for hour, (name, state, days, conf) in enumerate(runs):
+        with settings.Session() as session:
+            due = now + timedelta(days=days)
+            found = DagRun(dag_id=dag, run_id=name, run_type=DagRunType.MANUAL, run_after=due, state=state, conf=conf)
+            found.start_date = now + timedelta(hours=hour)
+            session.add(found)
+            session.commit()
+        row = next(each for each in client.get("/hudi/api/fleet").json()["tables"] if each["name"] == "visits")
+        shown.append((row["runs"][0]["run"], row["runs"][0]["state"], row["runs"][0]["before"], row["state"]))
+    assert shown == [
+        ("manual", "success", "", "unknown"),
+        ("backfill", "failed", "", "failed"),
+        ("backfill", "failed", "", "failed"),
+        ("goes_on", "running", "failed", "failed"),
+    ]
+    with settings.Session() as session:
+        operator = create_scheduler_operator(EmptyOperator(task_id="approve", dag=DAG(dag)))
+        task = TaskInstance(operator, run_id="goes_on", state="awaiting_input", dag_version_id=None)
+        task.dag_id = dag
+        session.add(task)
+        session.commit()
+    found = client.get("/hudi/api/tables/visits").json()["row"]
+    assert (found["runs"][0]["state"], found["reasons"][-1]) == ("asks", "clean waits for somebody's approval")
 
 
 def test_the_store_of_the_watcher_is_read_and_its_states_are_told(server: FastAPI, registry: Path) -> None:

@@ -46,7 +46,7 @@ def test_a_run_goes_on_when_something_is_due_and_keeps_the_facts(due: bool, monk
 
     assert called(made(WhenDue("due", look)), "due") is due
     assert asked == [("asset_triggered", {"operation": "execute"})]
-    assert pushed == {"backlog": {"log_files": 3}}
+    assert pushed == {"backlog": {"log_files": 3}, "outlook": "because"}
 
 
 def test_a_switch_stays_on(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:

@@ -9,6 +9,9 @@ const SIGNS = { inserted: "+ inserted", updated: "~ updated", deleted: "− dele
 const right = (text) => h("td", { class: "right" }, text);
 const number = (key, title, shown = count) => ({ key, title, down: true, right: true, by: (row) => row[key], cell: (row) => right(row[key] ? shown(row[key]) : "") });
 
+/** Rows of a commit; a service that wrote rows anew brought none. */
+const brought = (key, title) => ({ ...number(key, title), by: (row) => (row.moves_rows ? 0 : row[key]), cell: (row) => right(row[key] && !row.moves_rows ? count(row[key]) : "") });
+
 /** The nodes of the page. */
 export async function compare(ask, [, name, first, last]) {
   const asked = new URLSearchParams({ first, ...(last === "now" ? {} : { last }) });
@@ -53,7 +56,7 @@ function commits(found) {
       { key: "instant", title: "Instant", down: true, by: (row) => row.instant, cell: (row) => h("th", { scope: "row" }, row.instant) },
       { key: "operation", title: "Operation", by: (row) => row.operation, cell: (row) => h("td", {}, row.operation ?? row.action) },
       { key: "completed", title: "Completed", down: true, by: (row) => row.completed, cell: (row) => h("td", {}, moment(row.completed)) },
-      number("rows_inserted", "Inserted"), number("rows_updated", "Updated"), number("rows_deleted", "Deleted"), number("files", "Files"), number("bytes_written", "Written", size),
+      brought("rows_inserted", "Inserted"), brought("rows_updated", "Updated"), brought("rows_deleted", "Deleted"), number("files", "Files"), number("bytes_written", "Written", size),
     ],
     order: { key: "instant", down: true },
     like: () => 0,

@@ -6,7 +6,7 @@ import { gained } from "./saved.js";
 import { ago, count, counted, size } from "./words.js";
 
 const STATES = {
-  unreadable: ["✕", "cannot be read", "bad"], damaged: ["✕", "damaged", "bad"], failed: ["✕", "a run failed", "bad"],
+  gone: ["✕", "is gone", "bad"], unreadable: ["✕", "cannot be read", "bad"], damaged: ["✕", "damaged", "bad"], failed: ["✕", "a run failed", "bad"], asks: ["◆", "waits for approval", "warn"],
   blocked: ["◆", "held back", "warn"], missed: ["▲", "misses objectives", "warn"], absent: ["○", "not there yet", "soft"],
   unknown: ["○", "not looked at yet", "soft"], paused: ["◼", "paused", "warn"], ok: ["●", "fine", "good"],
 }; // the gravest first
@@ -43,7 +43,7 @@ export function state(row) {
 export function runs(found, now) {
   return found.map((each) => h("span", {},
     h("a", { href: `#/run/${encodeURIComponent(each.dag)}/${encodeURIComponent(each.run)}` }, each.service),
-    each.state === "success" ? " " : ` ${each.state} `, ago(each.at, now)));
+    each.state === "success" ? " " : ` ${each.state === "asks" ? "waits for approval" : each.state} `, ago(each.at, now)));
 }
 
 /** The nodes of the page. */
@@ -61,7 +61,7 @@ export async function fleet(ask) {
 
 function mistakes(found) {
   if (!found.length) return null;
-  return h("details", {},
+  return h("details", { open: found.some((each) => each.table === null) },
     h("summary", {}, counted(found.length, "mistake")),
     h("ul", {}, found.map((each) => h("li", {}, h("code", {}, each.where), ` ${each.message}`))));
 }

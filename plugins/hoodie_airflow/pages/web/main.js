@@ -8,7 +8,7 @@ import { run } from "./run.js";
 import { table } from "./table.js";
 
 const page = document.getElementById("page");
-const ROUTES = [[/^#?\/?$/, fleet], [/^#\/(table|dag)\/([^/?]+)$/, table], [/^#\/run\/([^/?]+)\/([^/?]+)$/, run],
+const ROUTES = [[/^#?\/?$/, fleet], [/^#\/(table|dag)\/([^/?]+)\/?$/, table], [/^#\/run\/([^/?]+)\/([^/?]+)$/, run],
   [/^#\/compare\/([^/?]+)\/(\d+)\/(\d+|now)$/, compare]];
 
 /** Airflow's own choice of light or dark where this is framed by it, else that of the system. */
@@ -48,7 +48,7 @@ async function told(path, how) {
   if (answer.status === 401) throw new Error("You are signed out of Airflow: reload the page to sign in.");
   const { detail } = await answer.json().catch(() => ({}));
   if (answer.status === 403 && (detail === undefined || detail === "Forbidden")) throw new Error(`Your role in Airflow may not ${how.method ? "do" : "read"} this.`);
-  if (typeof detail === "string" && (how.method || TOLD.has(answer.status))) throw new Error(detail);
+  if (typeof detail === "string" && (how.method || TOLD.has(answer.status))) throw Object.assign(new Error(detail), { none: answer.status === 404 });
   if (answer.status === 422 && Array.isArray(detail)) throw new Error(detail.map((each) => `${each?.loc?.at(-1)}: ${each?.msg}`).join("; "));
   throw new Error(`Airflow's API server answered HTTP ${answer.status}: its log says why.`);
 }
@@ -71,9 +71,11 @@ async function show() {
     page.replaceChildren(...nodes);
   } catch (error) {
     if (turn !== asked) return;
+    const note = error.none && location.hash.startsWith("#/dag/"); // the tab is on every DAG
     page.replaceChildren(
-      h("h1", {}, "Hudi tables"),
-      ...states([{ severity: "error", title: "This page cannot be shown", text: error.message }]));
+      h("nav", { "aria-label": "path" }, h("a", { href: "#/" }, "Hudi tables")),
+      h("h1", {}, note ? "No table" : "Not shown"),
+      ...states([{ severity: note ? "note" : "error", title: note ? "This DAG has no table" : "This page cannot be shown", text: error.message }]));
   }
   page.setAttribute("aria-busy", "false");
   requestAnimationFrame(() => setTimeout(() => performance.mark("painted"))); // benchmarks/pages.py asks for it

@@ -20,7 +20,7 @@ export function planned(files) {
   return [
     h("p", { class: "tools" }, kinds.map((kind, number) => h("span", { class: "legend" },
       s("svg", { width: 14, height: 12, "aria-hidden": "true" }, s("rect", { x: 1, y: 1, width: 12, height: 10, rx: 2, class: `part kind${number}` })),
-      ` ${kind.words || "no reason is told"} (${count(kind.files)}, ${size(kind.bytes)})`))),
+      ` ${kind.words || "new"} (${count(kind.files)}, ${size(kind.bytes)})`))),
     scrolling("picture of the plan", s("svg", { viewBox: `0 0 ${WIDTH} ${shown.length * LANE + 4}`, class: "timeline", role: "img",
       "aria-label": `The plan by partition: ${counted(files.length, "file")}, listed below` },
       shown.map((lane, row) => drawn(lane, row, most, kinds))), "drawn"),

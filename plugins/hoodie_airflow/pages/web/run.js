@@ -3,6 +3,7 @@
 import { h } from "./dom.js";
 import { compared, listing } from "./listing.js";
 import { planned } from "./planned.js";
+import { inAirflow } from "./framed.js";
 import { starter } from "./start.js";
 import { count, moment, size, span } from "./words.js";
 
@@ -10,6 +11,7 @@ const OUTCOMES = { done: ["●", "done", "good"], asks: ["◆", "asks to be appr
   paused: ["○", "skipped: the table is paused", "warn"], explained: ["○", "explained, nothing was changed", "soft"], nothing: ["○", "", "soft"] };
 const SHOWN = { count, bytes: size, seconds: (value) => `${value.toFixed(1)} s` };
 
+const WORDS = { seconds: "worked for", "cpu seconds": "processor time" };
 const EVERY = 3000; // ms between looks at a run that goes on
 
 /** The nodes of the page. While the run goes on what has changed is drawn anew, and nothing else: nobody loses his place. */
@@ -45,24 +47,37 @@ export async function run(ask, [, dag, name], tell) {
   const found = await ask(path);
   draw(found);
   return [
-    h("nav", { "aria-label": "path" }, h("a", { href: `#/dag/${encodeURIComponent(found.dag)}` }, `table of ${found.dag}`)),
-    h("h1", {}, found.run),
+    h("nav", { "aria-label": "path" }, h("a", { href: "#/" }, "Hudi tables"), " / ", h("a", { href: `#/dag/${encodeURIComponent(found.dag)}` }, found.table || found.dag)),
+    h("h1", {}, found.service ? `${found.service} of ${found.table}` : found.dag),
+    h("p", { class: "quiet" }, "run ", h("a", { href: airflow(found), click: inAirflow }, found.run)),
+    asked(found.conf),
     place,
   ];
+}
+
+/** The page of a run, or of a task of it, in Airflow itself. */
+const airflow = (found, task) => `../dags/${encodeURIComponent(found.dag)}/runs/${encodeURIComponent(found.run)}${task ? `/tasks/${encodeURIComponent(task)}` : ""}`;
+
+/** What the run was asked for in its form. */
+function asked(conf) {
+  const pairs = Object.entries(conf);
+  if (!pairs.length) return "";
+  return h("dl", { class: "facts" }, pairs.map(([name, given]) => h("div", {}, h("dt", {}, name), h("dd", {}, typeof given === "string" ? given : JSON.stringify(given)))));
 }
 
 function one(task, found, tell) {
   const [mark, words, colour] = OUTCOMES[task.outcome];
   const took = task.began && task.ended ? `took ${span((Date.parse(task.ended) - Date.parse(task.began)) / 1000)}` : null;
-  const facts = [task.state, moment(task.began), took, task.tries > 1 ? `try ${task.tries}` : null, words].filter(Boolean).join(" · ");
+  const waits = task.state === "awaiting_input";
+  const facts = [waits ? "waits for somebody's approval" : task.state, moment(task.began), took, task.tries > 1 ? `try ${task.tries}` : null, words].filter(Boolean).join(" · ");
   return h("section", { "aria-label": task.task },
     h("h2", {}, h("span", { class: colour, "aria-hidden": "true" }, `${mark} `), task.task),
-    h("p", { class: "quiet" }, facts),
+    h("p", { class: "quiet" }, facts, " · ", h("a", { href: airflow(found, task.task.replace(/\[\d+\]$/, "")), click: inAirflow }, waits ? "approve or reject" : "in Airflow")),
     task.progress.map(progressed),
     task.message ? h("p", { class: "told" }, task.message) : null,
     task.instant ? h("p", {}, "instant ", h("code", {}, task.instant)) : null,
     h("dl", { class: "facts" }, task.amounts.map((amount) =>
-      h("div", {}, h("dt", {}, amount.name), h("dd", {}, SHOWN[amount.unit](amount.value))))),
+      h("div", {}, h("dt", {}, WORDS[amount.name] ?? amount.name), h("dd", {}, SHOWN[amount.unit](amount.value))))),
     task.lines.length ? h("ul", {}, task.lines.map((line) => h("li", {}, line))) : null,
     task.files.length ? plan(task, found, tell) : null);
 }
@@ -90,7 +105,7 @@ function plan(task, found, tell) {
       columns: [
         { key: "path", title: "File", by: (row) => row.path, cell: (row) => h("th", { scope: "row", class: "path" }, row.path) },
         { key: "bytes", title: "Size", down: true, right: true, by: (row) => row.bytes, cell: (row) => h("td", { class: "right" }, size(row.bytes)) },
-        { key: "reason", title: "Why", by: (row) => row.reason, cell: (row) => h("td", { class: "path" }, row.reason) },
+        { key: "reason", title: "Why", by: (row) => row.reason, cell: (row) => h("td", { class: "path" }, row.reason || "new") },
       ],
       order: { key: "path", down: false },
       like: (one, other) => compared(one.path, other.path),

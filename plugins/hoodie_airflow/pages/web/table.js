@@ -2,6 +2,7 @@
 
 import { h, scrolling, states } from "./dom.js";
 import { runs, state } from "./fleet.js";
+import { inAirflow } from "./framed.js";
 import { groups } from "./groups.js";
 import { heat } from "./heat.js";
 import { compared, listing } from "./listing.js";
@@ -78,7 +79,7 @@ function services(found, tell) {
   const last = Object.fromEntries(found.row.runs.map((each) => [each.service, each]));
   return plain("services", ["service", "runs", "last run", "plan", "DAG"], found.declared.services.map((each) => [
     each.service,
-    each.never ? `${each.runs} only: ${each.never}` : each.runs,
+    each.never ? `${each.runs} (never by itself: ${each.never})` : each.runs,
     each.service in last ? runs([last[each.service]], found.now) : "never",
     each.explains ? starter(tell, "Explain", each.dag, { operation: "explain" }) : "",
     h("a", { href: `../dags/${each.dag}`, click: inAirflow }, each.dag)]));
@@ -86,15 +87,6 @@ function services(found, tell) {
 
 function section(title, nodes) {
   return nodes ? h("section", { "aria-label": title }, h("h2", {}, title), nodes) : null;
-}
-
-/** In the frame of Airflow's page a link would load a second Airflow inside the first. */
-function inAirflow(event) {
-  if (parent === window) return;
-  event.preventDefault();
-  const link = parent.document.createElement("a");
-  link.href = event.currentTarget.href;
-  link.click();
 }
 
 function plain(name, titles, rows) {
@@ -127,7 +119,7 @@ function instants(found) {
       { key: "action", title: "Action", by: (row) => row.action, cell: (row) => h("td", {}, row.action) },
       { key: "state", title: "State", by: (row) => row.state, cell: (row) => h("td", {}, row.state) },
       { key: "completed", title: "Completed", down: true, by: (row) => row.completed, cell: (row) => h("td", {}, moment(row.completed)) },
-      { key: "rows", title: "Rows", down: true, right: true, by: (row) => row.rows, cell: (row) => right(count(row.rows)) },
+      { key: "rows", title: "Rows written", down: true, right: true, by: (row) => row.rows, cell: (row) => right(count(row.rows)) },
       { key: "bytes", title: "Bytes", down: true, right: true, by: (row) => row.bytes, cell: (row) => right(size(row.bytes)) },
       { key: "files", title: "Files", down: true, right: true, by: (row) => row.files, cell: (row) => right(count(row.files)) },
       { key: "partitions", title: "Partitions", down: true, right: true, by: (row) => row.partitions, cell: (row) => right(count(row.partitions)) },

@@ -1,4 +1,4 @@
-// What was written over time: bytes that commits brought, on top of them those that services wrote anew.
+// What was written over time: bytes of rows that commits brought, on top of them those of rows that were written anew.
 
 import { h, s, scrolling } from "./dom.js";
 import { count, size } from "./words.js";
@@ -16,8 +16,8 @@ export function wrote({ unit, spans }) {
   const shown = (each) => (unit === "day" ? each.begin.slice(0, 10) : each.begin.slice(0, 16).replace("T", " "));
   const amplified = brought ? `, write amplification ${((brought + rewritten) / brought).toFixed(1)}` : "";
   return [
-    h("p", {}, `Commits brought ${size(brought)}, services wrote ${size(rewritten)} anew${amplified}. A bar is ${unit === "day" ? "a day" : "an hour"} in UTC.`),
-    bars(spans, [["completed", "brought by commits", (each) => each.bytes], ["rewritten", "written anew by services", (each) => each.rewritten]], shown,
+    h("p", {}, `Commits brought rows of ${size(brought)}; they and services wrote ${size(rewritten)} of other rows anew${amplified}. A bar is ${unit === "day" ? "a day" : "an hour"} in UTC.`),
+    bars(spans, [["completed", "brought by commits", (each) => each.bytes], ["rewritten", "of other rows, written anew", (each) => each.rewritten]], shown,
       (each) => `${shown(each)}: ${count(each.commits)} commits, ${count(each.rows)} rows, ${size(each.bytes)}; written anew ${size(each.rewritten)}`,
       "Bytes written over time, listed below"),
     h("details", {}, h("summary", {}, "As a table"), scrolling("written over time", h("table", {}, h("caption", { class: "hidden" }, "written over time"),

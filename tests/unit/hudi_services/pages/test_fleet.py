@@ -84,6 +84,16 @@ def test_a_watcher_that_does_not_look_is_told(tmp_path: Path) -> None:
     assert told(Known(seen={"elsewhere": old, "t": ELSEWHERE})) == []
 
 
+@pytest.mark.parametrize("text", ["tables: [", "", "tables: []"])
+def test_a_registry_without_a_table_is_told_and_no_watcher_is_missed(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "tables.yaml"
+    file.write_text(text)
+    page = fleet(read_registry(file), lambda _: True, mistakes_too=True, known=Known(), now=NOW)
+    titles = [state.title for state in page.states]
+    assert not any("looked at" in each for each in titles)
+    assert titles[0] == ("The registry cannot be read" if text == "tables: [" else titles[0])
+
+
 def test_a_store_that_cannot_be_read_leaves_the_rest(tmp_path: Path) -> None:
     found = reading(tmp_path, "name: t, base_path: /lake/t")
     trouble = away(StoreError("The store is of another version", found="version 9", fix="run it again"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from typing import get_args
 
@@ -26,7 +27,7 @@ def seen(summary: Summary | None = None, **states: str) -> FleetRow:
 
 
 def test_every_health_has_its_place() -> None:
-    assert set(GRAVEST) == set(get_args(Standing)) == {*get_args(Health), "failed", "unknown"}
+    assert set(GRAVEST) == set(get_args(Standing)) == {*get_args(Health), "gone", "failed", "asks", "unknown"}
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,36 @@ def test_the_gravest_stands(health: Health | None, states: dict[str, str], shown
 def test_reasons_are_those_of_the_look_and_of_the_runs() -> None:
     found = seen(Summary("t", "/lake/t", "missed", NOW, reason="freshness"), clean="failed")
     assert found.reasons == ("freshness", "the last run of clean failed")
+
+
+def test_a_table_that_was_there_is_gone() -> None:
+    found = seen(replace(SEEN, health="absent", reason="a long error"))
+    assert (found.state, found.reasons, found.bytes) == ("gone", ("there is no table at /lake/t",), 9)
+    assert seen(Summary("t", "/lake/t", "absent", NOW)).state == "absent"
+
+
+def test_a_pause_is_told_whatever_is_graver() -> None:
+    found = seen(replace(SEEN, health="missed", reason="freshness", paused="by me: because"), clean="failed")
+    assert found.state == "failed"
+    assert found.reasons == ("freshness", "paused by me: because", "the last run of clean failed")
+    assert seen(replace(SEEN, health="paused", reason="by me: because", paused="by me: because")).reasons == (
+        "paused by me: because",
+    )
+
+
+@pytest.mark.parametrize(
+    ("ran", "shown"),
+    [
+        (Ran("r", "running", NOW, "failed"), "failed"),
+        (Ran("r", "running", NOW, "success"), "ok"),
+        (Ran("r", "asks", NOW, "success"), "asks"),
+        (Ran("r", "success", NOW), "ok"),
+    ],
+)
+def test_a_run_that_goes_on_hides_no_failure(ran: Ran, shown: str) -> None:
+    found = row(TABLE, Known({"hudi_clean__t": ran}, {"t": SEEN}), NOW.date())
+    assert found.state == shown
+    assert ("clean waits for somebody's approval" in found.reasons) is (shown == "asks")
 
 
 def test_numbers_are_those_of_the_summary() -> None:

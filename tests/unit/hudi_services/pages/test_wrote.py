@@ -29,6 +29,16 @@ def done(hours: float, operation: str | None = "UPSERT", size: int | None = 10, 
     return Event(1, "t", "20261123", "commit", completed, completed, True, facts)
 
 
+def test_rows_that_copy_on_write_writes_again_were_not_brought() -> None:
+    """Two of ten rows came with the commit; of a commit that only deletes all is its own."""
+    found = over_time(
+        [done(0, size=1000, rows_written=10, rows_inserted=1, rows_updated=1), done(0, size=7, rows_deleted=3)]
+    )
+    assert found is not None
+    (span,) = found.spans
+    assert (span.bytes, span.rewritten, span.rows) == (207, 800, 5)
+
+
 def test_hours_and_what_services_wrote_anew() -> None:
     found = over_time(
         [

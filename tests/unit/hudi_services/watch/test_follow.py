@@ -367,6 +367,19 @@ def test_a_storage_that_fails_now_this_way_now_that_has_failed_since_the_first(s
     assert store.fleet()[0].health == "ok"
 
 
+def test_an_objective_is_missed_when_its_time_has_come(store, tmp_path):
+    """Nothing happens on the timeline, and the next whole look is minutes away."""
+    clock = FakeClock()
+    table = create(tmp_path / "t", clock)
+    fresh = Table(name="orders", base_path=str(table.base_path), objectives={"freshness": "60s"})
+    write(table)
+    for seconds, health in ((0, "ok"), (50, "ok"), (12, "missed")):
+        clock.sleep(seconds)
+        look(fresh, store, clock)
+        assert store.fleet()[0].health == health
+    assert store.fleet()[0].reason == "freshness (at most 1 min 0 s)"
+
+
 def test_a_look_that_somebody_wants_while_one_goes_on_is_made(store, table):
     write(table)
     look(entry(table), store, table.clock)
