@@ -174,7 +174,7 @@ if os.fork() == 0:
     os.setsid()
     if os.fork():
         os._exit(0)
-os.write(1, b"up\n")
+os.write(1, b"up\\n")
 time.sleep(600)
 """
 
