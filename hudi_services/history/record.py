@@ -10,11 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from hoodie.errors import DeleteCapError
 from hudi_services.history.recorded import Asker
 from hudi_services.outcome.failures import Failure
 from hudi_services.outcome.result import ServiceResult
 
 DONE, NOTHING, FAILED, KILLED, RUNNING = "done", "nothing to do", "failed", "killed", "running"
+ASKS = "asks"  # it would delete more than it may unasked, and did nothing
 """How a run ended. `killed`: its process is gone and has not said so; `instants` are those of its instants that are complete.
 `running` is shown, and in no row of the table."""
 
@@ -120,9 +122,10 @@ def finished(started: Started, result: ServiceResult, instants: Sequence[str], s
 
 
 def failed(started: Started, error: BaseException, instants: Sequence[str], spent: Spent, ended: str) -> Record:
-    """The record of a run that raised an error; what it counted until then is not known."""
+    """The record of a run that raised an error; what it counted until then is not known. To ask is no failure."""
     failure = Failure.of(error)
-    return Record(started, FAILED, ended, failure.error, failure.what[:_MESSAGE], instants=list(instants), spent=spent)
+    outcome = ASKS if isinstance(error, DeleteCapError) else FAILED
+    return Record(started, outcome, ended, failure.error, failure.what[:_MESSAGE], instants=list(instants), spent=spent)
 
 
 _TEXT, _NUMBER, _TIME = pa.string(), pa.int64(), pa.timestamp("us", "UTC")

@@ -18,10 +18,12 @@ import pytest
 from hoodie import ARCHIVE, CLEAN, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.engine import Engine, LocalEngine
-from hoodie.errors import LockHeldError
+from hoodie.errors import DeleteCapError, LockHeldError
+from hudi_services.alerts.standing import failed_runs
 from hudi_services.cli import main
 from hudi_services.entry.table import History
 from hudi_services.history import store
+from hudi_services.history.asked import runs
 from hudi_services.history.record import Record, Started
 from hudi_services.history.recorded import Asker, Recorded
 from hudi_services.history.recording import carried_out_recorded, delivered
@@ -119,6 +121,16 @@ def test_a_record_whose_delivery_was_cut_short_is_not_doubled(tmp_path, history,
     assert spooled(history) == []
 
 
+def test_to_ask_is_no_failure(tmp_path, history) -> None:
+    kept = Recorded(history, "orders")
+    with pytest.raises(DeleteCapError), delivered(kept), recording(kept, "clean", str(tmp_path), "local"):
+        raise DeleteCapError("It would delete 35 files", digest="0123456789ab")
+    (record,) = records(history)
+    assert (record["outcome"], record["error"]) == ("asks", "DeleteCapError")
+    now = SystemClock().now() + timedelta(seconds=1)
+    assert list(failed_runs(runs(history, now - timedelta(hours=1), now))) == []
+
+
 def test_a_history_that_cannot_be_written_fails_no_run_and_is_made_up_for(tmp_path, history, caplog) -> None:
     Path(history.path).write_text("no folder")
     Path(spool_of(history)).write_text("no folder either")
@@ -161,6 +173,7 @@ KILLED = """
 import os, signal, sys
 from hoodie import HoodieTable
 from hudi_services.entry.table import History
+from hudi_services.history.asked import runs
 from hudi_services.history.record import Record, Started
 from hudi_services.history.recorded import Recorded
 from hudi_services.history.recording import recording
