@@ -127,7 +127,9 @@ def outlook(base_path: str, options: Mapping[str, str]) -> Outlook:
     backlog = {**decision.facts["backlog"], "reason": decision.reason}
     due = decision.plan is not None or backlog["pending_plans"] > 0
     facts = {"backlog": backlog, "blockers": [blocker.as_dict() for blocker in decision.blockers]}
-    return Outlook(due, with_blockers(f"compaction backlog of {base_path}: {backlog}", decision.blockers), facts)
+    logs = f"{counted(backlog['log_files'], 'log file')} of {counted(backlog['file_groups'], 'file group')} wait"
+    waits = f"{logs}, {size_of(backlog['log_bytes'])}; {counted(backlog['pending_plans'], 'pending plan')}"
+    return Outlook(due, with_blockers(f"{decision.reason}; {waits}", decision.blockers), facts)
 
 
 def _schedule(
