@@ -92,7 +92,7 @@ def run(page: Page, home: DemoHome) -> None:
     frame = page.frame_locator("iframe")
     frame.get_by_role("row", name="flights_live").get_by_role("link", name="compact").click(timeout=_PATIENCE)
     expect(frame.get_by_role("region", name="execute", exact=True)).to_be_visible(timeout=_PATIENCE)
-    page.set_viewport_size({"width": 1440, "height": 620})
+    page.set_viewport_size({"width": 1440, "height": 690})
     shoot(page, "run")
 
 
