@@ -122,7 +122,7 @@ def _new(entry: Table, store: SnapshotStore, cursor: Cursor | None, seen: Look, 
     if archive and (cursor is None or cursor.archive != archive):
         first = _searched_from(cursor.floor if cursor is not None and cursor.floor else _floor(seen), seen)
         old = seen.state.archive.instants(Time.of(first))
-        found = {(str(i.time), str(i.action)): i for i in old if i.is_completed} | found
+        found = {(str(i.time), str(i.action)): i for i in old} | found
     known = store.known(entry.name, {time for time, _ in found})
     return [instant for key, instant in found.items() if key not in known]
 

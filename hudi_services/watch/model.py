@@ -76,8 +76,8 @@ class Snapshot:
 class Cursor:
     """How far a table was followed. All instants before `floor` that are ever going to be completed are events already; it is
     empty for a table that could not be read yet. `marks` is a digest of the timeline at the last look, `archive` says what was
-    archived then, `again_at` when the files are to be looked at again though nothing
-    happens."""
+    archived then, `again_at` when the files are to be looked at again
+    though nothing happens."""
 
     floor: str
     marks: str = ""

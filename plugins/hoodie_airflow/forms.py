@@ -35,7 +35,9 @@ def only_known(context: Any, fields: Iterable[Field]) -> None:
     for name in getattr(context["dag_run"], "conf", None) or {}:
         if name not in known and name != OBJECTIVE:
             raise ConfigError(
-                f"The form of the run has {name!r}", found=f"{name} {unknown(name, known)}", fix="mend it"
+                f"The form of the run has {name!r}",
+                found=f"{name} {unknown(name, known)}",
+                fix="start the run again with keys of the form",
             )
 
 

@@ -9,7 +9,7 @@ export function saved(gains) {
   if (!gains.length) return null;
   const days = everyDay(gains);
   return [
-    h("p", {}, `${days.length === 1 ? "Today" : `In the last ${counted(days.length, "day")}`} services freed ${size(sum(gains, "bytes_freed"))} and merged ${size(sum(gains, "log_bytes_merged"))} of logs. A bar is a day in UTC.`),
+    h("p", {}, `${days.length === 1 ? `On ${days[0].day}` : `In the last ${counted(days.length, "day")}`} services freed ${size(sum(gains, "bytes_freed"))} and merged ${size(sum(gains, "log_bytes_merged"))} of logs. A bar is a day in UTC.`),
     days.some((day) => day.bytes_freed || day.log_bytes_merged) && bars(days, [["completed", "freed by cleans", (day) => day.bytes_freed], ["rewritten", "logs merged", (day) => day.log_bytes_merged]],
       (day) => day.day, (day) => `${day.day}: ${counted(day.runs, "run")}, freed ${size(day.bytes_freed)}, merged ${size(day.log_bytes_merged)} of logs`, "Bytes that services gained by day, by service below"),
     byService(gains),
