@@ -28,6 +28,19 @@ MEMORY = Path("/dev/shm")
 if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 4 << 30:
     os.environ["TMPDIR"] = str(MEMORY)
 
+DEEP = os.environ.get("DEEP") == "1"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests marked `deep` run with DEEP=1, which `make test-deep` sets, or when the command line names them with `-m deep`."""
+    if DEEP or "deep" in config.option.markexpr:
+        return
+    skipped = [item for item in items if item.get_closest_marker("deep")]
+    if skipped:
+        config.hook.pytest_deselected(items=skipped)
+        items[:] = [item for item in items if not item.get_closest_marker("deep")]
+
+
 ARCHIVES = Path(__file__).parent / "golden" / "tables"
 
 
