@@ -30,11 +30,12 @@ test: needs lint unit histories process crash simulate load golden spark cluster
 quick: lint ## what to run before each commit: a quarter of each property's examples
 	@$(MAKE) unit PROFILE=quick
 
-lint: setup ## style, types and import rules
+lint: setup ## style, types, import rules and plain English
 	$(VENV)/ruff check
 	$(VENV)/ruff format --check
 	$(VENV)/mypy plugins/hoodie plugins/hoodie_airflow hudi_services benchmarks
 	$(VENV)/lint-imports
+	$(VENV)/python -m tests.plain_english
 
 unit: setup ## tests of single parts, inside the process of the test
 	$(PYTEST) -n 2 $(if $(PROFILE),--hypothesis-profile $(PROFILE)) -m "not process and not histories" --ignore tests/unit/hoodie_airflow tests/unit
