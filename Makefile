@@ -7,7 +7,7 @@ PYTEST := $(VENV)/python -m pytest
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo airflow needs test quick lint unit histories process crash simulate load kill-matrix golden spark cluster interop e2e bench screenshots cli-docs package docs tour lock peer clean
+.PHONY: help setup demo airflow needs test test-deep durations hunt hooks quick lint unit histories process crash simulate load kill-matrix golden spark cluster interop e2e bench screenshots cli-docs package docs tour lock peer clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -25,7 +25,20 @@ airflow: setup ## Airflow left running on your tables (REGISTRY=my.yaml, or the 
 needs:
 	@tests/needs.sh
 
-test: needs lint unit histories process crash simulate load golden spark cluster interop e2e ## everything that CI checks
+test: needs lint peer ## everything that CI checks (SUITES="crash golden" for some of it)
+	@$(VENV)/python -m tests.runner $(SUITES)
+
+test-deep: needs lint peer ## that, and the tests marked deep: all cells of each matrix, all servers, all statements of SQL
+	@SQL_CASES=all $(VENV)/python -m tests.runner --deep $(SUITES)
+
+durations: ## what the suites and the slowest tests of the last `make test` cost
+	@cat build/tests/durations.md 2>/dev/null || { echo "no durations yet: run make test" >&2; exit 1; }
+
+hunt: setup ## random examples and histories with fresh seeds, until a fault is found or the time is over (MINUTES=30)
+	@$(VENV)/python -m tests.runner.hunt --minutes $(or $(MINUTES),30)
+
+hooks: setup ## make Git check the staged files before each commit
+	@install -m 755 tests/pre-commit.sh "$$(git rev-parse --git-path hooks)/pre-commit"
 
 quick: lint ## what to run before each commit: a quarter of each property's examples
 	@$(MAKE) unit PROFILE=quick
@@ -38,43 +51,43 @@ lint: setup ## style, types, import rules and plain English
 	$(VENV)/python -m tests.plain_english
 
 unit: setup ## tests of single parts, inside the process of the test
-	$(PYTEST) -n 2 $(if $(PROFILE),--hypothesis-profile $(PROFILE)) -m "not process and not histories" --ignore tests/unit/hoodie_airflow tests/unit
+	$(PYTEST) -n 2 $(if $(PROFILE),--hypothesis-profile $(PROFILE)) -m "not process and not histories" --ignore tests/unit/hoodie_airflow tests/unit $(ARGS)
 
 histories: setup ## random histories of whole tables, each step compared with a model
-	$(PYTEST) -n 2 -m histories --ignore tests/unit/hoodie_airflow tests/unit
+	$(PYTEST) -n 2 -m histories --ignore tests/unit/hoodie_airflow tests/unit $(ARGS)
 
 process: setup ## tests of single parts that load Airflow or start programs: archives, an S3 server, the command line's exit
-	$(PYTEST) -n 2 -m process tests/unit
+	$(PYTEST) -n 2 -m process tests/unit $(ARGS)
 
 crash: setup ## killed or out of disk at every storage call of a write, a clean, a compaction
-	$(PYTEST) -n 2 tests/crash
+	$(PYTEST) -n 2 tests/crash $(ARGS)
 
 simulate: setup ## many processes at one table, drawn from seeds and killed at any call; 2,068 runs, SEEDS=21300 for a million
-	SEEDS=$(or $(SEEDS),44) $(PYTEST) -n 2 tests/simulation
+	SEEDS=$(or $(SEEDS),44) $(PYTEST) -n 2 tests/simulation $(ARGS)
 
 load: setup ## writers, services and readers in processes that are killed at random, for a minute (SECONDS=600)
-	SECONDS=$(SECONDS) $(PYTEST) -s tests/load
+	SECONDS=$(SECONDS) $(PYTEST) -s tests/load $(ARGS)
 
 kill-matrix: peer ## each action killed at each storage call; who carries on is us, then Hudi; into docs/reliability.md (EVERY=3 HUDI=3 ONLY=restore SAMPLED=1)
 	@$(VENV)/python -m tests.kills.matrix
 
 golden: setup ## tables that Apache Hudi wrote are read right
-	$(PYTEST) tests/golden
+	$(PYTEST) tests/golden $(ARGS)
 
 spark: setup ## the library on a Spark session
-	$(PYTEST) tests/spark
+	$(PYTEST) tests/spark $(ARGS)
 
 cluster: setup ## a Spark cluster of two workers and an S3 server: writes, services, queries, killed executors, spark-submit
-	$(PYTEST) tests/cluster
+	$(PYTEST) tests/cluster $(ARGS)
 
 peer: setup ## Apache Hudi's own Spark bundle in .peer/, which interop and bench compare with
 	@$(VENV)/python -m tests.interop.peer_env
 
 interop: peer ## Apache Hudi and hudi-rs read and write what we write
-	$(PYTEST) -n 2 --dist loadscope --no-loadscope-reorder tests/interop
+	$(PYTEST) -n 2 --dist loadscope --no-loadscope-reorder tests/interop $(ARGS)
 
 e2e: peer ## the demo, then a real Airflow scheduler, spark-submit and a browser
-	$(PYTEST) tests/e2e
+	$(PYTEST) tests/e2e $(ARGS)
 
 bench: peer ## the same work here, on Apache Hudi's bundle and with delta-rs, as ratios (WORKS="trips wide wide-mor delta", ROWS=2000000)
 	@$(VENV)/python -m benchmarks.bench $(WORKS) $(if $(ROWS),--rows $(ROWS))

@@ -13,9 +13,11 @@ from hypothesis import settings
 
 from tests.support.s3 import moto_server
 
-# How long an example takes says more of the machine than of the code.
-settings.register_profile("any machine", deadline=None)
-settings.register_profile("quick", deadline=None, max_examples=25)  # a quarter: of `make quick`, while CI takes all
+# How long an example takes says more of the machine than of the code. Each run takes the same examples, so that a verdict
+# can be repeated. New draws belong to `--hypothesis-profile hunt`.
+settings.register_profile("any machine", deadline=None, derandomize=True)
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=25)  # a quarter: of `make quick`
+settings.register_profile("hunt", deadline=None, derandomize=False, print_blob=True)
 settings.load_profile("any machine")
 
 # Processes that tests start find the project as pytest does (pyproject.toml), also when a test is run without make.

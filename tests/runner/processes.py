@@ -1,0 +1,73 @@
+"""Processes of a run: each suite in a session of its own, and none is left when the run ends."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from threading import Lock
+
+import psutil
+
+ENDING_SECONDS = 3.0  # which helpers of a suite have to end by themselves
+GRACE_SECONDS = 30.0  # which a suite has to stop its servers after an interrupt
+_ADOPTS_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of Linux's prctl
+
+
+class Processes:
+    """Starts programs, and stops all of them with their children, grandchildren and orphans."""
+
+    def __init__(self) -> None:
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._lock = Lock()
+        self._stopped = False
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(_ADOPTS_ORPHANS, 1, 0, 0, 0)
+
+    def run(self, command: Sequence[str], log: Path, environment: Mapping[str, str]) -> int:
+        """Run to its end; what it prints goes to `log`. Returns the exit code, 130 once the run was stopped."""
+        with log.open("ab") as output, self._lock:
+            if self._stopped:
+                return 130
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **environment},
+                start_new_session=True,
+            )
+            self._running.add(process)
+        try:
+            return process.wait()
+        finally:
+            with self._lock:
+                self._running.discard(process)
+
+    def stop(self) -> None:
+        """Interrupt what runs, as Ctrl-C does, and kill what is left after a grace period."""
+        with self._lock:
+            self._stopped = True
+            running = list(self._running)
+        for process in running:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGINT)
+        psutil.wait_procs([psutil.Process(p.pid) for p in running if psutil.pid_exists(p.pid)], timeout=GRACE_SECONDS)
+        self.kill_left()
+
+    def kill_left(self) -> list[str]:
+        """Kill the descendants that still run. Returns their command lines."""
+        _, alive = psutil.wait_procs(psutil.Process().children(recursive=True), timeout=ENDING_SECONDS)
+        left = [child for child in alive if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+        names = []
+        for child in left:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                names.append(" ".join(child.cmdline())[:120])
+                child.kill()
+        psutil.wait_procs(left, timeout=GRACE_SECONDS)
+        return names

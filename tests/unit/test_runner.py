@@ -1,0 +1,149 @@
+"""`make test` runs its suites, says which failed, and leaves no process."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.runner.durations import Ended, Phase, failed_tests, report
+from tests.runner.suites import SUITES, suites_named
+
+ROOT = Path(__file__).resolve().parents[2]
+PASSES = "def test_passes(): pass\n"
+FAILS = "def test_fails(): assert 0\n"
+FAILS_ONCE = """
+from pathlib import Path
+
+def test_passes(): pass
+
+def test_is_slow_once():
+    before = Path("before")
+    seen = before.exists()
+    before.touch()
+    assert seen
+"""
+# A test forgets a process that it started, in a session of its own.
+FORGETS = """
+import subprocess, sys
+from pathlib import Path
+
+def test_forgets():
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    Path("forgotten").write_text(str(process.pid))
+"""
+
+
+SCRIPT = """
+import sys
+from tests.runner import __main__ as runner
+from tests.runner.suites import Suite
+
+runner.suites_named = lambda names: (Suite("it", ("test_it.py",), second_try="second" in names),)
+sys.exit(runner.main())
+"""
+
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Starts a run of one suite of the given text, in a process of its own: it kills all of its children."""
+
+    def suite(text: str, *arguments: str) -> subprocess.Popen[str]:
+        (tmp_path / "test_it.py").write_text(text)
+        command = [sys.executable, "-c", SCRIPT, *arguments]
+        return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, start_new_session=True)
+
+    return suite
+
+
+@pytest.fixture
+def run(start):
+    """Runs one suite of the given text: -> exit code, what was printed."""
+
+    def suite(text: str, *arguments: str) -> tuple[int, str]:
+        process = start(text, *arguments)
+        printed, _ = process.communicate(timeout=120)
+        return process.returncode, printed
+
+    return suite
+
+
+def test_a_suite_that_passes(run):
+    code, printed = run(PASSES)
+    assert code == 0
+    assert "| it | 1 |" in printed
+    assert "FAILED" not in printed
+
+
+def test_a_test_that_fails_is_named(run):
+    code, printed = run(FAILS)
+    assert code == 1
+    assert "FAILED: it\n  test_it.py::test_fails" in printed
+    assert "def test_fails(): assert 0" in printed
+
+
+def test_a_second_try_is_printed_by_name(run):
+    code, printed = run(FAILS_ONCE, "second")
+    assert code == 0
+    assert "passed in its second try only: test_it.py::test_is_slow_once" in printed
+
+
+def test_other_suites_get_no_second_try(run):
+    assert run(FAILS_ONCE)[0] == 1
+
+
+def test_a_file_that_cannot_be_imported_fails_in_spite_of_second_tries(run):
+    assert run("import no_such_module\n", "second")[0] == 1
+
+
+def test_a_suite_without_tests_fails(run):
+    assert run("")[0] == 1
+
+
+def test_a_forgotten_process_is_named_and_killed(run, tmp_path):
+    code, printed = run(FORGETS)
+    assert code == 0
+    assert "was left running, and is killed" in printed
+    assert not psutil.pid_exists(int((tmp_path / "forgotten").read_text()))
+
+
+def test_ctrl_c_leaves_no_process(start, tmp_path):
+    process = start(FORGETS + "    process.wait()\n")
+    forgotten, deadline = tmp_path / "forgotten", time.monotonic() + 60
+    while not (forgotten.exists() and forgotten.read_text()):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    process.stdout.close()
+    assert not psutil.pid_exists(int(forgotten.read_text()))
+
+
+def test_every_suite_exists_once():
+    assert len({suite.name for suite in SUITES}) == len(SUITES)
+    for suite in SUITES:
+        assert (ROOT / suite.arguments[-1]).is_dir()
+    run = {suite.arguments[-1] for suite in SUITES}
+    assert {f"tests/{path.parent.name}" for path in ROOT.glob("tests/*/test_*.py")} | {"tests/unit"} == run
+
+
+def test_an_unknown_suite_is_refused_by_name():
+    with pytest.raises(ValueError, match="no suite crush: choose of unit, histories"):
+        suites_named(["crush"])
+
+
+def test_durations_begin_with_the_slowest():
+    phases = (Phase("a", "setup", "passed", 2.0), Phase("a", "call", "passed", 1.0), Phase("b", "call", "failed", 9.0))
+    lines = list(report([Ended("it", 1, 7.4, phases)]))
+    assert lines[2] == "| it | 2 | 7 | 12 |"
+    assert [line.split(" | ")[-1] for line in lines[6:]] == ["`b` |", "`a` |", "`a` |"]
+    assert failed_tests(phases) == ["b"]
