@@ -9,6 +9,7 @@ import pytest
 
 from tests.words import baseline, commits
 from tests.words.findings import ROOT, Finding, files, findings
+from tests.words.module_names import nouns
 
 FOUND = {
     "told": "The run is told by an alert.",
@@ -128,6 +129,19 @@ def test_pages_of_the_browser_are_read(rules_of) -> None:
     script = '// told\nconst told = /"/.exec(x) ? `${told} is told` : "What waits";\nh("a", { class: "told" });\n'
     assert rules_of("plugins/page.js", script) == ["told", "told", "opener"]
     assert rules_of("plugins/page.html", '<p class="told anew">It is told</p>') == ["told"]
+
+
+def test_a_module_is_named_by_words_of_the_list(rules_of) -> None:
+    assert rules_of("plugins/hoodie/write/told_commits.py", "") == ["module_name"]
+    assert rules_of("plugins/hoodie/asked/__init__.py", "") == ["module_name"]
+    assert rules_of("plugins/hoodie/write/commit_stream.py", "") == []
+    assert rules_of("plugins/hoodie/timeline/__init__.py", "") == []
+    assert rules_of("tests/unit/test_told.py", "") == []
+
+
+def test_each_word_of_the_list_has_a_meaning() -> None:
+    assert all(nouns().values())
+    assert "told" not in nouns()
 
 
 def test_a_finding_names_line_text_and_advice(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ class Place(Enum):
     MESSAGE = "messages"
     SCREEN = "pages"
     COMMIT = "commits"
+    NAME = "names"
 
 
 @dataclass(frozen=True)
