@@ -7,7 +7,7 @@ PYTEST := $(VENV)/python -m pytest
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo airflow needs test test-deep durations hunt hooks quick lint unit histories process crash simulate load kill-matrix golden spark cluster interop e2e bench screenshots cli-docs package docs tour lock peer clean
+.PHONY: help setup demo airflow needs test test-deep durations hunt mutants hooks quick lint unit histories process crash simulate load kill-matrix golden spark cluster interop e2e bench screenshots cli-docs package docs tour lock peer clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -36,6 +36,9 @@ durations: ## what the suites and the slowest tests of the last `make test` cost
 
 hunt: setup ## random examples and histories with fresh seeds, until a fault is found or the time is over (MINUTES=30)
 	@$(VENV)/python -m tests.runner.hunt --minutes $(or $(MINUTES),30)
+
+mutants: setup ## small faults of tests/mutants.yaml that the tests must find, an hour (ARGS="restore-oldest-first --jobs 2")
+	@$(VENV)/python -m tests.mutants $(ARGS)
 
 hooks: setup ## make Git check the staged files before each commit
 	@install -m 755 tests/pre-commit.sh "$$(git rev-parse --git-path hooks)/pre-commit"
