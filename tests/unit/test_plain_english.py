@@ -105,11 +105,11 @@ def call():
     - Of two: the first.
     """
 '''
-    assert rules_of("plugins/module.py", source) == ["told", "anew", "none", "whoever", "opener", "opener"]
+    assert rules_of("plugins/write.py", source) == ["told", "anew", "none", "whoever", "opener", "opener"]
 
 
 def test_a_construction_is_found_across_lines(rules_of) -> None:
-    assert rules_of("plugins/module.py", 'help = ("A table is"\n    " none of Hudi.")\n# it is\n# none\n') == [
+    assert rules_of("plugins/write.py", 'help = ("A table is"\n    " none of Hudi.")\n# it is\n# none\n') == [
         "none",
         "none",
     ]
@@ -118,7 +118,7 @@ def test_a_construction_is_found_across_lines(rules_of) -> None:
 
 def test_identifiers_code_and_bytes_do_not_count(rules_of) -> None:
     source = 'told = b"it is told"\nprint(told, "told", f"{told} rows and {anew:>5}")\n"""A `told` value."""\n'
-    assert rules_of("plugins/module.py", source) == []
+    assert rules_of("plugins/write.py", source) == []
 
 
 def test_literals_of_tests_are_data(rules_of) -> None:
