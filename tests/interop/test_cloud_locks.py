@@ -22,10 +22,11 @@ from tests.support.tables import batch, content, create
 
 pytestmark = pytest.mark.interop
 
+GCS = pytest.mark.deep("the same lock on the other cloud's storage")
 LEASE = locking(provider="StorageBasedLockProvider")
 
 
-@pytest.fixture(scope="module", params=[gcs_server, azure_server], ids=["gcs", "azure"])
+@pytest.fixture(scope="module", params=[pytest.param(gcs_server, marks=GCS), azure_server], ids=["gcs", "azure"])
 def cloud(request):
     with request.param() as url:
         yield url
@@ -36,6 +37,7 @@ def storage(cloud):
     return open_storage(f"{cloud}/{uuid.uuid4().hex}")
 
 
+@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
 def test_an_object_is_replaced_on_condition(storage):
     assert not storage.replace("a b#/ü%20", b"", b"new"), "not there"
     storage.create("a b#/ü%20", b"one")
@@ -47,6 +49,7 @@ def test_an_object_is_replaced_on_condition(storage):
     assert storage.read("a b#/ü%20") == b"two"
 
 
+@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
 def test_of_many_at_once_one_replaces(storage):
     storage.create("lock", b"free")
     start = threading.Barrier(8)
@@ -60,6 +63,7 @@ def test_of_many_at_once_one_replaces(storage):
     assert [b"%d" % number for number in won] == [storage.read("lock")]
 
 
+@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
 def test_who_comes_between_look_and_request_is_not_overwritten(storage):
     storage.create("lock", b"one")
     content, tag = storage._read_tagged(storage._full("lock"))
@@ -73,6 +77,7 @@ def test_who_comes_between_look_and_request_is_not_overwritten(storage):
     assert storage.info("lock") is None
 
 
+@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
 def test_a_lost_answer_is_looked_for(storage, monkeypatch):
     storage.create("lock", b"one")
     real = storage._put_tagged
@@ -86,6 +91,7 @@ def test_a_lost_answer_is_looked_for(storage, monkeypatch):
     assert storage.read("lock") == b"two"
 
 
+@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
 def test_the_lock_is_hudis_file_and_excludes(storage):
     with table_lock(storage, SystemClock(), "upsert", LEASE):
         entry = json.loads(storage.read(TABLE_LOCK))
@@ -100,6 +106,7 @@ def test_the_lock_is_hudis_file_and_excludes(storage):
         pass
 
 
+@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
 def test_a_lock_that_was_taken_over_is_not_given_back(storage):
     lease = LeaseLock(storage, SystemClock(), 300, 30).acquire("upsert", Patience(SystemClock(), 0, 1))
     (found,) = found_locks(storage, SystemClock())

@@ -7,6 +7,7 @@ import pytest
 
 from hoodie import HoodieTable
 from tests.interop.rows import rows
+from tests.support.matrix import each
 
 pytestmark = pytest.mark.interop
 
@@ -38,8 +39,7 @@ NAMES = ["id", "ts", "note"]
 
 
 @pytest.mark.format("11q")
-@pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "mode"), each(KINDS, ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]))
 def test_same_rows_as_hudi(tmp_path, hudi12, kind, mode):
     options = {
         "hoodie.table.name": "t",

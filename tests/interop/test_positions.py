@@ -11,6 +11,7 @@ from hoodie.model.internal_columns import POSITION
 from tests.interop.rows import rows
 from tests.interop.test_cow import hudi_options, make_table
 from tests.interop.test_mor import mor_history
+from tests.support.matrix import each
 
 pytestmark = pytest.mark.interop
 
@@ -65,8 +66,7 @@ def test_hudi_takes_them_at_their_word(tmp_path, monkeypatch, hudi12):
 
 
 @pytest.mark.format("6.1b", "14b")
-@pytest.mark.parametrize("index", ["SIMPLE", "BLOOM"])
-@pytest.mark.parametrize("twice", [False, True], ids=["unique", "keys that stand twice"])
+@pytest.mark.parametrize(("twice", "index"), each([False, True], ["SIMPLE", "BLOOM"]))
 def test_we_merge_by_hudis(tmp_path, hudi12, index, twice):
     options = {
         "hoodie.table.name": "trips",
@@ -96,5 +96,5 @@ def test_we_merge_by_hudis(tmp_path, hudi12, index, twice):
     assert (rows(hudi12.read(ours.base_path, **{KEY: "false"})) == expected) != twice
     # Both go on: a log of ours among those of Hudi.
     ours.write(make_table([f"k{i}" for i in range(2, count, 8)], [50] * 25, [-3.0] * 25), "upsert")
-    for each in ("true", "false"):
-        assert rows(ours.read(options={KEY: each})) == rows(hudi12.read(ours.base_path))
+    for merged in ("true", "false"):
+        assert rows(ours.read(options={KEY: merged})) == rows(hudi12.read(ours.base_path))

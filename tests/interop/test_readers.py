@@ -83,6 +83,7 @@ def summed(found):
     return {name: known.get(json.dumps(rows), rows) for name, rows in found.items()}
 
 
+@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
 def test_daft(tables):
     found = summed(answers("daft", {name: tables / name for name in (*NAMES, EMPTIED)}))
     assert "Schema and number of arrays unequal" in found.pop(EMPTIED)  # it wants statistics of each file
@@ -94,6 +95,7 @@ def test_daft(tables):
             assert reason in found[name], name
 
 
+@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
 def test_ray(tables):
     """Of logs it knows nothing: a merge-on-read table is as of its last compaction, without a word (docs/readers.md)."""
     found = summed(answers("ray", {name: tables / name for name in (*NAMES, MAPPED)}))

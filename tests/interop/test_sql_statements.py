@@ -9,6 +9,7 @@ from tests.support.sql_cases import KINDS, expected, names, played, sampled
 pytestmark = pytest.mark.interop
 
 
+@pytest.mark.deep("Hudi alone computes it")
 @pytest.mark.parametrize(("case", "kind"), sampled(KINDS, 11), ids=lambda each: getattr(each, "id", each))
 def test_hudi_gives_the_rows_of_the_files(hudi12, case, kind):
     for table in names(case, kind).values():

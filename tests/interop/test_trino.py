@@ -12,6 +12,7 @@ from tests.interop import peer_env
 from tests.interop.hive_services import JavaService
 from tests.interop.synced import hms, make, rows
 from tests.interop.trino import Trino
+from tests.support.matrix import kept
 
 pytestmark = pytest.mark.interop
 
@@ -35,8 +36,17 @@ def synced(metastore):
     return sync
 
 
-@pytest.mark.parametrize("version", ["6", "9"])
-@pytest.mark.parametrize(("fields", "hive_style"), [("part", "true"), ("part", "false"), ("", "false")])
+@pytest.mark.parametrize(
+    ("fields", "hive_style", "version"),
+    kept(
+        [
+            (*layout, version)
+            for layout in [("part", "true"), ("part", "false"), ("", "false")]
+            for version in ("6", "9")
+        ],
+        1,
+    ),
+)
 def test_copy_on_write(tmp_path, trino, synced, version, fields, hive_style):
     name = f"cow_{version}_{fields}_{hive_style}"
     table = make(tmp_path, name, "COPY_ON_WRITE", fields, hive_style, version)
@@ -49,6 +59,7 @@ def test_copy_on_write(tmp_path, trino, synced, version, fields, hive_style):
     assert trino.query(f"{read} where part = 'p 2'") == [("c", 2.5, "p 2", 1, 1, 1.0)]
 
 
+@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
 @pytest.mark.parametrize("version", ["6", "9"])
 def test_merge_on_read_is_as_of_the_last_compaction(tmp_path, trino, synced, version):
     """So Trino answers also for tables that Hudi writes: its connector reads no logs (docs/readers.md)."""

@@ -1,4 +1,4 @@
-"""Matrices of test parameters: `make test` runs a subset in which each pair of values meets, `make test-deep` every row."""
+"""Matrices of test parameters: `make test` runs some rows, `make test-deep` every row."""
 
 from __future__ import annotations
 
@@ -41,3 +41,23 @@ def _pairs(row: tuple[object, ...], rows: Sequence[tuple[object, ...]]) -> set[_
         for axis, value in enumerate(row)
     ]
     return set(combinations(places, 2)) or {(places[0], places[0])}
+
+
+def each(*axes: Iterable[object]) -> list[object]:
+    """Parameters of the product of `axes`; those off its diagonal are deep. A tuple is several parameters of one axis."""
+    lists = [list(axis) for axis in axes]
+    lengths = [len(values) for values in lists]
+    diagonal = {tuple(step % length for length in lengths) for step in range(max(lengths))}
+    places = list(product(*map(range, lengths)))
+    rows = [_flat(values[at] for values, at in zip(lists, place, strict=True)) for place in places]
+    return kept(rows, *(number for number, place in enumerate(places) if place in diagonal))
+
+
+def kept(rows: Iterable[object], *places: int) -> list[object]:
+    """`rows`, of which `make test` runs those at `places`; the others are deep."""
+    other = pytest.mark.deep("the same path with another table version, table type or peer")
+    return [pytest.param(*_flat([row]), marks=() if number in places else other) for number, row in enumerate(rows)]
+
+
+def _flat(parts: Iterable[object]) -> tuple[object, ...]:
+    return tuple(value for part in parts for value in (part if isinstance(part, tuple) else (part,)))

@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.matrix import covering, pairwise
+from tests.support.matrix import covering, each, kept, pairwise
 
 rows = st.lists(st.tuples(*[st.sampled_from("abc")] * 3), min_size=1, max_size=20)
 
@@ -35,3 +35,18 @@ def test_all_rows_of_one_axis_run():
 
 def _pairs(row):
     return combinations(enumerate(row), 2)
+
+
+def test_each_value_of_each_axis_is_in_a_row_that_is_not_deep():
+    rows = each([("hudi12", "9"), ("hudi12", "8"), ("hudi15", "6")], ["cow", "mor"])
+    assert len(rows) == 6
+    live = [row.values for row in rows if not row.marks]
+    assert live == [("hudi12", "9", "cow"), ("hudi12", "8", "mor"), ("hudi15", "6", "cow")]
+
+
+def test_rows_that_are_not_kept_are_deep():
+    assert [(row.values, bool(row.marks)) for row in kept(["9", "8", "6"], 0, 2)] == [
+        (("9",), False),
+        (("8",), True),
+        (("6",), False),
+    ]
