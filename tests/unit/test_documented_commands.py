@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import pytest
 import yaml
 
 from hudi_services.cli import cli, main
+from tests.support.faults import assert_no_faults
 from tests.support.pages import lines, words
 from tests.support.scripts import script
 
@@ -41,10 +41,14 @@ _OF_ALL = ("doctor", "history", "objectives")  # commands that take all tables w
 
 
 def named(arguments: list[str]) -> tuple[click.Command, list[str]]:
-    """The command that the arguments begin with, and what follows."""
+    """Return the command that the arguments begin with, and what follows.
+
+    Raises click.UsageError where no command has that name.
+    """
     command: click.Command = cli
     while isinstance(command, click.Group) and arguments and not arguments[0].startswith("-"):
-        assert arguments[0] in command.commands, f"no such command: {arguments[0]}"
+        if arguments[0] not in command.commands:
+            raise click.UsageError(f"no such command: {arguments[0]}")
         command, arguments = command.commands[arguments[0]], arguments[1:]
     return command, arguments
 
@@ -52,17 +56,26 @@ def named(arguments: list[str]) -> tuple[click.Command, list[str]]:
 ALL = list(documented())
 
 
-@pytest.mark.parametrize(("page", "arguments"), ALL, ids=[f"{page}: {' '.join(found)}"[:110] for page, found in ALL])
-def test_a_command_that_is_shown_exists_with_its_flags(page, arguments):
-    command, rest = named(arguments)
-    context = click.Context(command, **command.context_settings)
-    given, _, _ = command.make_parser(context).parse_args(list(rest))
-    for parameter in command.params:
-        value = given.get(parameter.name)
-        if value is not None and not isinstance(value, type(click.core.UNSET)):
-            parameter.type_cast_value(context, value)
-    if "table" in {parameter.name for parameter in command.params} and command.name not in _OF_ALL:
-        assert {"table", "target_base_path"} & set(given), "it says no table"
+def test_a_command_that_is_shown_exists_with_its_flags():
+    assert_no_faults(
+        f"{page}: {' '.join(arguments)}: {fault}" for page, arguments in ALL if (fault := _fault(arguments))
+    )
+
+
+def _fault(arguments: list[str]) -> str | None:
+    """Return what is wrong with a command line."""
+    try:
+        command, rest = named(arguments)
+        context = click.Context(command, **command.context_settings)
+        given, _, _ = command.make_parser(context).parse_args(list(rest))
+        for parameter in command.params:
+            value = given.get(parameter.name)
+            if value is not None and not isinstance(value, type(click.core.UNSET)):
+                parameter.type_cast_value(context, value)
+    except click.ClickException as error:
+        return error.format_message()
+    takes_table = "table" in {parameter.name for parameter in command.params} and command.name not in _OF_ALL
+    return "it names no table" if takes_table and not {"table", "target_base_path"} & set(given) else None
 
 
 def test_there_are_commands_to_check():
@@ -70,12 +83,20 @@ def test_there_are_commands_to_check():
     assert len(ALL) > 30
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_command_that_is_named_in_the_text_exists(page):
-    for span in re.findall(r"`hudi-services ([^`\n]+)`", page.read_text()):
+def test_a_command_that_is_named_in_the_text_exists():
+    spans = [(page.name, span) for page in PAGES for span in re.findall(r"`hudi-services ([^`\n]+)`", page.read_text())]
+    assert len(spans) > 50
+    assert_no_faults(f"{page}: {span}" for page, span in spans if not _is_command(span))
+
+
+def _is_command(span: str) -> bool:
+    """Return whether the words of a span are a command and flags of it."""
+    try:
         command, rest = named([word for word in span.split() if re.fullmatch(r"[a-z-]+", word)])
-        known = {flag for parameter in command.params for flag in parameter.opts} | {"-h", "--help", "--version"}
-        assert {word for word in rest if word.startswith("--")} <= known, span
+    except click.UsageError:
+        return False
+    known = {flag for parameter in command.params for flag in parameter.opts} | {"-h", "--help", "--version"}
+    return {word for word in rest if word.startswith("--")} <= known
 
 
 def test_the_readmes_commands_run(tmp_path, monkeypatch, capsys):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from pkgutil import resolve_name
 
 import click
-import pytest
 
 from hoodie.config.catalogue import find
 from hoodie.config.own import declared
 from hudi_services.cli import cli
+from tests.support.faults import assert_no_faults
 
 PROJECT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(path for root in ("plugins", "hudi_services") for path in (PROJECT / root).rglob("*.py"))
@@ -84,13 +84,29 @@ def test_every_command_that_code_names_exists():
     assert [command for command in named if not _exists(command.split())] == []
 
 
-@pytest.mark.parametrize(("where", "text"), REMEDIES, ids=[where for where, _ in REMEDIES])
-def test_what_a_remedy_names_exists(where: str, text: str):
-    flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
-    assert flags <= _flags(cli) | FOREIGN
-    options = set(re.findall(r"\bhoodie\.[a-z0-9_.]*[a-z0-9_]", text)) - NO_OPTIONS
-    assert [name for name in options if declared(name) is None and find(name) is None and not _is_code(name)] == []
-    targets = re.findall(r"`make (\w+)`", text)
-    makefile = (PROJECT / "Makefile").read_text()
-    assert [target for target in targets if not re.search(rf"^{target}:", makefile, re.MULTILINE)] == []
-    assert set(re.findall(r"\bcall (\w+)", text)) <= PROCEDURES
+def _check_names(pattern: str, known: Callable[[str], object]) -> None:
+    """Check that everything of the pattern that a remedy names is known."""
+    found = [(where, name) for where, text in REMEDIES for name in re.findall(pattern, text)]
+    assert found
+    assert_no_faults(f"{where}: {name}" for where, name in found if not known(name))
+
+
+def test_every_flag_of_a_remedy_exists():
+    flags = _flags(cli) | FOREIGN
+    _check_names(r"(?<![\w-])--[a-z][a-z-]+", flags.__contains__)
+
+
+def test_every_option_of_a_remedy_exists():
+    def known(name: str) -> bool:
+        return name in NO_OPTIONS or declared(name) is not None or find(name) is not None or _is_code(name)
+
+    _check_names(r"\bhoodie\.[a-z0-9_.]*[a-z0-9_]", known)
+
+
+def test_every_make_target_of_a_remedy_exists():
+    targets = set(re.findall(r"^([a-z0-9-]+):", (PROJECT / "Makefile").read_text(), re.MULTILINE))
+    _check_names(r"`make (\w+)`", targets.__contains__)
+
+
+def test_every_procedure_of_a_remedy_exists():
+    _check_names(r"\bcall (\w+)", PROCEDURES.__contains__)

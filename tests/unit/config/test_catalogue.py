@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import zipfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from subprocess import run
 from sys import executable
@@ -12,11 +13,12 @@ from sys import executable
 import pytest
 
 from hoodie.config import own_options
-from hoodie.config.catalogue import Verdict, catalogue, find
+from hoodie.config.catalogue import Entry, Verdict, catalogue, find
 from hoodie.config.groups import CLEAN_OPTIONS, GROUPS, INGEST_OPTIONS, WRITE_OPTIONS
-from hoodie.config.key import resolve, shown
+from hoodie.config.key import ConfigKey, resolve, shown
 from hoodie.config.own import check_option, declared
 from hoodie.errors import ConfigError
+from tests.support.faults import assert_no_faults
 
 ROOT = Path(__file__).parents[3]
 ENTRIES = {entry.key: entry for entry in catalogue().values()}
@@ -41,18 +43,25 @@ def test_no_option_is_there_twice():
     assert {line.count("\t") for line in lines if not line.startswith("#")} == {5}
 
 
-@pytest.mark.parametrize("entry", ENTRIES.values(), ids=lambda entry: entry.key)
-def test_exactly_one_of_three(entry):
-    ours = declared(entry.key)
-    assert (ours is not None) == (entry.kind is None), "honoured is what a service declares, and nothing else"
-    assert entry.meaning
+def test_exactly_one_of_three():
+    assert_no_faults(fault for entry in ENTRIES.values() for fault in _faults(entry))
+
+
+def _faults(entry: Entry) -> Iterator[str]:
+    """Yield what is wrong with an entry and its aliases."""
+    if (declared(entry.key) is not None) != (entry.kind is None):
+        yield f"{entry.key}: a service declares it and the catalogue gives a kind, or neither does"
+    if not entry.meaning:
+        yield f"{entry.key}: it has no meaning"
     for alias in entry.aliases:
         other = find(alias)
-        assert other is not None
-        assert other.kind == entry.kind
-        assert (declared(alias) is not None) == (entry.kind is None), alias
-    if entry.verdict is Verdict.REFUSED:
-        assert not entry.asks_for_more(entry.default) or entry.key == "hoodie.merge.allow.duplicate.on.inserts"
+        if other is None or other.kind != entry.kind:
+            yield f"{entry.key}: the alias {alias} has another kind"
+        if (declared(alias) is not None) != (entry.kind is None):
+            yield f"{entry.key}: the alias {alias} is not declared as the key is"
+    allowed = entry.key == "hoodie.merge.allow.duplicate.on.inserts"
+    if entry.verdict is Verdict.REFUSED and entry.asks_for_more(entry.default) and not allowed:
+        yield f"{entry.key}: Hudi's default {entry.default!r} is refused"
 
 
 def test_every_option_is_taken_told_or_refused(caplog):
@@ -112,17 +121,24 @@ DIFFERENT = {
 }
 
 
-@pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)
-def test_defaults_are_hudis_or_are_said_to_differ(key):
-    """None of ours: what is absent is inferred, or asked for."""
-    entry = ENTRIES.get(key.name)
-    if entry is None or key.default is None:
-        return
+def test_defaults_are_hudis_or_are_said_to_differ():
+    """A key without a default is inferred or required, so it has nothing to compare."""
+    page = (ROOT / "docs/options.md").read_text()
+    compared = [key for key in KEYS if key.name in ENTRIES and key.default is not None]
+    assert len(compared) > 100
+    assert_no_faults(fault for key in compared for fault in _faults_of_default(key, page))
+
+
+def _faults_of_default(key: ConfigKey, page: str) -> Iterator[str]:
+    """Yield how a default differs from Hudi's without being in DIFFERENT and on the page of options."""
+    hudis = ENTRIES[key.name].default
     if key.name in DIFFERENT:
-        assert shown(key.default) == DIFFERENT[key.name]
-        assert f"| `{key.name}` |" in (ROOT / "docs/options.md").read_text()
-    elif entry.default:
-        assert key.default == resolve({key.name: entry.default}, [key])[key]
+        if shown(key.default) != DIFFERENT[key.name]:
+            yield f"{key.name}: {shown(key.default)} here, {DIFFERENT[key.name]} in DIFFERENT"
+        if f"| `{key.name}` |" not in page:
+            yield f"{key.name}: it has no row in docs/options.md"
+    elif hudis and key.default != resolve({key.name: hudis}, [key])[key]:
+        yield f"{key.name}: {shown(key.default)} here, {hudis} in Hudi"
 
 
 def test_every_declared_option_is_read():
