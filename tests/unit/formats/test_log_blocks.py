@@ -65,6 +65,13 @@ def test_a_wrong_length_at_the_end_makes_a_block_corrupt(storage) -> None:
     assert len(found(storage, bad + good)) == 1
 
 
+@pytest.mark.parametrize("before", range(7))
+def test_a_block_is_found_whose_magic_lies_across_two_reads(storage, before) -> None:
+    """The search reads a mebibyte at a time, from the second byte of what is damaged."""
+    good = (BlockType.COMMAND, {Header.INSTANT_TIME: "1"}, b"")
+    assert found(storage, bytes(2**20 + 1 - before) + encode_block(*good)) == [good]
+
+
 @pytest.mark.parametrize(("version", "kind"), [(2, 3), (1, 7), (1, -1)])
 def test_a_whole_block_that_is_not_known_is_not_passed_over(storage, version, kind) -> None:
     good = encode_block(BlockType.AVRO_DATA, {Header.INSTANT_TIME: "1"}, b"")
