@@ -30,6 +30,7 @@ _ROOTS = (Path("plugins", "hoodie"), Path("plugins"), Path())
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py(?:::[^\[\s]+(?:\[.*?\])?)?)(?: - .*)?$", re.MULTILINE)
 _OK, _FAILURES, _NO_TESTS = 0, 1, 5
 _STOPPED = -1
+_LIMIT_SECONDS = 1800  # of one run of pytest: a mutant may never end
 
 
 class MutantError(Exception):
@@ -125,7 +126,11 @@ class Runs:
                 )
                 self._running.add(process.pid)
             try:
-                code = process.wait()
+                code = process.wait(_LIMIT_SECONDS)
+            except subprocess.TimeoutExpired:
+                raise MutantError(
+                    f"pytest {' '.join(tests)} did not end in {_LIMIT_SECONDS} seconds: choose another mutant or tests"
+                ) from None
             finally:
                 with self._lock:
                     self._running.discard(process.pid)
@@ -167,7 +172,7 @@ class Tests:
         if failed is None:
             return Verdict(mutant)
         if not self._passes(failed, folder):
-            return Verdict(mutant, error=f"{failed} fails without the mutant too: correct that test first")
+            return Verdict(mutant, error=f"{failed} does not pass without the mutant: correct that test first")
         return Verdict(mutant, failed)
 
     def _first_failure(self, mutant: Mutant, folder: Path) -> str | None:
@@ -182,7 +187,10 @@ class Tests:
 
     def _passes(self, test: str, folder: Path) -> bool:
         if test not in self.passing:
-            self.passing[test] = self.runs.pytest(folder, (test,))[0] == _OK
+            try:
+                self.passing[test] = self.runs.pytest(folder, (test,))[0] == _OK
+            except MutantError:
+                self.passing[test] = False
         return self.passing[test]
 
 
