@@ -6,9 +6,8 @@ import re
 from configparser import ConfigParser
 from pathlib import Path
 
-from tests.support.faults import assert_no_faults
-
 from tests.runner.suites import SUITES
+from tests.support.faults import assert_no_faults
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
