@@ -18,7 +18,7 @@ from tests.interop.rows import rows
 from tests.interop.test_clean import batch
 from tests.interop.test_savepoints import options
 from tests.support.faulty import FaultyStorage, Killed
-from tests.support.matrix import each
+from tests.support.matrix import covering
 
 pytestmark = pytest.mark.interop
 BATCHED = {
@@ -45,7 +45,8 @@ def written_half(table, keys):
 
 
 @pytest.mark.parametrize(
-    ("version", "table_type", "alone"), each([case for case in CASES if case[0] != "8"], [False, True])
+    ("version", "table_type", "alone"),
+    covering([(*case, alone) for case in CASES if case[0] != "8" for alone in (False, True)]),
 )
 def test_hudi_rolls_back_what_we_have_begun(tmp_path, hudi12, version, table_type, alone):
     """With the server's files, and with those of tasks that had no server. Its next write does so."""
@@ -80,7 +81,10 @@ def test_hudi_rolls_back_what_we_have_begun(tmp_path, hudi12, version, table_typ
     assert {row["id"][0] for row in table.read().to_pylist()} == {"a", "b", "c"}
 
 
-@pytest.mark.parametrize(("version", "table_type", "markers"), each(CASES, ["TIMELINE_SERVER_BASED", "DIRECT"]))
+@pytest.mark.parametrize(
+    ("version", "table_type", "markers"),
+    covering([(*case, markers) for case in CASES for markers in ("TIMELINE_SERVER_BASED", "DIRECT")]),
+)
 def test_we_roll_back_what_hudi_has_begun(tmp_path, hudi12, version, table_type, markers):
     """The table as it was in the middle of Hudi's write, whose markers were there: as if it had been killed."""
     given = options(version, table_type, **{"hoodie.metadata.enable": "false", "hoodie.write.markers.type": markers})
