@@ -9,7 +9,7 @@ import pytest
 from tests.simulation.judge import REPLACING
 from tests.simulation.scene import Plot, Scene
 
-SEEDS = int(os.environ.get("SEEDS", "40"))
+SEEDS = int(os.environ.get("SEEDS", "44"))
 SHARED = {
     "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
     "hoodie.client.heartbeat.interval_in_ms": "10000",  # a writer counts as dead after 20 s
