@@ -59,9 +59,17 @@ def start(tmp_path):
     def suite(text: str, *arguments: str) -> subprocess.Popen[str]:
         (tmp_path / "test_it.py").write_text(text)
         command = [sys.executable, "-c", SCRIPT, *arguments]
-        return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        started.append(
+            subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        )
+        return started[-1]
 
-    return suite
+    started: list[subprocess.Popen[str]] = []
+    yield suite
+    for process in started:
+        process.kill()
+        process.wait()
+        process.stdout.close()
 
 
 @pytest.fixture
@@ -124,7 +132,6 @@ def test_ctrl_c_leaves_no_process(start, tmp_path):
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 130
-    process.stdout.close()
     assert not psutil.pid_exists(int(forgotten.read_text()))
 
 
