@@ -44,7 +44,7 @@ _ALSO_SAMPLED = ("upsert-MERGE_ON_READ-6", "compaction-MERGE_ON_READ-8", "restor
 
 
 def hudi_is_sampled(action: Killed) -> bool:
-    """Whether `make interop` asks it: for all of version 9, and for some of those before."""
+    """Says whether `make test-deep` asks Hudi: for all actions of version 9, and for some of those before."""
     return hudi_can(action) and (action.version == "9" or action.id in _ALSO_SAMPLED)
 
 

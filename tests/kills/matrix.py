@@ -1,7 +1,7 @@
 """`make kill-matrix`: every action is killed at every storage call, and its table of counts goes into docs/reliability.md.
 
 `EVERY=3` takes each third call only. Hudi carries on after a share of the kills that differ in what they leave: each third, or as
-`HUDI=1` says. `SAMPLED=1` takes the kills that `make test` takes. `ONLY=restore,archive` takes these actions and leaves the other
+`HUDI=1` says. `SAMPLED=1` takes the kills of `make test-deep`. `ONLY=restore,archive` takes these actions and leaves the other
 rows of the page as they are.
 """
 
