@@ -34,7 +34,7 @@ test-deep: needs lint peer ## that, and the tests marked deep: all cells of each
 durations: ## what the suites and the slowest tests of the last `make test` cost
 	@cat build/tests/durations.md 2>/dev/null || { echo "no durations yet: run make test" >&2; exit 1; }
 
-hunt: setup ## random examples and histories with fresh seeds, until a fault is found or the time is over (MINUTES=30)
+hunt: setup ## property tests with fresh seeds, until a fault is found or the time is over (MINUTES=30)
 	@$(VENV)/python -m tests.runner.hunt --minutes $(or $(MINUTES),30)
 
 mutants: setup ## small faults of tests/mutants.yaml that the tests must find, an hour (ARGS="restore-oldest-first --jobs 2")
@@ -66,7 +66,7 @@ crash: setup ## killed or out of disk at every storage call of a write, a clean,
 	$(PYTEST) -n 2 tests/crash $(ARGS)
 
 simulate: setup ## many processes at one table, drawn from seeds and killed at any call; 2,068 runs, SEEDS=21300 for a million
-	SEEDS=$(or $(SEEDS),44) $(PYTEST) -n 2 tests/simulation $(ARGS)
+	$(if $(SEEDS),SEEDS=$(SEEDS) )$(PYTEST) -n 2 tests/simulation $(ARGS)
 
 load: setup ## writers, services and readers in processes that are killed at random, for a minute (SECONDS=600)
 	SECONDS=$(SECONDS) $(PYTEST) -s tests/load $(ARGS)

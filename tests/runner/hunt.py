@@ -1,4 +1,4 @@
-"""Look for new faults: property tests and histories with fresh seeds, until the time is over.
+"""Look for new faults: property tests with fresh seeds, until the time is over.
 
 `python -m tests.runner.hunt [--minutes N] [--seed N]`. The first failure ends the hunt and is printed with the command that
 repeats it. A fault that it finds becomes a fixed example (`@example`) or a test of its own.
@@ -11,6 +11,8 @@ import random
 import subprocess
 import sys
 import time
+
+from tests.runner.suites import SIDE_BY_SIDE, WITHOUT_AIRFLOW
 
 
 def main() -> int:
@@ -32,9 +34,9 @@ def main() -> int:
 
 def _round(seed: int) -> int:
     """All property tests once. Returns pytest's exit code."""
-    command = [sys.executable, "-m", "pytest", "-x", "-n", "2", "-m", "hypothesis", "--hypothesis-profile", "hunt"]
+    drawn = ["-m", "hypothesis", "--hypothesis-profile", "hunt", f"--hypothesis-seed={seed}"]
     return subprocess.call(
-        [*command, f"--hypothesis-seed={seed}", "--ignore", "tests/unit/hoodie_airflow", "tests/unit"]
+        [sys.executable, "-m", "pytest", "-x", *SIDE_BY_SIDE, *drawn, *WITHOUT_AIRFLOW, "tests/unit"]
     )
 
 
