@@ -17,7 +17,7 @@ from hoodie.schema.changes import (
 )
 from tests.interop.altered import OPTIONS
 from tests.interop.test_cow import hudi_options
-from tests.support.matrix import each
+from tests.support.matrix import diagonal
 from tests.support.tables import SMALL_BLOOM, create
 
 pytestmark = pytest.mark.interop
@@ -66,12 +66,7 @@ def first(number):
     return row | {"s": {"x": number, "y": None, "z": f"y{number}"}, "three": None}
 
 
-@pytest.fixture
-def kind(request):
-    return request.param
-
-
-@pytest.mark.parametrize(("kind", "version"), each(["COPY_ON_WRITE", "MERGE_ON_READ"], ["9", "6"]), indirect=["kind"])
+@pytest.mark.parametrize(("kind", "version"), diagonal(["COPY_ON_WRITE", "MERGE_ON_READ"], ["9", "6"]))
 def test_both_alter(tmp_path, kind, version, hudi12):
     """Each goes on from the other's columns, and reads the other's rows and its own of all times."""
     options = {"hoodie.write.table.version": version, "hoodie.table.type": kind}

@@ -15,7 +15,7 @@ from tests.interop.peer import PeerError
 from tests.interop.rows import rows
 from tests.interop.test_compaction import call
 from tests.interop.test_cow import hudi_options
-from tests.support.matrix import each, kept
+from tests.support.matrix import diagonal, sample
 from tests.support.sources import TABLE, contents, put
 
 pytestmark = pytest.mark.interop
@@ -77,14 +77,14 @@ def read_and_write_on(ours, source, peer):
 
 
 @pytest.mark.format("14p", "14q")
-@pytest.mark.parametrize(("kind", "regex"), each(["COPY_ON_WRITE", "MERGE_ON_READ"], [".*", "none", "part=0"]))
+@pytest.mark.parametrize(("kind", "regex"), diagonal(["COPY_ON_WRITE", "MERGE_ON_READ"], [".*", "none", "part=0"]))
 def test_hudi_12_reads_and_writes_on(tmp_path, hudi12, kind, regex):
     ours, source = bootstrapped(tmp_path, regex, **{"hoodie.table.type": kind})
     read_and_write_on(ours, source, hudi12)
 
 
 @pytest.mark.format("14p", "14q")
-@pytest.mark.parametrize("kind", kept(["COPY_ON_WRITE", "MERGE_ON_READ"], 1))
+@pytest.mark.parametrize("kind", sample(["COPY_ON_WRITE", "MERGE_ON_READ"], 1))
 def test_hudi_15_reads_and_writes_on_version_6(tmp_path, hudi15, kind):
     options = {"hoodie.table.type": kind, "hoodie.write.table.version": "6"}
     ours, source = bootstrapped(tmp_path, ".*", "{}.parquet", **options)  # it knows the format by the name

@@ -18,6 +18,7 @@ from hoodie.transaction.locks.lease import TABLE_LOCK, LeaseLock
 from hoodie.write.execute import WriteHooks
 from tests.support.clouds import azure_server, gcs_server
 from tests.support.locks import locking
+from tests.support.matrix import other_server
 from tests.support.tables import batch, content, create
 
 pytestmark = pytest.mark.interop
@@ -37,7 +38,7 @@ def storage(cloud):
     return open_storage(f"{cloud}/{uuid.uuid4().hex}")
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_an_object_is_replaced_on_condition(storage):
     assert not storage.replace("a b#/ü%20", b"", b"new"), "not there"
     storage.create("a b#/ü%20", b"one")
@@ -49,7 +50,7 @@ def test_an_object_is_replaced_on_condition(storage):
     assert storage.read("a b#/ü%20") == b"two"
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_of_many_at_once_one_replaces(storage):
     storage.create("lock", b"free")
     start = threading.Barrier(8)
@@ -63,7 +64,7 @@ def test_of_many_at_once_one_replaces(storage):
     assert [b"%d" % number for number in won] == [storage.read("lock")]
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_who_comes_between_look_and_request_is_not_overwritten(storage):
     storage.create("lock", b"one")
     content, tag = storage._read_tagged(storage._full("lock"))
@@ -77,7 +78,7 @@ def test_who_comes_between_look_and_request_is_not_overwritten(storage):
     assert storage.info("lock") is None
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_a_lost_answer_is_looked_for(storage, monkeypatch):
     storage.create("lock", b"one")
     real = storage._put_tagged
@@ -91,7 +92,7 @@ def test_a_lost_answer_is_looked_for(storage, monkeypatch):
     assert storage.read("lock") == b"two"
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_the_lock_is_hudis_file_and_excludes(storage):
     with table_lock(storage, SystemClock(), "upsert", LEASE):
         entry = json.loads(storage.read(TABLE_LOCK))
@@ -106,7 +107,7 @@ def test_the_lock_is_hudis_file_and_excludes(storage):
         pass
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_a_lock_that_was_taken_over_is_not_given_back(storage):
     lease = LeaseLock(storage, SystemClock(), 300, 30).acquire("upsert", Patience(SystemClock(), 0, 1))
     (found,) = found_locks(storage, SystemClock())

@@ -13,7 +13,7 @@ from hoodie.storage import walk_files
 from hoodie.transaction.remains import marked_instants
 from tests.interop.peer import PeerError
 from tests.interop.shared_table import batch, create_shared, hudi_options, ids
-from tests.support.matrix import each
+from tests.support.matrix import diagonal
 from tests.support.rivals import OCC, Rival, shared
 
 pytestmark = pytest.mark.interop
@@ -65,7 +65,7 @@ def test_hudi_sees_our_markers(table, hudi12, markers):
     assert ids(table.read()) == ids(hudi12.read(table.base_path)) == ["first", "hudi"]
 
 
-@pytest.mark.parametrize(("of_ours", "markers"), each(MARKERS, MARKERS))
+@pytest.mark.parametrize(("of_ours", "markers"), diagonal(MARKERS, MARKERS))
 def test_we_see_the_markers_of_a_hudi_that_is_at_work(table, hudi12, markers, of_ours):
     errors = []
 

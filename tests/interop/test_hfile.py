@@ -12,7 +12,7 @@ import pytest
 from hoodie.formats.bootstrap_index import FILE_IDS_PATH, FOLDER, read_bootstrap_index, write_bootstrap_index
 from hoodie.formats.hfile import ENTRIES, Codec, HFileWriter, open_hfile
 from hoodie.storage import LocalStorage
-from tests.support.matrix import each
+from tests.support.matrix import diagonal
 
 pytestmark = pytest.mark.interop
 
@@ -63,7 +63,7 @@ def read_hfile(_reader, request):
     return lambda path, keys: peer.read_hfile(path, kind, keys)
 
 
-@pytest.mark.parametrize(("shape", "codec"), each(SHAPES, Codec), ids=lambda each: getattr(each, "name", each))
+@pytest.mark.parametrize(("shape", "codec"), diagonal(SHAPES, Codec), ids=lambda each: getattr(each, "name", each))
 def test_java_reads_ours(read_hfile, tmp_path, shape, codec):
     entries, block_size = SHAPES[shape]
     write_ours(tmp_path / "ours.hfile", entries, codec, block_size)
@@ -78,7 +78,7 @@ def test_java_reads_ours(read_hfile, tmp_path, shape, codec):
 
 
 @pytest.mark.parametrize(
-    ("shape", "codec"), each(["many blocks", "blocks of several checksums", "one block"], ["GZ", "NONE"])
+    ("shape", "codec"), diagonal(["many blocks", "blocks of several checksums", "one block"], ["GZ", "NONE"])
 )
 def test_we_read_those_of_hudi(hudi12, tmp_path, shape, codec):
     entries, block_size = SHAPES[shape]

@@ -12,7 +12,7 @@ from hoodie.metastore import Connection
 from hoodie.sql import TableName, connect
 from tests.interop.hive_services import start_metastore
 from tests.interop.synced import entry, hms
-from tests.support.matrix import kept
+from tests.support.matrix import other_server, sample
 
 pytestmark = pytest.mark.interop
 MADE = """
@@ -29,7 +29,7 @@ def told(connection, text):
     return pa.table(connection.sql(text)).to_pylist()
 
 
-@pytest.mark.parametrize("kind", kept(["cow", "mor"], 1))
+@pytest.mark.parametrize("kind", sample(["cow", "mor"], 1))
 def test_a_table_is_made_written_and_forgotten(metastore, kind):
     name = f"lake_{kind}.Orders"
     with connect(uri(metastore)) as sql:
@@ -68,7 +68,7 @@ def test_a_table_is_made_written_and_forgotten(metastore, kind):
     assert len(HoodieTable.open(known.location).read()) == 2
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_the_pair_of_a_merge_on_read_table(metastore, tmp_path):
     """As Hudi's own tool enters it: `_ro` leaves out logs, `_rt` and the plain name read them."""
     with connect(tmp_path / "w") as sql:
@@ -94,7 +94,7 @@ def test_the_pair_of_a_merge_on_read_table(metastore, tmp_path):
         assert ("new",) in entry(hms(metastore), "default", name)[1]
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_tables_of_others_stay_theirs(metastore, tmp_path):
     plain = Connection.open(uri(metastore), "the test", "hive")
     try:
@@ -123,7 +123,7 @@ def test_tables_of_others_stay_theirs(metastore, tmp_path):
         plain.close()
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_a_metastore_that_is_away_or_restarted(tmp_path):
     with pytest.raises(ConfigError, match="names no metastore"):
         connect("thrift://").session.catalog.databases()

@@ -23,6 +23,7 @@ from hudi_services.cli import main
 from tests.interop.hive_services import start_locking_metastore
 from tests.interop.lock_peer import hudis_lock
 from tests.support.locks import locking
+from tests.support.matrix import other_server
 from tests.support.servers import free_port
 from tests.support.stopped import stopped
 from tests.support.tables import batch, content, create
@@ -114,7 +115,7 @@ def test_each_waits_for_the_other(classes, options, hudis, tmp_path):
         assert asked(options) == []
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_the_lock_of_a_killed_writer_of_hudi_runs_out(classes, options, hudis, tmp_path):
     with hudis_lock(classes, "hive", hudis) as ask:
         assert ask("lock 5000") == "true"
@@ -127,7 +128,7 @@ def test_the_lock_of_a_killed_writer_of_hudi_runs_out(classes, options, hudis, t
         assert len(asked(options)) == 1, "ours, too"
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_a_process_that_is_stopped_loses_its_lock(options, tmp_path):
     code = (
         "import sys; from hoodie.clock import SystemClock; from hoodie.storage import LocalStorage\n"
@@ -145,7 +146,7 @@ def test_a_process_that_is_stopped_loses_its_lock(options, tmp_path):
         verify_held()
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_a_write_whose_lock_was_given_away_is_not_completed(options, tmp_path):
     table = create(tmp_path / "t")
     table.write(batch([("a", "p", 1, 1)]), "insert", options)
@@ -161,7 +162,7 @@ def test_a_write_whose_lock_was_given_away_is_not_completed(options, tmp_path):
     assert set(content(table)) == {"a", "c"}
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_who_has_it_is_shown_and_taken_away(classes, options, hudis, tmp_path, capsys):
     (tmp_path / "tables.yaml").write_text(
         yaml.safe_dump({"tables": [{"name": "trips", "base_path": str(tmp_path / "t"), "hoodie": options}]})
@@ -212,7 +213,7 @@ class Unheard:
         monkeypatch.setattr(Connection, "open", opened)
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 @pytest.mark.parametrize(("call", "times"), [("lock", 1), ("check_lock", 1), ("heartbeat", 1), ("unlock", 1)])
 def test_a_lost_answer_costs_nothing(options, tmp_path, monkeypatch, call, times):
     storage = LocalStorage(str(tmp_path))
@@ -236,7 +237,7 @@ def test_a_lost_answer_costs_nothing(options, tmp_path, monkeypatch, call, times
     assert asked(options) == []
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_bad_options_and_servers_that_do_not_answer_are_told(options, tmp_path):
     table = create(tmp_path / "t")
     rows = batch([("a", "p", 1, 1)])
@@ -253,7 +254,7 @@ def test_bad_options_and_servers_that_do_not_answer_are_told(options, tmp_path):
     assert asked(options) == []
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_a_name_that_the_metastore_cannot_keep_is_a_mistake_of_the_options(options, tmp_path):
     """Hive 2 keeps 128 characters of a table's name, Hive 4 256."""
     table = create(tmp_path / "t")

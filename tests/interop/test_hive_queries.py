@@ -20,6 +20,7 @@ from hudi_services.cli import main
 from tests.interop import peer_env
 from tests.interop.hive_services import JavaService, start_thrift_server
 from tests.interop.synced import PREFIX, hms, jdbc, make, make_of_plain_files, query, rows
+from tests.support.matrix import other_server
 from tests.support.servers import free_port
 
 pytestmark = pytest.mark.interop
@@ -54,7 +55,7 @@ def update(name, table):
     table.write(rows(["a"], Price=pa.array([9.5]), part=pa.array([part])), "upsert")
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_spark_with_hudi(tmp_path, metastore, server):
     made = tables(tmp_path)
     ways = {"q_jdbc": jdbc(server, database="q_jdbc"), "q_hms": hms(metastore, database="q_hms")}
@@ -88,7 +89,7 @@ def test_spark_with_hudi(tmp_path, metastore, server):
             assert len(query(server, f"show partitions {database}.{name}")) == 3
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_a_bootstrapped_table(tmp_path, metastore, server):
     table = make_of_plain_files(tmp_path, "taken")
     table.run(SYNC, hms(metastore, database="q_boot"))
@@ -145,7 +146,7 @@ def test_spark_without_hudi(tmp_path, metastore):
             assert entry == [["a", price, parts[0]], ["b", 1.5, parts[1]]], name
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_a_server_that_is_down_costs_nothing(tmp_path, server, capsys):
     table = make(tmp_path, "late", "COPY_ON_WRITE", "part", "true")
     commits = table.timeline.commits

@@ -28,7 +28,7 @@ from tests.interop.test_hive_catalog import (  # noqa: F401
     test_a_table_is_made_written_and_forgotten,
     test_the_pair_of_a_merge_on_read_table,
 )
-from tests.support.matrix import kept
+from tests.support.matrix import other_server, sample
 
 pytestmark = pytest.mark.interop
 FULL = {"hoodie.meta.sync.incremental": "false"}
@@ -56,7 +56,7 @@ def server(metastore: JavaService) -> Iterator[JavaService]:
     service.stop()
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 @pytest.mark.parametrize("name", TABLES)
 def test_both_ways_agree(tmp_path, metastore, server, name):
     *layout, parts = TABLES[name]
@@ -79,7 +79,7 @@ def test_both_ways_agree(tmp_path, metastore, server, name):
         assert table.run(SYNC, theirs).actions == (), f"{database} was made by the other way"
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_a_partition_of_nulls(tmp_path, metastore, server):
     table = make(tmp_path, "nulls", "COPY_ON_WRITE", "part", "true", part=pa.array(["p", None]))
     with pytest.raises(ConfigError, match="mode=hms"):
@@ -93,7 +93,7 @@ def test_a_partition_of_nulls(tmp_path, metastore, server):
     assert table.run(SYNC, jdbc(server, database="nulls") | FULL).actions == ()
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_partitions_and_columns_follow_the_table(tmp_path, metastore, server):
     table = make(tmp_path, "life", "COPY_ON_WRITE", "part", "true")
     options = jdbc(server, database="life", batch_num=1)
@@ -123,7 +123,7 @@ def test_partitions_and_columns_follow_the_table(tmp_path, metastore, server):
 
 @pytest.mark.parametrize(
     ("kind", "version"),
-    kept(product(["COPY_ON_WRITE", "MERGE_ON_READ"], ["6", "9"]), 3),
+    sample(product(["COPY_ON_WRITE", "MERGE_ON_READ"], ["6", "9"]), 3),
 )
 def test_queries(tmp_path, metastore, server, kind, version):
     """Logs are merged. Hudi's classes are made for Hive 3, whose structs and timestamps Hive 4 does not take: it says so."""
@@ -146,7 +146,7 @@ def test_queries(tmp_path, metastore, server, kind, version):
         assert query(server, f"select id, price from asked.{name}_ro") == older
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_jobs(tmp_path, metastore, server, kind):
     """A timestamp that is synced as a bigint, as it is by default, can be read."""

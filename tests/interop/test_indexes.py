@@ -9,7 +9,7 @@ import pytest
 from hoodie import CLUSTERING
 from hoodie.errors import ConfigError, UnsupportedTableError
 from tests.interop.test_cow import hudi_options
-from tests.support.matrix import each, kept
+from tests.support.matrix import diagonal, sample
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 pytestmark = pytest.mark.interop
@@ -48,7 +48,9 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "version", "moves"), kept([(*pair, str(moves).lower()) for *pair, moves in PAIRS], 3))
+@pytest.mark.parametrize(
+    ("kind", "version", "moves"), sample([(*pair, str(moves).lower()) for *pair, moves in PAIRS], 3)
+)
 def test_global_simple_in_turns(tmp_path, hudi12, kind, version, moves):
     """Without moves Hudi by itself writes a key twice that was deleted in a log, brought anew in another partition, and written
     once more (the last step)."""
@@ -75,7 +77,7 @@ def bucket_rows(numbers, ts):
     return [(signs[i % 6].format(i), "pq"[i % 2], ts, ts) for i in numbers]
 
 
-@pytest.mark.parametrize(("kind", "version", "ours_first"), kept(PAIRS, 0))
+@pytest.mark.parametrize(("kind", "version", "ours_first"), sample(PAIRS, 0))
 def test_buckets_in_turns(tmp_path, hudi12, kind, version, ours_first):
     """Hundreds of keys: each is where both look for it."""
     table = create(tmp_path / "t", **{"hoodie.write.table.version": version, "hoodie.table.type": kind})
@@ -121,7 +123,7 @@ RESIZING = {
 SPLITTING = RESIZING | {"hoodie.bucket.index.split.threshold": "0.000001"}
 
 
-@pytest.mark.parametrize(("version", "ours_first"), kept([("9", False), ("6", True)], 1))
+@pytest.mark.parametrize(("version", "ours_first"), sample([("9", False), ("6", True)], 1))
 def test_consistent_hashing_in_turns(tmp_path, hudi12, version, ours_first):
     """Each finds what the other has written, makes the metadata of new partitions, and goes by a ring that Hudi has split and
     merged, while that is on the timeline and marked, and when it is neither."""
@@ -203,7 +205,7 @@ def test_buckets_of_keys_of_several_columns(tmp_path, hudi12):
         assert set(seen(table.read()).values()) == {("p", 3, 3)}
 
 
-@pytest.mark.parametrize(("index", "kind"), each(["BLOOM", "GLOBAL_BLOOM"], ["COPY_ON_WRITE", "MERGE_ON_READ"]))
+@pytest.mark.parametrize(("index", "kind"), diagonal(["BLOOM", "GLOBAL_BLOOM"], ["COPY_ON_WRITE", "MERGE_ON_READ"]))
 def test_bloom_in_turns(tmp_path, hudi12, kind, index):
     """Each finds by the footers of the other: keys in and between their ranges, and keys that move."""
     options = {"hoodie.index.type": index, "hoodie.parquet.small.file.limit": "0"}

@@ -7,7 +7,7 @@ import pytest
 
 from hoodie import HoodieTable
 from tests.interop.rows import rows
-from tests.support.matrix import each
+from tests.support.matrix import diagonal
 
 pytestmark = pytest.mark.interop
 
@@ -39,7 +39,7 @@ NAMES = ["id", "ts", "note"]
 
 
 @pytest.mark.format("11q")
-@pytest.mark.parametrize(("kind", "mode"), each(KINDS, ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]))
+@pytest.mark.parametrize(("kind", "mode"), diagonal(KINDS, ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]))
 def test_same_rows_as_hudi(tmp_path, hudi12, kind, mode):
     options = {
         "hoodie.table.name": "t",

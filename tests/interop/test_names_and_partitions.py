@@ -8,7 +8,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.errors import RecordKeyError, UnsupportedTableError
 from tests.interop.rows import rows
-from tests.support.matrix import each
+from tests.support.matrix import diagonal
 
 pytestmark = pytest.mark.interop
 
@@ -52,7 +52,7 @@ def people(values):
     return pa.table({"ключ": keys, "区域": regions, "época": times, "maß": sizes})
 
 
-@pytest.mark.parametrize(("which", "version", "kind"), each(PEERS, KINDS))
+@pytest.mark.parametrize(("which", "version", "kind"), diagonal(PEERS, KINDS))
 def test_names_in_letters_of_any_script(tmp_path, peer, which, version, kind, hudi_rs_read):
     names = ("ключ", "区域", "época")
     first, second = people([("a", "北", 1, 1), ("b", "南", 1, 2)]), people([("a", "北", 2, 3), ("b", "南", 0, 9)])
@@ -82,7 +82,7 @@ def values(*parts):
     return pa.table({"id": [f"k{part}" for part in parts], "part": list(parts), "ts": [1] * len(parts)})
 
 
-@pytest.mark.parametrize(("which", "kind"), each(["hudi12", "hudi15"], KINDS))
+@pytest.mark.parametrize(("which", "kind"), diagonal(["hudi12", "hudi15"], KINDS))
 def test_partitions_in_each_other(tmp_path, peer, which, kind):
     """Hudi writes them and finds the lower one by its metadata table alone. We read both, and make none."""
     options = theirs(kind, None, "id", "part", "ts")
@@ -109,7 +109,7 @@ def numbered(start, end, ts):
     )
 
 
-@pytest.mark.parametrize(("which", "version", "kind"), each(PEERS, KINDS[::-1]))
+@pytest.mark.parametrize(("which", "version", "kind"), diagonal(PEERS, KINDS[::-1]))
 def test_hudi_finds_keys_by_small_bloom_filters(tmp_path, peer, which, version, kind, hudi_rs_read):
     """Filters of 128 and 4,096 keys, and such as grew with their file."""
     table = ours(tmp_path / "t", kind, version, "id", "part", "ts")

@@ -14,7 +14,7 @@ from tests.interop.test_cow import hudi_options
 from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.history import PARTS, REPLACING, History, random_steps
-from tests.support.matrix import each, kept
+from tests.support.matrix import diagonal, sample
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 pytestmark = pytest.mark.interop
@@ -24,11 +24,6 @@ DAYS = "hoodie.partition.ttl.strategy.days.retain"
 TO_DELETE = "hoodie.datasource.write.partitions.to.delete"
 ROWS = [("a", "p", 1, 1), ("b", "p", 1, 1), ("c", "q", 1, 1), ("d", "r", 1, 1)]
 VERSIONS, KINDS = ["9", "6"], ["COPY_ON_WRITE", "MERGE_ON_READ"]
-
-
-@pytest.fixture
-def version(request):
-    return request.param
 
 
 @pytest.fixture
@@ -50,7 +45,7 @@ def seen(rows):
 
 
 @pytest.mark.format("11d")
-@pytest.mark.parametrize(("version", "table"), each(VERSIONS, KINDS), indirect=True)
+@pytest.mark.parametrize(("version", "table"), diagonal(VERSIONS, KINDS), indirect=["table"])
 def test_hudi_goes_on_after_ours(table, hudi12, hudi_rs_read):
     path = table.base_path
     table.write(batch([("x", "p", 3, 3), ("y", "s", 3, 3)]), "insert_overwrite", SMALL_BLOOM)
@@ -73,7 +68,7 @@ def test_hudi_goes_on_after_ours(table, hudi12, hudi_rs_read):
     assert seen(hudi12.read(path)) == content(table) == {"z": ("s", 7, 7)}
 
 
-@pytest.mark.parametrize(("version", "table"), each(VERSIONS, KINDS[::-1]), indirect=True)
+@pytest.mark.parametrize(("version", "table"), diagonal(VERSIONS, KINDS[::-1]), indirect=["table"])
 def test_we_go_on_after_hudis(table, hudi12):
     path = table.base_path
     hudi12.write(path, batch([("x", "p", 3, 3), ("y", "s", 3, 3)]), hudis(table, "insert_overwrite"))
@@ -91,7 +86,7 @@ def test_we_go_on_after_hudis(table, hudi12):
     assert seen(hudi12.read(path)) == content(table) == {"z": ("s", 6, 6)}
 
 
-@pytest.mark.parametrize(("version", "table"), each(VERSIONS, KINDS), indirect=True)
+@pytest.mark.parametrize(("version", "table"), diagonal(VERSIONS, KINDS), indirect=["table"])
 def test_hudi_rolls_back_one_of_ours_that_was_killed(table, hudi12):
     path, before = table.base_path, content(table)
     for calls in range(1, 200):
@@ -114,7 +109,7 @@ def test_hudi_rolls_back_one_of_ours_that_was_killed(table, hudi12):
     assert table.timeline.pending == ()
 
 
-@pytest.mark.parametrize("version", VERSIONS, indirect=True)
+@pytest.mark.parametrize("version", VERSIONS)
 def test_pending_compactions_are_met_as_hudi_meets_them(tmp_path, version, hudi12):
     options = {"hoodie.write.table.version": version, "hoodie.table.type": "MERGE_ON_READ"}
     ours, theirs = (create(tmp_path / name, **options) for name in ("ours", "theirs"))
@@ -136,7 +131,7 @@ def test_pending_compactions_are_met_as_hudi_meets_them(tmp_path, version, hudi1
 
 
 @pytest.mark.parametrize(
-    ("kind", "of_version"), kept([("COPY_ON_WRITE", "9"), ("MERGE_ON_READ", "9"), ("MERGE_ON_READ", "6")], 1)
+    ("kind", "of_version"), sample([("COPY_ON_WRITE", "9"), ("MERGE_ON_READ", "9"), ("MERGE_ON_READ", "6")], 1)
 )
 def test_hudi_reads_a_history_with_them(tmp_path, hudi12, kind, of_version):
     history = History(tmp_path / "t", kind, of_version, "EVENT_TIME_ORDERING")
@@ -153,9 +148,7 @@ def test_hudi_reads_a_history_with_them(tmp_path, hudi12, kind, of_version):
     assert content(history.table) == history.model.content() | {"k0": (PARTS["k0"], 9, 9)}
 
 
-@pytest.mark.parametrize(
-    ("version", "strategy"), each(VERSIONS, ["KEEP_BY_TIME", "KEEP_BY_CREATION_TIME"]), indirect=["version"]
-)
+@pytest.mark.parametrize(("version", "strategy"), diagonal(VERSIONS, ["KEEP_BY_TIME", "KEEP_BY_CREATION_TIME"]))
 def test_partitions_outlive_their_time_as_in_hudi(tmp_path, version, hudi12, strategy):
     """But for a merge-on-read partition that only logs were written to: Hudi looks at base files alone, and drops it."""
     options = {DAYS: 20, "hoodie.partition.ttl.management.strategy.type": strategy}

@@ -11,7 +11,7 @@ from hoodie.model.internal_columns import POSITION
 from tests.interop.rows import rows
 from tests.interop.test_cow import hudi_options, make_table
 from tests.interop.test_mor import mor_history
-from tests.support.matrix import each
+from tests.support.matrix import diagonal
 
 pytestmark = pytest.mark.interop
 
@@ -66,7 +66,7 @@ def test_hudi_takes_them_at_their_word(tmp_path, monkeypatch, hudi12):
 
 
 @pytest.mark.format("6.1b", "14b")
-@pytest.mark.parametrize(("twice", "index"), each([False, True], ["SIMPLE", "BLOOM"]))
+@pytest.mark.parametrize(("twice", "index"), diagonal([False, True], ["SIMPLE", "BLOOM"]))
 def test_we_merge_by_hudis(tmp_path, hudi12, index, twice):
     options = {
         "hoodie.table.name": "trips",

@@ -12,6 +12,7 @@ import pytest
 from hoodie import COMPACTION, HoodieTable
 from tests.interop import peer_env
 from tests.interop.synced import rows
+from tests.support.matrix import other_server
 from tests.support.s3 import KEY, SECRET, moto_server
 
 pytestmark = pytest.mark.interop
@@ -83,7 +84,7 @@ def summed(found):
     return {name: known.get(json.dumps(rows), rows) for name, rows in found.items()}
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_daft(tables):
     found = summed(answers("daft", {name: tables / name for name in (*NAMES, EMPTIED)}))
     assert "Schema and number of arrays unequal" in found.pop(EMPTIED)  # it wants statistics of each file
@@ -95,7 +96,7 @@ def test_daft(tables):
             assert reason in found[name], name
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_ray(tables):
     """Of logs it knows nothing: a merge-on-read table is as of its last compaction, without a word (docs/readers.md)."""
     found = summed(answers("ray", {name: tables / name for name in (*NAMES, MAPPED)}))

@@ -13,7 +13,7 @@ from tests.interop.peer import PeerError
 from tests.interop.rows import rows
 from tests.interop.test_clean import batch
 from tests.support.faulty import FaultyStorage, Killed
-from tests.support.matrix import each, kept
+from tests.support.matrix import diagonal, sample
 
 pytestmark = pytest.mark.interop
 # The procedures of 1.2.0 take a table of an older version to version 9 before they do anything, and compact its logs then, unless
@@ -79,7 +79,7 @@ def same(hudi, table, expected):
     assert rows(hudi.read(table.base_path)) == expected
 
 
-@pytest.mark.parametrize(("hudi", "version", "table_type"), kept(BEGUN, 0, 3, 5), indirect=["hudi"])
+@pytest.mark.parametrize(("hudi", "version", "table_type"), sample(BEGUN, 0, 3, 5), indirect=["hudi"])
 def test_hudi_restores_to_a_savepoint_of_ours_and_we_to_one_of_hudis(tmp_path, hudi, version, table_type):
     table = made_by_hudi(hudi, tmp_path / "t", version, table_type)
     table.write(batch(3, "a", "b"), "upsert")
@@ -116,7 +116,7 @@ def test_hudi_restores_to_a_savepoint_of_ours_and_we_to_one_of_hudis(tmp_path, h
 
 @pytest.mark.parametrize(
     ("hudi", "version", "table_type"),
-    kept(BEGUN, 1, 4),
+    sample(BEGUN, 1, 4),
     indirect=["hudi"],
 )
 def test_a_restore_that_one_began_the_other_finishes(tmp_path, hudi, version, table_type):
@@ -230,7 +230,7 @@ def test_a_write_after_the_plan_of_a_compaction_is_rolled_back_before_it(tmp_pat
     same(hudi, ours, expected)
 
 
-@pytest.mark.parametrize(("table_type", "op"), each(TYPES, ["schedule", "scheduleAndExecute"]))
+@pytest.mark.parametrize(("table_type", "op"), diagonal(TYPES, ["schedule", "scheduleAndExecute"]))
 def test_a_restore_goes_back_over_a_clustering_of_hudis(tmp_path, hudi12, table_type, op):
     """One that it ran, with writes on top, and one that it has only planned."""
     table = made_by_hudi(hudi12, tmp_path / "t", "9", table_type)

@@ -12,7 +12,7 @@ from tests.interop import peer_env
 from tests.interop.hive_services import JavaService
 from tests.interop.synced import hms, make, rows
 from tests.interop.trino import Trino
-from tests.support.matrix import kept
+from tests.support.matrix import other_server, sample
 
 pytestmark = pytest.mark.interop
 
@@ -38,7 +38,7 @@ def synced(metastore):
 
 @pytest.mark.parametrize(
     ("fields", "hive_style", "version"),
-    kept(
+    sample(
         [
             (*layout, version)
             for layout in [("part", "true"), ("part", "false"), ("", "false")]
@@ -59,7 +59,7 @@ def test_copy_on_write(tmp_path, trino, synced, version, fields, hive_style):
     assert trino.query(f"{read} where part = 'p 2'") == [("c", 2.5, "p 2", 1, 1, 1.0)]
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 @pytest.mark.parametrize("version", ["6", "9"])
 def test_merge_on_read_is_as_of_the_last_compaction(tmp_path, trino, synced, version):
     """So Trino answers also for tables that Hudi writes: its connector reads no logs (docs/readers.md)."""

@@ -24,6 +24,7 @@ from hoodie.write.execute import WriteHooks
 from hudi_services.cli import main
 from tests.interop.lock_peer import hudis_lock
 from tests.support.locks import locking
+from tests.support.matrix import other_server
 from tests.support.servers import Server, free_port
 from tests.support.stopped import stopped
 from tests.support.tables import batch, content, create
@@ -61,7 +62,7 @@ def given(options, wait=0):
     return locking(**{**names, "wait_time_ms": wait})
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_who_has_it_is_shown(classes, options, tmp_path, capsys):
     (tmp_path / "tables.yaml").write_text(
         yaml.safe_dump({"tables": [{"name": "trips", "base_path": str(tmp_path / "t"), "hoodie": options}]})
@@ -85,7 +86,7 @@ def test_who_has_it_is_shown(classes, options, tmp_path, capsys):
         assert shown()[0]["holder"].startswith("application_id")
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_a_path_is_derived_as_hudi_derives_it(classes, options, tmp_path):
     """Hudi's implicit provider: a node by a hash of the table's base path."""
     from hoodie.transaction.locks.zookeeper import implicit_base_path
@@ -116,7 +117,7 @@ def test_a_path_is_derived_as_hudi_derives_it(classes, options, tmp_path):
             assert ask("lock 1000").startswith("error")
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_unlock_takes_it_away(classes, options, tmp_path, capsys):
     (tmp_path / "tables.yaml").write_text(
         yaml.safe_dump({"tables": [{"name": "trips", "base_path": str(tmp_path / "t"), "hoodie": options}]})
@@ -168,7 +169,7 @@ def test_each_waits_for_the_other(classes, options, tmp_path):
         pass
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_a_write_whose_session_ended_is_not_completed(port, options, tmp_path):
     table = create(tmp_path / "t")
     table.write(batch([("a", "p", 1, 1)]), "insert", options)
@@ -192,7 +193,7 @@ def test_a_write_whose_session_ended_is_not_completed(port, options, tmp_path):
     assert set(content(table)) == {"a", "c"}
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_blockers_name_who_holds_it(options, tmp_path):
     """Asked by another: whoever holds the lock itself is nobody's blocker."""
     table = create(tmp_path / "t")
@@ -215,7 +216,7 @@ def test_blockers_name_who_holds_it(options, tmp_path):
     assert others == f"upsert by process {os.getpid()} of {socket.gethostname()} holds the table's lock"
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_a_process_that_is_stopped_loses_its_lock(options, tmp_path):
     code = (
         "import sys; from hoodie.clock import SystemClock; from hoodie.storage import LocalStorage\n"
@@ -233,7 +234,7 @@ def test_a_process_that_is_stopped_loses_its_lock(options, tmp_path):
         verify_held()
 
 
-@pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+@other_server
 def test_bad_options_and_servers_that_do_not_answer_are_told(options, tmp_path):
     table = create(tmp_path / "t")
     rows = batch([("a", "p", 1, 1)])

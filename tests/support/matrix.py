@@ -7,6 +7,8 @@ from itertools import combinations, product
 
 import pytest
 
+other_server = pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
+
 # A pair of values: (axis, value), (axis, value). Values are compared by their place in the rows, so they need no hash.
 _Pair = tuple[tuple[int, int], tuple[int, int]]
 
@@ -43,17 +45,17 @@ def _pairs(row: tuple[object, ...], rows: Sequence[tuple[object, ...]]) -> set[_
     return set(combinations(places, 2)) or {(places[0], places[0])}
 
 
-def each(*axes: Iterable[object]) -> list[object]:
+def diagonal(*axes: Iterable[object]) -> list[object]:
     """Parameters of the product of `axes`; those off its diagonal are deep. A tuple is several parameters of one axis."""
     lists = [list(axis) for axis in axes]
     lengths = [len(values) for values in lists]
-    diagonal = {tuple(step % length for length in lengths) for step in range(max(lengths))}
+    steps = {tuple(step % length for length in lengths) for step in range(max(lengths))}
     places = list(product(*map(range, lengths)))
     rows = [_flat(values[at] for values, at in zip(lists, place, strict=True)) for place in places]
-    return kept(rows, *(number for number, place in enumerate(places) if place in diagonal))
+    return sample(rows, *(number for number, place in enumerate(places) if place in steps))
 
 
-def kept(rows: Iterable[object], *places: int) -> list[object]:
+def sample(rows: Iterable[object], *places: int) -> list[object]:
     """`rows`, of which `make test` runs those at `places`; the others are deep."""
     other = pytest.mark.deep("the same path with another table version, table type or peer")
     return [pytest.param(*_flat([row]), marks=() if number in places else other) for number, row in enumerate(rows)]
