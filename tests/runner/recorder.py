@@ -8,11 +8,18 @@ import os
 import pytest
 
 
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Record a phase. The processes of xdist leave it to the one that started them."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Record this run. The workers of xdist leave it to the process that started them."""
     path = os.environ.get("RECORD_TO")
-    if path is None or "PYTEST_XDIST_WORKER" in os.environ:
-        return
-    line = {"test": report.nodeid, "phase": report.when, "outcome": report.outcome, "seconds": report.duration}
-    with open(path, "a") as file:
-        file.write(json.dumps(line) + "\n")
+    if path is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Recorder(path))
+
+
+class _Recorder:
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        line = {"test": report.nodeid, "phase": report.when, "outcome": report.outcome, "seconds": report.duration}
+        with open(self._path, "a") as file:
+            file.write(json.dumps(line) + "\n")
