@@ -11,7 +11,7 @@ class Suite:
     arguments: tuple[str, ...]
     """They are passed to pytest."""
     waits: bool = False
-    """Its processor is mostly idle, so it runs beside the suites that compute."""
+    """It runs beside the suites that compute: it waits for executors, or its time is fixed."""
     second_try: bool = False
     """Tests that failed run once more. For suites that start many programs, whose second try is printed by name."""
 
@@ -27,7 +27,7 @@ SUITES = (
     Suite("golden", (*SIDE_BY_SIDE, "tests/golden")),
     Suite("spark", ("tests/spark",)),
     Suite("interop", (*SIDE_BY_SIDE, "--dist", "loadscope", "--no-loadscope-reorder", "tests/interop")),
-    Suite("e2e", ("tests/e2e",), waits=True, second_try=True),
+    Suite("e2e", ("tests/e2e",), second_try=True),
     Suite("cluster", ("tests/cluster",), waits=True, second_try=True),
     Suite("load", ("-s", "tests/load"), waits=True),
 )
