@@ -43,8 +43,8 @@ mutants: setup ## small faults of tests/mutants.yaml that the tests must find, a
 hooks: setup ## make Git check the staged files before each commit
 	@install -m 755 tests/pre-commit.sh "$$(git rev-parse --git-path hooks)/pre-commit"
 
-quick: lint ## what to run before each commit: a quarter of each property's examples
-	@$(MAKE) unit PROFILE=quick
+quick: lint ## what to run before each commit: lint, the unit tests nearest to what changed, and a sample of the others
+	@$(VENV)/python -m tests.runner.quick $(ARGS)
 
 lint: setup ## style, types, import rules and plain English
 	$(VENV)/ruff check
@@ -54,7 +54,7 @@ lint: setup ## style, types, import rules and plain English
 	$(VENV)/python -m tests.plain_english
 
 unit: setup ## tests of single parts, inside the process of the test
-	$(PYTEST) -n 2 $(if $(PROFILE),--hypothesis-profile $(PROFILE)) -m "not process and not histories" --ignore tests/unit/hoodie_airflow tests/unit $(ARGS)
+	$(PYTEST) -n 2 -m "not process and not histories" --ignore tests/unit/hoodie_airflow tests/unit $(ARGS)
 
 histories: setup ## random histories of whole tables, each step compared with a model
 	$(PYTEST) -n 2 -m histories --ignore tests/unit/hoodie_airflow tests/unit $(ARGS)
