@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-import click
+from hudi_services.terminal import echo
 
 if TYPE_CHECKING:  # it loads Arrow
     from hoodie.engine import Stage
@@ -24,13 +24,13 @@ _LOGGERS = ("hoodie", "hudi_services")
 def say(text: str) -> None:
     """Print it at once, each line with the mark."""
     for line in text.splitlines():
-        click.echo(f"{MARK}{line}")
+        echo(f"{MARK}{line}")
     sys.stdout.flush()
 
 
 def say_progress(stage: Stage, seconds: float) -> None:
     """How far a stage is after `seconds`, as JSON."""
-    click.echo(f"{PROGRESS}{json.dumps({**asdict(stage), 'seconds': round(seconds, 1)})}")
+    echo(f"{PROGRESS}{json.dumps({**asdict(stage), 'seconds': round(seconds, 1)})}")
     sys.stdout.flush()
 
 

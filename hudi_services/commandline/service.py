@@ -41,6 +41,7 @@ from hudi_services.entry.work import AUTO, ENGINES, LOCAL, SPARK, UP_TO, engine_
 from hudi_services.history.flag import RECORDED, recorded_of, recorded_table
 from hudi_services.outcome.progress_file import PROGRESS_PATH, ProgressFile
 from hudi_services.outcome.result import DONE, WANTS_SPARK, Explained, finish, reported, write_report
+from hudi_services.terminal import echo
 
 if TYPE_CHECKING:  # it loads Arrow, which help and completion do without
     from hoodie.engine import Engine, Progress
@@ -100,7 +101,7 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
     ) -> int:
         surroundings = context.find_object(Surroundings) or ALONE
         marked = (surroundings.marked or engine == SPARK) and not as_json
-        tell = say if marked else click.echo
+        tell = say if marked else echo
         with logs_told(marked=marked), ExitStack() as after, reported(result_path):
             chosen: ChosenTable = context.meta.get(_TABLE) or chosen_table(target_base_path, table, registry, entries)
             named = chosen.entry.name if chosen.entry is not None else chosen.base_path
@@ -125,7 +126,7 @@ def service_command(entry: ServiceEntry[Any], entries: Entries = ENTRIES) -> cli
                 explained = Explained(entry.name, plan.as_text(entry.name), plan.as_dict(entry.name))
                 if result_path is not None:
                     write_report(explained, result_path)
-                click.echo(json.dumps(explained.plan, indent=2) if as_json else explained.text)
+                echo(json.dumps(explained.plan, indent=2) if as_json else explained.text)
                 return DONE
             if engine == AUTO:
                 engine, why = _chosen_engine(task, local_up_to)

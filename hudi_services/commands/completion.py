@@ -6,6 +6,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from hudi_services.commandline.flags import CONTEXT, with_examples
+from hudi_services.terminal import echo
 
 PROGRAM = "hudi-services"
 _VARIABLE = "_HUDI_SERVICES_COMPLETE"  # by which click is asked to complete
@@ -17,7 +18,7 @@ def _completion(shell: str) -> None:
     assert found is not None, "click knows these shells"
     program = click.get_current_context().find_root().command
     # A class of click's own asks the bash of this machine for its version: the script may be for another.
-    click.echo(found.source_template % found(program, {}, PROGRAM, _VARIABLE).source_vars())
+    echo(found.source_template % found(program, {}, PROGRAM, _VARIABLE).source_vars())
 
 
 completion = click.Command(

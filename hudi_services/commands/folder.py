@@ -8,13 +8,14 @@ import click
 
 from hudi_services.commandline.flags import CONTEXT, json_flag, verbose_flag, with_examples
 from hudi_services.folders import DAGS, SPARK_APPS, SPARK_CONF
+from hudi_services.terminal import echo
 
 _FOLDERS = {"dags": DAGS, "spark-apps": SPARK_APPS, "spark-conf": SPARK_CONF}
 
 
 def _folder(which: str, as_json: bool) -> None:
     found = str(_FOLDERS[which])
-    click.echo(json.dumps({"folder": found}) if as_json else found)
+    echo(json.dumps({"folder": found}) if as_json else found)
 
 
 folder = click.Command(

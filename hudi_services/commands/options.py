@@ -14,6 +14,7 @@ from hoodie.config.groups import GROUPS
 from hoodie.config.key import ConfigKey
 from hoodie.config.key import shown as as_text
 from hudi_services.commandline.flags import CONTEXT, json_flag, verbose_flag, with_examples
+from hudi_services.terminal import echo
 
 
 @dataclass(frozen=True)
@@ -37,14 +38,14 @@ def _options(pattern: str | None, everything: bool, as_json: bool) -> None:
     honoured = [line for line in matching if line.verdict == Verdict.HONOURED]
     lines = matching if everything or (pattern is not None and not honoured) else honoured
     if as_json:
-        click.echo(json.dumps([asdict(line) for line in lines], indent=2))
+        echo(json.dumps([asdict(line) for line in lines], indent=2))
         return
     for line in lines:
-        click.echo(_words(line))
+        echo(_words(line))
     if not lines:
-        click.echo(f"no option of Hudi's, nor of this program, has {pattern!r} in its name")
+        echo(f"no option of Hudi's, nor of this program, has {pattern!r} in its name")
     elif len(lines) < len(matching):
-        click.echo(f"{len(matching) - len(lines)} more are known, without effect here or refused: --all prints them")
+        echo(f"{len(matching) - len(lines)} more are known, without effect here or refused: --all prints them")
 
 
 options = click.Command(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hudi_services.commandline.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
+from hudi_services.terminal import echo
 
 if TYPE_CHECKING:  # it loads Arrow
     from hoodie.storage import Storage
@@ -29,7 +30,7 @@ def _pause(
 
     storage = _storage(target_base_path, table, registry)
     made = put(storage, SystemClock(), user or user_name(), reason, until.replace(tzinfo=UTC) if until else None)
-    click.echo(json.dumps({"paused": made.as_dict()}, indent=2) if as_json else f"paused {made}")
+    echo(json.dumps({"paused": made.as_dict()}, indent=2) if as_json else f"paused {made}")
 
 
 def _resume(target_base_path: str | None, table: str | None, registry: str | None, as_json: bool) -> None:
@@ -37,9 +38,9 @@ def _resume(target_base_path: str | None, table: str | None, registry: str | Non
 
     found = end(_storage(target_base_path, table, registry))
     if as_json:
-        click.echo(json.dumps({"resumed": found.as_dict() if found is not None else None}, indent=2))
+        echo(json.dumps({"resumed": found.as_dict() if found is not None else None}, indent=2))
     else:
-        click.echo(f"resumed: it was paused {found}" if found is not None else "the table was not paused")
+        echo(f"resumed: it was paused {found}" if found is not None else "the table was not paused")
 
 
 def _storage(target_base_path: str | None, table: str | None, registry: str | None) -> Storage:

@@ -25,6 +25,7 @@ from hudi_services.entry.when import When, services_of
 from hudi_services.registry.find import registry_file
 from hudi_services.registry.load import read_registry
 from hudi_services.registry.mistakes import Mistake
+from hudi_services.terminal import echo
 
 _MISTAKES = 1  # the exit code
 
@@ -113,7 +114,7 @@ def check_command(entries: Entries = ENTRIES) -> click.Group:
     def check(file: str | None, as_json: bool) -> int:
         named = str(file if file is not None else registry_file(None))
         found = checked(named, datetime.now(UTC).date(), entries)
-        click.echo(json.dumps(asdict(found), indent=2) if as_json else "\n".join(_text(found)))
+        echo(json.dumps(asdict(found), indent=2) if as_json else "\n".join(_text(found)))
         return _MISTAKES if found.mistakes else 0
 
     group = click.Group("registry", help="The registry of tables.", context_settings=CONTEXT)

@@ -22,6 +22,7 @@ from hudi_services.commandline.flags import (
 )
 from hudi_services.commandline.properties import merged_options
 from hudi_services.history.flag import recorded_table
+from hudi_services.terminal import echo
 
 if TYPE_CHECKING:  # they load Arrow
     from hoodie.model.savepoint import Savepoint
@@ -53,7 +54,7 @@ def _create(
         facts = _facts(made)
         text = f"made savepoint {made.instant}, which keeps {_kept(facts)}"
         say(text)
-    click.echo(json.dumps(facts, indent=2) if as_json else text)
+    echo(json.dumps(facts, indent=2) if as_json else text)
 
 
 def _delete(
@@ -73,20 +74,20 @@ def _delete(
     opened = _opened(chosen)
     found = next((_facts(each) for each in opened.savepoints() if each.instant == instant), None)
     if found is not None and not yes:
-        click.echo(_line(found))
+        echo(_line(found))
         click.confirm("Nobody can restore the table to it then, and cleans remove its files. Delete it?", abort=True)
     with by_hand(recorded_table(chosen.entry), "savepoint", chosen.base_path) as say:
         opened.delete_savepoint(instant, laid_over(merged_options(None, conf), chosen.common))
         say(f"deleted savepoint {instant}")
-    click.echo(json.dumps({"deleted": instant}, indent=2) if as_json else f"deleted savepoint {instant}")
+    echo(json.dumps({"deleted": instant}, indent=2) if as_json else f"deleted savepoint {instant}")
 
 
 def _list(target_base_path: str | None, table: str | None, registry: str | None, as_json: bool) -> None:
     found = [_facts(each) for each in _opened(chosen_table(target_base_path, table, registry)).savepoints()]
     if as_json:
-        click.echo(json.dumps({"savepoints": found}, indent=2))
+        echo(json.dumps({"savepoints": found}, indent=2))
     else:
-        click.echo("\n".join(map(_line, found)) or "the table has no savepoints")
+        echo("\n".join(map(_line, found)) or "the table has no savepoints")
 
 
 def _facts(savepoint: Savepoint) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from hudi_services.commandline.properties import merged_options
 from hudi_services.entry.digest import PlanDigest
 from hudi_services.history.flag import recorded_table
 from hudi_services.outcome.result import DONE, finish
+from hudi_services.terminal import echo
 
 if TYPE_CHECKING:  # it loads Arrow
     from hudi_services.restore.take_back import TakesBack
@@ -53,11 +54,11 @@ def take_back_command(
         task, engine = TakeBackTask(chosen.base_path, service(what), options), LocalEngine()
         decision = task.explain(engine)
         if explain:
-            click.echo(json.dumps(decision.as_dict(name), indent=2) if as_json else decision.as_text(name))
+            echo(json.dumps(decision.as_dict(name), indent=2) if as_json else decision.as_text(name))
             return DONE
         if decision.plan is not None:
             if yes is None:
-                click.echo(decision.as_text(name))
+                echo(decision.as_text(name))
                 click.confirm(question, abort=True)
             else:
                 decision.allowed(name, chosen.base_path, agreed=yes)

@@ -11,6 +11,7 @@ from hudi_services.commandline.flags import CONTEXT, chosen_table, json_flag, ta
 from hudi_services.commandline.properties import merged_options
 from hudi_services.history.flag import recorded_table
 from hudi_services.outcome.result import DONE, finish
+from hudi_services.terminal import echo
 
 
 def _undelete(
@@ -39,7 +40,7 @@ def _undelete(
     task = UndeleteTask(chosen.base_path, Undelete(clean, partitions), options)
     if explain:
         decision = task.explain(LocalEngine())
-        click.echo(json.dumps(decision.as_dict("undelete"), indent=2) if as_json else decision.as_text("undelete"))
+        echo(json.dumps(decision.as_dict("undelete"), indent=2) if as_json else decision.as_text("undelete"))
         return DONE
     recorded = recorded_table(chosen.entry)
     with delivered(recorded):

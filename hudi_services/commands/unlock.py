@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hudi_services.commandline.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
+from hudi_services.terminal import echo
 
 if TYPE_CHECKING:
     from hoodie.transaction.locks import FoundLock
@@ -31,9 +32,9 @@ def _unlock(
     locks = [*found_locks(opened.storage, opened.clock), *([elsewhere] if elsewhere is not None else [])]
     if not as_json:
         for lock in locks:
-            click.echo(_told(lock))
+            echo(_told(lock))
         if not locks:
-            click.echo("the table is not locked")
+            echo("the table is not locked")
     if not force:
         _refuse_living(locks)
     if locks and not (yes or force):
@@ -46,12 +47,12 @@ def _unlock(
     others = [lock.path for lock in locks if lock not in removed]
     if as_json:
         rows = [{**lock_row(lock), "said": lock.content.decode(errors="replace")} for lock in removed]
-        click.echo(json.dumps({"removed": rows, "changed_hands": others}, indent=2))
+        echo(json.dumps({"removed": rows, "changed_hands": others}, indent=2))
         return
     if removed:
-        click.echo("removed the lock")
+        echo("removed the lock")
     for path in others:
-        click.echo(f"the lock {path} was given back, or is another's by now: it stays as it is")
+        echo(f"the lock {path} was given back, or is another's by now: it stays as it is")
 
 
 def _told(lock: FoundLock) -> str:

@@ -15,6 +15,7 @@ from hoodie.errors import StoreError
 from hudi_services.commandline.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
 from hudi_services.registry.find import registry_file
 from hudi_services.registry.load import read_registry
+from hudi_services.terminal import echo
 
 if TYPE_CHECKING:
     from hudi_services.alerts.rounds import Teller
@@ -43,7 +44,7 @@ def _watch(
         from hudi_services.watch.metrics import serve_metrics
 
         _, address = serve_metrics(opened, metrics)
-        click.echo(f"metrics: {address}", err=True)
+        echo(f"metrics: {address}", err=True)
     watcher, teller = Watcher(opened, SystemClock()), Teller(opened, SystemClock(), os.environ)
     mistakes: tuple[Any, ...] = ()
     last = opened.last_number()
@@ -52,26 +53,26 @@ def _watch(
         if reading.mistakes != mistakes:
             mistakes = reading.mistakes
             for mistake in mistakes:
-                click.echo(f"left out: {mistake}", err=True)
+                echo(f"left out: {mistake}", err=True)
         try:
             done = watcher.round(reading)
             last = min(last, opened.last_number())  # of a store that was emptied events are numbered anew
             for event in opened.events(last, limit=_MOST):
                 last = event.number
-                click.echo(json.dumps(facts_of(event)) if as_json else _line(event))
+                echo(json.dumps(facts_of(event)) if as_json else _line(event))
             told = _told(teller, reading.registry, once=once)
         except StoreError as error:
             if once:
                 raise
-            click.echo(f"tried again with the next round: {error}", err=True)
+            echo(f"tried again with the next round: {error}", err=True)
             done, told = Round(0, 0, ()), 0
         for name in done.gone:
-            click.echo(f"the registry has no table {name} any more: it is forgotten", err=True)
+            echo(f"the registry has no table {name} any more: it is forgotten", err=True)
         if once:
             if not as_json:
-                click.echo(f"looked at {done.tables} tables, {done.events} instants new to {opened.shown}")
+                echo(f"looked at {done.tables} tables, {done.events} instants new to {opened.shown}")
                 if reading.registry.alerts is not None:
-                    click.echo(f"alerts: {told} messages were taken")
+                    echo(f"alerts: {told} messages were taken")
             return
         time.sleep(max(0.0, reading.registry.watch.every - (time.monotonic() - began)))
 

@@ -14,6 +14,7 @@ from hudi_services.demo import run as demo
 from hudi_services.demo.land import land
 from hudi_services.demo.serve import serve as serve_demo
 from hudi_services.folders import PROJECT
+from hudi_services.terminal import echo
 
 _folder = click.option(
     "--folder",
@@ -54,7 +55,7 @@ def serve(days: int, port: int | None, folder: Path) -> None:
 def land_command(folder: Path, first: datetime, last: datetime) -> None:
     """Only write the files of the feed into FOLDER."""
     files = land(folder, first.date(), last.date())
-    click.echo(f"{len(files)} files, {sum(rows for _, rows in files):,} rows in {folder}")
+    echo(f"{len(files)} files, {sum(rows for _, rows in files):,} rows in {folder}")
 
 
 def main() -> int:
@@ -67,7 +68,7 @@ def main() -> int:
         error.show()
         return 2
     except HoodieError as error:
-        click.echo(f"\n{type(error).__name__}: {error}", err=True)
+        echo(f"\n{type(error).__name__}: {error}", err=True)
         return 1
     return 0
 

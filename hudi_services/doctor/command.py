@@ -13,6 +13,7 @@ from hudi_services.commandline.progress import progress_shown
 from hudi_services.commandline.properties import merged_options
 from hudi_services.registry.find import registry_file
 from hudi_services.registry.load import read_registry
+from hudi_services.terminal import echo
 
 if TYPE_CHECKING:  # it loads Arrow
     from hudi_services.doctor.rounds import Patient, Seen
@@ -46,11 +47,11 @@ def _doctor(
     else:
         chosen = chosen_table(target_base_path, table, registry)
         patients = [registered.patient(chosen.entry, chosen.base_path, options, deep=deep)]
-    with progress_shown(None if as_json else partial(click.echo, err=True)) as progress:
+    with progress_shown(None if as_json else partial(echo, err=True)) as progress:
         seen += rounds(patients, at_once, progress)
     seen.sort(key=lambda each: each.name)
     if not fix:
-        click.echo(json.dumps(report.as_dict(seen), indent=2) if as_json else report.as_text(seen))
+        echo(json.dumps(report.as_dict(seen), indent=2) if as_json else report.as_text(seen))
         return report.exit_code(seen)
     return _fix(patients, seen, yes=yes, as_json=as_json)
 
@@ -61,7 +62,7 @@ def _fix(patients: list[Patient], seen: list[Seen], *, yes: bool, as_json: bool)
     from hudi_services.doctor.fix import Mended, fix
 
     by_name = {each.name: each for each in patients}
-    show = (lambda _text: None) if as_json else click.echo
+    show = (lambda _text: None) if as_json else echo
     mended: list[Mended] = []
     for each in seen:
         patient = by_name.get(each.name)
@@ -70,13 +71,13 @@ def _fix(patients: list[Patient], seen: list[Seen], *, yes: bool, as_json: bool)
             continue
         mended.append(fix(patient, each, show, lambda: yes or click.confirm("Mend this?")))
         if not as_json and (text := mended[-1].as_text()):
-            click.echo(text)
+            echo(text)
     left = [each.seen for each in mended]
     code = max([report.exit_code(left), *(report.WARNED for each in mended if each.failure is not None)])
     if as_json:
-        click.echo(json.dumps({"exit_code": code, "tables": [each.as_dict() for each in mended]}, indent=2))
+        echo(json.dumps({"exit_code": code, "tables": [each.as_dict() for each in mended]}, indent=2))
     else:
-        click.echo(report.as_text(left))
+        echo(report.as_text(left))
     return code
 
 

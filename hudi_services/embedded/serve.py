@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from hoodie.display import counted
+from hoodie.display import counted, printable
 from hoodie.errors import HoodieError, MachineError, RegistryError
 from hudi_services.embedded.api import AirflowApi
 from hudi_services.embedded.dags import wait_for_dags
@@ -155,7 +155,7 @@ def _stamp(file: Path) -> _Stamp:
 
 def _tell(console: Console, *lines: str) -> None:
     for line in lines:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
 
 
 def _today() -> date:

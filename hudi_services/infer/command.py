@@ -8,6 +8,7 @@ import click
 import yaml
 
 from hudi_services.commandline.flags import CONTEXT, json_flag, verbose_flag, with_examples
+from hudi_services.terminal import echo
 
 
 def _infer(folder: str, file_format: str | None, name: str | None, as_json: bool) -> None:
@@ -15,7 +16,7 @@ def _infer(folder: str, file_format: str | None, name: str | None, as_json: bool
     from hudi_services.infer.look import look_at
 
     text = entry_text(look_at(folder, file_format, name))
-    click.echo(json.dumps(yaml.safe_load(text), indent=2) if as_json else text, nl=as_json)
+    echo(json.dumps(yaml.safe_load(text), indent=2) if as_json else text, nl=as_json)
 
 
 infer = click.Command(

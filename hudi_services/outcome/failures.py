@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from hoodie.errors import ConfigError, DeleteCapError, HoodieError, UnclearCommitError
+from hudi_services.terminal import echo
 
 TOLD = (HoodieError, OSError, MemoryError, click.ClickException, click.exceptions.Abort)
 """What `tell` knows; anything else is a bug and keeps its traceback."""
@@ -80,10 +81,10 @@ def tell(error: BaseException, *, as_json: bool) -> int:
     if isinstance(error, click.ClickException):
         error.show()
     else:
-        click.echo(f"hudi-services: {_line(error)}", err=True)
+        echo(f"hudi-services: {_line(error)}", err=True)
     failure = Failure.of(error)
     if as_json:
-        click.echo(json.dumps(failure.as_dict(), indent=2))
+        echo(json.dumps(failure.as_dict(), indent=2))
     return failure.exit_code
 
 

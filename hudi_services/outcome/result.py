@@ -11,13 +11,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from hoodie.errors import ConfigError
 from hoodie.model.outcome import ServiceOutcome
 from hudi_services.outcome.failures import Failure
 from hudi_services.outcome.place import drop, place_of, put
 from hudi_services.outcome.room import take_room
+from hudi_services.terminal import echo
 
 if TYPE_CHECKING:  # it loads Arrow
     pass
@@ -162,7 +161,7 @@ def finish(result: ServiceResult, as_json: bool, path: str | None) -> int:
     """Store the result if a `path` was given, and print it for people or programs. Returns the exit code."""
     if path is not None:
         write_report(result, path)
-    click.echo(
+    echo(
         json.dumps(asdict(result), indent=2)
         if as_json
         else f"{result.service}: {result.message} ({result.seconds:.1f} s)"

@@ -6,13 +6,14 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 
-import click
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from hoodie.display import printable
 from hudi_services.show.page import Bars, Column, Facts, Lines, Listing, Page, Part
+from hudi_services.terminal import echo
 
 _BAR = 40  # characters of the longest bar
 
@@ -20,11 +21,11 @@ _BAR = 40  # characters of the longest bar
 def print_page(page: Page, *, as_json: bool) -> int:
     """Returns the exit code."""
     if as_json:
-        click.echo(json.dumps(page.values, indent=2))
+        echo(json.dumps(page.values, indent=2))
     elif sys.stdout.isatty():
         _print_rich(page)
     else:
-        click.echo("\n".join(_plain(page)))
+        echo("\n".join(_plain(page)))
     return 1 if page.problems else 0
 
 
@@ -50,7 +51,8 @@ def _columns(part: Listing) -> Iterator[str]:
     if not part.rows:
         yield from [part.empty] if part.empty else []
         return
-    cells = [[column.header for column in part.columns], *_cells(part.columns, part)]
+    headers = [printable(column.header, cell=True) for column in part.columns]
+    cells = [headers, *_cells(part.columns, part)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for line in cells:
         texts = (
@@ -62,7 +64,7 @@ def _columns(part: Listing) -> Iterator[str]:
 
 def _cells(columns: Sequence[Column], part: Listing) -> Iterator[list[str]]:
     for row in part.rows:
-        yield [column.words(row[column.field]) for column in columns]
+        yield [printable(column.words(row[column.field]), cell=True) for column in columns]
 
 
 def _bars(part: Bars) -> Iterator[str]:
@@ -90,18 +92,22 @@ def _body(part: Part) -> Table | Text:
             table.add_column(style="dim")
             table.add_column(overflow="fold")
             for name, value in part.lines:
-                table.add_row(Text(name), Text(value))
+                table.add_row(_text(name), _text(value))
             return table
         case Listing() if part.rows:
             table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
             for column in part.columns:
-                table.add_column(column.header, justify="right" if column.right else "left", overflow="fold")
+                table.add_column(_text(column.header), justify="right" if column.right else "left", overflow="fold")
             for cells in _cells(part.columns, part):
                 table.add_row(*map(Text, cells))
             return table
         case Listing():
             return Text(part.empty, style="dim")
         case Bars():
-            return Text("\n".join(_bars(part)))
+            return _text("\n".join(_bars(part)))
         case Lines():
-            return Text("\n".join(part.lines), style="bold red" if part.alarming else "")
+            return _text("\n".join(part.lines), style="bold red" if part.alarming else "")
+
+
+def _text(text: str, style: str = "") -> Text:
+    return Text(printable(text), style=style)

@@ -17,6 +17,7 @@ from hudi_services.entry.work import SPARK
 from hudi_services.outcome.result import DONE, SERVICE_FAILED
 from hudi_services.registry.find import registry_file
 from hudi_services.registry.load import read_registry
+from hudi_services.terminal import echo
 
 if TYPE_CHECKING:
     from hoodie.sql.catalog import Catalog
@@ -64,7 +65,7 @@ def _sql(
         if typed:
             from hudi_services.sql.shell import Shell
 
-            click.echo(f"Tables of {catalog.path}; \\? for help")
+            echo(f"Tables of {catalog.path}; \\? for help")
             Shell(connection, lambda statement: running.each(connection.run(statement))).loop()
             return DONE
         last, code = None, DONE
@@ -72,7 +73,7 @@ def _sql(
             if any(each.failed and each.counts for each in result.services):
                 code = SERVICE_FAILED
             if result.message is not None:
-                click.echo(result.message, err=True)
+                echo(result.message, err=True)
             else:
                 if not as_json:
                     print_table(result)
@@ -101,7 +102,7 @@ def _catalog(warehouse: str | None, registry: str | None, metastore: str | None,
     file = registry_file(registry)
     reading = read_registry(file)
     for mistake in reading.mistakes:
-        click.echo(f"warning: {mistake}", err=True)
+        echo(f"warning: {mistake}", err=True)
     return registered_tables(reading, file)
 
 

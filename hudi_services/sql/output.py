@@ -10,12 +10,13 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
-import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from hoodie.display import printable
 from hoodie.sql import Result
+from hudi_services.terminal import echo
 
 _ROWS = 1_000
 """Rows that are printed for people."""
@@ -26,7 +27,7 @@ def print_json(result: Result) -> None:
     """One JSON object a row."""
     names = result.table.column_names
     for row in result:
-        click.echo(json.dumps(dict(zip(names, map(plain, row), strict=True)), ensure_ascii=False))
+        echo(json.dumps(dict(zip(names, map(plain, row), strict=True)), ensure_ascii=False))
 
 
 def plain(value: Any) -> Any:
@@ -61,11 +62,11 @@ def print_table(result: Result) -> None:
     """The first rows in columns, and how many there are."""
     told = Table()
     for name in result.table.column_names:
-        told.add_column(Text(name))
+        told.add_column(Text(printable(name)))
     rows = result.table.slice(0, _ROWS)
     for row in zip(*(column.to_pylist() for column in rows.columns), strict=True):
-        told.add_row(*(Text(_word(value)) for value in row))
+        told.add_row(*(Text(printable(_word(value))) for value in row))
     wide = None if sys.stdout.isatty() else _WIDE
     Console(width=wide).print(told)
     if len(result) > _ROWS:
-        click.echo(f"{_ROWS} of {len(result):,} rows; --json prints all", err=True)
+        echo(f"{_ROWS} of {len(result):,} rows; --json prints all", err=True)

@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-import click
-
 from hoodie.errors import HoodieError
 from hoodie.sql import Connection, Result
 from hudi_services.sql.lines import Lines, completions, one_line
 from hudi_services.sql.output import print_table
+from hudi_services.terminal import echo
 
 _PROMPT, _MORE = "hudi> ", "   -> "
 _ENDS = ("\\q", "quit", "exit")
@@ -45,10 +44,10 @@ class Shell:
                 try:
                     line = read(_MORE if self._lines.begun else _PROMPT)
                 except EOFError:
-                    click.echo()
+                    echo()
                     return
                 except KeyboardInterrupt:
-                    click.echo("^C")
+                    echo("^C")
                     self._lines.forget()
                     continue
                 if not self._lines.begun and line.strip().rstrip(";").lower() in _ENDS:
@@ -65,40 +64,40 @@ class Shell:
                 typing.keep(statement)
                 self._statement(statement)
         except HoodieError as error:
-            click.echo(f"{type(error).__name__}: {error}", err=True)
+            echo(f"{type(error).__name__}: {error}", err=True)
             if self._lines.begun:  # it was meant to follow what has failed
                 self._lines.forget()
-                click.echo("The rest of the line was not run.", err=True)
+                echo("The rest of the line was not run.", err=True)
         except KeyboardInterrupt:
             self._lines.forget()
-            click.echo("^C: stopped; what was not committed is not there", err=True)
+            echo("^C: stopped; what was not committed is not there", err=True)
 
     def _asked(self, line: str) -> Callable[[], None] | None:
         """What a word of the shell's own does; None for SQL."""
         word, _, about = line.partition(" ")
         if line in ("\\?", "help"):
-            return lambda: click.echo(_HELP)
+            return lambda: echo(_HELP)
         if line == "\\timing":
             return self._time
         if word == "\\d":
             return lambda: self._statement(f"DESCRIBE TABLE {about}" if about else "SHOW TABLES")
         if word.startswith("\\"):
-            return lambda: click.echo(f"There is no {word}: \\? lists what there is", err=True)
+            return lambda: echo(f"There is no {word}: \\? lists what there is", err=True)
         return None
 
     def _time(self) -> None:
         self._timed = not self._timed
-        click.echo(f"seconds are {'told' if self._timed else 'not told'}")
+        echo(f"seconds are {'told' if self._timed else 'not told'}")
 
     def _statement(self, text: str) -> None:
         begun = time.perf_counter()
         for result in self._run(text):
             if result.message is not None:
-                click.echo(result.message)
+                echo(result.message)
             else:
                 print_table(result)
         if self._timed:
-            click.echo(f"{time.perf_counter() - begun:.2f} s")
+            echo(f"{time.perf_counter() - begun:.2f} s")
 
     def _complete(self, before: str, word: str) -> list[str]:
         session = self._connection.session
@@ -149,7 +148,7 @@ class _Typing:
             os.close(os.open(self._file, os.O_CREAT | os.O_WRONLY, 0o600))  # nobody else reads what was asked
             self._readline.write_history_file(self._file)
         except OSError as error:
-            click.echo(f"warning: the history is not kept: {error}", err=True)
+            echo(f"warning: the history is not kept: {error}", err=True)
 
     def keep(self, statement: str) -> None:
         """In the history, if it can stand there."""

@@ -15,6 +15,7 @@ from hoodie.errors import missing_extra
 from hudi_services.commandline.flags import CONTEXT, chosen_table, json_flag, table_flags, verbose_flag, with_examples
 from hudi_services.registry.find import registry_file
 from hudi_services.registry.load import load_registry
+from hudi_services.terminal import echo
 
 if TYPE_CHECKING:
     from hudi_services.timeline_server.tables import ServedTable
@@ -43,9 +44,9 @@ def _serve(
         server = web_server(tables, secret)
         place = f"{host}:{listener.getsockname()[1]}"
         if as_json:
-            click.echo(json.dumps({"address": place, "tables": list(tables)}))
+            echo(json.dumps({"address": place, "tables": list(tables)}))
         else:
-            click.echo(f"the timeline server of {counted(len(tables), 'table')} is at {place}; Ctrl-C ends it")
+            echo(f"the timeline server of {counted(len(tables), 'table')} is at {place}; Ctrl-C ends it")
         try:
             server.run([listener])
         finally:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400  # seconds
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Characters that a terminal obeys instead of printing: control codes, and marks that reverse the direction of text."""
 
 
 @dataclass(frozen=True)
@@ -20,16 +23,16 @@ class Shown:
     rows: Sequence[Sequence[object]] = ()
 
     def as_text(self) -> str:
-        """The line, and the table below it."""
+        """The line, and the table below it, without control codes."""
         if not self.rows:
-            return self.line
+            return printable(self.line)
         cells = [list(self.columns), *([_cell(value) for value in row] for row in self.rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         numbers = [all(isinstance(row[place], int) for row in self.rows) for place in range(len(widths))]
         lines = [
             "  ".join(_aligned(*each) for each in zip(row, widths, numbers, strict=True)).rstrip() for row in cells
         ]
-        return "\n".join([self.line, *lines])
+        return "\n".join([printable(self.line), *lines])
 
     def as_html(self) -> str:
         """All of it. Whatever a table, a path or a user brought is escaped."""
@@ -50,10 +53,20 @@ class Shows(ABC):
         """What is shown."""
 
     def __repr__(self) -> str:
-        return self.shown().line
+        return printable(self.shown().line)
 
     def _repr_html_(self) -> str:
         return self.shown().as_html()
+
+
+def printable(text: str, *, cell: bool = False) -> str:
+    """Return the text with control codes as JSON writes them (`\\u001b`), so that JSON stays valid and terminals print them.
+
+    Line breaks and tabs stay, except in the `cell` of a table.
+    """
+    if cell:
+        text = text.replace("\n", "\\n").replace("\t", "\\t")
+    return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def one_line(content: bytes, most: int) -> str:
@@ -89,7 +102,7 @@ def _cell(value: object) -> str:
     text = (
         f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else "" if value is None else str(value)
     )
-    return text.replace("\n", " ")
+    return printable(text.replace("\n", " "), cell=True)
 
 
 def _aligned(text: str, width: int, number: bool) -> str:
