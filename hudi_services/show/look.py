@@ -12,6 +12,7 @@ from hoodie.clock import Clock, SystemClock
 from hoodie.config import select_keys
 from hoodie.config.key import resolve
 from hoodie.config.lock_keys import LOCK_KEYS
+from hoodie.config.partitions import partition_path
 from hoodie.errors import ConfigError, TimeTravelError
 from hoodie.model.time import Time
 from hoodie.read.times import moment_as_time
@@ -95,19 +96,6 @@ class Look:
     def age(self, moment: datetime) -> float:
         """Seconds since then."""
         return round((self.now - moment).total_seconds(), 3)
-
-
-def partition_path(text: str) -> str:
-    """A partition as commits name it, which `./day=1/` is as well for a folder. Under another name of its folder files would
-    count as the table's that a commit has replaced. Raises ConfigError for what leads elsewhere."""
-    names = [name for name in text.split("/") if name not in ("", ".")]
-    if ".." in names or text.startswith("/"):
-        raise ConfigError(
-            f"--partition {text!r:.100} is no partition",
-            found="it leads out of the table",
-            fix="give a path of `hudi-services show partitions`",
-        )
-    return "/".join(names)
 
 
 def locking_of(entry: Table | None) -> Locking:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from hoodie.config.partitions import partition_path
 from hoodie.model.time import Time
 from hoodie.read.execute import ReadSlice
 from hoodie.read.plan import ReadPlan, plan_read
@@ -15,7 +16,7 @@ from hoodie.read.query import Query, Snapshot
 from hoodie.storage.base import Storage
 from hudi_services.outcome.values import told_values
 from hudi_services.show.left_out import kept_columns
-from hudi_services.show.look import Look, partition_path
+from hudi_services.show.look import Look
 from hudi_services.show.page import Column, Facts, Listing, Page
 
 

@@ -15,6 +15,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hoodie.errors import (
+    ArgumentError,
     HoodieError,
     PendingInstantError,
     TableNotFoundError,
@@ -28,6 +29,7 @@ from hoodie.model.time import Time
 from hudi_services.timeline_server.tables import ServedTable
 
 _STATUS: Mapping[type[Exception], HTTPStatus] = {
+    ArgumentError: HTTPStatus.BAD_REQUEST,
     WriteConflictError: HTTPStatus.CONFLICT,
     UnsafePathError: HTTPStatus.BAD_REQUEST,
     PendingInstantError: HTTPStatus.NOT_FOUND,

@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from threading import Lock
 
 from hoodie.clock import Clock
+from hoodie.config.partitions import partition_path
 from hoodie.errors import ConfigError, PendingInstantError
 from hoodie.markers import Batching, MarkerBatches
 from hoodie.model.files import FileSlice
@@ -40,7 +41,9 @@ class ServedTable:
             return self._looked()
 
     def slices(self, partition: str | None) -> Sequence[FileSlice]:
-        """The newest slice of each file group, of one partition or of all."""
+        """The newest slice of each file group, of one partition or of all. Raises ArgumentError for a path that
+        is no partition's."""
+        partition = partition_path(partition) if partition is not None else None
         with self._lock:
             state = self._looked()
             view = self._views.get(partition)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from hoodie.config.concurrency_keys import SHARING_KEYS
-from hoodie.config.key import ConfigKey, boolean, choice, columns, integer, regex, text
+from hoodie.config.key import ConfigKey, boolean, choice, columns, integer, regex
 from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.config.marker_keys import MARKER_KEYS
 from hoodie.config.memory_keys import MEMORY_KEYS
+from hoodie.config.partitions import partition_bound, partition_names
 from hoodie.config.write_keys import (
     BLOOM_ENTRIES,
     BLOOM_FPP,
     BLOOM_MAX_ENTRIES,
     COMPRESSION,
     ROW_GROUP_SIZE,
-    partition_names,
 )
 
 _MIB = 1024 * 1024
@@ -94,10 +94,16 @@ PARTITION_REGEX = ConfigKey[str](
     "only partitions are looked at whose whole path matches",
 )
 BEGIN_PARTITION = ConfigKey[str](
-    "hoodie.clustering.plan.strategy.cluster.begin.partition", text, None, "SELECTED_PARTITIONS: the first, included"
+    "hoodie.clustering.plan.strategy.cluster.begin.partition",
+    partition_bound,
+    None,
+    "SELECTED_PARTITIONS: the first, included",
 )
 END_PARTITION = ConfigKey[str](
-    "hoodie.clustering.plan.strategy.cluster.end.partition", text, None, "SELECTED_PARTITIONS: the last, included"
+    "hoodie.clustering.plan.strategy.cluster.end.partition",
+    partition_bound,
+    None,
+    "SELECTED_PARTITIONS: the last, included",
 )
 RECENT_PARTITIONS = ConfigKey[int](
     "hoodie.clustering.plan.strategy.daybased.lookback.partitions",

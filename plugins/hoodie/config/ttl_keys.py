@@ -8,7 +8,7 @@ from hoodie.config.concurrency_keys import CONFLICT_RETRIES, SHARING_KEYS
 from hoodie.config.delete_keys import DELETE_KEYS
 from hoodie.config.key import ConfigKey, choice, integer
 from hoodie.config.lock_keys import LOCK_KEYS
-from hoodie.config.write_keys import partition_names
+from hoodie.config.partitions import partition_names
 
 KEEP_BY_TIME, KEEP_BY_CREATION_TIME = "KEEP_BY_TIME", "KEEP_BY_CREATION_TIME"
 

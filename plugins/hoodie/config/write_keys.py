@@ -10,6 +10,7 @@ from hoodie.config.key import ConfigKey, boolean, choice, fraction, integer
 from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.config.marker_keys import MARKER_KEYS
 from hoodie.config.memory_keys import SPILL_FOLDER
+from hoodie.config.partitions import partition_names
 
 _MIB = 1024 * 1024
 OPERATIONS = (
@@ -29,14 +30,6 @@ def operation(value: str) -> str:
     if lowered not in OPERATIONS:
         raise ValueError("one of " + ", ".join(OPERATIONS))
     return lowered
-
-
-def partition_names(value: str) -> tuple[str, ...]:
-    """Paths of partitions between commas, as they are: a space belongs to the name."""
-    names = tuple(value.split(","))
-    if not all(names):
-        raise ValueError("paths of partitions between commas, none of them empty")
-    return names
 
 
 MAX_FILE_SIZE = ConfigKey[int](

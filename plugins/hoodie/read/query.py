@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from hoodie.config.partitions import partition_path
 from hoodie.errors import ArgumentError
 from hoodie.read.filters import Filter
 
@@ -61,3 +62,5 @@ class Query:
                 )
             if names is not None and what == "columns" and len(set(names)) < len(names):
                 raise ArgumentError("A column of a read is named twice", found=", ".join(names), fix="name it once")
+        if self.partitions is not None:  # two spellings of one folder would give its rows twice
+            object.__setattr__(self, "partitions", tuple(dict.fromkeys(map(partition_path, self.partitions))))

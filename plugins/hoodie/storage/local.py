@@ -22,6 +22,8 @@ from hoodie.storage.content import same_content
 
 _TEMPORARY = ".tmp-"  # no name of the format begins so: readers of every implementation pass it over
 
+_NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)  # no file can have a name that is too long
+
 _EMPTYINGS = 20  # times that a folder is emptied which others fill meanwhile
 _GUARD_LOOKS, _GUARD_SECONDS = 200, 0.01  # what it is held for takes a few milliseconds
 
@@ -44,8 +46,10 @@ class LocalStorage:
         try:
             with os.scandir(self._at(folder)) as entries:
                 found = sorted(entries, key=lambda entry: entry.name, reverse=True)
-        except (FileNotFoundError, NotADirectoryError):
-            return Listing()
+        except OSError as error:
+            if error.errno in _NOWHERE:
+                return Listing()
+            raise
         prefix = f"{folder}/" if folder else ""
         files, folders = [], []
         for entry in found:  # from the last name on: an archiver deletes the other way, and its reader must find no gap
@@ -79,8 +83,10 @@ class LocalStorage:
     def info(self, path: str) -> FileInfo | None:
         try:
             stat = os.stat(self._at(path))
-        except (FileNotFoundError, NotADirectoryError):
-            return None
+        except OSError as error:
+            if error.errno in _NOWHERE:
+                return None
+            raise
         return FileInfo(path, stat.st_size, stat.st_mtime_ns // 1_000_000)
 
     def read(self, path: str) -> bytes:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from hoodie.config.key import Options, resolve
 from hoodie.config.operations import Operation, operation_named
+from hoodie.config.partitions import partition_path
 from hoodie.config.same_table import check_same_table
 from hoodie.config.table_keys import CREATE_KEYS
 from hoodie.config.write_keys import PARTITIONS_TO_DELETE, WRITE_KEYS
@@ -18,7 +19,6 @@ from hoodie.errors import ArgumentError, ConfigError, SchemaConflictError
 from hoodie.index.hashing_files import refuse_replacing
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata
 from hoodie.schema import arrow_to_avro
-from hoodie.timeline.named import named_path
 from hoodie.transaction.change import Change
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.sharing import Sharing
@@ -156,7 +156,7 @@ def _checked(names: object) -> Sequence[str] | None:
             found=f"{names!r:.100}",
             fix="give a list of texts, such as ['day=2026-01-01', 'day=2025-*']; to drop all rows, use HoodieTable.truncate",
         )
-    return [named_path(name, "the list of partitions to drop") for name in names]
+    return [partition_path(name) for name in names]
 
 
 def _is_name(name: object) -> bool:

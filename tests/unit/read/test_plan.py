@@ -7,7 +7,7 @@ import pickle
 import pyarrow.compute as pc
 import pytest
 
-from hoodie.errors import ConfigError
+from hoodie.errors import ArgumentError, ConfigError
 from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.read.execute import execute_read
 from hoodie.read.plan import plan_read, snapshot_columns
@@ -31,6 +31,10 @@ def ids(table, query):
 def test_partitions_that_are_named_are_the_only_ones(table, kind):
     q = [each for each in table.state().commit_metadata(table.timeline.commits[0]).partitions if each.endswith("q")]
     assert ids(table, Query(kind=kind, partitions=q)) == ["b"]
+    spelled = [q[0], f"./{q[0]}/", f"/{q[0]}//."]
+    assert ids(table, Query(kind=kind, partitions=spelled)) == ["b"], "one folder, once"
+    with pytest.raises(ArgumentError, match="is no partition"):
+        Query(kind=kind, partitions=["../t"])
     assert ids(table, Query(kind=kind, partitions=[])) == []
     assert sorted(ids(table, Query(kind=kind))) == ["a", "b"]
 

@@ -106,7 +106,7 @@ def test_timeline_and_rollbacks(db):
     (file,) = called(db, f"show_rollback_detail('t', instant_time => '{done['instant']}')")
     assert (file["partition"], file["rollback_instant"], file["succeeded"]) == ("dt=z", f"[{last}]", True)
     name = file["deleted_file"].rpartition("/")[2]
-    (status,) = called(db, f"show_file_status(table => 't', partition => 'dt=z', file => '{name}')")
+    (status,) = called(db, f"show_file_status(table => 't', partition => 'dt=z/', file => '{name}')")
     assert (status["status"], status["action"], status["instant"]) == ("deleted", "rollback", done["instant"])
     assert called(db, "show_file_status(table => 't', file => 'none')")[0]["status"] == "unknown"
     newest = called(db, "show_timeline(table => 't', limit => 1)")[0]
@@ -242,8 +242,8 @@ def test_files(db, kind):
     whole, latest = called(db, "show_fsview_all('t')"), called(db, "show_fsview_latest('t')")
     assert len(whole) == (5 if kind == "cow" else 2)
     assert [row["partition"] for row in latest] == ["dt=x", "dt=y"]
-    assert called(db, "show_fsview_latest('t', partition_path => 'dt=y')") == latest[1:]
-    assert called(db, "show_fsview_latest('t', path_regex => '*x')") == latest[:1]
+    assert called(db, "show_fsview_latest('t', partition_path => './dt=y/')") == latest[1:]
+    assert called(db, "show_fsview_latest('t', path_regex => '*x/')") == latest[:1]
     first = times(db)[-1]
     then = called(db, f"show_fsview_latest('t', max_instant => '{first}', include_max => true)")
     assert {row["base_instant"] for row in then} == {first}

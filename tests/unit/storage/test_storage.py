@@ -73,6 +73,12 @@ def test_create_is_exclusive_and_leaves_the_first(storage):
     assert storage.read("x/commit") == b"third"
 
 
+def test_nothing_has_a_name_that_is_too_long(tmp_path):
+    storage = LocalStorage(str(tmp_path))
+    for name in ("x" * 5000, "x/" * 2500 + "x"):
+        assert (paths(storage.list(name)), storage.info(name)) == (([], []), None)
+
+
 def test_of_many_creators_one_wins(storage):
     won = []
     begin = threading.Barrier(8)

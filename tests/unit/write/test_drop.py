@@ -10,7 +10,6 @@ from hoodie.errors import (
     ConfigError,
     PendingInstantError,
     SchemaConflictError,
-    UnsafePathError,
     WriteConflictError,
 )
 from hoodie.formats import avro_file
@@ -20,6 +19,7 @@ from tests.support.rivals import OCC, QuickClock, Rival, shared
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 ROWS = [("a", "p1", 1, 1), ("b", "p2", 1, 1), ("c", "q", 1, 1), ("d", "*", 1, 1), ("e", "a b", 1, 1)]
+PARTITIONS = [f"part={part}" for _, part, *_ in ROWS]
 TO_DELETE = "hoodie.datasource.write.partitions.to.delete"
 
 
@@ -108,10 +108,31 @@ def test_what_is_no_list_of_names_is_refused(table, names):
     assert left(table) == "abcde"
 
 
-@pytest.mark.parametrize("name", ["../t2", "part=q/../..", ".hoodie", ".hoodie/timeline", "//etc"])
+@pytest.mark.parametrize("name", ["../t2", "part=q/../..", ".hoodie", "./.hoodie/timeline", "//etc", ".", "a\0b"])
 def test_a_name_leads_nowhere_else(table, name):
-    with pytest.raises(UnsafePathError):
+    with pytest.raises(ArgumentError, match="is no partition"):
         table.delete_partitions([name])
+    with pytest.raises(ConfigError, match=r"is no partition|a value it cannot have"):
+        table.write(None, "delete_partition", {TO_DELETE: name})
+
+
+def test_other_spellings_of_a_folder_drop_it(table):
+    names = ["part=p1/", "./part=p2", "part=q//.", "/part=a b", "part=*/"]
+    for name, rest in zip(names[:4], ["bcde", "cde", "de", "d"], strict=True):
+        table.write(None, "delete_partition", {TO_DELETE: name})
+        assert left(table) == rest
+    with pytest.raises(ConfigError, match="a pattern that may match others"):
+        table.delete_partitions([names[4]])
+    assert all(set(table.state().commit_metadata(done).replaced) <= set(PARTITIONS) for done in table.timeline.commits)
+
+
+def test_another_spelling_stops_before_a_waiting_compaction_too(tmp_path):
+    table = create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": "MERGE_ON_READ"})
+    table.write(batch(ROWS), "insert", SMALL_BLOOM)
+    table.write(batch([("a", "p1", 2, 2)]), "upsert", SMALL_BLOOM)
+    table.schedule(COMPACTION, {"hoodie.compact.inline.max.delta.commits": 1})
+    with pytest.raises(PendingInstantError, match="compaction of partition"):
+        table.delete_partitions(["part=p1/"])
 
 
 def test_a_partition_whose_name_is_a_pattern_is_told_from_none(table):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hoodie.clock import Clock
 from hoodie.config.groups import UNDELETE_OPTIONS, OptionGroup
 from hoodie.config.key import resolve
+from hoodie.config.partitions import partition_path
 from hoodie.display import counted
 from hoodie.engine.base import Engine
 from hoodie.model.time import Time
@@ -47,7 +48,7 @@ class Undelete:
     def decide(self, state: TableState, options: Given, clock: Clock) -> Decision[UndeletePlan]:
         """See `decide_undelete`."""
         clean: Time | None = asked_time(self.clean) if self.clean is not None else None
-        return decide_undelete(state, clean, self.partitions)
+        return decide_undelete(state, clean, [partition_path(name) for name in self.partitions])
 
     def run(self, access: TableAccess, options: Given) -> UndeleteRun:
         """Decide, and do it. Safe to kill at any point: a file is where it was or aside, and the next run moves the rest.

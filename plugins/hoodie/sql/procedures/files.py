@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+from hoodie.config.partitions import partition_path
 from hoodie.errors import CorruptFileError, SqlError
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.model.files import FileSlice, LogFile
@@ -81,9 +82,10 @@ def _view(call: Call) -> TableView:
 
 
 def _slices(call: Call, found: Sequence[FileSlice]) -> Iterator[FileSlice]:
-    wanted = call.arguments.get("partition_path", _ALL)
+    wanted = partition_path(call.arguments.get("partition_path") or _ALL)
+    pattern = partition_path(call["path_regex"] or "")
     for each in found:
-        matches = call["path_regex"] in (_ALL, "") or fnmatchcase(each.partition, call["path_regex"])
+        matches = pattern in (_ALL, "") or fnmatchcase(each.partition, pattern)
         if matches and wanted in (_ALL, each.partition):
             yield each
 
@@ -124,8 +126,9 @@ def _paths(call: Call, logs: Sequence[LogFile]) -> str:
 
 def _sizes(call: Call) -> Iterator[tuple[Any, ...]]:
     by_commit: dict[str, list[int]] = defaultdict(list)
+    wanted = partition_path(call["partition_path"] or "")
     for partition in TableView(call.state).files:
-        if not call["partition_path"] or fnmatchcase(partition.partition, call["partition_path"]):
+        if not wanted or fnmatchcase(partition.partition, wanted):
             for base in partition.base_files:
                 by_commit[str(base.instant)].append(base.size)
             for log in partition.log_files:
@@ -157,7 +160,7 @@ def _quantile(ordered: Sequence[int], share: float) -> float:
 
 def _status(call: Call) -> Iterator[tuple[str, str, str, str, str]]:
     """Where a file is, or who deleted it."""
-    state, name, within = call.state, call["file"], call["partition"]
+    state, name, within = call.state, call["file"], partition_path(call["partition"] or "")
     path = f"{within}/{name}" if within else name
     if BaseFileName.parse(name) is not None and state.storage.info(path) is not None:
         yield "exist", "", "", "", f"{state.storage.base_path}/{path}"
@@ -165,10 +168,10 @@ def _status(call: Call) -> Iterator[tuple[str, str, str, str, str]]:
     for instant in reversed(state.timeline.completed(Action.CLEAN, Action.ROLLBACK)):
         body, where = state.body(instant), state.where(instant)
         if instant.action is Action.CLEAN:
-            gone = name in decode_clean_result(body, where).deleted.get(within or "", ())
+            gone = name in decode_clean_result(body, where).deleted.get(within, ())
         else:
             gone = any(
-                each.endswith(f"/{path}") for each in decode_rollback_result(body, where).deleted.get(within or "", ())
+                each.endswith(f"/{path}") for each in decode_rollback_result(body, where).deleted.get(within, ())
             )
         if gone:
             yield "deleted", str(instant.action), str(instant.time), "active", f"{state.storage.base_path}/{path}"
@@ -185,6 +188,7 @@ def _invalid(call: Call) -> Iterator[tuple[str]]:
     partitions, instants = (
         [part.strip() for part in call[n].split(",") if part.strip()] for n in ("partitions", "instants")
     )
+    partitions = [partition_path(each) for each in partitions]
     for file in walk_files(storage, ""):
         name = BaseFileName.parse(file.name)
         folder = file.path.rpartition("/")[0]
@@ -220,12 +224,12 @@ def _unit(size: float) -> str:
 
 def _mapping(call: Call) -> Iterator[tuple[Any, ...]]:
     wanted = {each.strip() for each in call["file_ids"].split(",") if each.strip()}
-    rows = []
+    partition, rows = partition_path(call["partition_path"] or ""), []
     for each in TableView(call.state).slices:
         base = each.base_file
         if base is None or base.source is None or (wanted and each.file_id not in wanted):
             continue
-        if call["partition_path"] in ("", each.partition):
+        if partition in ("", each.partition):
             folder, _, name = base.source.uri.rpartition("/")
             root = folder.removesuffix(f"/{each.partition}") if each.partition else folder
             rows.append((each.partition, each.file_id, root, folder.removeprefix(root).strip("/"), name))

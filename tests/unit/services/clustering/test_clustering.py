@@ -138,7 +138,7 @@ def test_which_file_groups_are_taken(table):
 def test_which_partitions_are_looked_at(table):
     sort, mode = {PLAN + "sort.columns": "value"}, "hoodie.clustering.plan.partition.filter.mode"
     p, q = [["part=p"] * 3], [["part=q"]]
-    assert planned(table, **sort, **{PLAN + "partition.selected": "part=q,part=none"}) == q
+    assert planned(table, **sort, **{PLAN + "partition.selected": "part=q/,part=none"}) == q
     asked = {"hoodie.clustering.async.max.commits": 1, PLAN + "partition.selected": "part=q,part=none"}
     told = table.explain(CLUSTERING, asked).reason
     assert told.endswith("; of hoodie.clustering.plan.strategy.partition.selected these are not there: part=none")
@@ -148,7 +148,7 @@ def test_which_partitions_are_looked_at(table):
     skipped = {PLAN + "daybased.skipfromlatest.partitions": 1, PLAN + "daybased.lookback.partitions": 1}
     assert planned(table, **sort, **{mode: "RECENT_DAYS", **skipped}) == p
     assert planned(table, **sort, **{mode: "SELECTED_PARTITIONS", PLAN + "cluster.begin.partition": "part=q"}) == q
-    assert planned(table, **sort, **{mode: "SELECTED_PARTITIONS", PLAN + "cluster.end.partition": "part=p"}) == p
+    assert planned(table, **sort, **{mode: "SELECTED_PARTITIONS", PLAN + "cluster.end.partition": "./part=p"}) == p
     with pytest.raises(ConfigError, match="SELECTED_PARTITIONS"):
         planned(table, **{PLAN + "cluster.end.partition": "part=p"})
 

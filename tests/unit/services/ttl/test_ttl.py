@@ -112,7 +112,7 @@ def test_some_at_a_time_the_oldest_first(table):
     decision = table.explain(TTL, keep(20, **one))
     assert decision.plan.partitions == ["part=a"]
     assert "1 more wait for later runs" in decision.as_text("ttl")
-    selected = {"hoodie.partition.ttl.strategy.partition.selected": "part=b,part=z", **CREATED}
+    selected = {"hoodie.partition.ttl.strategy.partition.selected": "./part=b/,part=z", **CREATED}
     decision = table.explain(TTL, keep(20, **selected))
     assert decision.plan.partitions == ["part=b"]
     assert "there is no partition 'part=z'" in decision.as_text("ttl")

@@ -102,7 +102,7 @@ def test_there_and_back(tmp_path, clock, version, make):
 def test_by_partition(tmp_path, clock):
     table, times = cow(tmp_path / "t", clock)
     table.run(CLEAN, GRACE)
-    assert table.run(Undelete(partitions=("part=p",))).files == 2
+    assert table.run(Undelete(partitions=("./part=p/",))).files == 2
     assert {info.path.split("/")[-2] for info in asides(table.storage)[0].files(table.storage)} == {"part=q"}
     with pytest.raises(TimeTravelError, match="part=q"):
         content(table, as_of=times[0])
