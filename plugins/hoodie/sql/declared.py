@@ -38,9 +38,14 @@ class Declared:
 
 
 def is_of_hudi(tree: exp.Create) -> bool:
-    """Whether a CREATE TABLE is of a Hudi table."""
+    """True for a CREATE TABLE of a Hudi table: it says so, or names no format and is not temporary."""
     found = _properties(tree).find(exp.FileFormatProperty)
-    return found is not None and found.this.name.lower() in _FORMATS
+    return not is_temporary(tree) if found is None else found.this.name.lower() in _FORMATS
+
+
+def is_temporary(tree: exp.Create) -> bool:
+    """True for a CREATE of what is for the connection only."""
+    return _properties(tree).find(exp.TemporaryProperty) is not None
 
 
 def declared(tree: exp.Create, name: str) -> Declared:

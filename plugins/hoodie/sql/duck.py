@@ -27,6 +27,7 @@ class DuckEngine:
     """A database in memory, of one connection. Its own tables and views are those that statements make in it."""
 
     name = "DuckDB"
+    is_lasting = False
 
     def __init__(self, database: duckdb.DuckDBPyConnection | None = None, tasks: Engine | None = None) -> None:
         """`tasks` is what reads and writes of the library run on; None: threads."""

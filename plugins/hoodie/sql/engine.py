@@ -85,6 +85,11 @@ class QueryEngine(Protocol):
         """What reads and writes of the library run on; None: threads."""
         ...
 
+    @property
+    def is_lasting(self) -> bool:
+        """True where tables that statements make in it outlive the connection."""
+        ...
+
     def query(self, tree: exp.Expression, sources: Sequence[NamedSource]) -> Rows:
         """The rows of a query in Spark's SQL, whose tables `sources` are Hudi's. Raises SqlError for what it cannot do."""
         ...

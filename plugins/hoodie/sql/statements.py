@@ -6,24 +6,22 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-import pyarrow as pa
 from sqlglot import exp
 
-from hoodie.errors import SqlError, TableExistsError
-from hoodie.sql import declared as declarations
+from hoodie.errors import SqlError
 from hoodie.sql.alter import alter_table
 from hoodie.sql.catalog import DEFAULT_DATABASE, Entry
+from hoodie.sql.create import create, refuse_unread
 from hoodie.sql.describe import describe, describe_column
 from hoodie.sql.dml import delete_rows, merge_rows, told, update_rows
 from hoodie.sql.index_statements import refuse_index_statement
-from hoodie.sql.inserts import empty_partitions, fill, insert_rows, without_meta
+from hoodie.sql.inserts import empty_partitions, insert_rows
 from hoodie.sql.names import checked_name, tables_read
-from hoodie.sql.parse import SETTING, Statement, shortened
+from hoodie.sql.parse import SETTING, Statement
 from hoodie.sql.procedures.calling import call_procedure
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
 from hoodie.sql.shows import show
-from hoodie.table import HoodieTable
 
 
 def run_statement(session: Session, statement: Statement) -> Result:
@@ -69,72 +67,8 @@ def _check_tables(session: Session, query: exp.Expression) -> None:
 
 
 def _create(session: Session, statement: Statement) -> Result:
-    tree = statement.tree
-    if tree.args["kind"] in ("DATABASE", "SCHEMA"):
-        session.catalog.create_database(checked_name(tree.this.name, "database"))
-        return Result.told(f"database {tree.this.name.lower()} is there")
-    if tree.args["kind"] != "TABLE" or not declarations.is_of_hudi(tree):
-        query = tree.args.get("expression")
-        if query is not None and session.reads(query):
-            raise SqlError(
-                f"What is made of a Hudi table here has to be one, too: {shortened(statement.text)}",
-                fix="say CREATE TABLE … USING hudi AS SELECT …",
-            )
-        return _untouched(session, statement)
-    node = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
-    name = session.named(node)
-    checked_name(name.name, "table")
-    if session.catalog.find(name) is not None:
-        if tree.args.get("exists"):
-            return Result.told(f"table {name} is there")
-        raise TableExistsError(f"There is a table {name}", fix="drop it, choose another name, or say IF NOT EXISTS")
-    if name.database not in session.catalog.databases():
-        raise SqlError(f"There is no database {name.database}", fix=f"CREATE DATABASE {name.database}")
-    told = declarations.declared(tree, name.name)
-    entry = Entry(
-        name,
-        session.catalog.location_of(name, told.location),
-        told.location is None,
-        told.write_options,
-        told.comment,
-    )
-    query = tree.args.get("expression")
-    if query is not None and told.schema is not None:
-        raise SqlError("A table that is made of a query has that one's columns", fix="leave out the columns")
-    rows = without_meta(session.rows(query)) if query is not None else None
-    if rows is None and told.schema is None:
-        HoodieTable.open(entry.location)  # one that is there is entered under a name
-    else:
-        if rows is not None:
-            rows = rows.selected(_partitions_last(rows.schema, told.create_options))
-        schema = told.schema if rows is None else pa.schema([field.with_nullable(True) for field in rows.schema])
-        try:
-            HoodieTable.create(entry.location, told.create_options, schema)
-        except TableExistsError as error:
-            raise TableExistsError(
-                error.what,
-                found=error.found,
-                fix=f"CREATE TABLE {name} USING hudi LOCATION '{entry.location}', without columns, enters that one; a new one "
-                "wants another LOCATION",
-            ) from error
-    session.catalog.remember(entry)
-    if rows is None:
-        return Result.told(f"table {name} is made at {entry.location}")
-    written = fill(session, entry, rows)
-    return replace(written, message=f"table {name} is made at {entry.location}; {written.message}")
-
-
-def _partitions_last(schema: pa.Schema, options: dict[str, str]) -> list[str]:
-    """The columns in the order of a table. Raises SqlError when a partition column is not among them."""
-    there = {name.lower(): name for name in schema.names}
-    partitions = [name for name in options.get("hoodie.table.partition.fields", "").split(",") if name]
-    lacking = [name for name in partitions if name.lower() not in there]
-    if lacking:
-        raise SqlError(
-            f"The query gives no partition column {lacking[0]}", found=", ".join(schema.names), fix="select it, too"
-        )
-    last = [there[name.lower()] for name in partitions]
-    return [*(name for name in schema.names if name not in last), *last]
+    made = create(session, statement)
+    return _untouched(session, statement) if made is None else made
 
 
 def _drop(session: Session, statement: Statement) -> Result:
@@ -230,6 +164,8 @@ def _command(session: Session, statement: Statement) -> Result:
         shown = describe_column(session, statement.text)
     elif word == "ALTER":
         shown = alter_table(session, statement)
+    elif word == "CREATE" and rest is not None:
+        refuse_unread(session, statement, str(rest))
     return _untouched(session, statement) if shown is None else shown
 
 

@@ -194,6 +194,6 @@ def test_another_name(db, tmp_path):
 
 
 def test_tables_of_the_engine_are_its_own(db):
-    db.sql("create table plain (a int); insert into plain values (1)")
+    db.sql("create temporary table plain (a int); insert into plain values (1)")
     db.sql("alter table plain add column b int")
     assert rows(db, "select * from plain") == [(1, None)]

@@ -207,5 +207,5 @@ def test_a_column_that_is_not_there(db):
 
 
 def test_tables_of_the_engine(db):
-    db.sql("create table mine (a int)")
+    db.sql("create temporary table mine (a int)")
     assert [row[0] for row in told(db, "describe mine")] == ["a"]

@@ -35,6 +35,13 @@ def test_a_table_is_one_of_hudi(db, tmp_path):
     assert sorted(table.read()["id"].to_pylist()) == [1, 2, 3]
 
 
+def test_a_table_that_names_no_format_is_one_of_hudi(db, tmp_path):
+    db.sql("create table u (id int, v string); insert into u values (1, 'a'); create table w as select id from u")
+    with connect(tmp_path) as other:
+        assert other.sql("select u.id, v, w.id from u, w").rows() == [(1, "a", 1)]
+    assert HoodieTable.open(tmp_path / "w").schema.names == ["id"]
+
+
 def test_queries(db):
     assert rows(db) == [(1, "a", 10.5, 1, "x"), (2, "b", 20.0, 1, "x"), (3, "c", 30.0, 1, "y")]
     assert rows(db, "select dt, sum(ts), count(*) from t group by dt order by 1") == [("x", 2, 2), ("y", 1, 1)]
@@ -314,7 +321,9 @@ def test_a_table_elsewhere(db, tmp_path):
 
 
 def test_the_engines_own_tables(db):
-    db.sql("create temporary view v as select 1 as id; create table plain (a int); insert into plain values (5)")
+    db.sql(
+        "create temporary view v as select 1 as id; create temporary table plain (a int); insert into plain values (5)"
+    )
     assert rows(db, "select v.id, t.name, a from v join t on v.id = t.id, plain") == [(1, "a", 5)]
     assert rows(db, "update plain set a = 6; select * from plain") == [(6,)]
     with pytest.raises(SqlError, match="USING hudi"):
@@ -434,4 +443,4 @@ def test_indexes_of_the_metadata_table_are_refused_by_name(tmp_path, statement, 
         db.sql("create table orders (id string, n int) using hudi tblproperties (primaryKey = 'id')")
         with pytest.raises(SqlError, match=f"{named} is not there for Hudi tables, such as default.orders"):
             db.sql(statement)
-        db.sql("create table plain (n int); create index i on plain (n)")  # DuckDB's own
+        db.sql("create temporary table plain (n int); create index i on plain (n)")  # DuckDB's own

@@ -37,6 +37,7 @@ class SparkQueries:
     """A session of Spark, with whatever tables and views it has. It stays the user's: closing a connection does not stop it."""
 
     name = "Spark"
+    is_lasting = True
 
     def __init__(self, spark: SparkSession) -> None:
         """Raises ArgumentError for what is no session that runs."""

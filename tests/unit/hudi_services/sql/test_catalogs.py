@@ -89,6 +89,8 @@ def test_writes_take_the_options_of_the_registry(registry, table, monkeypatch):
         "create table more (id string) using hudi tblproperties (primaryKey = 'id')",
         "create table more (id string) using hudi tblproperties (primaryKey = 'id') location '{place}'",
         "create table more using hudi as select * from orders",
+        "create table more (id string); insert into more values ('a')",
+        "create table more as select 1 as id",
         "drop table orders",
         "alter table orders rename to other",
         "alter table orders set tblproperties ('hoodie.parquet.max.file.size' = '1')",

@@ -1,0 +1,117 @@
+"""CREATE: databases, Hudi tables, and what is left to the engine."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pyarrow as pa
+from sqlglot import exp
+
+from hoodie.errors import SqlError, TableExistsError
+from hoodie.sql import declared as declarations
+from hoodie.sql.catalog import Entry
+from hoodie.sql.inserts import fill, without_meta
+from hoodie.sql.names import checked_name
+from hoodie.sql.parse import Statement, shortened
+from hoodie.sql.result import Result
+from hoodie.sql.session import Session
+from hoodie.table import HoodieTable
+
+_STORES_ROWS = ("TABLE", "VIEW")
+_UNREAD = re.compile(rf"\s*(OR\s+REPLACE\s+)?(?!TEMP)(\w+\s+)?({'|'.join(_STORES_ROWS)})\b", re.IGNORECASE)
+"""The text after CREATE of a lasting table or view, in statements that the parser keeps as text."""
+
+
+def create(session: Session, statement: Statement) -> Result | None:
+    """Run a CREATE; None for one that the engine runs, such as that of a temporary view.
+
+    Raises SqlError and what the library raises, also for a table or view that would be gone with the connection.
+    """
+    tree = statement.tree
+    if tree.args["kind"] in ("DATABASE", "SCHEMA"):
+        session.catalog.create_database(checked_name(tree.this.name, "database"))
+        return Result.told(f"database {tree.this.name.lower()} is there")
+    if tree.args["kind"] == "TABLE" and declarations.is_of_hudi(tree):
+        return _create_table(session, tree)
+    query = tree.args.get("expression")
+    if query is not None and session.reads(query):
+        raise SqlError(
+            f"A table or view of rows of Hudi tables has to be a Hudi table: {shortened(statement.text)}",
+            fix="say CREATE TABLE … USING hudi AS SELECT …",
+        )
+    if tree.args["kind"] in _STORES_ROWS and not declarations.is_temporary(tree):
+        _refuse_forgotten(session, statement)
+    return None
+
+
+def refuse_unread(session: Session, statement: Statement, rest: str) -> None:
+    """Raises SqlError for a CREATE TABLE or VIEW that is not understood, where the engine would forget what it makes of it."""
+    if _UNREAD.match(rest):
+        _refuse_forgotten(session, statement)
+
+
+def _refuse_forgotten(session: Session, statement: Statement) -> None:
+    if not session.engine.is_lasting:
+        raise SqlError(
+            f"A table or view would be gone with the connection: {shortened(statement.text)}",
+            found=f"{session.engine.name} would keep it in memory",
+            fix="write a table as CREATE TABLE … USING hudi, or say CREATE TEMPORARY TABLE or VIEW; nothing was made",
+        )
+
+
+def _create_table(session: Session, tree: exp.Create) -> Result:
+    node = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
+    name = session.named(node)
+    checked_name(name.name, "table")
+    if session.catalog.find(name) is not None:
+        if tree.args.get("exists"):
+            return Result.told(f"table {name} is there")
+        raise TableExistsError(f"There is a table {name}", fix="drop it, choose another name, or say IF NOT EXISTS")
+    if name.database not in session.catalog.databases():
+        raise SqlError(f"There is no database {name.database}", fix=f"CREATE DATABASE {name.database}")
+    told = declarations.declared(tree, name.name)
+    entry = Entry(
+        name,
+        session.catalog.location_of(name, told.location),
+        told.location is None,
+        told.write_options,
+        told.comment,
+    )
+    query = tree.args.get("expression")
+    if query is not None and told.schema is not None:
+        raise SqlError("A table that is made of a query has that one's columns", fix="leave out the columns")
+    rows = without_meta(session.rows(query)) if query is not None else None
+    if rows is None and told.schema is None:
+        HoodieTable.open(entry.location)  # one that is there is entered under a name
+    else:
+        if rows is not None:
+            rows = rows.selected(_partitions_last(rows.schema, told.create_options))
+        schema = told.schema if rows is None else pa.schema([field.with_nullable(True) for field in rows.schema])
+        try:
+            HoodieTable.create(entry.location, told.create_options, schema)
+        except TableExistsError as error:
+            raise TableExistsError(
+                error.what,
+                found=error.found,
+                fix=f"CREATE TABLE {name} USING hudi LOCATION '{entry.location}', without columns, enters that one; a new one "
+                "wants another LOCATION",
+            ) from error
+    session.catalog.remember(entry)
+    if rows is None:
+        return Result.told(f"table {name} is made at {entry.location}")
+    written = fill(session, entry, rows)
+    return replace(written, message=f"table {name} is made at {entry.location}; {written.message}")
+
+
+def _partitions_last(schema: pa.Schema, options: dict[str, str]) -> list[str]:
+    """The columns in the order of a table. Raises SqlError when a partition column is not among them."""
+    there = {name.lower(): name for name in schema.names}
+    partitions = [name for name in options.get("hoodie.table.partition.fields", "").split(",") if name]
+    lacking = [name for name in partitions if name.lower() not in there]
+    if lacking:
+        raise SqlError(
+            f"The query gives no partition column {lacking[0]}", found=", ".join(schema.names), fix="select it, too"
+        )
+    last = [there[name.lower()] for name in partitions]
+    return [*(name for name in schema.names if name not in last), *last]
