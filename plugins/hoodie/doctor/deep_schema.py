@@ -19,6 +19,7 @@ from hoodie.model.files import BaseFile
 from hoodie.model.meta_columns import META_COLUMNS, RECORD_KEY
 from hoodie.model.names import METADATA_BOOTSTRAP
 from hoodie.schema import conform, top_level
+from hoodie.schema.timestamp_units import with_millis
 from hoodie.storage import Storage
 from hoodie.view.table_schema import table_schema
 
@@ -90,8 +91,9 @@ def _flaw(stored: pa.Schema, footer: pq.FileMetaData, field: pa.Field) -> str | 
     sample, nulls = _sample(stored.field(place), footer)
     if nulls and not field.nullable:
         return f"column {field.name!r} has {nulls:,} nulls, and may not be null in the table"
+    columns, values = pa.schema([field]), pa.table({field.name: sample})
     try:
-        conform(pa.table({field.name: sample}), pa.schema([field]))
+        conform(with_millis(values, columns, local=False), columns)
     except SchemaConflictError as error:
         return (
             f"column {field.name!r} is {stored.field(place).type}, which does not become {field.type} ({error.found})"

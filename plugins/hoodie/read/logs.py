@@ -94,7 +94,7 @@ class SliceLogs:
         return PartialRows() if any(block.is_partial for block in self.blocks) else self.reader.rules.partial
 
     def _columns_of(self, block: LogBlock) -> frozenset[str]:
-        return columns_of(block, self.reader.columns.in_file(block.instant))
+        return columns_of(block, self.reader.columns.in_block(block.instant))
 
     @cached_property
     def _lacked(self) -> tuple[str, ...]:
@@ -177,7 +177,7 @@ class SliceLogs:
 
     def _data(self, block: LogBlock) -> Iterator[pa.Table]:
         schema, keys = self.reader.schema, self.reader.keys
-        renaming = self.reader.columns.in_file(block.instant)
+        renaming = self.reader.columns.in_block(block.instant)
         for found in keys.rows(schema.names, partial(read_rows, self.reader.storage, block, renaming=renaming)):
             rows = conform(found, _nullable(schema))
             if RECORD_KEY in rows.schema.names and rows[RECORD_KEY].null_count:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import pyarrow as pa
 
 from hoodie.schema.internal import Column, InternalSchema
 from hoodie.schema.renaming import NO_RENAMING, Renaming, renaming
+from hoodie.schema.timestamp_units import millis_columns
 
 
 def schema_at(versions: Sequence[InternalSchema], time: str) -> InternalSchema | None:
@@ -28,19 +29,27 @@ class StoredColumns:
 
     now: tuple[Column, ...] = ()
     versions: tuple[InternalSchema, ...] = ()
+    millis: pa.Schema | None = None  # see `millis_columns`
 
     @staticmethod
     def of(schema: pa.Schema, versions: tuple[InternalSchema, ...], as_of: str | None = None) -> StoredColumns:
         """Of a table with the data columns `schema` and this history, now or at the time `as_of`."""
         current = schema_at(versions, as_of) if as_of is not None else versions[-1] if versions else None
+        millis = millis_columns(schema)
         if current is None:
-            return NAMED_ALIKE
-        return StoredColumns(current.with_columns(schema).columns, versions)
+            return StoredColumns(millis=millis)
+        return StoredColumns(current.with_columns(schema).columns, versions, millis)
 
     def in_file(self, time: str) -> Renaming:
-        """What the files and the log blocks of the commit of this time call the columns."""
+        """What the base files of the commit of this time call the columns, and how they hold them."""
         then = schema_at(self.versions, time) if self.now else None
-        return _renaming(self.now, then.columns) if then is not None else NO_RENAMING
+        named = _renaming(self.now, then.columns) if then is not None else NO_RENAMING
+        return named if self.millis is None else replace(named, millis=self.millis)
+
+    def in_block(self, time: str) -> Renaming:
+        """The same of the log blocks of that commit."""
+        found = self.in_file(time)
+        return found if found.millis is None else replace(found, local_millis=True)
 
 
 NAMED_ALIKE = StoredColumns()

@@ -11,6 +11,7 @@ from hoodie.errors import SchemaConflictError
 from hoodie.schema.internal import Column
 from hoodie.schema.nested import list_offsets, null_mask, without_offset
 from hoodie.schema.promotion import promoted
+from hoodie.schema.timestamp_units import with_millis
 
 _NOTHING = "@nothing"  # no name that a column can have
 
@@ -21,17 +22,20 @@ class Renaming:
     column that stands not in `stored` is found by its name. `below` are the parts of nested columns, by their name now.
 
     For an array and a map `below` has what is to do with the parts `element` or `value`. `kinds` are types of now that a file's
-    values take by Hudi's rules (see `promoted`).
+    values take by Hudi's rules (see `promoted`). `millis` are the table's columns with timestamps of milliseconds, which a file
+    can label as microseconds (see `with_millis`). They are set at the top level only.
     """
 
     stored: Mapping[str, str | None] = field(default_factory=dict)
     below: Mapping[str, Renaming] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=dict)
+    millis: pa.Schema | None = None
+    local_millis: bool = False  # also columns without a zone
 
     @property
     def changes(self) -> bool:
-        """Whether anything is called otherwise."""
-        return bool(self.stored or self.below or self.kinds)
+        """Whether anything is called otherwise, or can have another unit."""
+        return bool(self.stored or self.below or self.kinds or self.millis is not None)
 
     def in_file(self, names: Sequence[str]) -> list[str]:
         """What a file calls these columns, without those that it does not have."""
@@ -52,7 +56,8 @@ class Renaming:
         columns, fields = self._named([rows.column(place) for place in range(rows.num_columns)], list(rows.schema))
         if not columns:  # rows without columns count all the same
             return rows.select([])
-        return pa.table(columns, schema=pa.schema(fields))
+        named = pa.table(columns, schema=pa.schema(fields))
+        return named if self.millis is None else with_millis(named, self.millis, local=self.local_millis)
 
     def _named(self, columns: list[pa.ChunkedArray], fields: list[pa.Field]) -> tuple[list[pa.Array], list[pa.Field]]:
         names = {old: name for name, old in self.stored.items() if old is not None}

@@ -110,7 +110,7 @@ def test_versions():
 
 
 def test_without_a_history_names_are_names():
-    assert StoredColumns.of(SCHEMA, ()) is NAMED_ALIKE
+    assert StoredColumns.of(SCHEMA, ()) == NAMED_ALIKE
     assert not NAMED_ALIKE.in_file("20260101000000000").changes
 
 
