@@ -65,7 +65,7 @@ process: setup ## tests of single parts that load Airflow or start programs: arc
 crash: setup ## killed or out of disk at every storage call of a write, a clean, a compaction
 	$(PYTEST) -n 2 tests/crash $(ARGS)
 
-simulate: setup ## many processes at one table, drawn from seeds and killed at any call; 2,068 runs, SEEDS=21300 for a million
+simulate: setup ## many processes at one table, drawn from seeds and killed at any call (SEEDS=21300 for a million histories)
 	$(if $(SEEDS),SEEDS=$(SEEDS) )$(PYTEST) -n 2 tests/simulation $(ARGS)
 
 load: setup ## writers, services and readers in processes that are killed at random, for a minute (SECONDS=600)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.support.matrix import DEEP
 from tests.support.s3 import moto_server
 
 # How long an example takes says more of the machine than of the code. Each run takes the same examples, so that a verdict
@@ -29,8 +30,6 @@ os.environ["PYTHONPATH"] = os.pathsep.join((str(ROOT / "plugins"), str(ROOT)))
 MEMORY = Path("/dev/shm")
 if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 4 << 30:
     os.environ["TMPDIR"] = str(MEMORY)
-
-DEEP = os.environ.get("DEEP") == "1"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -17,12 +17,30 @@ from hoodie.storage import LocalStorage, walk_files
 from hoodie.transaction.audit import audit_names, read_audit
 from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage, Killed
+from tests.support.matrix import covering
 from tests.support.sources import TABLE, contents, hive_source
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 FIRST = batch([("a", "p", 1, 1), ("b", "p", 1, 1), ("c", "q", 1, 1)])
 SECOND = batch([("a", "p", 2, 2), ("d", "p", 2, 2), ("e", "r", 2, 2)])
 RETAIN_ONE = {"hoodie.clean.commits.retained": 1}
+WRITES = [
+    ("COPY_ON_WRITE", "upsert"),
+    ("COPY_ON_WRITE", "bulk_insert"),
+    ("COPY_ON_WRITE", "delete"),
+    ("MERGE_ON_READ", "upsert"),
+    ("MERGE_ON_READ", "delete"),
+    ("COPY_ON_WRITE", "insert_overwrite"),
+    ("MERGE_ON_READ", "insert_overwrite_table"),
+    ("MERGE_ON_READ", "delete_partition"),
+    ("COPY_ON_WRITE", "switch"),
+    ("MERGE_ON_READ", "switch"),
+]
+DEATHS = [
+    ("kill", False),
+    ("kill", True),
+    ("full", False),
+]  # the kind of failure, and whether half of a file is written
 
 
 @pytest.fixture(params=["9", "6"])
@@ -73,21 +91,9 @@ def uncommitted(table):
 
 
 @pytest.mark.format("11a", "11k", "11p")
-@pytest.mark.parametrize(("kind", "half"), [("kill", False), ("kill", True), ("full", False)])
 @pytest.mark.parametrize(
-    ("table_type", "operation"),
-    [
-        ("COPY_ON_WRITE", "upsert"),
-        ("COPY_ON_WRITE", "bulk_insert"),
-        ("COPY_ON_WRITE", "delete"),
-        ("MERGE_ON_READ", "upsert"),
-        ("MERGE_ON_READ", "delete"),
-        ("COPY_ON_WRITE", "insert_overwrite"),
-        ("MERGE_ON_READ", "insert_overwrite_table"),
-        ("MERGE_ON_READ", "delete_partition"),
-        ("COPY_ON_WRITE", "switch"),
-        ("MERGE_ON_READ", "switch"),
-    ],
+    ("table_type", "operation", "version", "kind", "half"),
+    covering([(*write, version, *death) for write in WRITES for version in ("9", "6") for death in DEATHS]),
 )
 def test_a_write_that_dies_at_any_call(tmp_path, version, table_type, operation, kind, half):
     # In the merge-on-read table an upsert writes a log and new base files.
@@ -130,7 +136,9 @@ def test_a_write_that_dies_at_any_call(tmp_path, version, table_type, operation,
 
 
 @pytest.mark.format("11b", "11e")
-@pytest.mark.parametrize(("kind", "half"), [("kill", False), ("kill", True), ("full", False)])
+@pytest.mark.parametrize(
+    ("version", "kind", "half"), covering([(version, *death) for version in ("9", "6") for death in DEATHS])
+)
 def test_a_clean_that_dies_at_any_call(tmp_path, version, kind, half):
     def prepare(path):
         table = create(path, FakeClock(), **{"hoodie.write.table.version": version})

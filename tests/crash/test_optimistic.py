@@ -8,6 +8,7 @@ from hoodie.errors import PendingInstantError
 from hoodie.transaction.heartbeat import FOLDER
 from tests.crash.test_crash import FIRST, SECOND, reopen, run_to_failure, uncommitted
 from tests.support.clock import FakeClock
+from tests.support.matrix import covering
 from tests.support.rivals import OCC
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
@@ -17,16 +18,18 @@ AFTER = batch([("z", "z", 6, 6)])
 LATER = FakeClock().time.replace(year=2040)  # than any heartbeat, which has this machine's time
 
 
-@pytest.mark.parametrize("heir", ["optimistic", "single"])
+TABLES = [
+    ("COPY_ON_WRITE", "9", "kill", True),
+    ("MERGE_ON_READ", "9", "kill", False),
+    ("MERGE_ON_READ", "9", "full", False),
+    ("COPY_ON_WRITE", "6", "full", False),
+    ("MERGE_ON_READ", "6", "kill", True),
+]
+
+
 @pytest.mark.parametrize(
-    ("table_type", "version", "kind", "half"),
-    [
-        ("COPY_ON_WRITE", "9", "kill", True),
-        ("MERGE_ON_READ", "9", "kill", False),
-        ("MERGE_ON_READ", "9", "full", False),
-        ("COPY_ON_WRITE", "6", "full", False),
-        ("MERGE_ON_READ", "6", "kill", True),
-    ],
+    ("table_type", "version", "kind", "half", "heir"),
+    covering([(*table, heir) for table in TABLES for heir in ("optimistic", "single")]),
 )
 def test_an_optimistic_write_that_dies_at_any_call(tmp_path, table_type, version, kind, half, heir):
     options = SMALL_BLOOM if heir == "single" else APART

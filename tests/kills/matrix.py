@@ -62,7 +62,7 @@ class Choice:
 
     def of_ours(self, kills: Kills, number: int) -> list[KillPoint]:
         """After which we carry on."""
-        return kills.share() if self.sampled else kills.every[number % self.ours :: self.ours]
+        return kills.share(3) if self.sampled else kills.every[number % self.ours :: self.ours]
 
     def of_hudis(self, kills: Kills, number: int) -> list[KillPoint]:
         """After which Hudi carries on."""

@@ -38,9 +38,9 @@ class Kills:
         after it, a process leaves the same."""
         return [point for point in self.every if point.call not in READS]
 
-    def share(self) -> list[KillPoint]:
-        """A third of these: another one for each version of the table, so that together they are nearly all."""
-        return self.damaging["986".index(self.action.version) :: 3]
+    def share(self, step: int) -> list[KillPoint]:
+        """Every `step`-th of these, from another start for each version of the table. A `step` of 3 covers nearly all calls."""
+        return self.damaging["986".index(self.action.version) * step // 3 :: step]
 
     def few(self) -> list[KillPoint]:
         """Two or three of these, which do for Hudi, each of whose writes takes seconds."""

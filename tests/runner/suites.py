@@ -17,11 +17,8 @@ class Suite:
 
 
 SIDE_BY_SIDE = ("-n", "2")
-WITHOUT_AIRFLOW = ("--ignore", "tests/unit/hoodie_airflow")
 SUITES = (
-    Suite("unit", (*SIDE_BY_SIDE, "-m", "not process and not histories", *WITHOUT_AIRFLOW, "tests/unit")),
-    Suite("histories", (*SIDE_BY_SIDE, "-m", "histories", *WITHOUT_AIRFLOW, "tests/unit")),
-    Suite("process", (*SIDE_BY_SIDE, "-m", "process", "tests/unit")),
+    Suite("unit", (*SIDE_BY_SIDE, "tests/unit")),
     Suite("crash", (*SIDE_BY_SIDE, "tests/crash")),
     Suite("simulate", (*SIDE_BY_SIDE, "tests/simulation")),
     Suite("golden", (*SIDE_BY_SIDE, "tests/golden")),

@@ -8,8 +8,10 @@ import pytest
 
 from tests.simulation.judge import REPLACING
 from tests.simulation.scene import Plot, Scene
+from tests.support.matrix import DEEP
 
-SEEDS = int(os.environ.get("SEEDS", "44"))
+SHARES = 5  # tests of a plot, which run side by side
+SEEDS = int(os.environ.get("SEEDS") or (45 if DEEP else 15))
 SHARED = {
     "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
     "hoodie.client.heartbeat.interval_in_ms": "10000",  # a writer counts as dead after 20 s
@@ -109,9 +111,9 @@ PLOTS |= {
 
 
 @pytest.mark.parametrize("plot", PLOTS.values(), ids=PLOTS)
-@pytest.mark.parametrize("share", range(10))
+@pytest.mark.parametrize("share", range(SHARES))
 def test_nothing_is_lost(plot, share):
-    for seed in range(share, SEEDS, 10):
+    for seed in range(share, SEEDS, SHARES):
         scene = Scene(seed, plot)
         try:
             scene.play()

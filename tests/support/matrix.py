@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from itertools import combinations, product
 
 import pytest
 
+DEEP = os.environ.get("DEEP") == "1"  # set by `make test-deep`
 other_server = pytest.mark.deep("a server of another product: one smoke test of this file runs in `make test`")
 
 # A pair of values: (axis, value), (axis, value). Values are compared by their place in the rows, so they need no hash.
