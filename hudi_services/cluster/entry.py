@@ -59,9 +59,10 @@ def _task(call: Call, mode: str, instant: str | None, only: str | None, give_up:
     check_mode("clustering", mode, instant, only)
     options = own_options(call.options, CLUSTER_OPTIONS)
     if give_up is not None:
-        from hudi_services.cluster.give_up import GiveUpTask
+        from hoodie.services.clustering.give_up import GiveUpClustering  # loads Arrow
+        from hudi_services.entry.removal import RemovalTask
 
-        return GiveUpTask(call.base_path, options, give_up)
+        return RemovalTask("cluster", call.base_path, options, GiveUpClustering(give_up))
     from hudi_services.cluster.task import ClusterTask
 
     return ClusterTask(call.base_path, options, mode, instant, only=only, **flags)

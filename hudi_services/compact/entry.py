@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import click
+
 from hoodie.config import own_options
 from hoodie.config.compaction_keys import DELTA_COMMITS
 from hoodie.config.groups import COMPACT_OPTIONS
@@ -33,11 +35,17 @@ class Compact(PlannedSection):
     commits_key = DELTA_COMMITS
 
 
-def _task(call: Call, mode: str, instant: str | None, only: str | None, **flags: Any) -> Task:
+def _task(call: Call, mode: str, instant: str | None, only: str | None, unschedule: str | None, **flags: Any) -> Task:
     check_mode("compaction", mode, instant, only)
+    options = own_options(call.options, COMPACT_OPTIONS)
+    if unschedule is not None:
+        from hoodie.services.compaction.unschedule import UnscheduleCompaction  # loads Arrow
+        from hudi_services.entry.removal import RemovalTask
+
+        return RemovalTask("compact", call.base_path, options, UnscheduleCompaction(unschedule))
     from hudi_services.compact.task import CompactTask
 
-    return CompactTask(call.base_path, own_options(call.options, COMPACT_OPTIONS), mode, instant, only=only, **flags)
+    return CompactTask(call.base_path, options, mode, instant, only=only, **flags)
 
 
 def _contradictions(table: Table, section: Compact) -> Iterator[tuple[KeyPath, str]]:
@@ -59,12 +67,20 @@ COMPACT: ServiceEntry[Compact] = ServiceEntry(
         With hoodie.log.compaction.enable=true, many small log blocks are merged into one when no compaction is due.
         """,
         _task,
-        (*plan_flags("compaction", "Schedule although the trigger says that none is due."),),
+        (
+            *plan_flags("compaction", "Schedule although the trigger says that none is due."),
+            click.Option(
+                ["--unschedule"],
+                metavar="INSTANT",
+                help="Only remove the pending compaction of this instant from the timeline. Rows stay as they are.",
+            ),
+        ),
         application="compactor.py",
         examples=(
             "hudi-services compact --table orders --explain",
             "hudi-services compact --table orders --mode schedule",
             "hudi-services compact --table orders --mode execute --max-plans 2 --engine spark",
+            "hudi-services compact --table orders --unschedule 20260301060000123",
         ),
     ),
     Section(Compact, (COMPACT_OPTIONS,), contradictions=_contradictions),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hoodie.services.clustering.give_up import GiveUpClustering
     from hoodie.services.clustering.service import CLUSTERING
     from hoodie.services.compaction.service import COMPACTION
+    from hoodie.services.compaction.unschedule import UnscheduleCompaction
     from hoodie.services.log_compaction.service import LOG_COMPACTION
     from hoodie.services.restore.service import Restore
     from hoodie.services.rollback.service import Rollback
@@ -38,6 +39,7 @@ __all__ = [
     "Restore",
     "Rollback",
     "Undelete",
+    "UnscheduleCompaction",
     "__version__",
     "errors",
     "spark",
@@ -57,6 +59,7 @@ _LATER = {
     "SYNC": "hoodie.services.sync",
     "TTL": "hoodie.services.ttl.service",
     "Undelete": "hoodie.services.undelete.service",
+    "UnscheduleCompaction": "hoodie.services.compaction.unschedule",
 }
 
 

@@ -7,11 +7,18 @@ from collections.abc import Iterator
 from functools import partial
 from typing import ClassVar
 
-# Remedies that messages name. Both are Hudi's own commands: this project has none of its own for them yet.
-HUDI_ROLLBACK = (
-    "roll its commit back with Hudi (in Spark SQL `call rollback_to_instant(table => '…', instant_time => '…')`)"
-)
-HUDI_UNSCHEDULE = "`compaction unschedule --instant …` in Hudi's command line (hudi-cli)"
+
+def rollback_fix(instant: str = "…") -> str:
+    """Return the remedy for what a commit has broken; `instant` is its time."""
+    return (
+        f"roll its commit back with `hudi-services rollback --instant {instant}`, or, where commits came after it, take the "
+        "table to a savepoint before it with `hudi-services restore`"
+    )
+
+
+def unschedule_fix(instant: str) -> str:
+    """Return the command that removes the plan of the compaction `instant`."""
+    return f"`hudi-services compact --unschedule {instant}`"
 
 
 class HoodieError(Exception):

@@ -12,6 +12,7 @@ import click
 
 from hoodie.config.catalogue import find
 from hoodie.config.own import declared
+from hoodie.errors import rollback_fix, unschedule_fix
 from hudi_services.cli import cli
 from tests.support.faults import assert_no_faults
 
@@ -19,7 +20,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(path for root in ("plugins", "hudi_services") for path in (PROJECT / root).rglob("*.py"))
 FOREIGN = {"--master", "--deploy-mode"}  # flags of spark-submit
 NO_OPTIONS = {"hoodie.properties", "hoodie.some.key"}  # a file, and an example of how a line looks
-PROCEDURES = {"run_clustering", "rollback_to_instant"}  # Hudi's, in Spark SQL
+PROCEDURES = {"run_clustering"}  # Hudi's, in Spark SQL
 
 
 def _texts() -> Iterator[tuple[str, str]]:
@@ -42,7 +43,8 @@ def _words(node: ast.AST) -> Iterator[str]:
             yield from _words(inner)
 
 
-REMEDIES = list(_texts())
+SHARED = [("hoodie.errors", rollback_fix("1")), ("hoodie.errors", unschedule_fix("1"))]
+REMEDIES = [*_texts(), *SHARED]
 
 
 def _flags(command: click.Command) -> set[str]:
@@ -75,7 +77,7 @@ def test_there_are_remedies():
 
 def test_no_message_asks_for_a_rollback_that_no_command_does():
     asked = re.compile(r"\broll(ing)? (\w+ ){0,5}back")
-    assert [where for where, text in REMEDIES if asked.search(text) and "call rollback" not in text] == []
+    assert [where for where, text in REMEDIES if asked.search(text) and "hudi-services rollback" not in text] == []
 
 
 def test_every_command_that_code_names_exists():

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from hoodie.errors import HUDI_ROLLBACK, CorruptFileError
+from hoodie.errors import CorruptFileError, rollback_fix
 from hoodie.formats.bloom import BloomFilter
 from hoodie.formats.coded import coded, coded_columns, one_dictionary, small_dictionaries
 from hoodie.formats.data_file import telling_missing
@@ -308,5 +308,5 @@ class BaseFileReader:
         return CorruptFileError(
             f"Base file {self._where} cannot be read",
             found=str(error),
-            fix=f"restore the file from a copy, or {HUDI_ROLLBACK}",
+            fix=f"restore the file from a copy, or {rollback_fix()}",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from hoodie.errors import HUDI_ROLLBACK, MissingFileError
+from hoodie.errors import MissingFileError, rollback_fix
 from hoodie.storage.base import File, Storage, closing_input
 
 
@@ -26,5 +26,5 @@ def telling_missing(where: str, kind: str) -> Iterator[None]:
             f"{kind} file {where} is missing",
             found="the timeline says that it is there",
             fix="read again if a cleaner ran meanwhile, or retain more commits (hoodie.clean.commits.retained) if queries take "
-            f"longer than those; otherwise restore the file from a copy, or {HUDI_ROLLBACK}",
+            f"longer than those; otherwise restore the file from a copy, or {rollback_fix()}",
         ) from error

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from hoodie.errors import HUDI_ROLLBACK, CorruptTableError, SchemaConflictError
+from hoodie.errors import CorruptTableError, SchemaConflictError, rollback_fix
 from hoodie.model.internal_columns import is_internal
 from hoodie.schema.documented import comment_of, commented
 
@@ -59,7 +59,7 @@ def avro_to_arrow(text: str, *, unions: bool = False) -> pa.Schema:
         raise CorruptTableError(
             "A schema of the table is not an Avro record schema",
             found=f"{text[:200]} ({error!r})",
-            fix=f"restore the commit or the file that holds it, or {HUDI_ROLLBACK}",
+            fix=f"restore the commit or the file that holds it, or {rollback_fix()}",
         ) from error
 
 

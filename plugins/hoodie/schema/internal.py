@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from hoodie.errors import HUDI_ROLLBACK, CorruptTableError
+from hoodie.errors import CorruptTableError, rollback_fix
 from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.schema.avro import decimal_bytes
 from hoodie.schema.documented import comment_of
@@ -231,7 +231,7 @@ def _of_json(text: str, build: Any) -> Any:
         raise CorruptTableError(
             "The history of the table's schemas cannot be read",
             found=f"{text[:200]} ({error!r})",
-            fix=f"restore the newest file of .hoodie/.schema from a copy, or, for the instant of its name, {HUDI_ROLLBACK}",
+            fix=f"restore the newest file of .hoodie/.schema from a copy, or, for the instant of its name, {rollback_fix()}",
         ) from error
 
 

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from hoodie.clock import Clock
 from hoodie.errors import (
-    HUDI_ROLLBACK,
     CorruptTableError,
     MissingFileError,
     PendingInstantError,
@@ -125,7 +124,7 @@ def check_own_log(state: TableState, path: str, failed: Instant) -> None:
         raise UnsupportedTableError(
             f"Cannot roll back {state.where(failed)}",
             found=f"log file {path} also holds blocks of {', '.join(sorted(others))}",
-            fix=HUDI_ROLLBACK,
+            fix=f"take it back with `hudi-services rollback --instant {failed.time}`, which keeps the blocks of others",
         )
 
 

@@ -233,7 +233,7 @@ def test_logs_of_a_plan_that_is_gone_are_damage_and_stay(tmp_path):
     plan.write_bytes(b"torn")
     (told,) = table.diagnose().findings
     assert told.check == "torn-waiting-plan"
-    assert "move it aside" not in told.remedy
+    assert "unschedule" not in told.remedy
     plan.unlink()
     (told,) = table.diagnose().findings
     assert told.check == "unread-file"

@@ -234,6 +234,9 @@ def test_what_was_begun_of_a_compaction_is_taken_back(tmp_path):
         (done,) = called(db, f"run_rollback_inflight_tableservice('t', pending_instant => '{planned['timestamp']}')")
         assert done["instant"] == planned["timestamp"]
         assert called(db, "show_compaction('t')") == [planned]
+        plan = f"'t', pending_instant => '{planned['timestamp']}'"
+        (done,) = called(db, f"run_rollback_inflight_tableservice({plan}, delete_request_instant_file => true)")
+        assert (done["instant"], called(db, "show_compaction('t')")) == (planned["timestamp"], [])
         with pytest.raises(SqlError, match="waits"):
             called(db, f"run_rollback_inflight_tableservice('t', pending_instant => '{times(db)[0]}')")
 

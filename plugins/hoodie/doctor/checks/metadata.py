@@ -9,6 +9,7 @@ from hoodie.display import counted
 from hoodie.doctor import catalogue
 from hoodie.doctor.facts import Facts, Unreadable
 from hoodie.doctor.finding import Finding
+from hoodie.errors import unschedule_fix
 from hoodie.timeline import Action
 
 _LONG = 900  # instants: beyond, a store needs several requests for one listing
@@ -85,8 +86,8 @@ def _planned(each: Unreadable, *, bears_logs: bool) -> Finding:
         remedy = "run `hudi-services doctor --fix`: the plan is moved aside, and made anew where it is still needed"
     elif instant.action in (Action.COMPACTION, Action.LOG_COMPACTION) and not bears_logs:
         remedy = (
-            "restore the file from a copy; or move it aside with its .inflight, if it has not begun to write: the next "
-            "compaction is planned anew"
+            f"restore the file from a copy, or remove the plan: {unschedule_fix(instant.time)}; the next run plans "
+            "another compaction"
         )
     else:
         remedy = "restore the file from a copy, or finish it with Hudi, which planned it"

@@ -12,7 +12,7 @@ from typing import Any
 import fastavro
 import pyarrow as pa
 
-from hoodie.errors import HUDI_ROLLBACK, CorruptFileError, UnsupportedTableError
+from hoodie.errors import CorruptFileError, UnsupportedTableError, rollback_fix
 from hoodie.formats.avro_file import hudi_schema
 from hoodie.formats.log.blocks import LogBlock, read_content
 from hoodie.model.internal_columns import RESET
@@ -112,5 +112,5 @@ def _corrupt(block: LogBlock, found: str) -> CorruptFileError:
     return CorruptFileError(
         f"The delete block at byte {block.offset} of log file {block.path} cannot be read",
         found=found,
-        fix=f"restore the file from a copy, or, for instant {block.instant}, {HUDI_ROLLBACK}",
+        fix=f"restore the file from a copy, or, for instant {block.instant}, {rollback_fix(block.instant)}",
     )

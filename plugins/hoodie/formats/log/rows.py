@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hoodie.errors import HUDI_ROLLBACK, CorruptFileError, UnsupportedTableError
+from hoodie.errors import CorruptFileError, UnsupportedTableError, rollback_fix
 from hoodie.formats.avro_columns import AvroColumns, AvroColumnsError
 from hoodie.formats.hfile import decode_records, open_hfile
 from hoodie.formats.log.blocks import BlockType, Header, LogBlock, read_content
@@ -156,5 +156,5 @@ def corrupt_block(block: LogBlock, found: str) -> CorruptFileError:
     return CorruptFileError(
         f"The {block.kind.name} block at byte {block.offset} of log file {block.path} cannot be read",
         found=found,
-        fix=f"restore the file from a copy, or, for instant {block.instant}, {HUDI_ROLLBACK}",
+        fix=f"restore the file from a copy, or, for instant {block.instant}, {rollback_fix(block.instant)}",
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hoodie.clock import Clock
 from hoodie.config import bootstrap_keys as keys
 from hoodie.config.store import PROPERTIES
-from hoodie.errors import HUDI_ROLLBACK, TableExistsError
+from hoodie.errors import TableExistsError, rollback_fix
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP
 from hoodie.model.time import Time
@@ -62,7 +62,7 @@ def check_untouched(state: TableState) -> None:
         raise TableExistsError(
             f"The table {state.storage.base_path} was written to before its bootstrap was done",
             found=f"the first such commit is {others[0]}",
-            fix=f"delete the table and bootstrap again before anything is written to it, or {HUDI_ROLLBACK} first",
+            fix=f"delete the table and bootstrap again before anything is written to it, or first {rollback_fix(others[0].time)}",
         )
 
 

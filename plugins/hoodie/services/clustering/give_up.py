@@ -13,13 +13,10 @@ from hoodie.model.clustering import ClusteringPlan
 from hoodie.model.time import Time
 from hoodie.services.clustering.buckets import refuse_resizing
 from hoodie.services.decision import Decision
+from hoodie.services.rewrite.removal import remove_plan
 from hoodie.services.service import Given, asked_time
-from hoodie.timeline import Instant, State
-from hoodie.transaction.concurrency import pending_plan, plan_lock
-from hoodie.transaction.locks import Locking
-from hoodie.transaction.rollback import drop, roll_back_instant
-from hoodie.transaction.sharing import Sharing
-from hoodie.transaction.transaction import transaction
+from hoodie.timeline import Instant
+from hoodie.transaction.concurrency import pending_plan
 from hoodie.view import TableState, clustering_plan
 from hoodie.view.access import TableAccess
 
@@ -37,32 +34,29 @@ class GiveUpClustering:
         """The plan. Raises PendingInstantError when no clustering of this instant waits, UnsupportedTableError for one that
         resizes buckets."""
         resolve(options, self.options.keys)
-        time = asked_time(self.instant)
-        _, plan = _waiting(state, time)
-        refuse_resizing(state, plan, time)
-        groups = counted(len(plan.groups), "file group")
-        return Decision(plan, f"clustering {time} of {groups} waits", before=(), would="would give its plan up")
+        return _decide(state, asked_time(self.instant))[1]
 
     def run(self, access: TableAccess, options: Given) -> Decision[ClusteringPlan]:
         """Safe to kill at any point, and to repeat: the plan goes last.
 
         Raises PendingInstantError, and LockHeldError, also while another process carries the plan out.
         """
-        resolved, time = resolve(options, self.options.keys), asked_time(self.instant)
-        locking, sharing = Locking.of(resolved), Sharing.of(resolved)
+        time = asked_time(self.instant)
         self.decide(access.state(), options, access.clock)
-        begin = transaction(access.storage, access.clock, self.name, locking, sharing)
-        with plan_lock(access.storage, access.clock, time, locking), begin as tx:
-            decision = self.decide(tx.state, options, access.clock)
-            instant, _ = _waiting(tx.state, time)
-            if instant.state is State.INFLIGHT:
-                roll_back_instant(tx.state, instant, access.clock)
-            drop(tx.state, time, instant.action)
-            return decision
+        return remove_plan(
+            access, time, resolve(options, self.options.keys), self.name, lambda state: _decide(state, time)
+        )
 
     def told(self, done: Decision[ClusteringPlan]) -> tuple[str, str | None]:
         """That it is given up, in words, and its instant."""
         return f"the plan is given up: {done.reason}", self.instant
+
+
+def _decide(state: TableState, time: Time) -> tuple[Instant, Decision[ClusteringPlan]]:
+    instant, plan = _waiting(state, time)
+    refuse_resizing(state, plan, time)
+    groups = counted(len(plan.groups), "file group")
+    return instant, Decision(plan, f"clustering {time} of {groups} waits", before=(), would="would give its plan up")
 
 
 def _waiting(state: TableState, time: Time) -> tuple[Instant, ClusteringPlan]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hoodie.errors import HUDI_UNSCHEDULE, CorruptTableError
+from hoodie.errors import CorruptTableError, unschedule_fix
 from hoodie.model.compaction import CompactionPlan
 from hoodie.services.rewrite.checks import compacted_since
 from hoodie.timeline import Instant
@@ -22,12 +22,12 @@ def check_current(view: TableView, plan: CompactionPlan, instant: Instant) -> No
         raise CorruptTableError(
             f"Compaction {instant.time} of table {state.storage.base_path} was planned twice for one file group",
             found=f"group {twice.file_id} of partition {twice.partition!r}, also in {other.get(twice, instant).time}",
-            fix=f"nothing was changed; give one of the two plans up: {HUDI_UNSCHEDULE}",
+            fix=f"nothing was changed; give one of the two plans up: {unschedule_fix(instant.time)}",
         )
     newer = compacted_since(view, plan.operations)
     if newer:
         raise CorruptTableError(
             f"Compaction {instant.time} of table {state.storage.base_path} is out of date",
             found=f"base file {min(base.path for base in newer.values())} is newer than its plan",
-            fix=f"nothing was changed; give this plan up: {HUDI_UNSCHEDULE}",
+            fix=f"nothing was changed; give this plan up: {unschedule_fix(instant.time)}",
         )

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hoodie.errors import HUDI_UNSCHEDULE, MissingFileError
+from hoodie.errors import MissingFileError, unschedule_fix
 from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import BaseFile, FileSlice, GroupId, LogFile
 from hoodie.storage.base import join
+from hoodie.timeline import Instant
 from hoodie.view import TableView
 
 
-def planned_slices(view: TableView, plan: CompactionPlan) -> list[FileSlice]:
-    """The slices that the plan names, with exactly its files, from a view of its partitions. Raises MissingFileError, but for
-    a group that was replaced since: Hudi cleans such a group although a plan names it."""
+def planned_slices(view: TableView, plan: CompactionPlan, instant: Instant) -> list[FileSlice]:
+    """The slices that the plan of `instant` names, with exactly its files, from a view of its partitions.
+
+    Raises MissingFileError, but for a group that was replaced since: Hudi cleans such a group although a plan names it.
+    """
     bases: dict[str, BaseFile] = {}
     logs: dict[str, LogFile] = {}
     for found in view.files:
@@ -31,7 +34,7 @@ def planned_slices(view: TableView, plan: CompactionPlan) -> list[FileSlice]:
                 raise MissingFileError(
                     f"A file of a compaction plan of table {view.state.storage.base_path} is missing",
                     found=path,
-                    fix=f"nothing was changed; restore it, or give the plan up: {HUDI_UNSCHEDULE}",
+                    fix=f"nothing was changed; restore it, or give the plan up: {unschedule_fix(instant.time)}",
                 )
         base = bases[join(operation.partition, operation.base_file)] if operation.base_file else None
         files = tuple(logs[join(operation.partition, name)] for name in operation.log_files)

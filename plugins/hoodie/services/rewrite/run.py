@@ -85,4 +85,4 @@ def run_compaction(
 
 def _slices(state: TableState, planned: CompactionPlan, instant: Instant, work: CompactionWork) -> list[FileSlice]:
     view = TableView(state, planned.partitions)
-    return planned_slices(view, work.check(view, planned, instant))
+    return planned_slices(view, work.check(view, planned, instant), instant)

@@ -9,7 +9,9 @@ from typing import Any
 
 from hoodie.errors import SqlError
 from hoodie.model.time import Time
+from hoodie.services.clustering.give_up import GiveUpClustering
 from hoodie.services.compaction.service import COMPACTION
+from hoodie.services.compaction.unschedule import UnscheduleCompaction
 from hoodie.services.rollback.service import Rollback
 from hoodie.sql.procedures.planned import EXECUTE, named_in, operation_of, run_plans
 from hoodie.sql.procedures.procedure import (
@@ -25,6 +27,7 @@ from hoodie.sql.procedures.procedure import (
     limit,
 )
 from hoodie.timeline import Action, Instant, State
+from hoodie.transaction.rollback import is_plan
 from hoodie.view import TableState, compaction_plan
 
 _PLAN = {"timestamp": TEXT, "operation_size": INT, "state": TEXT}
@@ -63,18 +66,18 @@ def _row(state: TableState, instant: Instant) -> tuple[str, int | None, str]:
 
 
 def _rollback(call: Call) -> Iterator[tuple[str, str]]:
-    if call["delete_request_instant_file"]:
-        raise SqlError(
-            "A plan stays when what was begun of it is taken back",
-            found="delete_request_instant_file => true",
-            fix="leave it out; the next run carries the plan out again",
-        )
     instant, state = Time.of(call["pending_instant"]), call.state
-    services = (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING)
-    if not any(each.time == instant and each.action in services for each in state.timeline.pending):
+    plans = (i for i in state.timeline.pending if i.time == instant and is_plan(state, i.time, i.action))
+    waiting = next(plans, None)
+    if waiting is None:
         raise SqlError(f"No compaction or clustering {instant:.100} waits", fix="CALL show_timeline lists the instants")
     begun = time.monotonic()
-    call.table.run(Rollback(instant), call.options())
+    if not call["delete_request_instant_file"]:
+        call.table.run(Rollback(instant), call.options())
+    elif waiting.action is state.layout.clustering:
+        call.table.run(GiveUpClustering(instant), call.options())
+    else:
+        call.table.run(UnscheduleCompaction(instant), call.options())
     yield str(instant), f"{(time.monotonic() - begun) * 1000:.0f}ms"
 
 
@@ -103,7 +106,7 @@ REWRITES = (
     ),
     Procedure(
         "run_rollback_inflight_tableservice",
-        "Take back what was begun of a compaction or clustering; its plan stays.",
+        "Take back what was begun of a compaction or clustering; delete_request_instant_file => true removes its plan, too.",
         (
             *TABLE_OR_PATH,
             Parameter("pending_instant", required=True),
@@ -111,6 +114,6 @@ REWRITES = (
         ),
         columns(instant=TEXT, time_cost=TEXT),
         _rollback,
-        "delete_request_instant_file => true is refused",
+        "a plan that was not begun is taken, too; in version 6 a compaction's plan stays once logs are written on top of it",
     ),
 )

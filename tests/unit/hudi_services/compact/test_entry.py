@@ -50,3 +50,17 @@ def test_a_plan_that_was_carried_out_already_is_no_failure(tmp_path, capsys):
     for other in (table.timeline.commits[0].time, "20200101000000000"):
         assert main([*execute, f"--instant={other}"]) == 1
         assert "no pending compaction" in capsys.readouterr().err
+
+
+def test_a_plan_is_unscheduled(tmp_path, capsys):
+    table = create(tmp_path / "t", **{"hoodie.table.type": "MERGE_ON_READ"})
+    for step in range(2):
+        table.write(batch([("a", "p", step, step)]), "upsert", SMALL_BLOOM)
+    time = table.schedule(COMPACTION, force=True)
+    flags = ["compact", "--target-base-path", table.base_path, "--unschedule", time]
+    assert main([*flags, "--explain"]) == 0
+    assert f"compaction {time} of 1 file group waits" in capsys.readouterr().out
+    assert main(flags) == 0
+    assert "the plan is unscheduled" in capsys.readouterr().out
+    assert table.timeline.pending == ()
+    assert main(flags) == 1

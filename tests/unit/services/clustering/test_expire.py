@@ -9,8 +9,8 @@ import pytest
 from hoodie import CLUSTERING
 from hoodie.config.groups import CLUSTER_OPTIONS
 from hoodie.config.key import resolve
-from hoodie.services.clustering import give_up
 from hoodie.services.clustering.expire import expired, schedule_clustering
+from hoodie.services.rewrite import removal
 from hoodie.transaction.concurrency import plan_lock
 from hoodie.transaction.locks import Locking
 from hudi_services.cluster.task import ClusterTask
@@ -78,7 +78,7 @@ def test_killed_before_the_next_is_scheduled(table, monkeypatch):
 
     later(table, 60)
     with monkeypatch.context() as patch:
-        patch.setattr(give_up, "drop", die)
+        patch.setattr(removal, "drop", die)
         with pytest.raises(Killed):
             schedule_clustering(table.access, EXPIRING)
     assert content(table) == CONTENT
