@@ -7,7 +7,7 @@ PYTEST := $(VENV)/python -m pytest
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo airflow needs test test-deep durations hunt mutants hooks quick lint unit histories process crash simulate load kill-matrix golden spark cluster interop e2e bench screenshots cli-docs package docs tour lock peer clean
+.PHONY: help setup demo airflow needs test test-deep durations hunt mutants hooks quick lint unit histories process crash simulate load kill-matrix golden spark cluster interop recordings e2e bench screenshots cli-docs package docs tour lock peer clean
 
 help: ## list the commands
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 12
@@ -88,6 +88,9 @@ peer: setup ## Apache Hudi's own Spark bundle in .peer/, which interop and bench
 
 interop: peer ## Apache Hudi and hudi-rs read and write what we write
 	$(PYTEST) -n 2 --dist loadscope --no-loadscope-reorder tests/interop $(ARGS)
+
+recordings: peer ## ask Hudi again what the tests of interop have recordings of (ARGS="tests/interop/test_inserts.py")
+	RECORD=1 $(PYTEST) $(or $(ARGS),-n 2 tests/interop)
 
 e2e: peer ## the demo, then a real Airflow scheduler, spark-submit and a browser
 	$(PYTEST) tests/e2e $(ARGS)

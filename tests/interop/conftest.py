@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from tests.interop import peer_env
 from tests.interop.hive_services import JavaService, start_metastore
 from tests.interop.lock_peer import compiled
 from tests.interop.peer import HudiPeer
+from tests.interop.recording import RecordedPeer, mode_of, recording_of
 
+_PASSED = pytest.StashKey[bool]()
 _alive: list[HudiPeer] = []
 
 
@@ -48,6 +51,34 @@ def hudi15() -> Iterator[HudiPeer]:
     yield from _lent("0.15.0")
 
 
+@pytest.fixture
+def recorded(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[str], RecordedPeer]]:
+    """Gives `hudi12` or `hudi15`, of which a recording has the answers: for tables that only Hudi writes."""
+    given: list[RecordedPeer] = []
+
+    def give(bundle: str) -> RecordedPeer:
+        assert not given, "a recording is of one peer"
+        version = {"hudi12": "1.2.0", "hudi15": "0.15.0"}[bundle]
+        mode = mode_of(request.node.get_closest_marker("deep") is not None)
+        recording = recording_of(request.node.nodeid, version)
+        given.append(RecordedPeer(mode, recording, tmp_path, lambda: request.getfixturevalue(bundle)))
+        return given[0]
+
+    yield give
+    for peer in given:
+        peer.finish(request.node.stash.get(_PASSED, False))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if call.when == "call":
+        item.stash[_PASSED] = report.passed
+    return report
+
+
 @pytest.fixture(scope="module")
 def metastore() -> Iterator[JavaService]:
     """A Hive metastore for the tests of one module."""
@@ -69,8 +100,13 @@ def pytest_sessionfinish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of 0.15.0 come last: else its session and that of 1.2.0 would be started again and again."""
+    """Tests of 0.15.0 come last: else its session and that of 1.2.0 would be started again and again.
+
+    With RECORD=1 only the tests that have recordings run.
+    """
     items.sort(key=_needs_15)
+    if os.environ.get("RECORD") == "1":
+        items[:] = [item for item in items if isinstance(item, pytest.Function) and "recorded" in item.fixturenames]
 
 
 _WITH_SERVERS = ("test_hive_", "test_trino", "test_cloud_")

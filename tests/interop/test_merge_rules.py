@@ -13,6 +13,7 @@ import pytest
 
 from hoodie import COMPACTION, HoodieTable
 from hoodie.errors import UnsupportedTableError
+from tests.interop.recording import RecordedPeer
 from tests.interop.rows import rows
 from tests.interop.test_compaction import call as hudi_compaction
 from tests.support.matrix import diagonal, sample
@@ -173,10 +174,10 @@ def seen(rule: Rule, table: pa.Table) -> list[tuple]:
     return rows(table, list(rule.columns))
 
 
-def by_hudi(hudi, path, rule: Rule, version: str, kind: str) -> HoodieTable:
+def by_hudi(hudi: RecordedPeer, path, rule: Rule, version: str, kind: str) -> HoodieTable:
     for number, batch in enumerate(batches(rule)):
         hudi.write(path, batch, hudi_options(rule, version, kind), "append" if number else "overwrite")
-    return HoodieTable.open(str(path))
+    return HoodieTable.open(hudi.table(path))
 
 
 def by_us(path, rule: Rule, version: str, kind: str) -> HoodieTable:
@@ -186,17 +187,19 @@ def by_us(path, rule: Rule, version: str, kind: str) -> HoodieTable:
     return ours
 
 
-def both_ways(hudi, tmp_path, rule: Rule, version: str, kind: str, *, create_ours: bool = True) -> None:
+def both_ways(hudi, recorded, tmp_path, rule: Rule, version: str, kind: str, *, create_ours: bool = True) -> None:
     """The rows that both histories leave, for both readers, are the same before and after the other's compaction."""
     logs = kind == "MERGE_ON_READ"
     tables = [by_us(tmp_path / f"ours_{kind}", rule, version, kind)] if create_ours else []
+    readers = [hudi] * len(tables)
     if rule.hudi is not None:
-        tables.append(by_hudi(hudi, tmp_path / f"theirs_{kind}", rule, version, kind))
+        tables.append(by_hudi(recorded, tmp_path / f"theirs_{kind}", rule, version, kind))
+        readers.append(recorded)
     expected = seen(rule, tables[0].read())
-    for table in tables:
+    for table, reader in zip(tables, readers, strict=True):
         who = table.base_path.rpartition("/")[2]
         assert seen(rule, table.read()) == expected, f"we read {who}"
-        assert seen(rule, hudi.read(table.base_path)) == expected, f"Hudi reads {who}"
+        assert seen(rule, reader.read(table.base_path)) == expected, f"Hudi reads {who}"
     if not logs:
         return
     for number, table in enumerate(tables):
@@ -216,29 +219,29 @@ KINDS = ["MERGE_ON_READ", "COPY_ON_WRITE"]
 
 @pytest.mark.format("7.1a", "7.1b", "7.1c", "7.1d", "7.1e", "7.1f", "7.1g", "7.1h", "7.2a", "7.2b", "7.3d")
 @pytest.mark.parametrize(("row", "kind"), diagonal(NINE, KINDS))
-def test_version_9(tmp_path, hudi12, row, kind):
-    both_ways(hudi12, tmp_path, NINE[row], "9", kind)
+def test_version_9(tmp_path, hudi12, recorded, row, kind):
+    both_ways(hudi12, recorded("hudi12"), tmp_path, NINE[row], "9", kind)
 
 
 @pytest.mark.format("7.1a", "7.1b", "7.1c", "7.1d", "7.1e")
 @pytest.mark.parametrize(("row", "kind"), sample(product(OLDER, KINDS), 2, 7))
-def test_version_8(tmp_path, hudi12, row, kind):
-    both_ways(hudi12, tmp_path, OLDER[row], "8", kind, create_ours=False)
+def test_version_8(tmp_path, hudi12, recorded, row, kind):
+    both_ways(hudi12, recorded("hudi12"), tmp_path, OLDER[row], "8", kind, create_ours=False)
 
 
 @pytest.mark.format("7.1a", "7.1b", "7.1c", "7.1d", "7.1e", "7.1g")
 @pytest.mark.parametrize(("row", "kind"), diagonal(SIX, KINDS[::-1]))
-def test_version_6(tmp_path, hudi15, row, kind):
-    both_ways(hudi15, tmp_path, SIX[row], "6", kind)
+def test_version_6(tmp_path, hudi15, recorded, row, kind):
+    both_ways(hudi15, recorded("hudi15"), tmp_path, SIX[row], "6", kind)
 
 
 @pytest.mark.format("7.1i")
 @pytest.mark.parametrize("version", ["9", "8"])
-def test_row_7_1i_refused(tmp_path, hudi12, version):
+def test_row_7_1i_refused(tmp_path, recorded, version):
     """A class of its own that Hudi's bundle has, but no rule: Hudi reads the table, we refuse it by name."""
     rule = payload("ReverseOrderHoodieRecordPayload")
     with pytest.raises(UnsupportedTableError, match="ReverseOrderHoodieRecordPayload"):
-        by_hudi(hudi12, tmp_path / "t", rule, version, "MERGE_ON_READ").read()
+        by_hudi(recorded("hudi12"), tmp_path / "t", rule, version, "MERGE_ON_READ").read()
 
 
 @pytest.mark.format("7.3e")
