@@ -1,7 +1,8 @@
 """The storage protocol: the few verbs with which the library touches files.
 
 Paths are relative to the table's base path, with `/` between parts; `""` is the base path itself. Every verb raises
-UnsafePathError for a path that leads out of it. A storage is picklable: Spark ships it to its workers.
+UnsafePathError for a path that leads out of it. Verbs that delete or move raise UnsafeDeleteError where a link in the path
+leads into a table, which may be another one. A storage is picklable: Spark ships it to its workers.
 """
 
 from __future__ import annotations

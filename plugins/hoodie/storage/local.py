@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from hoodie.errors import CorruptTableError, UnsafePathError
+from hoodie.errors import CorruptTableError, UnsafeDeleteError, UnsafePathError
 from hoodie.storage.base import File, FileInfo, Listing, inside
 from hoodie.storage.content import same_content
 
@@ -41,6 +41,20 @@ class LocalStorage:
 
     def _at(self, path: str) -> Path:
         return self._root / inside(self.base_path, path)
+
+    def _own(self, path: str, folder: str) -> Path:
+        """The place of `path`, which is to go from `folder`. Raises UnsafeDeleteError when a link leads to a table from there."""
+        root = Path(os.path.realpath(self._root))
+        found = Path(os.path.realpath(self._at(folder)))
+        if found != Path(os.path.normpath(root / folder)):
+            table = root if found.is_relative_to(root) else _table_around(found)
+            if table is not None:
+                raise UnsafeDeleteError(
+                    f"Refused to delete {path!r} of table {self.base_path}",
+                    found=f"its folder is a link to {found}, which lies in table {table}",
+                    fix=f"nothing was deleted there; remove the link at {self._at(folder)} or above, then run it again",
+                )
+        return self._at(path)
 
     def list(self, folder: str) -> Listing:
         try:
@@ -147,7 +161,7 @@ class LocalStorage:
         target.touch()
 
     def delete(self, path: str) -> bool:
-        target = self._at(path)
+        target = self._own(path, _parent(path))
         try:
             os.unlink(target)
         except (FileNotFoundError, NotADirectoryError):  # the latter: what should be its folder is a file
@@ -157,7 +171,7 @@ class LocalStorage:
         return True
 
     def move(self, path: str, to: str) -> bool:
-        source, target = self._at(path), self._at(to)
+        source, target = self._own(path, _parent(path)), self._own(to, _parent(to))
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             os.link(source, target)  # fails when the target exists, where a renaming would replace it
@@ -174,11 +188,11 @@ class LocalStorage:
 
     def sweep(self, folders: Sequence[str]) -> None:
         for folder in folders:
-            for left in self._at(folder).glob(f"{_TEMPORARY}*"):
+            for left in self._own(folder, folder).glob(f"{_TEMPORARY}*"):
                 _delete_abandoned(left)
 
     def delete_folder(self, folder: str) -> None:
-        target = self._at(folder)
+        target = self._own(folder, folder)
         if target == self._root:
             raise UnsafePathError(f"Refused to delete all of {self.base_path}", fix="nothing was deleted")
         for left in reversed(range(_EMPTYINGS)):
@@ -190,6 +204,15 @@ class LocalStorage:
             ) as error:  # another process, such as a task that outlives its write, puts a file there meanwhile
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or not left:
                     raise
+
+
+def _parent(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _table_around(place: Path) -> Path | None:
+    """The base path of the table in which the place lies; None: it lies in no table."""
+    return next((folder for folder in (place, *place.parents) if (folder / ".hoodie").is_dir()), None)
 
 
 def _unfinished(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hoodie import CLEAN
-from hoodie.errors import CorruptTableError
+from hoodie.errors import CorruptTableError, UnsafeDeleteError
 from hoodie.storage import LocalStorage
 from hoodie.timeline import parse_name
 from hoodie.transaction.locks.files import LOCK
@@ -77,3 +77,28 @@ def test_a_link_to_another_place_is_followed(tmp_path):
     table.write(batch([("a", "p", 1, 1)]), "insert", SMALL_BLOOM)
     assert content(table) == {"a": ("p", 1, 1)}
     assert LocalStorage(str(tmp_path / "t")).list("").folders == (".hoodie", "part=p")
+
+
+@pytest.mark.parametrize("place", ["other/part=x", "t/x/part=x"])
+@pytest.mark.parametrize("grace", [{}, {"hoodie.delete.grace.hours": 1}])
+def test_nothing_is_deleted_through_a_link_into_a_table(tmp_path, place, grace):
+    """Neither of another table, nor of this one by a second name."""
+    create(tmp_path / "other", FakeClock())
+    table = create(tmp_path / "t", FakeClock())
+    for value in (1, 2):
+        table.write(batch([("a", "p", value, value)]), "upsert", SMALL_BLOOM)
+    (tmp_path / place).parent.mkdir(exist_ok=True)
+    (tmp_path / "t" / "part=p").rename(tmp_path / place)
+    (tmp_path / "t" / "part=p").symlink_to(tmp_path / place)
+    before = sorted((tmp_path / place).iterdir())
+    with pytest.raises(
+        UnsafeDeleteError, match=r"part=p.* is a link to .*part=x, which lies in table .*remove the link"
+    ):
+        table.run(
+            CLEAN,
+            {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": 1, **grace},
+        )
+    assert sorted((tmp_path / place).iterdir()) == before
+    for delete in (table.storage.delete_folder, lambda folder: table.storage.sweep([folder])):
+        with pytest.raises(UnsafeDeleteError):
+            delete("part=p")
