@@ -23,6 +23,7 @@ class LogStat:
     base_file: str  # name of the slice's base file; Hudi leaves it empty since table version 8
     log_files: tuple[str, ...]  # names of the slice's logs, the new one among them
     version: int
+    offset: int = 0  # bytes of the file before this write: in version 6 several writes of Hudi's may share a log
 
 
 @dataclass(frozen=True, slots=True)

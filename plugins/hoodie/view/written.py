@@ -17,7 +17,7 @@ from hoodie.view.state import TableState
 _log = logging.getLogger(__name__)
 
 _READERS = 16  # bodies are waited for, not worked on
-_REMEMBERED = 400_000  # file names, some 100 bytes each
+_REMEMBERED = 400_000  # file names with their sizes, some 200 bytes each
 
 _Key = tuple[str, str, int, int]
 """Base path, path, size in bytes and modification time in ms of a body."""
@@ -122,7 +122,7 @@ def _read(state: TableState, instant: Instant, partitions: Collection[str] | Non
         return Known(written_by(state.commit_metadata(instant)), whole=True)
     written = state.layout.decode_written(body, instant, partitions)
     if looked_up(body, partitions):
-        return Known({**dict.fromkeys(partitions or (), ()), **written}, whole=False)
+        return Known({**{name: {} for name in partitions or ()}, **written}, whole=False)
     return Known(written, whole=True)
 
 

@@ -9,22 +9,22 @@ ONE, TWO = ("t", "1.commit", 10, 1), ("t", "2.commit", 10, 1)
 
 def test_what_was_asked_for_is_known_and_no_more():
     memory = Memory(1000)
-    memory.add(ONE, Known({"p": ("f",), "q": ()}, whole=False))
-    assert memory.find(ONE, ["p", "q"]) == {"p": ("f",), "q": ()}
+    memory.add(ONE, Known({"p": {"f": 1}, "q": {}}, whole=False))
+    assert memory.find(ONE, ["p", "q"]) == {"p": {"f": 1}, "q": {}}
     assert memory.find(ONE, ["r"]) is None
     assert memory.find(ONE, None) is None
     assert memory.find((*ONE[:3], 2), ["p"]) is None  # another file of this name
-    memory.add(ONE, Known({"r": ()}, whole=False))
+    memory.add(ONE, Known({"r": {}}, whole=False))
     assert memory.find(ONE, ["p", "r"]) is not None
-    memory.add(ONE, Known({"p": ("f",)}, whole=True))
-    assert memory.find(ONE, ["p", "x"]) == memory.find(ONE, None) == {"p": ("f",)}
-    memory.add(ONE, Known({"y": ()}, whole=False))  # another thread was slower
-    assert memory.find(ONE, None) == {"p": ("f",)}
+    memory.add(ONE, Known({"p": {"f": 1}}, whole=True))
+    assert memory.find(ONE, ["p", "x"]) == memory.find(ONE, None) == {"p": {"f": 1}}
+    memory.add(ONE, Known({"y": {}}, whole=False))  # another thread was slower
+    assert memory.find(ONE, None) == {"p": {"f": 1}}
 
 
 def test_what_was_used_longest_ago_is_forgotten():
     memory = Memory(10)
-    files = {"p": ("f", "g", "h")}  # with the body and the partition five
+    files = {"p": {"f": 1, "g": 2, "h": 3}}  # with the body and the partition five
     memory.add(ONE, Known(files, whole=True))
     memory.add(TWO, Known(files, whole=True))
     assert memory.find(ONE, None) == files

@@ -95,7 +95,7 @@ def _stat_to_record(stat: WriteStat, avro_only: bool) -> dict[str, Any]:
     if stat.log is not None:
         record |= {
             "logVersion": stat.log.version,
-            "logOffset": 0,  # every log file of ours holds one write only
+            "logOffset": stat.log.offset,  # 0 of ours: each of their log files holds one write only
             "baseFile": stat.log.base_file,
             "logFiles": list(stat.log.log_files),
         }
@@ -137,17 +137,22 @@ def _stat_from_record(partition: str, stat: dict[str, Any], where: str) -> Write
         partition=partition,
         prev_commit=_text(stat.get("prevCommit")) or NO_PREVIOUS_COMMIT,
         prev_base_file=None if (before := stat.get("prevBaseFile")) is None else _text(before),
-        num_writes=_count(stat.get("numWrites")),
-        num_inserts=_count(stat.get("numInserts")),
-        num_updates=_count(stat.get("numUpdateWrites")),
-        num_deletes=_count(stat.get("numDeletes")),
-        file_size=_count(stat.get("fileSizeInBytes")),
-        create_ms=_count(runtime.get("totalCreateTime")),
-        upsert_ms=_count(runtime.get("totalUpsertTime")),
+        num_writes=count(stat.get("numWrites")),
+        num_inserts=count(stat.get("numInserts")),
+        num_updates=count(stat.get("numUpdateWrites")),
+        num_deletes=count(stat.get("numDeletes")),
+        file_size=count(stat.get("fileSizeInBytes")),
+        create_ms=count(runtime.get("totalCreateTime")),
+        upsert_ms=count(runtime.get("totalUpsertTime")),
         cdc_stats=stat.get("cdcStats"),
         log=None
         if stat.get("logFiles") is None
-        else LogStat(_text(stat.get("baseFile")), tuple(stat["logFiles"]), _count(stat.get("logVersion"))),
+        else LogStat(
+            _text(stat.get("baseFile")),
+            tuple(stat["logFiles"]),
+            count(stat.get("logVersion")),
+            count(stat.get("logOffset")),
+        ),
     )
 
 
@@ -168,7 +173,7 @@ def _text(value: object) -> str:
     return value
 
 
-def _count(value: object) -> int:
+def count(value: object) -> int:
     """Rows, bytes or milliseconds; what is below 0 was not counted. JSON could hold any number, and NaN."""
     if value is None:
         return 0

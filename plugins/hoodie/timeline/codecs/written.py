@@ -13,11 +13,13 @@ import fastavro
 from hoodie.formats import avro_file
 from hoodie.formats.varint import encode_zigzag
 from hoodie.model.commit import CommitMetadata
-from hoodie.timeline.codecs.commit import load_json
+from hoodie.timeline.codecs.commit import count, load_json
 from hoodie.timeline.named import named_path, reading
 
-Written = Mapping[str, tuple[str, ...]]
-"""Partition path -> names of the base and log files that a commit wrote there."""
+Sizes = Mapping[str, int]
+"""Names of base and log files -> bytes that they have at least; 0 where the commit does not say."""
+Written = Mapping[str, Sizes]
+"""Partition path -> the base and log files that a commit wrote there."""
 
 _STATS = "partitionToWriteStats"
 _SMALL = 1 << 18  # bytes
@@ -28,10 +30,11 @@ _PLAIN = re.compile(r"[\w=.:+@/-]+", re.ASCII)  # a partition path that JSON wri
 
 def written_by(metadata: CommitMetadata) -> Written:
     """The files of a commit that was decoded already."""
-    partitions: dict[str, list[str]] = {}
+    partitions: dict[str, list[tuple[str | None, int]]] = {}
     for stat in metadata.stats:
-        partitions.setdefault(stat.partition, []).append(stat.path)
-    return {partition: _names(paths) for partition, paths in partitions.items()}
+        size = stat.file_size + (stat.log.offset if stat.log is not None else 0)
+        partitions.setdefault(stat.partition, []).append((stat.path, size))
+    return {partition: _named(files) for partition, files in partitions.items()}
 
 
 def looked_up(data: bytes, partitions: Collection[str] | None) -> bool:
@@ -50,7 +53,8 @@ def written_json(data: bytes, where: str, partitions: Collection[str] | None) ->
     if partitions is not None and looked_up(data, partitions) and all(map(_PLAIN.fullmatch, partitions)):
         text = data.decode(errors="replace")
         if "\\/" not in text:
-            return {partition: _find_json(text, partition) for partition in partitions}
+            with reading(where, "commit"):
+                return {partition: _find_json(text, partition) for partition in partitions}
     return _all_of(load_json(data, where), where)
 
 
@@ -61,33 +65,46 @@ def written_avro(data: bytes, where: str, partitions: Collection[str] | None) ->
         stats = _stats_schema(data)
         found = {partition: _find_avro(data, partition, stats) for partition in partitions} if stats else {}
         if found and None not in found.values():
-            return {partition: names or () for partition, names in found.items()}
+            return {partition: sizes or {} for partition, sizes in found.items()}
     return _all_of(avro_file.decode(data, where), where)
 
 
 def _all_of(record: Mapping[str, Any], where: str) -> Written:
     with reading(where, "commit"):
         return {
-            named_path(partition, where): _names(entry.get("path") for entry in entries)
+            named_path(partition, where): _sizes(entries)
             for partition, entries in (record.get(_STATS) or {}).items()
         }
 
 
-def _names(paths: Iterable[str | None]) -> tuple[str, ...]:
-    """The names of base and log files; a handle of Hudi's that wrote nothing leaves no path."""
-    names = (path.rpartition("/")[2] for path in paths if path)
-    return tuple(name for name in names if not name.endswith(".cdc"))
+def _sizes(entries: Iterable[Mapping[str, Any]]) -> Sizes:
+    return _named((entry.get("path"), count(entry.get("fileSizeInBytes")) + _offset(entry)) for entry in entries)
 
 
-def _find_json(text: str, partition: str) -> tuple[str, ...]:
+def _offset(entry: Mapping[str, Any]) -> int:
+    """Bytes of a log before this write: in version 6 several writes may share a log."""
+    return count(entry.get("logOffset")) if entry.get("logFiles") is not None else 0
+
+
+def _named(files: Iterable[tuple[str | None, int]]) -> Sizes:
+    """The base and log files; a handle of Hudi's that wrote nothing leaves no path."""
+    sizes: dict[str, int] = {}
+    for path, size in files:
+        if path and not path.endswith(".cdc"):
+            name = path.rpartition("/")[2]
+            sizes[name] = max(sizes.get(name, 0), size)
+    return sizes
+
+
+def _find_json(text: str, partition: str) -> Sizes:
     for match in re.finditer(rf'"{re.escape(partition)}"\s*:\s*(?=\[)', text):
         try:
             entries, _ = json.JSONDecoder().raw_decode(text, match.end())
         except ValueError:
             continue
         if all(isinstance(entry, dict) and "path" in entry for entry in entries):  # else the ids of replaced groups
-            return _names(entry["path"] for entry in entries)
-    return ()
+            return _sizes(entries)
+    return {}
 
 
 def _stats_schema(data: bytes) -> Any:
@@ -101,7 +118,7 @@ def _stats_schema(data: bytes) -> Any:
         return None
 
 
-def _find_avro(data: bytes, partition: str, stats: Any) -> tuple[str, ...] | None:
+def _find_avro(data: bytes, partition: str, stats: Any) -> Sizes | None:
     """The files of one partition; None when it is mentioned, but not found as a key of the stats.
 
     The bytes of the key also stand in each of the stats. What follows a key is an array of stats of this very partition.
@@ -116,8 +133,8 @@ def _find_avro(data: bytes, partition: str, stats: Any) -> tuple[str, ...] | Non
         except _NOT_AVRO:  # anything at all may follow the bytes where they are no key
             continue
         if entries and all(entry.get("partitionPath") == partition for entry in entries):
-            return _names(entry.get("path") for entry in entries)
-    return None if key in data else ()
+            return _sizes(entries)
+    return None if key in data else {}
 
 
 def _places(data: bytes, key: bytes) -> Iterator[int]:

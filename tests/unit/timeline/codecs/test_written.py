@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hoodie.errors import CorruptTableError, UnsafePathError
-from hoodie.model.commit import CommitMetadata, WriteStat
+from hoodie.model.commit import CommitMetadata, LogStat, WriteStat
 from hoodie.timeline.codecs import written
 from hoodie.timeline.codecs.commit import encode_commit_avro, encode_commit_json
 from hoodie.timeline.codecs.written import written_avro, written_by, written_json
@@ -30,7 +30,8 @@ def stat(partition, number, kind):
         "log": f".f{number}-0_20260101000000000.log.1_0-1-0",
     }
     path = None if kind == "none" else f"{partition}/{name[kind]}" if partition else name[kind]
-    return WriteStat(f"f{number}-0", path, partition, num_writes=number, file_size=number * 1000)
+    log = LogStat("", (f"f{number}",), 1, offset=number * 7) if kind == "log" else None
+    return WriteStat(f"f{number}-0", path, partition, num_writes=number, file_size=number * 1000, log=log)
 
 
 COMMITS = st.builds(
@@ -55,13 +56,24 @@ def test_the_files_of_some_partitions(commit, wanted, replace, kind):
         name: files for name, files in expected.items() if files
     }
     found = decode(body, "here", wanted)
-    assert {name: found.get(name, ()) for name in wanted} == {name: expected.get(name, ()) for name in wanted}
+    assert {name: found.get(name, {}) for name in wanted} == {name: expected.get(name, {}) for name in wanted}
 
 
 def test_logs_of_changes_are_no_part_of_slices():
     names = [".f-0_20260101000000000.log.1_0-1-0.cdc", "f-0_1-2-3_20260101000000000.parquet"]
     commit = CommitMetadata("UPSERT", tuple(WriteStat("f-0", f"p/{name}", "p") for name in names))
-    assert written_by(commit) == {"p": (names[1],)}
+    assert written_by(commit) == {"p": {names[1]: 0}}
+
+
+def test_a_log_of_several_writes_of_one_commit_has_at_least_the_bytes_of_the_last():
+    path = "p/.f-0_20260101000000000.log.1_0-1-0"
+    sizes = [(40, 100), (0, 40), (140, 5)]  # offset, bytes
+    stats = [WriteStat("f-0", path, "p", file_size=size, log=LogStat("", (), 1, start)) for start, size in sizes]
+    commit = CommitMetadata("UPSERT", tuple(stats))
+    expected = {"p": {path[2:]: 145}}
+    assert written_by(commit) == expected
+    assert written_json(encode_commit_json(commit, replace=False), "here", None) == expected
+    assert written_avro(encode_commit_avro(commit, replace=False), "here", None) == expected
 
 
 def test_torn_and_hostile_bodies():
