@@ -25,11 +25,12 @@ _SURROGATES = "\ud800"  # up to these Java orders texts as their bytes do
 
 
 def footers(facts: Facts) -> Iterator[Finding]:
-    """Of every committed base file: it can be read, and has the rows and bytes that its commit says; its key range is that of
-    its keys."""
+    """Of every base file of a slice, old ones too: it can be read, and has the rows and bytes that its commit says; its key range
+    is that of its keys."""
     stats = {stat.path: stat for commit in facts.commits.values() for stat in commit.stats}
-    committed = facts.state.timeline.is_committed
-    bases = [file for each in facts.files if each.has_metafile for file in each.base_files if committed(file.instant)]
+    marked = {each.partition for each in facts.files if each.has_metafile}
+    slices = [file_slice for group in facts.groups if group.partition in marked for file_slice in group.slices]
+    bases = [file_slice.base_file for file_slice in slices if file_slice.base_file is not None]
     look = partial(_footer, facts.storage, stats)
     with ThreadPoolExecutor(_READERS) as pool:
         for file, found in zip(bases, pool.map(look, bases), strict=True):

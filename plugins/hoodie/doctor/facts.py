@@ -10,7 +10,7 @@ from typing import Any
 
 from hoodie.errors import HoodieError
 from hoodie.model.commit import CommitMetadata
-from hoodie.model.files import FileSlice
+from hoodie.model.files import FileGroup, FileSlice
 from hoodie.model.savepoint import Savepoint
 from hoodie.model.time import Time
 from hoodie.services.blockers import Blocker
@@ -71,9 +71,14 @@ class Facts:
     decisions: Mapping[str, Decision[Any] | HoodieError]  # of services, by their names
 
     @cached_property
+    def groups(self) -> Sequence[FileGroup]:
+        """The file groups with all their slices, as readers would find them if every partition were marked."""
+        return file_groups(self.files, self.state)
+
+    @cached_property
     def slices(self) -> Sequence[FileSlice]:
-        """The current ones, as readers would find them if every partition were marked."""
-        return latest_slices(file_groups(self.files, self.state), replaced_groups(self.state))
+        """The current ones of `groups`."""
+        return latest_slices(self.groups, replaced_groups(self.state))
 
     @cached_property
     def sizes(self) -> Mapping[str, int]:

@@ -1,6 +1,6 @@
 """From files and the timeline to file groups and slices (format notes, section 4.2).
 
-Pure, but for old logs: when these were complete may have to be read in the archived timeline.
+Reads what commits name (`hoodie.view.strays`), and when old logs were complete, which may be archived.
 """
 
 from __future__ import annotations
@@ -14,14 +14,23 @@ from hoodie.model.time import BEGINNING, Time
 from hoodie.timeline import Action, Timeline
 from hoodie.view.files import PartitionFiles
 from hoodie.view.state import TableState
+from hoodie.view.strays import stray_paths
 
 
-def file_groups(files: Collection[PartitionFiles], state: TableState) -> list[FileGroup]:
+def file_groups(
+    files: Collection[PartitionFiles], state: TableState, partitions: Collection[str] | None = None
+) -> list[FileGroup]:
     """The file groups, each with its committed slices, newest first. Groups without one are left out.
 
     Base files of pending or failed instants are ignored, and so are logs of such instants where their name tells;
-    elsewhere their blocks do. Change-data logs are not part of a slice.
+    elsewhere their blocks do. Files that a completed instant does not name are ignored, too (see `stray_paths`, also for
+    `partitions`, and for what it raises). Change-data logs are not part of a slice.
     """
+    return groups_without(stray_paths(files, state, partitions), files, state)
+
+
+def groups_without(strays: Collection[str], files: Collection[PartitionFiles], state: TableState) -> list[FileGroup]:
+    """The file groups of `files` without the paths `strays`. See `file_groups`."""
     if state.layout.logs_tell_writer:
         place_logs = partial(_by_completion_time, timeline=state.timeline, archived=_archived_completions(files, state))
     else:
@@ -30,18 +39,18 @@ def file_groups(files: Collection[PartitionFiles], state: TableState) -> list[Fi
     for partition in files:
         bases: dict[str, list[BaseFile]] = {}
         for file in partition.base_files:
-            if state.timeline.is_committed(file.instant):
+            if state.timeline.is_committed(file.instant) and file.path not in strays:
                 bases.setdefault(file.file_id, []).append(file)
         logs: dict[str, list[LogFile]] = {}
         for log in partition.log_files:
-            if not log.is_cdc:
+            if not log.is_cdc and log.path not in strays:
                 logs.setdefault(log.file_id, []).append(log)
         for file_id in sorted({*bases, *logs}):
             slices = [
                 FileSlice(partition.partition, file_id, base.instant, base)
                 for base in sorted(bases.get(file_id, ()), key=lambda base: (base.instant, base.name))
             ]
-            ordered = sorted(logs.get(file_id, ()), key=lambda log: (log.time, log.version, log.info.name))
+            ordered = _in_order(logs.get(file_id, ()))
             if ordered:
                 slices = place_logs(slices, ordered)
             if slices:
@@ -120,6 +129,10 @@ def _by_base_instant(slices: Sequence[FileSlice], logs: Iterable[LogFile], timel
         else:
             placed.append(by_instant[time])
     return placed
+
+
+def _in_order(logs: Iterable[LogFile]) -> tuple[LogFile, ...]:
+    return tuple(sorted(logs, key=lambda log: (log.time, log.version, log.info.name)))
 
 
 def _with_logs(file_slice: FileSlice, logs: tuple[LogFile, ...]) -> FileSlice:

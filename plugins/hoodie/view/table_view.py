@@ -42,8 +42,8 @@ class TableView:
 
     @cached_property
     def groups(self) -> Sequence[FileGroup]:
-        """The file groups with all their committed slices, replaced groups too."""
-        return file_groups(self.files, self.state)
+        """The file groups with all their committed slices, replaced groups too. Raises what `file_groups` raises."""
+        return file_groups(self.files, self.state, self._expected())
 
     @cached_property
     def replaced(self) -> Mapping[GroupId, Instant]:

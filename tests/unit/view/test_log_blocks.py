@@ -37,9 +37,14 @@ def times(table):
 
 
 def append_log(table, *blocks):
-    """One more log of the slice, as another writer would leave it."""
+    """One more log of the slice, as another writer would leave it; where commits name their logs, at the end of the last one."""
     (file_slice,) = table.file_slices()
     path = file_slice.log_files[-1].path
+    if table.version > 6:
+        data = table.storage.read(path)
+        table.storage.delete(path)
+        table.storage.create(path, data + b"".join(encode_block(*block) for block in blocks))
+        return
     version, token = re.search(r"\.log\.(\d+)_(.*)$", path).groups()
     new = path.replace(f".log.{version}_{token}", f".log.{int(version) + 1}_9-9-9")
     table.storage.create(new, b"".join(encode_block(*block) for block in blocks))

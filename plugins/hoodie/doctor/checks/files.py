@@ -137,7 +137,7 @@ def _unread(file: BaseFile | LogFile, time: Time) -> Finding:
 
 def _uncommitted(file: BaseFile | LogFile, time: Time) -> Finding:
     return catalogue.UNCOMMITTED_FILE.found(
-        f"a file of instant {time}, which completed and does not name it: readers may take it for the table's",
+        f"a file of instant {time}, which completed and does not name it: Hudi's readers may take it for the table's",
         "run `hudi-services doctor --fix`, which moves it aside",
         path=file.path,
         instant=time,

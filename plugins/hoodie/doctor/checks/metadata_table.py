@@ -23,7 +23,7 @@ from hoodie.view.files import PartitionFiles, parse_partition, sizes_by_path
 from hoodie.view.log_blocks import blocks_of, counting
 from hoodie.view.metadata_table import FILES, MetadataListing
 from hoodie.view.replaced import replaced_groups
-from hoodie.view.slices import file_groups, latest_slices
+from hoodie.view.slices import groups_without, latest_slices
 
 _FIX = (
     "run `hudi-services doctor --fix`, or any change of the table by this library: the metadata table is switched off, and "
@@ -104,9 +104,9 @@ class _Sides:
 
     @cached_property
     def current(self) -> frozenset[str]:
-        """Paths of the slices that readers take for the newest, by either side."""
+        """Paths of the slices that readers take for the newest, by either side. Hudi's take what the metadata table names."""
         state = self.facts.state
-        theirs = latest_slices(file_groups(self.named, state), replaced_groups(state))
+        theirs = latest_slices(groups_without((), self.named, state), replaced_groups(state))
         return frozenset(path for each in (*self.facts.slices, *theirs) for path in each.paths)
 
     @cached_property

@@ -5,17 +5,19 @@ A file that is older than the active timeline counts as committed, and a file gr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from hoodie.model.files import GroupId
+from hoodie.model.files import BaseFile, GroupId, LogFile
 from hoodie.model.rollback import RollbackResult
-from hoodie.model.time import BEGINNING
+from hoodie.model.time import BEGINNING, Time
 from hoodie.services.archive.retained import Hold
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.timeline.codecs.restore import restored_rollbacks
 from hoodie.timeline.codecs.rollback import decode_rollback_result
 from hoodie.view import TableState
 from hoodie.view.files import PartitionFiles
+from hoodie.view.strays import stray_paths
+from hoodie.view.written import written_files
 
 
 class Partitions:
@@ -65,6 +67,41 @@ def taken_back(state: TableState, instants: Sequence[Instant], partitions: Parti
                 how = "rolled back" if by.action is Action.ROLLBACK else "taken back by a restore"
                 yield Hold(result.instant, f"{left[0]} is left of {result.instant}, which was {how}", by, every=True)
                 return
+
+
+def unnamed(state: TableState, instants: Sequence[Instant], partitions: Partitions) -> Iterator[Hold]:
+    """The first of `instants` with whose time a file is there that it does not name, and that would be read as the newest of its
+    file group once the instant is archived."""
+    commits = [each for each in instants if each.action.completed_as in WRITE_ACTIONS]
+    found = partitions.of(partition for written in written_files(state, commits) for partition in written)
+    known = {each.time: each for each in commits}
+    strays = stray_paths(found, state) if commits else ()
+    begun = _newest(found, strays) if strays else {}
+    alone = [
+        (time, file.info.path)
+        for each in found
+        for file in each.files
+        if file.info.path in strays and (time := _time(file)) in known and begun.get(file.group, BEGINNING) < time
+    ]
+    if alone:
+        time, path = min(alone)
+        why = (
+            f"{path} has the time of {known[time]}, which does not name it; `hudi-services doctor --fix` moves it aside"
+        )
+        yield Hold(time, why, known[time])
+
+
+def _newest(files: Iterable[PartitionFiles], strays: Collection[str]) -> dict[GroupId, Time]:
+    """The time of the newest base file of each file group that a commit names."""
+    times: dict[GroupId, Time] = {}
+    for base in (base for each in files for base in each.base_files):
+        if base.path not in strays:
+            times[base.group] = max(times.get(base.group, BEGINNING), base.instant)
+    return times
+
+
+def _time(file: BaseFile | LogFile) -> Time:
+    return file.instant if isinstance(file, BaseFile) else file.time
 
 
 def _results(state: TableState) -> Iterator[tuple[Instant, RollbackResult]]:

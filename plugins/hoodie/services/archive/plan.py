@@ -12,7 +12,7 @@ from hoodie.display import counted
 from hoodie.errors import ConfigError
 from hoodie.model.names import METADATA_TABLE
 from hoodie.model.time import BEGINNING, Time
-from hoodie.services.archive.leftovers import Partitions, taken_back, uncleaned
+from hoodie.services.archive.leftovers import Partitions, taken_back, uncleaned, unnamed
 from hoodie.services.archive.retained import Hold, archivable, holds, kept_at_least
 from hoodie.services.blockers import Blocker, blockers_of
 from hoodie.services.blockers import Hold as Holding
@@ -40,8 +40,8 @@ class ArchivePlan:
 def decide_archive(
     state: TableState, given: Given, clock: Clock, *, begun: bool = False, most: int | None = None
 ) -> Decision[ArchivePlan]:
-    """Plan an archival with the options of `hoodie.config.archive_keys`. Changes nothing; lists partitions of which file groups
-    were replaced, or commits taken back.
+    """Plan an archival with the options of `hoodie.config.archive_keys`. Changes nothing; lists the partitions that the
+    instants which go wrote in.
 
     A run that has `begun` goes on to the fewest commits, and takes `most` instants at once. Raises ConfigError, and
     CorruptTableError when an instant that is asked cannot be read.
@@ -64,6 +64,7 @@ def decide_archive(
     partitions = Partitions(state)
     found += uncleaned(state, instants, partitions)
     found += taken_back(state, instants, partitions) if instants else ()
+    found += unnamed(state, instants, partitions)
     instants = archivable(timeline, found, kept, allowed, cleans_apart=apart)[:most]
     first = min(found, key=lambda hold: hold.since, default=None)
     reason = f"{_commits(state)} on the timeline, and the last {kept} stay"

@@ -119,7 +119,10 @@ def superseded(
                 yield file_slice, f"its file group was replaced by {replacing.time}"
             continue
         for place, file_slice in enumerate(group.slices[1:], 1):
-            newer = group.slices[place - 1]
+            # Two files of one instant: which of them a lost attempt has left is not known. Neither supersedes the other.
+            newer = next((s for s in group.slices[place - 1 :: -1] if s.base_instant > file_slice.base_instant), None)
+            if newer is None:
+                continue
             by_time = earliest is not None and newer.base_instant < earliest
             seen = unseen is None or newer.base_instant < unseen
             gone = place >= versions and seen if policy == KEEP_VERSIONS else by_time

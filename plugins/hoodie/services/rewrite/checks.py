@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hoodie.errors import MissingFileError, unschedule_fix
+from hoodie.errors import CorruptTableError, MissingFileError, unschedule_fix
 from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import BaseFile, FileSlice, GroupId, LogFile
 from hoodie.storage.base import join
 from hoodie.timeline import Instant
 from hoodie.view import TableView
+from hoodie.view.strays import stray_paths
 
 
 def planned_slices(view: TableView, plan: CompactionPlan, instant: Instant) -> list[FileSlice]:
     """The slices that the plan of `instant` names, with exactly its files, from a view of its partitions.
 
-    Raises MissingFileError, but for a group that was replaced since: Hudi cleans such a group although a plan names it.
+    Raises MissingFileError, but for a group that was replaced since: Hudi cleans such a group although a plan names it. Raises
+    CorruptTableError for a file that is not part of the table (see `stray_paths`).
     """
     bases: dict[str, BaseFile] = {}
     logs: dict[str, LogFile] = {}
+    strays = stray_paths(view.files, view.state, plan.partitions)
     for found in view.files:
         bases.update({base.path: base for base in found.base_files})
         logs.update({log.path: log for log in found.log_files})
@@ -30,6 +33,13 @@ def planned_slices(view: TableView, plan: CompactionPlan, instant: Instant) -> l
     def planned(operation: CompactionOperation) -> FileSlice:
         for name in _names(operation):
             path = join(operation.partition, name)
+            if path in strays:
+                raise CorruptTableError(
+                    f"A compaction plan of table {view.state.storage.base_path} names a file that its commit does not name",
+                    found=f"{path}, which a lost attempt of that commit has left",
+                    fix=f"nothing was changed; give the plan up: {unschedule_fix(instant.time)}, move the file aside with "
+                    "`hudi-services doctor --fix`, and schedule again",
+                )
             if path not in bases and path not in logs:
                 raise MissingFileError(
                     f"A file of a compaction plan of table {view.state.storage.base_path} is missing",
@@ -50,11 +60,9 @@ def _names(operation: CompactionOperation) -> list[str]:
 
 
 def compacted_since(view: TableView, operations: Iterable[CompactionOperation]) -> dict[GroupId, BaseFile]:
+    """The newest committed base file of each group that has a newer one than its plan names."""
     planned = {operation.group: operation.base_instant for operation in operations}
-    found: dict[GroupId, BaseFile] = {}
-    for partition in view.files:
-        for base in partition.base_files:
-            newer = base.group in planned and base.instant > planned[base.group]
-            if newer and view.state.timeline.is_committed(base.instant):
-                found[base.group] = base
-    return found
+    bases = ((group.group, file_slice.base_file) for group in view.groups for file_slice in reversed(group.slices))
+    return {
+        group: base for group, base in bases if base is not None and group in planned and base.instant > planned[group]
+    }

@@ -72,8 +72,7 @@ def written_avro(data: bytes, where: str, partitions: Collection[str] | None) ->
 def _all_of(record: Mapping[str, Any], where: str) -> Written:
     with reading(where, "commit"):
         return {
-            named_path(partition, where): _sizes(entries)
-            for partition, entries in (record.get(_STATS) or {}).items()
+            named_path(partition, where): _sizes(entries) for partition, entries in (record.get(_STATS) or {}).items()
         }
 
 

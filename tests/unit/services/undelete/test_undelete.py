@@ -189,7 +189,7 @@ def test_a_group_whose_replacement_is_not_known_any_more_stays_aside(tmp_path, c
     table.run(CLEAN, GRACE)
     (aside,) = asides(table.storage)
     old = next(info for info in aside.files(table.storage) if times[0] in info.name)
-    lone = old.path.replace(old.name[:8], "00000000")
+    lone = old.path.replace(old.name[:8], "00000000").replace(times[0], "20200101000000000")  # of an archived commit
     table.storage.create(lone, table.storage.read(old.path))
     decision = table.explain(Undelete())
     (stays,) = decision.facts["stay_aside"]

@@ -1,0 +1,122 @@
+"""Data files with the instant of a completed commit that does not name them: lost or repeated attempts have left them.
+
+They are not part of the table. Hudi's Spark and Flink writers leave such files when a task outlives its commit.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from hoodie.errors import CorruptTableError, MissingFileError
+from hoodie.model.files import BaseFile, LogFile
+from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP
+from hoodie.model.time import Time
+from hoodie.timeline import WRITE_ACTIONS, Instant
+from hoodie.timeline.codecs.written import Written, written_by
+from hoodie.view.files import PartitionFiles
+from hoodie.view.state import TableState
+from hoodie.view.written import written_files
+
+_log = logging.getLogger(__name__)
+
+_BOOTSTRAPS = frozenset({METADATA_BOOTSTRAP, FULL_BOOTSTRAP})
+_File = BaseFile | LogFile
+
+
+def stray_paths(
+    files: Collection[PartitionFiles], state: TableState, partitions: Collection[str] | None = None
+) -> frozenset[str]:
+    """Paths of those of `files` that the completed commit in their name does not name.
+
+    A file whose commit cannot be read counts as named. An archived commit is read only if a file group has two base files of it.
+    `partitions`, those of `files` among them, are where bodies of commits are looked at; None: everywhere. Raises
+    MissingFileError for a commit that is gone.
+    """
+    return frozenset(file.info.path for file in (*_of_timeline(files, state, partitions), *_of_archive(files, state)))
+
+
+def _of_timeline(
+    files: Iterable[PartitionFiles], state: TableState, partitions: Collection[str] | None
+) -> Iterator[_File]:
+    by_time: defaultdict[Time, list[_File]] = defaultdict(list)
+    for each in files:
+        for base in each.base_files:
+            by_time[base.instant].append(base)
+        for log in each.log_files if state.layout.logs_tell_writer else ():
+            if not log.is_cdc:
+                by_time[log.time].append(log)
+    commits = [each for each in state.timeline.commits if each.time in by_time and each.time not in _BOOTSTRAPS]
+    for commit, written in zip(commits, written_files(state, commits, partitions), strict=True):
+        unnamed = _unnamed(by_time[commit.time], written)
+        if unnamed:
+            yield from (file for file in _unnamed(unnamed, _whole(state, commit)) if _is_of(state, file, partitions))
+
+
+def _unnamed(files: Iterable[_File], written: Written | None) -> list[_File]:
+    """Those of one instant that it does not name; of an instant that cannot be read none."""
+    if written is None:
+        return []
+    return [file for file in files if file.info.name not in written.get(file.partition, ())]
+
+
+def _whole(state: TableState, commit: Instant) -> Written | None:
+    """All files that a commit names; None where its body cannot be read."""
+    (written,) = written_files(state, [commit])
+    if written:
+        return written
+    try:
+        return written_by(state.commit_metadata(commit))
+    except CorruptTableError:  # `written_files` has logged it
+        return None
+
+
+def _is_of(state: TableState, file: _File, partitions: Collection[str] | None) -> bool:
+    """Says if the instant in its name wrote the file. A log from before the table's upgrade to version 8 has the instant of its
+    slice, and other commits name it."""
+    if isinstance(file, BaseFile):
+        return True
+    others = written_files(state, state.timeline.commits, partitions)
+    named = any(file.info.name in written.get(file.partition, ()) for written in others)
+    return not named and state.timeline.covers(file.time)
+
+
+def _of_archive(files: Iterable[PartitionFiles], state: TableState) -> Iterator[_File]:
+    rivals = list(_rivals(files, state))
+    if not rivals:
+        return
+    try:
+        named = _archived(state, {base.instant for bases in rivals for base in bases})
+    except (CorruptTableError, MissingFileError) as error:
+        _log.warning("%s; which of two base files of a file group was committed is not known", error)
+        return
+    for bases in rivals:
+        unnamed = _unnamed(bases, named.get(bases[0].instant))
+        if len(unnamed) < len(bases):
+            yield from unnamed
+
+
+def _rivals(files: Iterable[PartitionFiles], state: TableState) -> Iterator[Sequence[BaseFile]]:
+    """Base files of one file group and one archived instant, where these are several."""
+    for each in files:
+        if len({(base.file_id, base.instant) for base in each.base_files}) == len(each.base_files):
+            continue
+        together: defaultdict[tuple[str, Time], list[BaseFile]] = defaultdict(list)
+        for base in each.base_files:
+            together[base.file_id, base.instant].append(base)
+        for (_, time), bases in together.items():
+            old = time not in state.timeline.commit_times and time not in _BOOTSTRAPS
+            if len(bases) > 1 and old and state.timeline.is_committed(time):
+                yield bases
+
+
+def _archived(state: TableState, times: Collection[Time]) -> Mapping[Time, Written]:
+    """The files that these archived instants name."""
+    before = min(times)[:-1]  # text that is less than any time which begins with it
+    found = state.archive.instants(Time.of(before), max(times))
+    return {
+        instant.time: written_by(state.commit_metadata(instant))
+        for instant in found
+        if instant.time in times and instant.action in WRITE_ACTIONS
+    }

@@ -1,0 +1,23 @@
+"""The choice of superseded slices."""
+
+from __future__ import annotations
+
+from hoodie.model.files import BaseFile, FileGroup, FileSlice
+from hoodie.services.clean.retention import KEEP_COMMITS, KEEP_VERSIONS, superseded
+from hoodie.storage.base import FileInfo
+
+
+def of(*bases):
+    """A file group of base files, the newest first: token and time."""
+    made = [BaseFile("p", "f", time, FileInfo(f"p/f_{token}_{time}.parquet", 1, 0)) for token, time in bases]
+    return FileGroup("p", "f", tuple(FileSlice("p", "f", base.instant, base) for base in made))
+
+
+def test_neither_of_two_files_of_one_instant_supersedes_the_other():
+    """Without the archive it is not known which of them a lost attempt has left."""
+    group, older = of(("2", "20250101000000002"), ("1", "20250101000000002")), ("0", "20250101000000001")
+    for policy in (KEEP_COMMITS, KEEP_VERSIONS):
+        assert list(superseded([group], {}, policy, "20250101000000009", 1, None)) == []
+        more = of(("2", "20250101000000002"), ("1", "20250101000000002"), older)
+        gone = [each.base_instant for each, _ in superseded([more], {}, policy, "20250101000000009", 1, None)]
+        assert gone == [older[1]]
