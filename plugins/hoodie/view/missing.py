@@ -163,7 +163,8 @@ def _absent(
     of_slices: dict[str, ExpectedFile] = {}  # path -> a log that comes after the newest base file of its group
     for log in logs:
         begin = present[log.partition].begins.get(log.group.file_id, BEGINNING)
-        place, end = _place(state, log), later.get(log.group)
+        place = _place(state, log)
+        end = None if state.layout.logs_tell_writer else later.get(log.group)  # a write has its logs wherever they are
         if begin <= place and (end is None or place < end):
             of_slices.setdefault(log.path, log)
     return [*bases.values(), *of_slices.values()]

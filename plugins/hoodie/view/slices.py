@@ -61,15 +61,22 @@ def groups_without(strays: Collection[str], files: Collection[PartitionFiles], s
 def latest_slices(
     groups: Iterable[FileGroup], replaced: Collection[GroupId] = (), as_of: Time | None = None
 ) -> list[FileSlice]:
-    """The newest slice of each group that is not replaced, or the newest one not later than `as_of`."""
+    """The newest slice of each group that is not replaced, or the newest one not later than `as_of`.
+
+    A write that began before a compaction was planned, and was complete after it, has its logs in the slice of that compaction.
+    Their rows are not in that slice's base file, so as of the write its logs belong to the slice before.
+    """
     result = []
     for group in groups:
         if group.group in replaced:
             continue
+        later: list[LogFile] = []
         for file_slice in group.slices:
             if as_of is None or file_slice.base_instant <= as_of:
-                result.append(file_slice)
+                logs = _in_order((*file_slice.log_files, *later)) if later else file_slice.log_files
+                result.append(replace(file_slice, log_files=logs))
                 break
+            later += (log for log in file_slice.log_files if log.time <= as_of)
     return result
 
 
