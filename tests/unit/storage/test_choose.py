@@ -1,0 +1,20 @@
+"""A URL chooses the storage."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie.errors import ConfigError
+from hoodie.storage import FsspecStorage, open_storage
+
+
+def test_urls_choose_the_storage(tmp_path):
+    assert isinstance(open_storage("memory://x"), FsspecStorage)
+    for url in (str(tmp_path), f"{tmp_path}/", f"file://{tmp_path}", f"file:{tmp_path}"):
+        assert open_storage(url).base_path == str(tmp_path)
+    assert open_storage("memory://x/y/").base_path == "memory://x/y"
+
+
+def test_a_url_of_no_known_storage():
+    with pytest.raises(ConfigError, match=r"nowhere://bucket/t.*install"):
+        open_storage("nowhere://bucket/t")
