@@ -15,13 +15,12 @@ from hoodie.sql import connect
 from hoodie.sql.spark import engine as spark_engine
 from hudi_services.cli import main
 from tests.support.metastore import MemoryMetastore
-from tests.unit.sql import test_statements
-from tests.unit.sql.test_statements import CREATE, ROWS, rows
+from tests.support.sql_tables import CREATE, ROWS, rows
+from tests.unit.sql import test_dml, test_statements
 
 _OF_DUCKDB = {"test_the_engines_own_tables"}
-globals().update(
-    {n: test for n, test in vars(test_statements).items() if n.startswith("test_") and n not in _OF_DUCKDB}
-)
+for module in (test_dml, test_statements):
+    globals().update({n: test for n, test in vars(module).items() if n.startswith("test_") and n not in _OF_DUCKDB})
 
 
 @pytest.fixture

@@ -1,0 +1,154 @@
+"""UPDATE, DELETE and MERGE INTO: which rows change, and what is refused before any does."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie import HoodieTable
+from hoodie.errors import SqlError
+from hoodie.sql import connect
+from tests.support.sql_tables import rows
+
+
+def test_update(db):
+    db.sql(
+        "update t set price = price * 2, T.Name = upper(name) where id in (select id from t where ts = 1 and id < 3)"
+    )
+    assert rows(db) == [(1, "A", 21.0, 1, "x"), (2, "B", 40.0, 1, "x"), (3, "c", 30.0, 1, "y")]
+    assert "no row" in db.sql("update t set name = 'z' where id = 99").message
+
+
+def test_columns_of_names_that_merges_use_change_nothing(tmp_path):
+    with connect(tmp_path) as db:
+        db.sql("create table c (id int, __hoodie_action boolean) using hudi tblproperties (primaryKey = 'id')")
+        db.sql("insert into c values (1, true), (2, false); update c set __hoodie_action = true where id = 2")
+        assert rows(db, "select * from c order by id") == [(1, True), (2, True)]
+        for source in ("select 1 as id", "select 1 as id, 2 as __hoodie_in_table"):
+            with pytest.raises(SqlError, match="of the name"):
+                db.sql(f"merge into c using ({source}) s on c.id = s.id when matched then delete")
+
+
+def test_rows_of_one_key_are_not_changed_into_one(tmp_path):
+    with connect(tmp_path) as db:
+        db.sql("set hoodie.spark.sql.insert.into.operation = insert")
+        db.sql("create table d (id int, v string) using hudi tblproperties (primaryKey = 'id')")
+        db.sql("insert into d values (1, 'a'), (1, 'b'), (2, 'c')")
+        with pytest.raises(SqlError, match="Several rows"):
+            db.sql("update d set v = concat(v, '!')")
+        db.sql("update d set v = 'z' where id = 2")
+        assert sorted(rows(db, "select v from d")) == [("a",), ("b",), ("z",)]
+
+
+def test_a_merge_gives_a_key_one_row_where_keys_are_of_the_whole_table(tmp_path):
+    with connect(tmp_path) as db:
+        db.sql(
+            "create table g (id int, p string) using hudi partitioned by (p) "
+            "tblproperties (primaryKey = 'id', 'hoodie.index.type' = 'GLOBAL_SIMPLE')"
+        )
+        source = "select 5 as id, 'x' as p union all select 5, 'y'"
+        with pytest.raises(SqlError, match="Several rows"):
+            db.sql(f"merge into g using ({source}) s on g.id = s.id when not matched then insert *")
+        assert rows(db, "select * from g") == []
+
+
+def test_an_update_that_would_be_lost_is_refused(db, tmp_path):
+    for lower in ("ts = 0", "ts = ts - 1, name = 'z'", "ts = -9, price = 0"):
+        with pytest.raises(SqlError, match="lowers"):
+            db.sql(f"update t set {lower} where id = 1")
+    db.sql("update t set ts = ts, name = 'z' where id = 1; update t set ts = 0 where id = 99")
+    assert rows(db, "select name, ts from t where id = 1") == [("z", 1)]
+    for mode, lowers in (("EVENT_TIME_ORDERING", True), ("COMMIT_TIME_ORDERING", False)):
+        name = mode[:5]
+        db.sql(
+            f"create table {name} (id int, a int, b int) using hudi tblproperties "
+            f"(primaryKey = 'id', orderingFields = 'a,b', recordMergeMode = '{mode}'); insert into {name} values (1, 5, 5)"
+        )
+        db.sql(f"update {name} set a = 6, b = 0")
+        if lowers:
+            with pytest.raises(SqlError, match="lowers"):
+                db.sql(f"update {name} set b = -1")
+        else:
+            db.sql(f"update {name} set b = -1")
+        assert rows(db, f"select a, b from {name}") == [(6, 0 if lowers else -1)]
+
+
+def test_no_fraction_is_dropped_from_a_whole_number(db):
+    with pytest.raises(SqlError, match="column ts"):
+        db.sql("update t set ts = ts * 1.5 where id = 1")
+    with pytest.raises(SqlError, match="column ts"):
+        db.sql("merge into t using (select 1 as id) s on t.id = s.id when matched then update set ts = t.ts / 2")
+    db.sql("update t set ts = ts * 2.0, price = null where id = 1")
+    db.sql("merge into t using (select 2 as id) s on t.id = s.id when matched then update set ts = 3")
+    assert rows(db, "select id, price, ts from t where id < 3 order by id") == [(1, None, 2), (2, 20.0, 3)]
+
+
+def test_delete(db):
+    db.sql("delete from t where id = 2")
+    assert [row[0] for row in rows(db)] == [1, 3]
+    db.sql("delete from t")
+    assert rows(db) == []
+
+
+def test_merge_updates_and_inserts(db):
+    db.sql(
+        "merge into t as target using (select 3 id, 'q' name, 2.5 price, 9L ts, 'y' dt union all select 9, 'n', 3, 9, 'z') s "
+        "on target.id = s.id when matched then update set name = s.name, price = s.price + target.price, ts = s.ts "
+        "when not matched then insert *"
+    )
+    assert rows(db)[2:] == [(3, "q", 32.5, 9, "y"), (9, "n", 3.0, 9, "z")]
+
+
+def test_merge_deletes(db):
+    db.sql("merge into t using (select 1 id) s on t.id = s.id when matched then delete")
+    assert [row[0] for row in rows(db)] == [2, 3]
+
+
+def test_several_rows_of_the_source_for_one_key(db):
+    with pytest.raises(SqlError, match="id=1"):
+        db.sql(
+            "merge into t using (select 1 id union all select 1) s on t.id = s.id when matched then update set name = 'x'"
+        )
+    assert rows(db)[0][1] == "a"
+
+
+def test_changes_may_begin_by_with(db):
+    db.sql("create table u (id int) using hudi tblproperties (primaryKey = 'id'); insert into u values (3)")
+    db.sql("with u as (select 1 as id) update t set name = 'z' where id in (select id from u)")
+    db.sql("with u as (select 2 as id) delete from t where id in (select id from u)")
+    db.sql("with u as (select 1 as id) merge into t using u on t.id = u.id when matched then update set price = 0.0")
+    assert rows(db, "select id, name, price from t order by id") == [(1, "z", 0.0), (3, "c", 30.0)]
+
+
+def test_merge_writes_and_deletes_in_one_commit(db, tmp_path):
+    before = [i.time for i in HoodieTable.open(tmp_path / "t").timeline if i.is_completed]
+    db.sql(
+        "merge into t using (select 1 id, 'd' op union all select 2, 'u' union all select 8, 'i') s on t.id = s.id "
+        "when matched and s.op = 'd' then delete when matched then update set name = s.op "
+        "when not matched then insert (id, name, ts, dt) values (s.id, s.op, 7, 'x')"
+    )
+    table = HoodieTable.open(tmp_path / "t")
+    assert len([i for i in table.timeline if i.is_completed]) == len(before) + 1
+    assert table.schema.names == ["id", "name", "price", "ts", "dt"]
+    assert [row[:2] for row in rows(db)] == [(2, "u"), (3, "c"), (8, "i")]
+
+
+def test_rows_that_others_changed_meanwhile_are_asked_for_again(db, tmp_path, monkeypatch):
+    from hoodie.sql import dml
+
+    table, asked = HoodieTable.open(tmp_path / "t"), []
+    refuse = dml._refuse_stale
+
+    def others_first(then, now):
+        asked.append(now)
+        refuse(then, now)
+
+    def meanwhile(tree, target, query=dml.update_query):
+        if not asked:
+            table.write(table.read(filter="id = 1").set_column(2, "price", [[100.0]]))
+        return query(tree, target)
+
+    monkeypatch.setattr(dml, "_refuse_stale", others_first)
+    monkeypatch.setattr(dml, "update_query", meanwhile)
+    db.sql("update t set price = price + 1 where id < 3")
+    assert len(asked) == 2
+    assert rows(db, "select price from t where id < 3 order by id") == [(101.0,), (21.0,)]
