@@ -1,4 +1,4 @@
-"""The archiver: which instants go, that nothing of them is lost, and that those who need an old instant find it."""
+"""The archiver: nothing is lost, and readers and writers that need an old instant find it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from hoodie import ARCHIVE, CLEAN, COMPACTION, HoodieTable, Restore, Rollback
+from hoodie import ARCHIVE, CLEAN, COMPACTION, HoodieTable, Restore
 from hoodie.errors import ConfigError, LockLostError
 from hoodie.model.restore import RestorePlan, RestoreResult
-from hoodie.timeline import Action, State
+from hoodie.timeline import Action
 from hoodie.timeline.archive.manifest import Manifest, Manifests
 from hoodie.timeline.codecs.restore import encode_restore_plan, encode_restore_result
 from hoodie.transaction import instants
@@ -17,42 +17,8 @@ from hoodie.transaction.times import new_time
 from hoodie.transaction.window import Window
 from tests.support.archive import archive
 from tests.support.clock import FakeClock
+from tests.support.long_timelines import SHORT, all_instants, written
 from tests.support.tables import SMALL_BLOOM, batch, content, create
-
-SHORT = {
-    "hoodie.keep.min.commits": 2,
-    "hoodie.keep.max.commits": 3,
-    "hoodie.clean.commits.retained": 1,
-    "hoodie.compact.inline.max.delta.commits": 1,
-}
-
-
-def written(path, commits=8, **options):
-    """A table with so many commits, each of which updates a key; of a copy-on-write table also adds one."""
-    table = create(path, FakeClock(), **options)
-    adds = options.get("hoodie.table.type") != "MERGE_ON_READ"
-    for number in range(commits):
-        rows = [("same", "p", number + 1, number), *([(f"k{number}", "p", 1, number)] if adds else [])]
-        table.write(batch(rows), "upsert", SMALL_BLOOM, extra_metadata={"n": str(number)})
-    return table
-
-
-@pytest.fixture(params=["9", "6"])
-def version(request):
-    return request.param
-
-
-@pytest.fixture(params=["COPY_ON_WRITE", "MERGE_ON_READ"])
-def table(request, version, tmp_path):
-    return written(tmp_path / "t", **{"hoodie.write.table.version": version, "hoodie.table.type": request.param})
-
-
-def every(table):
-    """All instants, archived and not, as they are told: time, action, completion time in versions 8 and 9."""
-    state = table.state()
-    found = [*state.archive.instants(), *state.timeline]
-    keep = state.layout.names_tell_completion
-    return [(i.time, i.action.completed_as, i.completion_time if keep else None) for i in found]
 
 
 def test_old_instants_move_and_nothing_else_changes(table):
@@ -63,11 +29,11 @@ def test_old_instants_move_and_nothing_else_changes(table):
         for number in (8, 9):
             table.write(batch([("same", "p", number + 1, number)]), "upsert", SMALL_BLOOM)
     table.run(CLEAN, {"hoodie.clean.commits.retained": 3})
-    before, rows, commits = every(table), content(table), table.timeline.commits
+    before, rows, commits = all_instants(table), content(table), table.timeline.commits
     bodies = {i.key: table.state().commit_metadata(i) for i in commits}
     table.run(ARCHIVE, SHORT)
     again = HoodieTable.open(table.base_path)
-    assert every(again) == before
+    assert all_instants(again) == before
     assert content(again) == rows
     assert len(again.timeline.commits) in ((2, 3) if merge_on_read else (2,))
     state = again.state()
@@ -81,51 +47,6 @@ def test_old_instants_move_and_nothing_else_changes(table):
     assert again.run(ARCHIVE, SHORT).instants == 0
     again.write(batch([("same", "p", 99, 99)]), "upsert", SMALL_BLOOM)
     assert content(again)["same"] == ("p", 99, 99)
-
-
-def test_not_before_there_are_more_than_the_maximum(version, tmp_path):
-    table = written(tmp_path / "t", 3, **{"hoodie.write.table.version": version})
-    decision = table.explain(ARCHIVE, SHORT)
-    assert (decision.plan, decision.reason) == (None, "3 commits on the timeline, and it is archived from 4 on")
-    assert table.run(ARCHIVE, SHORT).instants == 0
-    assert table.explain(ARCHIVE, SHORT | {"hoodie.keep.max.commits": 30}).plan is None
-
-
-def test_an_explanation_changes_nothing(table):
-    before = every(table)
-    decision = table.explain(ARCHIVE, SHORT)
-    told = decision.as_dict("archive")
-    assert told["files"][0]["instant"] == table.timeline.commits[0].time
-    assert json.dumps(told)
-    assert f"would archive {len(decision.items)} instants" in decision.as_text("archive")
-    assert every(table) == before
-    files = table.storage.list(table.state().layout.archive_folder).files
-    assert [file.name for file in files if file.name != ".keep"] == []
-
-
-def test_options_that_contradict_each_other_are_refused(table):
-    with pytest.raises(ConfigError, match="must be greater"):
-        table.run(ARCHIVE, {"hoodie.keep.min.commits": 5, "hoodie.keep.max.commits": 5})
-
-
-def test_more_stays_than_the_cleaner_counts(version, tmp_path):
-    table = written(tmp_path / "t", 8, **{"hoodie.write.table.version": version})
-    table.run(ARCHIVE, SHORT | {"hoodie.clean.commits.retained": 5})
-    assert len(table.timeline.commits) == 6
-    assert table.explain(CLEAN, {"hoodie.clean.commits.retained": 5}).plan is not None
-
-
-def test_a_savepoint_holds_archival_back(version, tmp_path):
-    table = written(tmp_path / "t", 8, **{"hoodie.write.table.version": version})
-    saved = table.timeline.commits[2]
-    table.savepoint(saved.time)
-    decision = table.explain(ARCHIVE, SHORT)
-    assert f"held back: there is a savepoint of {saved.time}" in decision.reason
-    table.run(ARCHIVE, SHORT)
-    assert table.timeline.commits[0] == saved
-    with pytest.raises(ConfigError, match=r"hoodie\.archive\.beyond\.savepoint"):
-        table.run(ARCHIVE, SHORT | {"hoodie.archive.beyond.savepoint": "true"})
-    assert table.timeline.commits[0] == saved
 
 
 def beyond_savepoints(path, version, saved, kept, **options):
@@ -198,150 +119,8 @@ def test_markers_of_a_commit_that_was_archived_beyond_a_savepoint_delete_nothing
     assert content(table) == rows | {"k9": ("p9", 9, 99)}
 
 
-def test_a_pending_write_keeps_its_last_commit(version, tmp_path):
-    table = written(tmp_path / "t", 8, **{"hoodie.write.table.version": version})
-    commits = table.timeline.commits
-    time = f"{int(commits[4].time) + 1}"
-    folder = table.state().layout.folder
-    table.storage.create(f"{folder}/{time}.commit.requested", b"")
-    decision = table.explain(ARCHIVE, SHORT)
-    assert f"held back: {time} commit REQUESTED is not complete" in decision.reason
-    assert decision.facts["held_back_by"] == f"{time} commit REQUESTED"
-    table.run(ARCHIVE, SHORT)
-    assert table.timeline.commits[0] == commits[4]
-
-
-def test_nothing_is_archived_while_something_is_taken_back(version, tmp_path):
-    table = written(tmp_path / "t", 8, **{"hoodie.write.table.version": version})
-    time = f"{int(table.timeline.commits[-1].time) + 1}"
-    table.storage.create(f"{table.state().layout.folder}/{time}.rollback.requested", b"")
-    decision = table.explain(ARCHIVE, SHORT)
-    assert decision.plan is None
-    assert "is not complete; the next write ends it" in decision.reason
-
-
-def test_delta_commits_that_the_next_compaction_counts_stay(version, tmp_path):
-    options = {"hoodie.write.table.version": version, "hoodie.table.type": "MERGE_ON_READ"}
-    table = written(tmp_path / "t", 8, **options)
-    table.run(ARCHIVE, SHORT | {"hoodie.compact.inline.max.delta.commits": 6})
-    assert len(table.timeline.commits) == 6
-    assert table.explain(COMPACTION, {"hoodie.compact.inline.max.delta.commits": 6}).plan is not None
-
-
-def test_what_was_replaced_is_cleaned_before_its_replacecommit_goes(version, tmp_path):
-    """Without the replacecommit the rows of the replaced file groups would be read again."""
-    table = written(tmp_path / "t", 4, **{"hoodie.write.table.version": version})
-    replaced = replace_by_hand(table)
-    for number in range(4, 8):
-        table.write(batch([(f"k{number}", "p", 1, number)]), "upsert", SMALL_BLOOM)
-    rows = content(table)
-    decision = table.explain(ARCHIVE, SHORT)
-    assert "are not cleaned yet" in decision.reason
-    table.run(ARCHIVE, SHORT)
-    assert table.timeline.commits[0].time == replaced.time
-    table.run(CLEAN, {"hoodie.clean.commits.retained": 2})
-    table.run(ARCHIVE, SHORT)
-    assert len(table.timeline.commits) == 2
-    assert content(HoodieTable.open(table.base_path)) == rows
-
-
-def replace_by_hand(table):
-    """A replacecommit of this library's own make, as a clustering leaves it: all file groups replaced by nothing."""
-    from hoodie.model.commit import CommitMetadata
-    from hoodie.timeline import Instant
-    from hoodie.transaction import instants
-    from hoodie.transaction.times import new_time
-    from hoodie.view import TableView
-
-    state = table.state()
-    groups = {}
-    for group in TableView(state).groups:
-        groups.setdefault(group.partition, []).append(group.file_id)
-    begun = instants.request(state, new_time(state, table.clock), Action.REPLACE_COMMIT)
-    begun = instants.start(state, begun)
-    schema = state.commit_metadata(state.timeline.commits[-1]).extra
-    metadata = CommitMetadata("DELETE_PARTITION", (), schema, {p: tuple(ids) for p, ids in groups.items()}, False)
-    done = instants.complete(state, begun, state.layout.encode_commit(metadata, replace=True), table.clock)
-    assert isinstance(done, Instant)
-    return done
-
-
-def test_a_file_of_a_commit_that_was_taken_back_is_never_seen_again(version, tmp_path):
-    """Older than the timeline it would count as committed."""
-    table = written(tmp_path / "t", 4, **{"hoodie.write.table.version": version})
-    last = table.timeline.commits[-1]
-    path = next(stat.path for stat in table.state().commit_metadata(last).stats)
-    body = table.storage.read(path)
-    table.run(Rollback(last.time))
-    for number in range(4, 9):
-        table.write(batch([(f"k{number}", "p", 1, number)]), "upsert", SMALL_BLOOM)
-    rows = content(table)
-    table.storage.create(path, body)  # a task that nobody knew of has written it since
-    assert content(table) == rows
-    decision = table.explain(ARCHIVE, SHORT)
-    assert f"{path} is left of {last.time}, which was rolled back" in decision.reason
-    table.run(ARCHIVE, SHORT)
-    assert content(HoodieTable.open(table.base_path)) == rows
-    table.storage.delete(path)
-    table.run(ARCHIVE, SHORT)
-    assert len(table.timeline.commits) == 2
-    assert content(HoodieTable.open(table.base_path)) == rows
-
-
-def test_a_file_that_a_restore_took_back_is_never_seen_again(version, tmp_path):
-    table = written(tmp_path / "t", 5, **{"hoodie.write.table.version": version})
-    saved, last = table.timeline.commits[3], table.timeline.commits[-1]
-    path = next(stat.path for stat in table.state().commit_metadata(last).stats)
-    body = table.storage.read(path)
-    table.savepoint(saved.time)
-    table.run(Restore(saved.time))
-    table.delete_savepoint(saved.time)
-    for number in range(5, 10):
-        table.write(batch([(f"k{number}", "p", 1, number)]), "upsert", SMALL_BLOOM)
-    rows = content(table)
-    table.storage.create(path, body)  # a task that nobody knew of has written it since
-    assert f"{path} is left of {last.time}, which was taken back by a restore" in table.explain(ARCHIVE, SHORT).reason
-    table.run(ARCHIVE, SHORT)
-    assert content(HoodieTable.open(table.base_path)) == rows
-    table.storage.delete(path)
-    table.run(ARCHIVE, SHORT)
-    assert len(table.timeline.commits) == 2
-    assert content(HoodieTable.open(table.base_path)) == rows
-
-
-def test_a_rollback_of_version_6_stays_while_a_file_of_its_instant_is_there(tmp_path):
-    """It goes by a count of its own: archived before the commits around it, it would take with it what it said."""
-    table = written(tmp_path / "t", 2, **{"hoodie.write.table.version": "6"})
-    left = None
-    for number in range(5):
-        last = written_once(table, number)
-        if left is None:
-            left = next(stat.path for stat in table.state().commit_metadata(last).stats)
-            body = table.storage.read(left)
-        table.run(Rollback(last.time))
-    table.storage.create(left, body)
-    rows, rollbacks = content(table), table.timeline.completed(Action.ROLLBACK)
-    assert len(rollbacks) == 5
-    table.run(ARCHIVE, SHORT)
-    assert table.timeline.completed(Action.ROLLBACK) == rollbacks
-    for number in range(5, 10):
-        written_once(table, number)
-    table.run(ARCHIVE, SHORT)
-    assert "k5" in content(table)
-    assert {key: content(table)[key] for key in rows} == rows
-    table.storage.delete(left)
-    table.run(ARCHIVE, SHORT)
-    assert len(table.timeline.completed(Action.ROLLBACK)) == 2
-    assert len(table.timeline.commits) == 2
-
-
-def written_once(table, number):
-    table.write(batch([(f"k{number}", "p", 1, 10 + number)]), "upsert", SMALL_BLOOM)
-    return table.timeline.commits[-1]
-
-
 def test_a_commit_that_others_were_archived_after_conflicts_all_the_same(version, tmp_path):
-    """It was archived, and then newer ones by themselves: whoever looks for it must not end at the last file."""
+    """It was archived, and then newer ones by themselves: a search for it must not end at the last file."""
     table = written(tmp_path / "t", 8, **{"hoodie.write.table.version": version})
     late = table.timeline.commits[1]
     begun = table.state().before([late])
@@ -372,21 +151,6 @@ def test_levels_of_the_history_are_merged_and_old_files_go(tmp_path):
     assert all(table.storage.info(f"{folder}/{f['fileName']}").size == f["fileLen"] for f in manifest["files"])
     for instant in state.archive.instants():
         assert state.commit_metadata(instant).stats
-
-
-def test_cleans_of_version_6_go_by_their_own_count(tmp_path):
-    table = create(tmp_path / "t", FakeClock(), **{"hoodie.write.table.version": "6"})
-    for number in range(8):
-        table.write(batch([("k", "p", number, number)]), "upsert", SMALL_BLOOM)
-        table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
-    cleans = table.timeline.completed(Action.CLEAN)
-    assert len(cleans) > 3
-    table.run(ARCHIVE, SHORT)
-    assert table.timeline.completed(Action.CLEAN) == cleans[-2:]
-    archived = [i for i in table.state().archive.instants() if i.action is Action.CLEAN]
-    assert [i.time for i in archived] == [i.time for i in cleans[:-2]]
-    assert table.state().archive.clean_result(archived[0]).start == archived[0].time
-    assert all(i.state is State.COMPLETED for i in archived)
 
 
 def test_a_write_archives_when_it_is_due(version, tmp_path):
@@ -428,7 +192,7 @@ def test_an_archival_after_a_write_that_fails_is_told(tmp_path):
 
 
 def test_what_was_completed_and_archived_meanwhile_conflicts_all_the_same(version, tmp_path):
-    """A writer that began while another was under way compares with what that one did, wherever it is by then."""
+    """A writer that began while another was under way compares with what that one did."""
     table = written(tmp_path / "t", 8, **{"hoodie.write.table.version": version})
     late = table.timeline.commits[1]
     begun = table.state().before([late])

@@ -1,4 +1,4 @@
-"""Clustering: when one is due, what it takes, that its rows stay what they are, and what must not be lost beside it."""
+"""Clustering: its rows stay what they are, and nothing is lost beside it."""
 
 from __future__ import annotations
 
@@ -8,56 +8,31 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from hoodie import CLEAN, CLUSTERING, COMPACTION, GiveUpClustering, HoodieTable, Rollback
+from hoodie import CLEAN, CLUSTERING, HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import (
-    ConfigError,
     LockHeldError,
     NotCommittedError,
     PendingInstantError,
-    UnsupportedTableError,
     WriteConflictError,
 )
 from hoodie.model.time import Time
 from hoodie.services.clustering import execute
 from hoodie.timeline import Action
-from hoodie.timeline.codecs.clustering import decode_clustering_plan, encode_clustering_plan, encode_replace_request
+from hoodie.timeline.codecs.clustering import encode_replace_request
 from hoodie.transaction import instants
 from hoodie.transaction.concurrency import plan_lock
-from hoodie.view import TableView
+from tests.support.clustered import CONTENT, NO_SMALL_FILES, PLAN, files_of, groups
 from tests.support.faulty import Killed
 from tests.support.locks import NO_WAIT
 from tests.support.tables import SMALL_BLOOM, batch, content
 
-NO_SMALL_FILES = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
-PLAN = "hoodie.clustering.plan.strategy."
 META = ["_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path"]
-
-
-@pytest.fixture
-def table(empty):
-    """Three file groups in partition p, one in q; on a merge-on-read table two of p have logs, with an update and a deletion."""
-    for rows in (
-        [("a", "p", 1, 9), ("b", "p", 1, 7), ("z", "q", 1, 1)],
-        [("c", "p", 1, 8), ("d", "p", 1, 1)],
-        [("e", "p", 1, None)],
-    ):
-        empty.write(batch(rows), "insert", NO_SMALL_FILES)
-    empty.write(batch([("a", "p", 2, 3)]), "upsert", NO_SMALL_FILES)
-    empty.write(batch([("d", "p", 2, 0)]), "delete", NO_SMALL_FILES)
-    return empty
-
-
-CONTENT = {"a": ("p", 2, 3), "b": ("p", 1, 7), "c": ("p", 1, 8), "e": ("p", 1, None), "z": ("q", 1, 1)}
 
 
 def meta(table):
     rows = table.read(columns=[*META, "id"]).to_pylist()
     return sorted(tuple(row.values()) for row in rows)
-
-
-def groups(table, partition="part=p"):
-    return [each for each in table.file_slices() if each.partition == partition]
 
 
 def test_small_files_are_packed_and_rows_stay_what_they_are(table):
@@ -120,92 +95,6 @@ def test_a_group_becomes_as_many_files_as_its_plan_says(table):
     assert content(table) == {**CONTENT, **{key: (part, ts, value) for key, part, ts, value in rows}}
 
 
-def planned(table, **options):
-    plan = table.explain(CLUSTERING, {"hoodie.clustering.async.max.commits": 1, **options}).plan
-    return [[each.partition for each in group.slices] for group in plan.inputs] if plan else None
-
-
-def test_which_file_groups_are_taken(table):
-    assert planned(table) == [["part=p"] * 3]
-    sort = {PLAN + "sort.columns": "value"}
-    assert planned(table, **sort) == [["part=p"] * 3, ["part=q"]]
-    assert planned(table, **sort, **{PLAN + "single.group.clustering.enabled": "false"}) == [["part=p"] * 3]
-    assert planned(table, **sort, **{PLAN + "small.file.limit": 1}) is None
-    assert planned(table, **sort, **{PLAN + "max.bytes.per.group": 1}) == [["part=p"]] * 3 + [["part=q"]]
-    assert planned(table, **sort, **{PLAN + "max.bytes.per.group": 1, PLAN + "max.num.groups": 2}) == [["part=p"]] * 2
-
-
-def test_which_partitions_are_looked_at(table):
-    sort, mode = {PLAN + "sort.columns": "value"}, "hoodie.clustering.plan.partition.filter.mode"
-    p, q = [["part=p"] * 3], [["part=q"]]
-    assert planned(table, **sort, **{PLAN + "partition.selected": "part=q/,part=none"}) == q
-    asked = {"hoodie.clustering.async.max.commits": 1, PLAN + "partition.selected": "part=q,part=none"}
-    told = table.explain(CLUSTERING, asked).reason
-    assert told.endswith("; of hoodie.clustering.plan.strategy.partition.selected these are not there: part=none")
-    assert planned(table, **sort, **{PLAN + "partition.regex.pattern": ".*=q"}) == q
-    assert planned(table, **sort, **{PLAN + "partition.regex.pattern": "q"}) is None, "the whole path is compared"
-    assert planned(table, **sort, **{mode: "RECENT_DAYS", PLAN + "daybased.lookback.partitions": 1}) == q
-    skipped = {PLAN + "daybased.skipfromlatest.partitions": 1, PLAN + "daybased.lookback.partitions": 1}
-    assert planned(table, **sort, **{mode: "RECENT_DAYS", **skipped}) == p
-    assert planned(table, **sort, **{mode: "SELECTED_PARTITIONS", PLAN + "cluster.begin.partition": "part=q"}) == q
-    assert planned(table, **sort, **{mode: "SELECTED_PARTITIONS", PLAN + "cluster.end.partition": "./part=p"}) == p
-    with pytest.raises(ConfigError, match="SELECTED_PARTITIONS"):
-        planned(table, **{PLAN + "cluster.end.partition": "part=p"})
-
-
-def test_due_after_commits(table):
-    wanted = {"hoodie.clustering.async.max.commits": 6}
-    assert table.schedule(CLUSTERING, wanted) is None
-    assert "5 commits (of 6)" in table.explain(CLUSTERING, wanted).reason
-    table.write(batch([("b", "p", 3, 7)]), "upsert", NO_SMALL_FILES)
-    assert table.schedule(CLUSTERING, wanted) is not None
-    assert "0 commits" in table.explain(CLUSTERING, wanted).reason, "the count begins anew with the plan"
-    table.run(CLUSTERING, SMALL_BLOOM)
-    assert "0 commits" in table.explain(CLUSTERING, wanted).reason
-
-
-@pytest.mark.parametrize("column", ["nothing", "tags"])
-def test_columns_that_rows_cannot_be_sorted_by(table, column):
-    rows = batch([("t", "p", 1, 1)]).append_column("tags", pa.array([["x"]], pa.list_(pa.string())))
-    table.write(rows, "insert", NO_SMALL_FILES)
-    with pytest.raises(ConfigError, match=column):
-        table.schedule(CLUSTERING, {PLAN + "sort.columns": column}, force=True)
-    assert not table.timeline.pending
-
-
-def test_the_plan_reads_as_it_was_written(table):
-    plan = table.explain(CLUSTERING, {"hoodie.clustering.async.max.commits": 1, PLAN + "sort.columns": "ts,id"}).plan
-    read = decode_clustering_plan(encode_clustering_plan(plan), "here")
-    assert (read.inputs, read.params, read.strategy) == (plan.inputs, plan.params, plan.strategy)
-
-
-def test_while_a_plan_waits_its_groups_are_left_alone(table):
-    time = table.schedule(CLUSTERING, force=True)
-    action = Action.CLUSTERING if table.version == 9 else Action.REPLACE_COMMIT
-    assert [(i.time, i.action) for i in table.timeline.pending] == [(time, action)]
-    assert table.explain(CLUSTERING, {"hoodie.clustering.async.max.commits": 1}).plan is None
-    with pytest.raises(PendingInstantError, match=time):
-        table.write(batch([("a", "p", 9, 9)]), "upsert", SMALL_BLOOM)
-    table.write(batch([("z", "q", 9, 9), ("n", "p", 9, 9)]), "upsert", SMALL_BLOOM)
-    if table.properties.is_merge_on_read:
-        compaction = table.explain(COMPACTION, {"hoodie.compact.inline.max.delta.commits": 1}).plan
-        assert {operation.partition for operation in compaction.operations} == {"part=q"}
-    table.run(CLUSTERING, SMALL_BLOOM)
-    assert content(table) == {**CONTENT, "z": ("q", 9, 9), "n": ("p", 9, 9)}
-
-
-def test_groups_that_a_plan_of_compaction_names_are_not_taken(table):
-    if not table.properties.is_merge_on_read:
-        assert planned(table) is not None
-        return
-    table.schedule(COMPACTION, force=True)
-    decision = table.explain(CLUSTERING, {"hoodie.clustering.async.max.commits": 1, PLAN + "sort.columns": "value"})
-    compacting = TableView(table.state()).busy.compacting
-    assert not set(decision.plan.groups) & set(compacting)
-    assert decision.blockers
-    assert decision.blockers[0].action == "compaction"
-
-
 def as_if_allowed(monkeypatch):
     """A writer that goes past plans, as Hudi's does with SparkAllowUpdateStrategy."""
     monkeypatch.setattr("hoodie.write.placement.Placement._refuse_clustered", lambda _self, _touched: None)
@@ -265,49 +154,6 @@ def test_what_is_written_while_it_is_carried_out_is_not_lost(table, monkeypatch,
         assert content(table) == after
         names = {each.info.name for s in groups(table) for each in ([s.base_file] if s.base_file else [])}
         assert len([n for n in names if time in n]) == 1, "what the first attempt wrote is deleted"
-
-
-@pytest.mark.parametrize("begun", [False, True])
-def test_a_plan_is_given_up(table, monkeypatch, begun):
-    time = table.schedule(CLUSTERING, force=True)
-    if begun:
-        monkeypatch.setattr(execute, "_clustered", written_and_killed)
-        with pytest.raises(Killed):
-            table.run(CLUSTERING, SMALL_BLOOM)
-        assert left_of(table, time)
-    table.run(GiveUpClustering(time))
-    assert not table.timeline.pending
-    assert not left_of(table, time)
-    table.write(batch([("a", "p", 9, 99)]), "upsert", SMALL_BLOOM)
-    assert content(table) == {**CONTENT, "a": ("p", 9, 99)}
-    with pytest.raises(PendingInstantError, match=time):
-        table.run(GiveUpClustering(time))
-
-
-def test_what_was_begun_is_taken_back_without_the_plan(table, monkeypatch):
-    time = table.schedule(CLUSTERING, force=True)
-    with monkeypatch.context() as patch:
-        patch.setattr(execute, "_clustered", written_and_killed)
-        with pytest.raises(Killed):
-            table.run(CLUSTERING, SMALL_BLOOM)
-    table.run(Rollback(time))
-    assert not left_of(table, time)
-    assert [instant.time for instant in table.timeline.pending] == [time]
-    (done,) = table.run(CLUSTERING, SMALL_BLOOM)
-    assert done.instant.time == time
-    assert content(table) == CONTENT
-
-
-real_clustered = execute._clustered
-
-
-def written_and_killed(*args):
-    real_clustered(*args)
-    raise Killed
-
-
-def left_of(table, time):
-    return [p for p in Path(table.base_path).rglob("*.parquet") if time in p.name]
 
 
 def test_a_replacement_that_is_no_clustering_is_not_carried_out(table, monkeypatch):
@@ -378,22 +224,6 @@ def test_rows_on_a_curve_are_near_each_other_in_both_columns(table, layout, meth
     )
 
 
-def test_a_curve_needs_columns(table):
-    with pytest.raises(ConfigError, match=r"sort\.columns"):
-        planned(table, **{"hoodie.layout.optimize.strategy": "hilbert"})
-
-
-def test_a_table_of_buckets_is_refused(table):
-    made = HoodieTable.create(
-        f"{table.base_path}-buckets",
-        {"hoodie.table.name": "t", "hoodie.table.recordkey.fields": "id", "hoodie.table.partition.fields": "part"},
-    )
-    buckets = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": 2, **SMALL_BLOOM}
-    made.write(batch([(key, "p", 1, 1) for key in "abcdef"]), "upsert", buckets)
-    with pytest.raises(UnsupportedTableError, match="buckets"):
-        made.schedule(CLUSTERING, force=True)
-
-
 def test_sorted_files_have_small_row_groups(table, monkeypatch):
     monkeypatch.setattr(execute, "SORTED_ROW_GROUP", 2)
     sort = {PLAN + "sort.columns": "value"}
@@ -416,7 +246,7 @@ def test_a_file_that_fails_half_way_is_not_there(table, monkeypatch):
     monkeypatch.setattr("hoodie.services.clustering.task.sorted_rows", half)
     with pytest.raises(Killed):
         table.run(CLUSTERING, SMALL_BLOOM)
-    assert not left_of(table, time)
+    assert not files_of(table, time)
 
 
 def test_lost_rows_are_found_before_the_commit(table, monkeypatch):
