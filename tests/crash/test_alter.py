@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from hoodie.schema.changes import AddColumn, RenameColumn
-from tests.crash.test_crash import reopen, run_to_failure
 from tests.support.clock import FakeClock
+from tests.support.crashes import reopen, run_to_failure
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 CHANGES = [RenameColumn("value", "amount"), AddColumn("value", pa.int64())]

@@ -12,8 +12,8 @@ from hoodie import ARCHIVE, CLEAN, HoodieTable
 from hoodie.errors import HoodieError
 from hoodie.storage import LocalStorage
 from hoodie.timeline.archive import LogArchive
-from tests.crash.test_crash import reopen
 from tests.support.clock import FakeClock
+from tests.support.crashes import reopen
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.crash.test_crash import FIRST, SECOND, reopen, run_to_failure, uncommitted
 from tests.support.clock import FakeClock
+from tests.support.crashes import FIRST, SECOND, reopen, run_to_failure, uncommitted
 from tests.support.tables import SMALL_BLOOM, content, create
 
 BATCHED = {

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import re
-import shutil
-
 import pytest
 
-from hoodie import CLEAN, CLUSTERING, COMPACTION, LOG_COMPACTION, GiveUpClustering, HoodieTable
-from hoodie.engine import LocalEngine
+from hoodie import CLEAN, COMPACTION, LOG_COMPACTION, HoodieTable
 from hoodie.errors import HoodieError
-from hoodie.formats.bootstrap_index import PARTITIONS_PATH
-from hoodie.formats.log import scan_blocks
-from hoodie.services.bootstrap import BootstrapRequest, run_bootstrap
 from hoodie.storage import LocalStorage, walk_files
 from hoodie.transaction.audit import audit_names, read_audit
 from tests.support.clock import FakeClock
+from tests.support.crashes import FIRST, RETAIN_ONE, SECOND, reopen, run_to_failure, uncommitted
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.matrix import covering
-from tests.support.sources import TABLE, contents, hive_source
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
-FIRST = batch([("a", "p", 1, 1), ("b", "p", 1, 1), ("c", "q", 1, 1)])
-SECOND = batch([("a", "p", 2, 2), ("d", "p", 2, 2), ("e", "r", 2, 2)])
-RETAIN_ONE = {"hoodie.clean.commits.retained": 1}
 WRITES = [
     ("COPY_ON_WRITE", "upsert"),
     ("COPY_ON_WRITE", "bulk_insert"),
@@ -41,53 +31,6 @@ DEATHS = [
     ("kill", True),
     ("full", False),
 ]  # the kind of failure, and whether half of a file is written
-
-
-@pytest.fixture(params=["9", "6"])
-def version(request):
-    return request.param
-
-
-def reopen(storage, clock):
-    return HoodieTable.open(storage, clock=clock, engine=LocalEngine(1))
-
-
-def run_to_failure(tmp_path, prepare, action, kind, half, few=10):
-    """Run `action` on copies of one table, failing at the first call, the second …, until it gets through.
-
-    Yields (copy, clock, call that failed) for each.
-    """
-    origin = tmp_path / "origin"
-    prepare(origin)
-    for fail_at in range(1, 1000):
-        path = tmp_path / "run"
-        shutil.rmtree(path, ignore_errors=True)
-        shutil.copytree(origin, path)
-        clock = FakeClock(FakeClock().time.replace(month=2))
-        storage = FaultyStorage(path, fail_at, kind, half)
-        try:
-            action(HoodieTable(storage, LocalEngine(1), clock))
-        except (Killed, OSError, HoodieError) as error:
-            yield LocalStorage(str(path)), clock, f"{fail_at}: {error}"
-        else:
-            assert fail_at > few, "the action made too few storage calls to be true"
-            return
-
-
-def uncommitted(table):
-    """Data files of instants that are not on the timeline."""
-    times = {instant.time for instant in table.timeline.commits}
-    found = []
-    for file in walk_files(table.storage, ""):
-        if file.name.endswith(".parquet"):
-            instants = {file.name.rpartition("_")[2].removesuffix(".parquet")}
-        elif ".log." in file.name and not file.path.startswith(".hoodie"):
-            instants = {block.instant for block in scan_blocks(table.storage, file.path)}
-        else:
-            continue
-        if not instants <= times:
-            found.append(file.path)
-    return found
 
 
 @pytest.mark.format("11a", "11k", "11p")
@@ -259,83 +202,6 @@ def test_a_log_compaction_that_dies_at_any_call(tmp_path, monkeypatch, version, 
         assert uncommitted(table) == [], call
 
 
-CLUSTERED = [
-    ("9", "kill", True, "MERGE_ON_READ"),
-    ("9", "full", False, "COPY_ON_WRITE"),
-    ("6", "kill", False, "MERGE_ON_READ"),
-]
-
-
-def clustered(path, version, table_type):
-    """Three small file groups, with an update and a deletion."""
-    options = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
-    table = create(path, FakeClock(), **{"hoodie.write.table.version": version, "hoodie.table.type": table_type})
-    table.write(FIRST, "insert", options)
-    table.write(batch([("d", "p", 1, 1), ("e", "p", 1, 1)]), "insert", options)
-    table.write(batch([("a", "p", 2, 2)]), "upsert", options)
-    table.write(batch([("b", "p", 2, 2)]), "delete", options)
-    return table
-
-
-@pytest.mark.parametrize(("version", "kind", "half", "table_type"), CLUSTERED)
-def test_a_clustering_that_dies_at_any_call(tmp_path, version, kind, half, table_type):
-    """Scheduling, then executing: two file groups of a partition become one."""
-    expected = {"a": ("p", 2, 2), "c": ("q", 1, 1), "d": ("p", 1, 1), "e": ("p", 1, 1)}
-
-    def cluster(table):
-        if not table.timeline.pending:
-            table.schedule(CLUSTERING, {"hoodie.clustering.plan.strategy.sort.columns": "value"}, force=True)
-        table.run(CLUSTERING, SMALL_BLOOM)
-
-    def prepare(path):
-        clustered(path, version, table_type)
-
-    for storage, clock, call in run_to_failure(tmp_path, prepare, cluster, kind, half):
-        table = reopen(storage, clock)
-        assert content(table) == expected, call
-        done = [i for i in table.timeline.commits if table.state().commit_metadata(i).operation == "CLUSTER"]
-        if not done:
-            cluster(table)
-        assert content(table) == expected, call
-        assert [each.partition for each in table.file_slices()] == ["part=p", "part=q"], call
-        table.write(batch([("a", "p", 3, 3)]), "upsert", SMALL_BLOOM)
-        assert content(table) == {**expected, "a": ("p", 3, 3)}, call
-        assert table.timeline.pending == (), call
-        assert uncommitted(table) == [], call
-
-
-def killed(*_):
-    raise Killed
-
-
-@pytest.mark.parametrize("version", ["9", "6"])
-def test_giving_up_a_clustering_that_dies_at_any_call(tmp_path, monkeypatch, version):
-    """Its execution was begun, and had written its files."""
-    expected = {"a": ("p", 2, 2), "c": ("q", 1, 1), "d": ("p", 1, 1), "e": ("p", 1, 1)}
-
-    def prepare(path):
-        table = clustered(path, version, "COPY_ON_WRITE")
-        table.schedule(CLUSTERING, force=True)
-        with monkeypatch.context() as patch:
-            patch.setattr("hoodie.transaction.transaction.Transaction.commit", killed)
-            with pytest.raises(Killed):
-                table.run(CLUSTERING, SMALL_BLOOM)
-
-    def give_up(table):
-        for pending in table.timeline.pending:
-            if pending.action is table.state().layout.clustering:
-                table.run(GiveUpClustering(pending.time))
-
-    for storage, clock, call in run_to_failure(tmp_path, prepare, give_up, "kill", True):
-        table = reopen(storage, clock)
-        assert content(table) == expected, call
-        give_up(table)
-        table.write(batch([("a", "p", 3, 3)]), "upsert", SMALL_BLOOM)
-        assert content(table) == {**expected, "a": ("p", 3, 3)}, call
-        assert table.timeline.pending == (), call
-        assert uncommitted(table) == [], call
-
-
 def test_creating_a_table_that_dies(tmp_path):
     for fail_at in range(1, 20):
         path = tmp_path / f"t{fail_at}"
@@ -374,64 +240,3 @@ def test_switching_off_the_metadata_table_that_dies(tmp_path, version):
         reopen(storage, clock).write(SECOND, "upsert", SMALL_BLOOM)
         assert not reopen(storage, clock).properties.has_metadata_table
         assert storage.list(".hoodie/metadata").folders == ()
-
-
-@pytest.mark.parametrize(("version", "kind", "half"), [("9", "kill", True), ("9", "full", False), ("6", "kill", False)])
-@pytest.mark.parametrize("regex", [".*", "part=p2"])
-def test_a_bootstrap_that_dies_at_any_call(tmp_path, version, kind, half, regex):
-    """All rows left in the source, and one partition of two. Each way to die is tried on one version."""
-    source = hive_source(tmp_path / "source")
-    before = contents(source)
-    options = {
-        "hoodie.bootstrap.base.path": str(source),
-        "hoodie.bootstrap.mode.selector.regex": regex,
-        **SMALL_BLOOM,
-    }
-    properties = {**TABLE, "hoodie.write.table.version": version}
-
-    def bootstrap(table):
-        asked = BootstrapRequest(table.storage, properties, options)
-        return run_bootstrap(asked, table.clock, LocalEngine(1))
-
-    (tmp_path / "done").mkdir()
-    done = HoodieTable(LocalStorage(str(tmp_path / "done")), LocalEngine(1), FakeClock())
-    bootstrap(done)
-    found = done.read().to_pylist()
-    rows = sorted(map(repr, found))
-    # Of a mix the rows that stay where they are become visible right before the others.
-    first = sorted(repr(row) for row in found if re.fullmatch(regex, f"part={row['part']}"))
-    files = sorted(file.path.rpartition("/")[0] for file in walk_files(done.storage, ""))
-
-    for storage, clock, call in run_to_failure(tmp_path, lambda path: path.mkdir(), bootstrap, kind, half):
-        again = HoodieTable(storage, LocalEngine(1), clock)
-        if storage.info(".hoodie/hoodie.properties") is not None:
-            visible = sorted(map(repr, again.read().to_pylist()))
-            assert visible in ([], first, rows), call
-        bootstrap(again)
-        assert sorted(map(repr, again.read().to_pylist())) == rows, call
-        assert uncommitted(again) == [], call
-        assert again.timeline.pending == (), call
-        data = [file.path for file in walk_files(storage, "") if not file.path.startswith(".hoodie/timeline")]
-        kept = [path.rpartition("/")[0] for path in data]
-        index = [path for path in kept if ".bootstrap" in path or "part=" in path]
-        assert index == [path for path in files if ".bootstrap" in path or "part=" in path], call
-        assert contents(source) == before
-    assert len(bootstrap(done).commits) == (1 if regex == ".*" else 2)
-
-
-def test_what_a_dead_bootstrap_left_goes_with_the_next_write(tmp_path):
-    hive_source(tmp_path / "source")
-    asked = {"hoodie.bootstrap.base.path": str(tmp_path / "source"), **SMALL_BLOOM}
-    calls = FaultyStorage(tmp_path / "count")
-    run_bootstrap(BootstrapRequest(calls, TABLE, asked), FakeClock(), LocalEngine(1))
-    completed = next(n for n, (_, path) in enumerate(calls.log, 1) if "00000000000001_" in path)
-    dying = FaultyStorage(tmp_path / "t", completed)
-    clock = FakeClock()
-    with pytest.raises(Killed):
-        run_bootstrap(BootstrapRequest(dying, TABLE, asked), clock, LocalEngine(1))
-    assert (tmp_path / "t" / PARTITIONS_PATH).exists()
-    table = reopen(LocalStorage(str(tmp_path / "t")), clock)
-    table.write(FIRST, "upsert", SMALL_BLOOM)
-    assert len(content(table)) == 3
-    assert uncommitted(table) == []
-    assert not any(file.name.endswith(".hfile") for file in walk_files(table.storage, ""))

@@ -7,8 +7,8 @@ import pytest
 from hoodie.timeline import Action
 from hoodie.transaction import instants
 from hoodie.transaction.times import new_time
-from tests.crash.test_crash import reopen, run_to_failure
 from tests.support.clock import FakeClock
+from tests.support.crashes import reopen, run_to_failure
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 

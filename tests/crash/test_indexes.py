@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.crash.test_crash import reopen, run_to_failure, uncommitted
 from tests.support.clock import FakeClock
+from tests.support.crashes import reopen, run_to_failure, uncommitted
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 BEFORE = {"a": ("p", 1, 1), "b": ("p", 1, 1), "c": ("q", 1, 1)}

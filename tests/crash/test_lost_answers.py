@@ -13,8 +13,8 @@ from hoodie.storage import LocalStorage
 from hoodie.timeline import Action
 from hoodie.timeline.codecs.rollback import encode_rollback_plan
 from hoodie.transaction import instants
-from tests.crash.test_crash import FIRST, RETAIN_ONE, SECOND, reopen, uncommitted
 from tests.support.clock import FakeClock
+from tests.support.crashes import FIRST, RETAIN_ONE, SECOND, reopen, uncommitted
 from tests.support.faulty import FaultyStorage
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 

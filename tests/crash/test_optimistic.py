@@ -6,8 +6,8 @@ import pytest
 
 from hoodie.errors import PendingInstantError
 from hoodie.transaction.heartbeat import FOLDER
-from tests.crash.test_crash import FIRST, SECOND, reopen, run_to_failure, uncommitted
 from tests.support.clock import FakeClock
+from tests.support.crashes import FIRST, SECOND, reopen, run_to_failure, uncommitted
 from tests.support.matrix import covering
 from tests.support.rivals import OCC
 from tests.support.tables import SMALL_BLOOM, batch, content, create

@@ -7,8 +7,8 @@ import pytest
 from hoodie import COMPACTION, Restore, Rollback
 from hoodie.storage import LocalStorage, walk_files
 from hoodie.timeline import Action
-from tests.crash.test_crash import reopen, run_to_failure, uncommitted
 from tests.support.clock import FakeClock
+from tests.support.crashes import reopen, run_to_failure, uncommitted
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 LOGS = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}

@@ -8,8 +8,8 @@ from hoodie import CLEAN, Undelete
 from hoodie.storage import LocalStorage, walk_files
 from hoodie.transaction.aside import FOLDER
 from hoodie.transaction.audit import audit_names, read_audit
-from tests.crash.test_crash import reopen, run_to_failure
 from tests.support.clock import FakeClock
+from tests.support.crashes import reopen, run_to_failure
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 GRACE = {"hoodie.clean.commits.retained": 1, "hoodie.delete.grace.hours": 24}

@@ -6,8 +6,8 @@ import pytest
 
 from hoodie import COMPACTION, UnscheduleCompaction
 from hoodie.timeline import Action
-from tests.crash.test_crash import killed, reopen, run_to_failure, uncommitted
 from tests.support.clock import FakeClock
+from tests.support.crashes import killed, reopen, run_to_failure, uncommitted
 from tests.support.faulty import Killed
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 

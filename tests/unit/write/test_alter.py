@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from hoodie import CLUSTERING, COMPACTION, LOG_COMPACTION, HoodieTable, Restore
-from hoodie.errors import ArgumentError, SchemaConflictError, WriteConflictError
+from hoodie import LOG_COMPACTION
+from hoodie.errors import ArgumentError, SchemaConflictError
 from hoodie.schema.changes import (
     FIRST,
     AddColumn,
@@ -20,53 +20,14 @@ from hoodie.schema.changes import (
     RenameColumn,
     WidenColumn,
 )
-from hoodie.write import alter as alter_module
-from hoodie.write.execute import WriteHooks
+from tests.support.altered_tables import KINDS, ROWS, WITH_LOGS, compact, rows, upsert, values, written
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, create
 
-OPTIMISTIC = {
-    "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL",
-    "hoodie.clean.failed.writes.policy": "LAZY",
-    "hoodie.write.num.retries.on.conflict.failures": 0,
-}
-KINDS = [(kind, version) for kind in ("COPY_ON_WRITE", "MERGE_ON_READ") for version in ("9", "6")]
-WITH_LOGS = pytest.mark.parametrize(
-    "table",
-    [each for each in KINDS if each[0] == "MERGE_ON_READ"],
-    indirect=True,
-    ids=lambda each: f"{each[0][:4]}{each[1]}",
-)
-ROWS = [("a", "p", 1, 1), ("b", "p", 1, 2), ("c", "q", 1, 3)]
 
-
-@pytest.fixture(params=KINDS, ids=lambda each: f"{each[0][:4]}{each[1]}")
+@pytest.fixture(params=KINDS, ids=lambda kind: f"{kind[0][:4]}{kind[1]}")
 def table(request, tmp_path):
-    """Rows in base files, and in a merge-on-read table one in a log, too."""
-    kind, version = request.param
-    made = create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": kind, "hoodie.write.table.version": version})
-    made.write(batch(ROWS), "insert", SMALL_BLOOM)
-    made.write(batch([("b", "p", 2, 20)]), "upsert", SMALL_BLOOM)
-    return made
-
-
-def rows(table, **read):
-    return {row.pop("id"): row for row in table.read(**read).to_pylist()}
-
-
-def values(table, column, **read):
-    return {key: row[column] for key, row in rows(table, **read).items()}
-
-
-def upsert(table, key="b", **columns):
-    given = {"id": [key], "part": ["p"], "ts": [9], **{name: [value] for name, value in columns.items()}}
-    return table.write(pa.table(given), "upsert", SMALL_BLOOM)
-
-
-def compact(table):
-    if table.properties.is_merge_on_read:
-        table.schedule(COMPACTION, force=True)
-        table.run(COMPACTION, SMALL_BLOOM)
+    return written(tmp_path, *request.param)
 
 
 def test_what_the_commit_says(table):
@@ -122,19 +83,6 @@ def test_columns_that_swap_their_names(table):
     compact(table)
     assert rows(table)["a"] == {"part": "p", "ts": 9, "other": 10, "value": 11}
     assert values(table, "other") == {"a": 10, "b": 20, "c": 3}
-
-
-@WITH_LOGS
-@pytest.mark.parametrize("ahead", ["plan", "none"])
-def test_a_compaction_planned_before(table, ahead):
-    table.schedule(COMPACTION, force=True)
-    table.alter([DropColumn("value"), AddColumn("value", pa.int64()), AddColumn("ä", pa.int32(), place=FIRST)])
-    if ahead == "plan":
-        table.run(COMPACTION, SMALL_BLOOM)
-    upsert(table, "b", value=5, ä=1)
-    table.run(COMPACTION, SMALL_BLOOM)
-    assert table.schema.names == ["ä", "id", "part", "ts", "value"]
-    assert values(table, "value") == {"a": None, "b": 5, "c": None}
 
 
 def test_nested_columns(tmp_path):
@@ -259,54 +207,6 @@ def test_a_warning_for_other_readers(table, caplog):
     assert "engines that find them by name" in caplog.text
 
 
-def test_two_writers(table):
-    """A writer that had begun before the columns changed loses, although they are called as before."""
-    path = table.storage.base_path
-    changed = []
-
-    def alter_between():
-        if not changed:
-            other = HoodieTable.open(path, clock=table.clock)
-            changed.append(other.alter([DropColumn("value"), AddColumn("value", pa.int64())], OPTIMISTIC))
-        return {}
-
-    options = {**SMALL_BLOOM, **OPTIMISTIC}
-    with pytest.raises(WriteConflictError, match="changed the table's columns"):
-        table.write(batch([("z", "new", 5, 5)]), "insert", options, hooks=WriteHooks(before_commit=alter_between))
-    assert len(changed) == 1
-    assert values(table, "value") == dict.fromkeys("abc")
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        [RenameColumn("value", "x"), AddColumn("value", pa.int64())],
-        [DropColumn("value"), AddColumn("value", pa.int64())],
-    ],
-    ids=["renamed", "dropped"],
-)
-@pytest.mark.parametrize("ahead", [True, False])
-def test_a_clustering_planned_before(tmp_path, changes, ahead):
-    """What it writes later bears the time of its plan, and the columns of that time."""
-    table = create(tmp_path / "t", FakeClock())
-    for row in ROWS:
-        table.write(batch([row]), "insert", {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0})
-    if ahead:
-        table.schedule(CLUSTERING, {"hoodie.clustering.plan.strategy.sort.columns": "value"}, force=True)
-    table.alter(changes)
-    if not ahead:
-        table.schedule(CLUSTERING, {"hoodie.clustering.plan.strategy.sort.columns": "value"}, force=True)
-    table.run(CLUSTERING, SMALL_BLOOM)
-    renamed = {"a": 1, "b": 2, "c": 3}
-    for _ in range(2):
-        assert values(table, "value") == dict.fromkeys("abc")
-        if "x" in table.schema.names:
-            assert values(table, "x") == renamed
-        upsert(table, "a", **{name: number for name, number in (("x", 1),) if name in table.schema.names})
-    upsert(table, "b", value=5)
-    assert values(table, "value") == {"a": None, "b": 5, "c": None}
-
-
 SET_NULL, RECONCILE = "hoodie.write.set.null.for.missing.columns", "hoodie.datasource.write.reconcile.schema"
 
 
@@ -324,63 +224,6 @@ def test_rows_that_lack_a_column(tmp_path, filled):
     else:
         table.write(lacking, "upsert", {**SMALL_BLOOM, **filled})
         assert values(table, "value") == {"a": None, "b": 2, "c": 3}
-
-
-def test_an_alteration_that_a_later_write_overtakes(table, monkeypatch):
-    """The write began after it, and knew the old columns: under the same names its values would be the new column's."""
-    real, done = alter_module.arrow_to_avro, []
-
-    def meanwhile(*given):
-        if not done:
-            other = HoodieTable.open(table.base_path, clock=table.clock)
-            done.append(other.write(batch([("a", "p", 5, 55)]), "upsert", {**SMALL_BLOOM, **OPTIMISTIC}))
-        return real(*given)
-
-    monkeypatch.setattr(alter_module, "arrow_to_avro", meanwhile)
-    changes = [DropColumn("value"), AddColumn("value", pa.int64())]
-    with pytest.raises(WriteConflictError):
-        table.alter(changes, OPTIMISTIC)
-    assert values(table, "value")["a"] == 55
-    table.alter(changes, OPTIMISTIC)
-    assert values(table, "value") == dict.fromkeys("abc")
-
-
-def test_two_writers_that_add_one_column(table):
-    """Each would give it an id of its own, and one's values would be null."""
-    table.alter([AddColumn("more", pa.int64())])
-    done = []
-
-    def rows_of(key, part, number):
-        return batch([(key, part, 5, 5)]).append_column("new", pa.array([number]))
-
-    def meanwhile():
-        if not done:
-            other = HoodieTable.open(table.base_path, clock=table.clock)
-            done.append(other.write(rows_of("x", "m", 1), "upsert", {**SMALL_BLOOM, **OPTIMISTIC}))
-        return {}
-
-    options, again = {**SMALL_BLOOM, **OPTIMISTIC}, {"hoodie.write.num.retries.on.conflict.failures": 1}
-    with pytest.raises(WriteConflictError):
-        table.write(rows_of("y", "n", 2), "upsert", options, hooks=WriteHooks(before_commit=meanwhile))
-    table.write(rows_of("y", "n", 2), "upsert", options | again)
-    assert {key: values(table, "new")[key] for key in "xy"} == {"x": 1, "y": 2}
-
-
-def test_restored_to_before(table):
-    """The columns come back, and those that are added then have none of the values of those that are gone."""
-    time = table.timeline.commits[-1].time
-    table.savepoint()
-    table.alter([RenameColumn("value", "x"), AddColumn("value", pa.int64())])
-    upsert(table, "a", x=10, value=11)
-    table.run(Restore(time))
-    assert table.schema.names == ["id", "part", "ts", "value"]
-    assert values(table, "value") == {"a": 1, "b": 20, "c": 3}
-    upsert(table, "a", value=12)
-    table.alter([DropColumn("value"), AddColumn("value", pa.int64())])
-    upsert(table, "b", value=13)
-    for _ in range(2):
-        assert values(table, "value") == {"a": None, "b": 13, "c": None}
-        compact(table)
 
 
 @WITH_LOGS
