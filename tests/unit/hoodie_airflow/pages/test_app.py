@@ -1,11 +1,9 @@
-"""The pages' routes as nobody, as people with roles, and as one who may read some DAGs only."""
+"""The pages' routes without a login, with each role, and for a user who may read some DAGs only."""
 
 from __future__ import annotations
 
-import logging
 import re
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,11 +12,8 @@ from urllib.parse import quote
 
 import pytest
 from airflow import settings
-from airflow.api_fastapi.app import create_app, get_auth_manager, purge_cached_app
+from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity
-from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
-from airflow.models.dag import DagModel
-from airflow.models.dagbundle import DagBundleModel
 from airflow.models.dagrun import DagRun
 from airflow.models.taskinstance import TaskInstance
 from airflow.models.xcom import XComModel
@@ -29,79 +24,21 @@ from airflow.serialization.serialized_objects import create_scheduler_operator
 from airflow.utils.types import DagRunType
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
-from fastapi.testclient import TestClient
-from sqlalchemy import delete
 from starlette.routing import Mount
 
-from hoodie import HoodieTable
-from hoodie.clock import SystemClock
 from hoodie_airflow.pages import known
 from hoodie_airflow.pages.app import pages_app
-from hudi_services.pause.state import read_pause
-from hudi_services.registry.load import Registry, read_registry
-from hudi_services.watch.follow import look
+from hudi_services.registry.load import read_registry
 from hudi_services.watch.model import Cursor, Summary
 from hudi_services.watch.place import store_of
 from hudi_services.watch.store import GRACE, SnapshotStore
-from tests.support.tables import create
+from tests.support.airflow_pages import PAUSE, REGISTRY, ROLES, signed_in
 
 pytestmark = pytest.mark.process
 
-PAUSE = "/hudi/api/tables/orders/pause"
-ROLES = ("viewer", "user", "op", "admin")
-REGISTRY = """\
-tables:
-  - {name: orders, base_path: /lake/orders, description: "<img src=x onerror=alert(1)>"}
-  - {name: visits, base_path: /lake/visits, clean: {schedule: 0 4 * * *}}
-"""
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[FastAPI]:
-    """Airflow's API server with its own auth manager and the plugin, as Airflow finds it; its database has DAGs of two tables."""
-    patch = pytest.MonkeyPatch()
-    patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS", ",".join(f"{role}:{role}" for role in ROLES))
-    patch.setenv("AIRFLOW__API_AUTH__JWT_SECRET", "s" * 64)
-    heard = [each for each in logging.root.manager.loggerDict.values() if isinstance(each, logging.Logger)]
-    heard = [each for each in heard if not each.disabled]
-    app = create_app("core")  # imports all models
-    for each in heard:  # Airflow's set-up of logging silences those that are there before it
-        each.disabled = False
-    DagModel.metadata.create_all(settings.engine)
-    with settings.Session() as session:
-        session.add(DagBundleModel(name="dags-folder"))
-        session.flush()
-        for dag in ("hudi_clean__orders", "hudi_clean__visits", "hello"):
-            session.add(DagModel(dag_id=dag, bundle_name="dags-folder", fileloc="x.py"))
-        session.commit()
-    yield app
-    with settings.Session() as session:
-        for model in (XComModel, TaskInstance, DagRun, DagModel, DagBundleModel):
-            session.execute(delete(model))
-        session.commit()
-    purge_cached_app()
-    patch.undo()
-
-
-@pytest.fixture
-def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    file = tmp_path / "tables.yaml"
-    file.write_text(REGISTRY)
-    monkeypatch.setenv("HUDI_REGISTRY", str(file))
-    return file
-
-
-def signed_in(server: FastAPI, role: str | None) -> TestClient:
-    """By the cookie that a browser sends; nobody has none."""
-    client = TestClient(server, follow_redirects=False)
-    if role is not None:
-        token = get_auth_manager().generate_jwt(SimpleAuthManagerUser(username=role, role=role))
-        client.cookies.set("_token", token)
-    return client
-
 
 def addresses() -> list[tuple[str, str]]:
-    """Methods and paths of all routes, whatever they are: a new one is asked too."""
+    """Methods and paths of all routes, so that a new one is asked too."""
     found = [
         (method, "/hudi" + re.sub(r"\{\w+(:\w+)?\}", "hudi_clean__orders", route.path))
         for route in pages_app().routes
@@ -231,7 +168,7 @@ def test_a_run_tells_what_its_tasks_left(server: FastAPI, registry: Path, monkey
 
 
 def test_the_last_run_is_the_one_that_began_last_and_did_something(server: FastAPI, registry: Path) -> None:
-    """Whatever day a backfill is for; an explained plan is none, and one that goes on hides no failure."""
+    """For any day of a backfill. An explained plan does not count, and a run that goes on hides no failure."""
     client, dag, now = signed_in(server, "viewer"), "hudi_clean__visits", datetime(2026, 11, 24, tzinfo=UTC)
     runs: list[tuple[str, str, int, dict[str, Any]]] = [
         ("manual", "success", 0, {}),
@@ -295,105 +232,6 @@ def test_the_store_of_the_watcher_is_read_and_its_states_are_told(server: FastAP
         database.execute("update hudi_watch set version = 99")
     known._opened.cache_clear()  # as Airflow's restart does
     assert told() == ([f"The snapshot store {place} is of another version"], "unknown")
-
-
-@pytest.fixture
-def orders(registry: Path, tmp_path: Path) -> HoodieTable:
-    """A table that is there, and has been looked at."""
-    registry.write_text(REGISTRY.replace("/lake/orders", str(tmp_path / "orders")))
-    table = create(tmp_path / "orders", SystemClock())
-    found = read_registry(registry).registry
-    watch(found, table)
-    return table
-
-
-def watch(registry: Registry, table: HoodieTable) -> None:
-    entry = registry.table("orders")
-    assert entry is not None
-    look(entry, SnapshotStore.open(store_of(registry), make=True), table.clock)
-
-
-def test_a_table_is_paused_and_resumed_from_its_page(server: FastAPI, registry: Path, orders: HoodieTable) -> None:
-    client, asked = (
-        signed_in(server, "admin"),
-        {"reason": "<b>moved</b> to\nanother bucket", "until": "2099-01-02T03:04:00Z"},
-    )
-    assert client.get("/hudi/api/tables/orders").json()["may_pause"]
-    made = client.post(PAUSE, json=asked).json()["paused"]
-    assert made["by"] == "admin"
-    assert made["reason"] == "<b>moved</b> to another bucket"
-    assert made["until"] == "2099-01-02T03:04:00+00:00"
-    held = read_pause(orders.storage, orders.clock)
-    assert held is not None
-    assert held.as_dict() == made
-    again = client.post(PAUSE, json=asked)
-    assert again.status_code == 409
-    assert "by admin since" in again.json()["detail"]
-    watch(read_registry(registry).registry, orders)  # though nothing happened on its timeline
-    page = client.get("/hudi/api/tables/orders").json()
-    assert page["row"]["state"] == "paused"
-    assert [each["text"] for each in page["seen"]["waiting"] if each["kind"] == "paused"] == [str(held)]
-    assert client.delete(PAUSE).json()["resumed"] == made
-    assert client.delete(PAUSE).json() == {"resumed": None}
-    assert read_pause(orders.storage, orders.clock) is None
-    watch(read_registry(registry).registry, orders)
-    assert client.get("/hudi/api/tables/orders").json()["row"]["state"] == "ok"
-
-
-@pytest.mark.parametrize("role", ["viewer", "user"])
-def test_who_may_not_pause_dags_pauses_no_table(
-    server: FastAPI, orders: HoodieTable, role: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client = signed_in(server, role)
-    if role == "user":  # may pause all DAGs of Airflow but one of this table
-        rights = get_auth_manager().get_authorized_dag_ids
-
-        def but_one(*, user: Any, method: str = "GET", **more: Any) -> set[str]:
-            return rights(user=user, method=method, **more) - ({"hudi_clean__orders"} if method == "PUT" else set())
-
-        monkeypatch.setattr(get_auth_manager(), "get_authorized_dag_ids", but_one)
-    assert client.get("/hudi/api/tables/orders").json()["may_pause"] is False
-    for answer in (client.post(PAUSE, json={"reason": "x"}), client.delete(PAUSE)):
-        assert answer.status_code == 403
-        assert "allowed to pause all of its DAGs" in answer.json()["detail"]
-    assert read_pause(orders.storage, orders.clock) is None
-
-
-@pytest.mark.parametrize(
-    ("asked", "status"),
-    [
-        (
-            {"content": '{"reason": "x"}', "headers": {"Content-Type": "text/plain"}},
-            422,
-        ),  # what a form of another site sends
-        ({"content": '{"reason": "x"}', "headers": {"Content-Type": "application/x-www-form-urlencoded"}}, 422),
-        ({"content": '{"reason": "x"}'}, 422),
-        ({"json": {"reason": "  \n"}}, 422),
-        ({"json": {"reason": "x" * 1001}}, 422),
-        ({"json": {"reason": "x", "until": "2001-01-01T00:00"}}, 422),
-        ({"json": {"reason": "x", "until": "tomorrow"}}, 422),
-        ({"content": '{"reason": "x", "until": NaN}', "headers": {"Content-Type": "application/json"}}, 422),
-        ({"json": {"reason": "x", "until": "9999-12-31T23:59:59-01:00"}}, 422),  # nobody could end it
-        ({"json": {"reason": 1}}, 422),
-        ({"json": {"reason": "x", "by": "somebody else"}}, 422),
-        ({"json": {}}, 422),
-    ],
-)
-def test_what_no_pause_is_asked_for_with(
-    server: FastAPI, orders: HoodieTable, asked: dict[str, Any], status: int
-) -> None:
-    assert signed_in(server, "admin").post(PAUSE, **asked).status_code == status
-    assert read_pause(orders.storage, orders.clock) is None
-
-
-def test_a_table_that_the_server_cannot_reach_is_not_paused(server: FastAPI, registry: Path) -> None:
-    for answer in (
-        signed_in(server, "admin").post(PAUSE, json={"reason": "x"}),
-        signed_in(server, "admin").delete(PAUSE),
-    ):
-        assert answer.status_code == 502
-        assert "hudi-services pause --table orders" in answer.json()["detail"]
-    assert signed_in(server, "admin").delete(PAUSE.replace("orders", "nothing")).status_code == 404
 
 
 def test_a_registry_that_is_gone_is_told(server: FastAPI, registry: Path) -> None:

@@ -17,10 +17,9 @@ from fastapi import FastAPI
 
 from hoodie import HoodieTable
 from hoodie_airflow.pages import aside
+from tests.support.airflow_pages import signed_in
 from tests.support.tables import SMALL_BLOOM, batch, create
-from tests.unit.hoodie_airflow.test_pages import server, signed_in
 
-__all__ = ["server"]
 pytestmark = pytest.mark.process
 
 ROWS, COMPARE = "/hudi/api/tables/orders/rows", "/hudi/api/tables/orders/compare"
