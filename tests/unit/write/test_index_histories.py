@@ -13,6 +13,7 @@ import pytest
 from hoodie import CLEAN, COMPACTION, HoodieTable
 from hoodie.engine import LocalEngine
 from tests.support.clock import FakeClock
+from tests.support.examples import seeds
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.random_writes import BY_COMMIT_TIME
 from tests.support.tables import SMALL_BLOOM, batch, create
@@ -71,7 +72,7 @@ KINDS = [(index, kind) for index in INDEXES for kind in ("COPY_ON_WRITE", "MERGE
 KINDS.remove(("rings", "COPY_ON_WRITE"))  # Hudi has none
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 @pytest.mark.parametrize("version", ["9", "6"])
 @pytest.mark.parametrize(("index", "kind"), KINDS)
 def test_histories(tmp_path, index, version, kind, seed):

@@ -15,6 +15,7 @@ from hudi_services.entry.table import Table
 from hudi_services.watch.follow import look
 from hudi_services.watch.store import SnapshotStore
 from tests.support.clock import FakeClock
+from tests.support.examples import seeds
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 pytestmark = pytest.mark.histories
@@ -29,7 +30,7 @@ class DiedError(Exception):
     pass
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", seeds(24))
 def test_no_instant_is_missed_or_told_twice(tmp_path, seed):
     dice = random.Random(seed)
     options = {
