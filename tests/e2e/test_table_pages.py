@@ -25,6 +25,7 @@ from hudi_services.watch.follow import look
 from hudi_services.watch.place import store_of
 from hudi_services.watch.store import SnapshotStore
 from tests.support.browser import signed_in
+from tests.support.matrix import diagonal
 from tests.support.page_server import fill_store, page_server
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -229,8 +230,7 @@ def run_of_a_clean() -> str:
     return json.dumps(asdict(run_page("hudi_clean__orders", "manual__1", tried, now)))
 
 
-@pytest.mark.parametrize("width", [1400, 400])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("scheme", "width"), diagonal(["light", "dark"], [1400, 400]))
 def test_screen_readers_and_narrow_windows_can_use_the_pages(
     browser: Browser, home: AirflowHome, few: None, lake: Path, scheme: Literal["light", "dark"], width: int
 ) -> None:
