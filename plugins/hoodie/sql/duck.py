@@ -15,6 +15,7 @@ from sqlglot.errors import SqlglotError
 from hoodie.engine import Engine
 from hoodie.errors import HoodieError, SqlError
 from hoodie.sql.arrow_rows import ArrowRows
+from hoodie.sql.conditions import CONDITION, as_written
 from hoodie.sql.duck_text import MACROS, duckdb_text
 from hoodie.sql.engine import NamedSource
 from hoodie.sql.names import renamed
@@ -108,6 +109,11 @@ class DuckEngine:
             cause = error.__cause__ or error.__context__
             if isinstance(cause, HoodieError):
                 raise cause from None
+            if CONDITION in str(error).partition("\n\nLINE")[0].upper():
+                raise SqlError(
+                    f"A condition is not boolean: {shortened(as_written(text))}",
+                    fix="compare it with a value, such as `id <> 0`; nothing was changed",
+                ) from error
             raise SqlError(
                 f"DuckDB cannot run: {shortened(text)}",
                 found=str(error).partition("\n\nLINE")[0],

@@ -6,9 +6,13 @@ from sqlglot import exp, parse_one
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import UnsupportedError
 
+from hoodie.sql.conditions import MACROS as CONDITION_MACROS
+from hoodie.sql.conditions import check_conditions
+
 _WHOLE, _BYTES, _TEXT, _SECONDS = "__hoodie_whole", "__hoodie_bytes", "__hoodie_text", "__hoodie_seconds"
 _POSITIVE = "__hoodie_positive"
 MACROS = (
+    *CONDITION_MACROS,
     # A cast to a whole number cuts the fraction off, DuckDB's would round; times are seconds since 1970.
     f"CREATE MACRO {_WHOLE}(x DOUBLE) AS trunc(x), (x DECIMAL(38, 10)) AS trunc(x), "
     "(x VARCHAR) AS trunc(TRY_CAST(x AS DECIMAL(38, 10))), (x BIGINT) AS x, (x HUGEINT) AS x, (x BOOLEAN) AS x, "
@@ -48,6 +52,7 @@ _INTEGERS = (exp.DType.TINYINT, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIG
 def duckdb_text(tree: exp.Expression) -> str:
     """The query as DuckDB takes it. Raises SqlglotError for what it has no words for."""
     copied = tree.copy()
+    check_conditions(copied)
     for node in reversed(list(copied.walk())):
         if isinstance(node, exp.Cast) and node.to.this in _INTEGERS and not _is_whole(node.this):
             node.set("this", exp.Anonymous(this=_WHOLE, expressions=[node.this]))
