@@ -204,3 +204,18 @@ def test_tables_of_a_metastore(spark, tmp_path):
                     db.sql(query)
     finally:
         metastore.stop()
+
+
+def test_keys_are_compared_as_the_table_stores_them(db):
+    source = "(select {} as id, 'n' as name, 1 as price, 9 as ts, {} as dt)"
+    merge = f"merge into t using {source} s on {{}} when not matched then insert *"
+    with pytest.raises(SqlError, match=r"under a key that the table has.*id=1, dt='x'"):
+        db.sql(merge.format(1, "'x'", "t.id = s.id + 1 and t.dt = s.dt and t.dt <> 'x'"))
+    db.sql(merge.format(8, "cast(null as string)", "t.id = s.id"))
+    with pytest.raises(SqlError, match=r"under a key that the table has.*id=8, dt=None"):
+        db.sql(merge.format(8, "cast(null as string)", "t.id = s.id and t.dt = s.dt"))
+    twice = (
+        "(select 1 as id, 'n' as name, 1 as price, 9 as ts, x as dt from values (cast(null as string)), ('') as v(x))"
+    )
+    with pytest.raises(SqlError, match="Several rows are for one row of the table: id=1, dt="):
+        db.sql(f"merge into t using {twice} s on t.id = s.id and t.dt = s.dt when not matched then insert *")

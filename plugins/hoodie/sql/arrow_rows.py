@@ -7,14 +7,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.sql.assignment import stored
 from hoodie.sql.changed import Changes, changed
 from hoodie.sql.engine import Doubled
+from hoodie.sql.row_keys import RowKeys
 from hoodie.table import HoodieTable
 from hoodie.write.execute import WriteResult
+
+_NUMBER = "__hoodie_number"
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,12 @@ class ArrowRows:
     def changed(self, changes: Changes) -> ArrowRows:
         return ArrowRows(changed(self.table, changes))
 
+    def keyed(self, keys: RowKeys, also: Sequence[str] = ()) -> ArrowRows:
+        return ArrowRows(keys.keyed(self.table, also))
+
+    def marked(self, name: str) -> ArrowRows:
+        return ArrowRows(self.table.filter(self.table[name]))
+
     @contextmanager
     def held(self) -> Iterator[ArrowRows]:
         yield self
@@ -46,12 +56,13 @@ class ArrowRows:
     def is_empty(self) -> bool:
         return not self.table.num_rows
 
-    def doubled(self, keys: Sequence[str]) -> Doubled | None:
-        counted = self.table.select(keys).group_by(keys).aggregate([([], "count_all")])
+    def doubled(self, names: Sequence[str]) -> Doubled | None:
+        numbered = self.table.select(names).append_column(_NUMBER, pa.array(np.arange(self.table.num_rows)))
+        counted = numbered.group_by(names).aggregate([([], "count_all"), (_NUMBER, "min")])
         found = counted.filter(pc.greater(counted["count_all"], 1))
         if not found.num_rows:
             return None
-        return Doubled(found.num_rows, {name: found[name][0].as_py() for name in keys})
+        return Doubled(found.num_rows, self.table.slice(found[f"{_NUMBER}_min"][0].as_py(), 1).to_pylist()[0])
 
     def write(self, table: HoodieTable, operation: str, options: dict[str, str], **how: Any) -> WriteResult:
         return table.write(self.table, operation, options, **how)

@@ -12,6 +12,8 @@ from hoodie.sql.assignment import converted
 
 ACTION = "__hoodie_action"
 """The column of changed rows that tells whether a row is deleted."""
+INSERTED = "__hoodie_inserted"
+"""The column of a merge's rows that says whether a row is to be new in the table. It is not written."""
 CLAUSE = "__hoodie_clause"
 """The column of a merge's query with the number of the clause that is for a row."""
 
@@ -34,9 +36,10 @@ class Changes:
 
     @property
     def result(self) -> pa.Schema:
-        """The columns of changed rows: those of the table, and `ACTION` of a merge."""
+        """The columns of changed rows: those of the table, and `ACTION` and `INSERTED` of a merge."""
         fields = [field.with_nullable(True) for field in self.schema]
-        return pa.schema([*fields, pa.field(ACTION, pa.bool_())] if self.merges else fields)
+        marks = [pa.field(ACTION, pa.bool_()), pa.field(INSERTED, pa.bool_())]
+        return pa.schema([*fields, *marks] if self.merges else fields)
 
 
 def changed(found: pa.Table, changes: Changes) -> pa.Table:
@@ -49,8 +52,8 @@ def changed(found: pa.Table, changes: Changes) -> pa.Table:
     parts = [changes.result.empty_table()]
     for clause in sorted(pc.unique(found[CLAUSE]).to_pylist()):
         rows = found.filter(pc.equal(found[CLAUSE], clause))
-        deleted = pa.repeat(pa.scalar(clause in changes.deletes), rows.num_rows)
-        parts.append(pa.table([*_columns(rows, changes, clause), deleted], schema=changes.result))
+        marks = [pa.repeat(clause in kind, rows.num_rows) for kind in (changes.deletes, changes.inserts)]
+        parts.append(pa.table([*_columns(rows, changes, clause), *marks], schema=changes.result))
     return pa.concat_tables(parts)
 
 
@@ -62,6 +65,7 @@ def _columns(found: pa.Table, changes: Changes, clause: int) -> list[pa.ChunkedA
             column = converted(found[name], field)
             if not new and field.name in changes.keys:
                 _refuse_moved(found[field.name], column, field.name, changes.table)
+                column = converted(found[field.name], field)  # 0.0 equals -0.0, which is another key
         elif new:
             column = pa.nulls(found.num_rows, field.type)
         else:

@@ -12,7 +12,7 @@ from hoodie.config.merging import EVENT
 from hoodie.config.table import TableProperties
 from hoodie.errors import SqlError
 from hoodie.schema import top_level
-from hoodie.sql.changed import ACTION, CLAUSE, Changes, value_name
+from hoodie.sql.changed import ACTION, CLAUSE, INSERTED, Changes, value_name
 from hoodie.sql.parse import DIALECT, shortened
 
 
@@ -32,11 +32,6 @@ class Target:
     def keys(self) -> list[str]:
         """Columns of keys and partitions: what names a row."""
         return top_level((*self.properties.record_key_fields, *self.properties.partition_fields))
-
-    @property
-    def record_keys(self) -> list[str]:
-        """Columns of keys: what names a row where a key stands once in the table."""
-        return top_level(self.properties.record_key_fields)
 
     @property
     def changes(self) -> Changes:
@@ -143,7 +138,9 @@ def merge_query(tree: exp.Merge, target: Target, source: pa.Schema) -> tuple[exp
     """
     target.check()
     refuse_more(tree, {"this", "using", "on", "whens", "with_"})
-    own = sorted({name.lower() for name in (*target.schema.names, *source.names)} & {ACTION, CLAUSE, _HERE, _THERE})
+    own = sorted(
+        {name.lower() for name in (*target.schema.names, *source.names)} & {ACTION, INSERTED, CLAUSE, _HERE, _THERE}
+    )
     if own:
         raise SqlError(
             f"A merge has a column of the name {own[0]} itself", fix="rename that of the table or the source"
@@ -238,6 +235,13 @@ def _updated(
             raise SqlError("UPDATE SET * has no source", found="WHEN NOT MATCHED BY SOURCE", fix="name the columns")
         return all_of(target, alias, source)
     return _assigned(then.expressions, target)
+
+
+def inserted_values(tree: exp.Merge, target: Target, source: pa.Schema) -> list[dict[str, exp.Expression]]:
+    """For each clause of a merge that inserts rows what it gives to the columns of the table. Raises SqlError."""
+    then = [when.args["then"] for when in tree.args["whens"].expressions]
+    alias = tree.args["using"].alias_or_name
+    return [_inserted(each, target, alias, source) for each in then if isinstance(each, exp.Insert)]
 
 
 def _inserted(then: exp.Insert, target: Target, alias: str, source: pa.Schema) -> dict[str, exp.Expression]:

@@ -13,18 +13,18 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from hoodie.config.concurrency_keys import CONFLICT_RETRIES
-from hoodie.config.index_keys import GLOBAL_TYPES, INDEX_TYPE
 from hoodie.config.key import resolve
 from hoodie.config.own import select_keys
 from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError, StaleRowsError
 from hoodie.sql.catalog import Entry
-from hoodie.sql.changed import ACTION
+from hoodie.sql.changed import ACTION, INSERTED
 from hoodie.sql.changes import Target, delete_query, lowered_query, merge_query, source_query, update_query
 from hoodie.sql.engine import Rows
+from hoodie.sql.key_collisions import may_collide, refuse_collisions
 from hoodie.sql.result import Result
+from hoodie.sql.row_keys import AMBIGUOUS, RowKeys
 from hoodie.sql.session import Session
-from hoodie.sql.taken import refuse_taken, taken_keys_query
 from hoodie.sql.upserts import upsert_query
 from hoodie.timeline import WRITE_ACTIONS, Action
 from hoodie.view import TableState
@@ -35,12 +35,15 @@ _log = logging.getLogger(__name__)
 
 class Computed(NamedTuple):
     """What a statement writes, and how. `replaces` are paths of partitions that an overwrite takes out, besides those of its
-    rows. `deletions` is the column that tells of which rows the keys are deleted."""
+    rows. `deletions` is the column that tells of which rows the keys are deleted. `check` looks at rows with their keys, before
+    they are written without the columns `marks`."""
 
     rows: Rows
     operation: str
     replaces: tuple[str, ...] = ()
     deletions: str | None = None
+    marks: tuple[str, ...] = ()
+    check: Callable[[Rows, RowKeys], None] = lambda keyed, keys: None
 
 
 _ROUNDS = 10  # times that a query is asked when others change the table meanwhile
@@ -75,18 +78,24 @@ def delete_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.
 def merge_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.Table) -> Result:
     """MERGE INTO: what it writes and deletes is one commit. Raises SqlError when several rows are for one key, and when one to be
     inserted has the key of a row that is there."""
+    options = session.write_options(entry)
 
     def changed(dataset: HoodieDataset, target: Target) -> Computed:
         source = session.rows(source_query(tree), [dataset]).schema
         query, changes = merge_query(tree, target, source)  # it tells what is wrong with a statement
-        upserted = upsert_query(tree, target, source)
+        keys = RowKeys.of(target.properties, options)
+        upserted = upsert_query(tree, target, source, keys)
         if upserted is not None:
-            rows = session.rows(upserted, [dataset])
-            return Computed(rows.stored(target.schema, target.schema.names), "upsert")
-        taken = taken_keys_query(tree, target)
-        if taken is not None:
-            refuse_taken(session.rows(taken, [dataset]).fetched())
-        return Computed(session.rows(query, [dataset]).changed(changes), "upsert", deletions=ACTION)
+            rows = session.rows(upserted, [dataset]).stored(target.schema, target.schema.names)
+            if rows.keyed(keys).marked(AMBIGUOUS).is_empty():
+                return Computed(rows, "upsert")
+
+        def check(keyed: Rows, keys: RowKeys) -> None:
+            if changes.inserts and may_collide(tree, target, source, keyed, keys):
+                refuse_collisions(session, dataset, target, keyed, keys)
+
+        rows = session.rows(query, [dataset]).changed(changes)
+        return Computed(rows, "upsert", deletions=ACTION, marks=(INSERTED,), check=check)
 
     return change(session, entry, node, changed, one_row_a_key=True)
 
@@ -109,15 +118,21 @@ def change(
     while True:
         dataset = HoodieDataset(table)
         target = Target(node, dataset.schema, dataset.state.properties)
-        computed, operation, replaces, deletions = changed(dataset, target)
-        with computed.held() as rows:
-            if operation in ("upsert", "delete", "delete_partition") and rows.is_empty():
+        computed = changed(dataset, target)
+        with computed.rows.held() as rows:
+            if computed.operation in ("upsert", "delete", "delete_partition") and rows.is_empty():
                 return Result.told("no row is changed")
             if one_row_a_key:
-                _refuse_doubles(rows, target, options)
-            hooks = WriteHooks(on_begin=partial(_refuse_stale, dataset.state), replaces=replaces)
+                keys = RowKeys.of(target.properties, options)
+                keyed = rows.keyed(keys, computed.marks)
+                _refuse_doubles(keyed, keys)
+                computed.check(keyed, keys)
+            hooks = WriteHooks(on_begin=partial(_refuse_stale, dataset.state), replaces=computed.replaces)
+            written = rows.selected([name for name in rows.schema.names if name not in computed.marks])
             try:
-                return told(rows.write(table, operation, options, deletions=deletions, hooks=hooks))
+                return told(
+                    written.write(table, computed.operation, options, deletions=computed.deletions, hooks=hooks)
+                )
             except StaleRowsError as error:
                 rounds -= 1
                 if not rounds:
@@ -148,11 +163,10 @@ def _commits(state: TableState) -> set[str]:
     }
 
 
-def _refuse_doubles(rows: Rows, target: Target, options: dict[str, str]) -> None:
-    index = resolve(select_keys(options, [INDEX_TYPE]), [INDEX_TYPE])[INDEX_TYPE]
-    doubled = rows.doubled(target.record_keys if index in GLOBAL_TYPES else target.keys)
+def _refuse_doubles(keyed: Rows, keys: RowKeys) -> None:
+    doubled = keyed.doubled(keys.names)
     if doubled is not None:
-        first = ", ".join(f"{name}={value!r:.50}" for name, value in doubled.first.items())
+        first = ", ".join(f"{name}={doubled.first[name]!r:.50}" for name in keys.columns)
         raise SqlError(
             f"Several rows are for one row of the table: {first}",
             found=f"{doubled.count} such keys",

@@ -54,8 +54,8 @@ class DuckEngine:
             ) from error
         with self._lock:
             try:
-                for (_, dataset), name in zip(sources, names, strict=True):
-                    self._database.register(name, dataset)
+                for (_, source), name in zip(sources, names, strict=True):
+                    self._database.register(name, source.table if isinstance(source, ArrowRows) else source)
                 return ArrowRows(self._rows(text))
             finally:
                 for name in names:

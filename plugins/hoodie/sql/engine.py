@@ -13,13 +13,9 @@ from sqlglot import exp
 from hoodie.dataset import HoodieDataset
 from hoodie.engine import Engine
 from hoodie.sql.changed import Changes
+from hoodie.sql.row_keys import RowKeys
 from hoodie.table import HoodieTable
 from hoodie.write.execute import WriteResult
-
-Source: TypeAlias = HoodieDataset | pa.Table
-"""What an engine reads as a table."""
-NamedSource: TypeAlias = tuple[exp.Table, Source]
-"""It, and its node in the tree of a query."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +24,7 @@ class Doubled:
 
     count: int
     first: dict[str, Any]
-    """The values of one of them, by column."""
+    """The columns of one of these rows."""
 
 
 class Rows(Protocol):
@@ -55,6 +51,14 @@ class Rows(Protocol):
         """As `hoodie.sql.changed.changed`: rows of a query of changes as they are written."""
         ...
 
+    def keyed(self, keys: RowKeys, also: Sequence[str] = ()) -> Rows:
+        """As `RowKeys.keyed`: the columns of keys, and the keys that the table makes of them."""
+        ...
+
+    def marked(self, name: str) -> Rows:
+        """The rows for which the boolean column `name` is true."""
+        ...
+
     def held(self) -> AbstractContextManager[Rows]:
         """The same rows, which are not computed anew each time they are asked for."""
         ...
@@ -63,13 +67,19 @@ class Rows(Protocol):
         """Whether there is no row."""
         ...
 
-    def doubled(self, keys: Sequence[str]) -> Doubled | None:
-        """What several rows have the same values of `keys`; None when no two have."""
+    def doubled(self, names: Sequence[str]) -> Doubled | None:
+        """Which values several rows have in the columns `names`; None when no two rows have the same."""
         ...
 
     def write(self, table: HoodieTable, operation: str, options: dict[str, str], **how: Any) -> WriteResult:
         """Write them by `HoodieTable.write`, whose further arguments are `how`."""
         ...
+
+
+Source: TypeAlias = HoodieDataset | pa.Table | Rows
+"""What an engine reads as a table. Rows are those of a query of its own."""
+NamedSource: TypeAlias = tuple[exp.Table, Source]
+"""It, and its node in the tree of a query."""
 
 
 class QueryEngine(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -95,8 +95,11 @@ class Session:
         named = [self.entry(table) for table in tables_read(query) if self.is_known(table)]
         return named + [self.about(function) for function in table_functions(query)]
 
-    def rows(self, query: exp.Expression, opened: Iterable[HoodieDataset] = ()) -> Rows:
-        """The rows of a query. `opened` are tables as the statement looked at them before: it sees them in that state.
+    def rows(
+        self, query: exp.Expression, opened: Iterable[HoodieDataset] = (), given: Mapping[str, Rows] | None = None
+    ) -> Rows:
+        """The rows of a query. `opened` are tables as the statement looked at them before: it sees them in that state. `given`
+        are rows of other queries, by the names that the query has for them.
 
         Tables have their meta columns where the query names one.
         """
@@ -104,7 +107,9 @@ class Session:
         meta = any(column.name.lower() in META_COLUMNS for column in query.find_all(exp.Column))
         sources = list[NamedSource]()
         for table in tables_read(query):
-            if self.is_known(table):
+            if given is not None and table.name in given:
+                sources.append((table, given[table.name]))
+            elif self.is_known(table):
                 entry = self.entry(table)
                 moment = _as_of(table)
                 here = before.get(same_place(entry.location)) if moment is None else None

@@ -6,17 +6,24 @@ import pyarrow as pa
 from sqlglot import exp
 
 from hoodie.sql.changes import Target, all_of, with_clause_of
+from hoodie.sql.key_comparison import compared_keys
+from hoodie.sql.row_keys import RowKeys
 
 
-def upsert_query(tree: exp.Merge, target: Target, source: pa.Schema) -> exp.Select | None:
+def upsert_query(tree: exp.Merge, target: Target, source: pa.Schema, keys: RowKeys) -> exp.Select | None:
     """The rows of the source in the columns of the table; None for a merge that is more than an upsert of them.
 
-    It is one when it goes by all columns of keys and partitions, of types whose values are equal only when they are the same,
-    says `UPDATE SET *` and `INSERT *` without conditions, and no value is converted. `source` are the columns of what is merged.
+    It is one when it compares all columns of keys and partitions as the table does (`compared_keys`), with those of the same
+    names, says `UPDATE SET *` and `INSERT *` without conditions, and no value is converted. `source` are the columns of what is
+    merged.
     """
     using = tree.args["using"]
     alias = using.alias_or_name
-    if not _takes_all(tree.args["whens"].expressions) or not _by_all_keys(tree.args["on"], target, alias):
+    compared = compared_keys(tree.args["on"], target, alias, source, keys)
+    names = {name.lower(): target.column(name).type for name in keys.columns}
+    if not _takes_all(tree.args["whens"].expressions) or compared != {name: name for name in names}:
+        return None
+    if any(map(pa.types.is_floating, names.values())):  # 0.0 equals -0.0, which is another key
         return None
     given = {name.lower(): source.field(name).type for name in source.names if source.names.count(name) == 1}
     if any(given.get(field.name.lower()) != field.type for field in target.schema):
@@ -38,22 +45,3 @@ def _is_star(then: exp.Expression) -> bool:
     if isinstance(then, exp.Update):
         return len(then.expressions) == 1 and isinstance(then.expressions[0], exp.Star)
     return isinstance(then, exp.Insert) and isinstance(then.this, exp.Star)
-
-
-def _by_all_keys(on: exp.Expression, target: Target, alias: str) -> bool:
-    rules = on.unnest().flatten() if isinstance(on.unnest(), exp.And) else [on.unnest()]
-    compared = {_compared(rule, {target.alias.lower(), alias.lower()}) for rule in rules}
-    fields = {name.lower(): target.column(name) for name in target.keys}
-    return compared == set(fields) and not any(pa.types.is_floating(field.type) for field in fields.values())
-
-
-def _compared(rule: exp.Expression, aliases: set[str]) -> str | None:
-    """The column of which both sides are asked to be equal, in small letters; None for any other condition."""
-    rule = rule.unnest()
-    if not isinstance(rule, exp.EQ):
-        return None
-    sides = (rule.this, rule.expression)
-    if not all(isinstance(side, exp.Column) and not side.db for side in sides):
-        return None
-    names = {side.name.lower() for side in sides}
-    return names.pop() if len(names) == 1 and {side.table.lower() for side in sides} == aliases else None

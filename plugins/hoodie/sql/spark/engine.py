@@ -17,6 +17,7 @@ from pyspark.sql.functions import col, lit
 from pyspark.sql.pandas.types import from_arrow_type
 from sqlglot import exp
 
+from hoodie.dataset import HoodieDataset
 from hoodie.read.plan import plan_read
 from hoodie.schema import top_level
 from hoodie.spark import SparkEngine
@@ -89,6 +90,9 @@ class SparkQueries:
         leave other partitions unlisted; the others are Spark's to ask."""
         if isinstance(source, pa.Table):
             return self._spark.createDataFrame(source)
+        if isinstance(source, FrameRows):
+            return source.frame
+        assert isinstance(source, HoodieDataset), source
         dataset, known = source, source.schema
         partitions = top_level(dataset.state.properties.partition_fields)
         rules: list[pc.Expression] = [each.expression for each in needed.conditions if each.column in partitions]

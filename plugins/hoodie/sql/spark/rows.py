@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
-from pyspark.sql.functions import col, lit
+from pyspark.sql.functions import col, first, lit, struct
 from pyspark.sql.functions import count as count_rows
 from pyspark.sql.pandas.types import from_arrow_schema, from_arrow_type
 
@@ -21,6 +21,7 @@ from hoodie.spark.worker import worker_task
 from hoodie.sql.assignment import stored
 from hoodie.sql.changed import Changes, changed
 from hoodie.sql.engine import Doubled
+from hoodie.sql.row_keys import RowKeys
 from hoodie.sql.spark.failures import sql_errors
 from hoodie.table import HoodieTable
 from hoodie.write.execute import WriteResult
@@ -61,6 +62,14 @@ class FrameRows:
         changed(self.schema.empty_table(), changes)  # refused at once, and without a row
         return self._mapped(changes.result, partial(changed, changes=changes))
 
+    def keyed(self, keys: RowKeys, also: Sequence[str] = ()) -> FrameRows:
+        needed = self.selected([*keys.columns, *also])
+        work = partial(keys.keyed, also=tuple(also))
+        return needed._mapped(work(needed.schema.empty_table()).schema, work)
+
+    def marked(self, name: str) -> FrameRows:
+        return FrameRows(self.frame.where(col(_quoted(name))))
+
     def _numbered(self) -> DataFrame:
         """A query may give a name twice."""
         return self.frame.toDF(*map(str, range(len(self.schema))))
@@ -81,21 +90,20 @@ class FrameRows:
         with _computed():
             return bool(self.frame.isEmpty())
 
-    def doubled(self, keys: Sequence[str]) -> Doubled | None:
-        counted = self.frame.groupBy(*(col(_quoted(key)) for key in keys)).agg(count_rows(lit(1)).alias(_COUNT))
+    def doubled(self, names: Sequence[str]) -> Doubled | None:
+        columns = [count_rows(lit(1)).alias(_COUNT), first(struct("*")).alias(_FIRST)]
+        counted = self.frame.groupBy(*(col(_quoted(name)) for name in names)).agg(*columns)
         found = counted.where(col(_COUNT) > 1)
         with _computed():
-            first = found.limit(1).toArrow()
-            if not first.num_rows:
-                return None
-            return Doubled(found.count(), {key: first[key][0].as_py() for key in keys})
+            rows = found.limit(1).select(col(f"{_FIRST}.*")).toArrow()
+            return Doubled(found.count(), rows.to_pylist()[0]) if rows.num_rows else None
 
     def write(self, table: HoodieTable, operation: str, options: dict[str, str], **how: Any) -> WriteResult:
         with sql_errors(_ROWS):
             return table.write(self.frame, operation, options, schema=self.schema, **how)
 
 
-_COUNT = "__hoodie_count"
+_COUNT, _FIRST = "__hoodie_count", "__hoodie_first"
 _ROWS = "a statement, as its rows are computed"
 
 
