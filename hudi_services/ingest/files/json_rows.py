@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.json as pa_json
 
+from hoodie.schema.nesting import MAX_LEVELS
 from hoodie.storage import File
 from hudi_services.ingest.casting import unknown_field
 from hudi_services.ingest.exact import is_changed_json, may_hold
@@ -23,6 +24,7 @@ _START = 4096  # bytes
 _LONGEST = 64 * 1024 * 1024  # characters of an object in an array
 _NO_TEXT = "changed from string to"  # Arrow on what is no text in a column of text
 _DECODER = json.JSONDecoder()
+_SIGNS = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]')
 _BLANKS = {"": re.compile(r"\s*"), ",": re.compile(r"\s*(?:,\s*)?")}
 
 
@@ -99,6 +101,10 @@ def _parsed(lines: Lines, schema: pa.Schema | None, others: str) -> pa.Table:
 
 
 def _read(texts: Sequence[bytes], schema: pa.Schema | None, others: str) -> pa.Table:
+    if any(map(_is_deep, texts)):
+        raise pa.ArrowInvalid(
+            f"values are nested too deep: a column has at most {MAX_LEVELS} levels, a list counts as two"
+        )
     data = b"\n".join(texts)
     data.decode()  # Arrow's JSON reader does not check it, and text that is none could never be read again
     return pa_json.read_json(
@@ -106,6 +112,17 @@ def _read(texts: Sequence[bytes], schema: pa.Schema | None, others: str) -> pa.T
         read_options=pa_json.ReadOptions(block_size=len(data) + 1, use_threads=False),
         parse_options=pa_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others),
     )
+
+
+def _is_deep(text: bytes) -> bool:
+    """True for values that a table cannot hold. Arrow's JSON reader ends the process where they are nested some 10,000 times."""
+    if len(text) <= MAX_LEVELS or text.count(b"{") + 2 * text.count(b"[") <= MAX_LEVELS:
+        return False
+    level = deepest = 0  # the braces of the row count for the value inside
+    for sign in _SIGNS.findall(text):
+        level += {b"{": 1, b"[": 2, b"}": -1, b"]": -2}.get(sign, 0)
+        deepest = max(deepest, level)
+    return deepest > MAX_LEVELS
 
 
 def exact_json_tables(

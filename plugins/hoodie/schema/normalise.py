@@ -10,6 +10,7 @@ import pyarrow as pa
 from hoodie.errors import SchemaConflictError
 from hoodie.model.meta_columns import IS_DELETED, OPERATION
 from hoodie.schema.documented import comment_of, commented
+from hoodie.schema.nesting import refuse_deep
 
 _LETTERS, _DIGIT = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo"}), "Nd"  # Java's Character.isLetter and isDigit
 _ALLOWED_META = {IS_DELETED: pa.bool_(), OPERATION: pa.string()}
@@ -37,9 +38,10 @@ def normalise(schema: pa.Schema, *, nulls: bool = False) -> pa.Schema:
     Dictionaries are decoded, large and view types become plain, small integers int32, uint32 int64, timestamps microseconds
     (with a zone: UTC; without: local), fixed-size binary becomes binary; of metadata only comments stay. With `nulls`, types
     that are not known because all values are null stay null. Raises SchemaConflictError naming the column for a type that a Hudi
-    table cannot hold, for names that Avro cannot hold, for names that differ only in case, for Hudi's own column names, and for
-    its marks of deletions with a type in which nobody would see them.
+    table cannot hold, for values nested too deep, for names that Avro cannot hold, for names that differ only in case, for Hudi's
+    own column names, and for its marks of deletions with a type in which nobody would see them.
     """
+    refuse_deep(schema)
     columns = pa.schema(_fields(list(schema), "", nulls))
     for field in columns:
         _check_reserved(field)

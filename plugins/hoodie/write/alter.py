@@ -20,6 +20,7 @@ from hoodie.schema import arrow_to_avro
 from hoodie.schema.altering import altered
 from hoodie.schema.changes import DropColumn, RenameColumn, SchemaChange
 from hoodie.schema.internal import InternalSchema, first_schema
+from hoodie.schema.nesting import refuse_deep
 from hoodie.schema.widening import arrow_columns
 from hoodie.transaction.change import Change
 from hoodie.transaction.locks import Locking
@@ -76,7 +77,9 @@ class _Alter:
         known = state.schemas
         greatest = max((each.max_id for each in known), default=0)
         before = replace(known[-1], max_id=greatest).with_columns(columns) if known else first_schema(columns)
-        return options, altered(before, self.changes, _fixed(state.properties))
+        after = altered(before, self.changes, _fixed(state.properties))
+        refuse_deep(arrow_columns(after))
+        return options, after
 
     def attempt(self) -> WriteResult:
         access = self.access
