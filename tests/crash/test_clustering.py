@@ -6,7 +6,7 @@ import pytest
 
 from hoodie import CLUSTERING, GiveUpClustering
 from tests.support.clock import FakeClock
-from tests.support.crashes import FIRST, reopen, run_to_failure, uncommitted
+from tests.support.crashes import FIRST, killed, reopen, run_to_failure, uncommitted
 from tests.support.faulty import Killed
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
@@ -53,10 +53,6 @@ def test_a_clustering_that_dies_at_any_call(tmp_path, version, kind, half, table
         assert content(table) == {**expected, "a": ("p", 3, 3)}, call
         assert table.timeline.pending == (), call
         assert uncommitted(table) == [], call
-
-
-def killed(*_):
-    raise Killed
 
 
 @pytest.mark.parametrize("version", ["9", "6"])

@@ -45,6 +45,11 @@ def run_to_failure(tmp_path, prepare, action, kind, half, few=10):
             return
 
 
+def killed(*_):
+    """Die in place of any function."""
+    raise Killed
+
+
 def uncommitted(table):
     """Data files of instants that are not on the timeline."""
     times = {instant.time for instant in table.timeline.commits}
