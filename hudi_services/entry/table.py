@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
-from croniter import croniter
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from hoodie.config import select_keys
@@ -17,14 +16,9 @@ from hudi_services.entry.objectives import Objectives
 from hudi_services.entry.sizes import bytes_of
 from hudi_services.entry.work import UP_TO
 from hudi_services.feed.model import BrokenFiles, Duration, Feed, Part, Texts
+from hudi_services.times import cron
 
 _DIRECTIVES = {"%Y", "%m", "%d", "%H", "%%"}
-
-
-def _cron(value: str) -> str:
-    if not croniter.is_valid(value):
-        raise ValueError(f"{value!r} is no cron schedule; five fields, such as '0 6 * * *' for 06:00 UTC each day")
-    return value
 
 
 def _date_pattern(value: str) -> str:
@@ -53,8 +47,8 @@ def _scalar(value: object) -> object:
     return value
 
 
-Cron = Annotated[str, AfterValidator(_cron)]
-Schedule = Annotated[str, AfterValidator(lambda value: value if value == BY_OBJECTIVES else _cron(value))]
+Cron = Annotated[str, AfterValidator(cron)]
+Schedule = Annotated[str, AfterValidator(lambda value: value if value == BY_OBJECTIVES else cron(value))]
 """Cron, or `objectives`."""
 Options = Annotated[dict[str, str], BeforeValidator(_as_text)]
 

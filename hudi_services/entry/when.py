@@ -9,6 +9,7 @@ from typing import Any
 
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
+from hudi_services.times import next_begin
 
 _STARTERS = ("schedule", "after_ingests")  # keys of a section that start its service
 
@@ -34,7 +35,7 @@ def _when(table: Table, entry: ServiceEntry[Any], known: dict[str, ServiceEntry[
     assert section is not None, "only services that the table has"
     trigger = entry.dag.trigger(table, section)
     starters = [f"{entry.name}.{name}" for name in _STARTERS if name in type(section).model_fields]
-    ended = trigger.cron is not None and trigger.end is not None and trigger.end < today
+    ended = trigger.cron is not None and trigger.end is not None and _is_over(trigger.cron, trigger.end, today)
     followed = [name for name in trigger.after if name in known]
     parts = [f"cron {trigger.cron}"] if trigger.cron and not ended else []
     parts += ["by objectives"] if trigger.by_objectives else []
@@ -53,3 +54,8 @@ def _when(table: Table, entry: ServiceEntry[Any], known: dict[str, ServiceEntry[
     if len(starters) == 1:
         return When(entry.name, "by hand", f"{starters[0]} is not set")
     return When(entry.name, "by hand", f"neither {' nor '.join(starters)} is set")
+
+
+def _is_over(cron: str, end: date, today: date) -> bool:
+    begin = next_begin(cron, today)
+    return begin is None or begin.date() > end

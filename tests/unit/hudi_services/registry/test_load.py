@@ -105,6 +105,7 @@ def test_a_bad_table_does_not_stop_the_others(tmp_path: Path) -> None:
         (entry("    name: t\n"), 4, "t.name", "is given twice; first on line 2"),
         (entry("    version: 7\n"), 4, "t.version", "input should be 6 or 9 (found 7)"),
         (entry("    clean:\n      schedule: 0 6 * *\n"), 5, "t.clean.schedule", "'0 6 * *' is no cron schedule"),
+        (entry("    clean: {schedule: 0 0 30 2 *}\n"), 4, "t.clean.schedule", "never begins"),
         (entry("    clean: {after_ingests: 0}\n"), 4, "t.clean.after_ingests", "greater than or equal to 1"),
         (entry("    source: {format: csv}\n"), 4, "t.source.path", "is missing"),
         (entry("    source: {path: /s, format: csv}\n"), 2, "t.keys", "needs the columns of its record key"),
