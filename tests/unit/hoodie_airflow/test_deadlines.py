@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from airflow.api_fastapi.core_api.datamodels.dag_run import DAGRunResponse
 from airflow.serialization.serialized_objects import DagSerialization
 
 from hoodie.clock import SystemClock
@@ -38,10 +39,13 @@ def the_dag(file: Path, service: str) -> Any:
     return dag
 
 
-def late(file: Path) -> None:
-    """What Airflow's triggerer does: the function and its arguments by what the DAG says."""
+def late(file: Path, state: str = "running", ended: str | None = None) -> None:
+    """What Airflow's triggerer does: the function and its arguments by what the DAG says, the run as the scheduler has it."""
     (alert,) = the_dag(file, "clean").deadline
-    context = {"dag_run": {"dag_run_id": "manual__1", "dag_id": "hudi_clean__orders"}, "deadline": {}}
+    said = {"dag_run_id": "manual__1", "dag_id": "hudi_clean__orders", "state": state, "end_date": ended}
+    said |= {"queued_at": "2026-03-01T06:00:00Z", "run_after": "2026-03-01T06:00:00Z"}
+    assert said.keys() <= DAGRunResponse.model_fields.keys(), "what Airflow hands over has these"
+    context = {"dag_run": dict.fromkeys(DAGRunResponse.model_fields) | said, "deadline": {}}
     module, _, name = alert.callback.path.rpartition(".")
     asyncio.run(getattr(import_module(module), name)(**alert.callback.kwargs, context=context))
 
@@ -59,6 +63,25 @@ def test_a_late_run_is_told_until_one_is_done(told: tuple[Path, Server]) -> None
     assert message["text"] == "the run manual__1 of hudi_clean__orders is not done 2 h 0 min after it was queued"
     assert watcher(file).tell(load_registry(file)) == 0, "it stands, and is told already"
     assert len(server.got) == 1
+
+
+@pytest.mark.parametrize(
+    ("state", "ended", "messages"),
+    [
+        ("failed", "2026-03-01T07:59:59Z", 0),
+        ("success", "2026-03-01T07:59:59Z", 0),
+        ("success", "2026-03-01T08:00:01Z", 0),
+        ("failed", "2026-03-01T08:00:01Z", 1),
+        ("queued", None, 1),
+    ],
+)
+def test_a_run_that_ended_in_time_is_not_late(
+    told: tuple[Path, Server], state: str, ended: str | None, messages: int
+) -> None:
+    """Airflow drops the deadline only where its scheduler ends the run with success."""
+    file, server = told
+    late(file, state, ended)
+    assert len(server.got) == messages
 
 
 def test_a_watcher_that_tells_does_so_once(told: tuple[Path, Server]) -> None:
