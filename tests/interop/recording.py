@@ -77,14 +77,16 @@ class Recording:
     _archive: tarfile.TarFile | None = None
 
     def load(self) -> None:
-        if not self.path.exists():
-            self.refuse("is not there")
+        if not self.path.exists():  # refused once the test asks
+            return
         content = json.loads(self.path.read_text())
         if content["peer"] != self.peer:
             self.refuse(f"is of {content['peer']}, not of {self.peer}")
         self.calls = [Call(**call) for call in content["calls"]]
 
     def save(self) -> None:
+        if not self.calls:
+            return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         calls = ",\n".join(json.dumps(asdict(call), ensure_ascii=False) for call in self.calls)
         self.path.write_text(f'{{"peer": {json.dumps(self.peer)}, "calls": [\n{calls}\n]}}\n')
@@ -95,6 +97,8 @@ class Recording:
 
     def at(self, place: int, asks: str, sha256: str) -> Call:
         """The call at a place, which has to be the one that the test makes."""
+        if not self.calls:
+            self.refuse("is not there")
         if place >= len(self.calls):
             self.refuse(f"ends before call {place + 1}, {asks}")
         call = self.calls[place]
@@ -144,29 +148,27 @@ class RecordedPeer:
     def write(self, path: object, rows: pa.Table, options: Mapping[str, object], mode: str = "append") -> None:
         name = self._begin(path)
         asked = json.dumps([mode, dict(options)], sort_keys=True, default=str) + f"{rows.schema}{rows.to_pylist()!r}"
-        self._ask(
-            f"write {name}, {rows.num_rows} rows", asked, lambda hudi: hudi.write(path, rows, dict(options), mode)
-        )
+        asks = f"write {name}, {rows.num_rows} rows"
+        self._ask(asks, asked, lambda hudi: hudi.write(path, rows, dict(options), mode), path)
         self._files.pop(Path(str(path)), None)
 
     def read(self, path: object, **options: object) -> pa.Table:
         """A snapshot as Hudi sees it, without the meta columns that differ with each run."""
-        asked = json.dumps(options, sort_keys=True, default=str)
-        answer = self._ask(
-            f"read {self._name(path)}", asked, lambda hudi: encoded(hudi.read(path, **options).drop_columns(VARYING))
+        asks, asked = f"read {self._begin(path)}", json.dumps(options, sort_keys=True, default=str)
+        return decoded(
+            self._ask(asks, asked, lambda hudi: encoded(hudi.read(path, **options).drop_columns(VARYING)), path)
         )
-        return decoded(answer)
 
     def sql(self, sql: str) -> list[dict]:
         asks = " ".join(sql.split())
         for path in re.findall("location '([^']+)'", sql):
             self._begin(path)
-        return self._ask(asks[:60], asks, lambda hudi: {"rows": hudi.sql(sql)})["rows"]
+        return self._ask(asks[:60], asks, lambda hudi: {"rows": hudi.sql(sql)}, *self._files)["rows"]
 
     def table(self, path: object) -> str:
         """The folder of a table that Hudi has made, with all files of it. Returns its path."""
         folder, name, place = Path(str(path)), self._begin(path), self._place
-        self._ask(f"table {name}", "", lambda _: {"files": shape(folder)})
+        self._ask(f"table {name}", "", lambda _: {"files": shape(folder)}, path)
         if self._mode is Mode.RECORD:
             self._recording.pack(place, folder)
         if self._mode is Mode.REPLAY:
@@ -184,18 +186,18 @@ class RecordedPeer:
 
     def _begin(self, path: object) -> str:
         """The name of a table, whose folder is new or made by the calls before."""
-        name, folder = self._name(path), Path(str(path))
+        folder = Path(str(path))
+        name = str(folder.relative_to(self._folder))
         if folder not in self._begun and folder.exists():
             pytest.fail(f"{name} was not made by these calls: ask Hudi itself for it, not a recording")
         self._begun.add(folder)
         return name
 
-    def _name(self, path: object) -> str:
-        return str(Path(str(path)).relative_to(self._folder))
-
-    def _ask(self, asks: str, request: str, live: Callable[[HudiPeer], dict | None]) -> dict:
-        for folder, files in self._files.items():
-            if _files(folder) != files:
+    def _ask(self, asks: str, request: str, live: Callable[[HudiPeer], dict | None], *paths: object) -> dict:
+        """The answer to a call that reads or writes the tables of these paths."""
+        folders = {Path(str(path)) for path in paths} & self._files.keys()
+        for folder in folders:
+            if _files(folder) != self._files[folder]:
                 pytest.fail(f"{folder.name} has changed since Hudi made it: ask Hudi itself for it, not a recording")
         sha256 = hashlib.sha256(masked(self._anywhere(f"{asks}\n{request}")).encode()).hexdigest()[:20]
         if self._mode is Mode.REPLAY:
@@ -206,7 +208,7 @@ class RecordedPeer:
                 self._recording.calls.append(Call(asks, sha256, answer))
             if self._mode is Mode.COMPARE:
                 self._compare(self._recording.at(self._place, asks, sha256), answer)
-            self._files = {folder: _files(folder) for folder in self._files}
+            self._files |= {folder: _files(folder) for folder in folders}
         self._place += 1
         answer = json.loads(json.dumps(answer).replace("<folder>", str(self._folder)))
         if "error" in answer:

@@ -37,27 +37,29 @@ SAME = {  # and the columns that say something else here, as docs/procedures.md 
 }
 
 
-def test_names(hudi12):
-    (told,) = hudi12.sql("call help")
+def test_names(recorded):
+    (told,) = recorded("hudi12").sql("call help")
     theirs = {
         line.split("\t")[1] for line in told["result"].splitlines() if line.startswith("\t") and "class org" in line
     }
     assert theirs | {"help"} == {*PROCEDURES, *ABSENT}
 
 
-@pytest.mark.parametrize("name", sorted(PROCEDURES))
-def test_parameters_and_columns(hudi12, name):
-    (told,) = hudi12.sql(f"call help(cmd => '{name}')")
-    taken, given = (part.splitlines()[2:] for part in told["result"].split("outputType:"))
-    procedure = PROCEDURES[name]
-    ours = [
-        (each.name, sql_type(each.kind).lower(), _shown(each.default), str(each.required).lower())
-        for each in procedure.parameters
-    ]
-    assert ours == [tuple(_words(line, 4)) for line in taken if line.strip()]
-    assert [(each.name, sql_type(each.type).lower()) for each in procedure.result] == [
-        tuple(_words(line, 2)) for line in given if line.strip()
-    ]
+def test_parameters_and_columns(recorded):
+    hudi, ours, theirs = recorded("hudi12"), {}, {}
+    for name, procedure in sorted(PROCEDURES.items()):
+        parameters = [
+            (each.name, sql_type(each.kind).lower(), _shown(each.default), str(each.required).lower())
+            for each in procedure.parameters
+        ]
+        ours[name] = parameters, [(each.name, sql_type(each.type).lower()) for each in procedure.result]
+        (answer,) = hudi.sql(f"call help(cmd => '{name}')")
+        taken, given = (part.splitlines()[2:] for part in answer["result"].split("outputType:"))
+        theirs[name] = (
+            [tuple(_words(line, 4)) for line in taken if line.strip()],
+            [tuple(_words(line, 2)) for line in given if line.strip()],
+        )
+    assert ours == theirs
 
 
 def _words(line, count):
