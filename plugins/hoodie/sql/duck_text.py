@@ -8,11 +8,14 @@ from sqlglot.errors import UnsupportedError
 
 from hoodie.sql.conditions import MACROS as CONDITION_MACROS
 from hoodie.sql.conditions import check_conditions
+from hoodie.sql.pattern import MACROS as PATTERN_MACROS
+from hoodie.sql.pattern import escaped_like
 
 _WHOLE, _BYTES, _TEXT, _SECONDS = "__hoodie_whole", "__hoodie_bytes", "__hoodie_text", "__hoodie_seconds"
 _POSITIVE = "__hoodie_positive"
 MACROS = (
     *CONDITION_MACROS,
+    *PATTERN_MACROS,
     # A cast to a whole number cuts the fraction off, DuckDB's would round; times are seconds since 1970.
     f"CREATE MACRO {_WHOLE}(x DOUBLE) AS trunc(x), (x DECIMAL(38, 10)) AS trunc(x), "
     "(x VARCHAR) AS trunc(TRY_CAST(x AS DECIMAL(38, 10))), (x BIGINT) AS x, (x HUGEINT) AS x, (x BOOLEAN) AS x, "
@@ -56,6 +59,8 @@ def duckdb_text(tree: exp.Expression) -> str:
     for node in reversed(list(copied.walk())):
         if isinstance(node, exp.Cast) and node.to.this in _INTEGERS and not _is_whole(node.this):
             node.set("this", exp.Anonymous(this=_WHOLE, expressions=[node.this]))
+        elif isinstance(node, exp.Like | exp.ILike):
+            escaped_like(node)
         elif isinstance(node, exp.DayOfWeek) or _is_day_of_week(node):  # from 1 in Spark, from 0 in DuckDB
             node.replace(exp.paren(exp.Add(this=node.copy(), expression=exp.Literal.number(1)), copy=False))
         elif isinstance(node, exp.Anonymous) and str(node.this).lower() == "weekday":  # from Monday in Spark
