@@ -13,10 +13,11 @@ from hoodie.errors import SqlError
 from hoodie.keygen import key_generator
 from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.sql.catalog import Entry
-from hoodie.sql.changes import Target, check_plain, partitions_query, refuse_more
+from hoodie.sql.changes import Target, check_plain, refuse_more
 from hoodie.sql.dml import Computed, change, told
 from hoodie.sql.engine import Rows
 from hoodie.sql.parse import DIALECT
+from hoodie.sql.partition import named_partitions
 from hoodie.sql.result import Result
 from hoodie.sql.session import INSERT_OPERATION, OVERWRITE_MODE, Session
 from hoodie.sql.types import sql_type
@@ -38,10 +39,10 @@ def insert_rows(session: Session, entry: Entry, tree: exp.Insert, node: exp.Tabl
         found = without_meta(session.rows(into.completed(query), [dataset]))
         rows = found.stored(target.schema, into.columns_of(found.schema.names, tree))
         if tree.args.get("overwrite") and into.given and rows.is_empty():
-            return Computed(session.rows(partitions_query(target, into.given), [dataset]), "delete_partition")
+            return Computed(named_partitions(session, target, into.given, dataset), "delete_partition")
         replaces: tuple[str, ...] = ()
         if tree.args.get("overwrite") and into.given and not _is_dynamic(session, entry):
-            replaces = _paths(session.rows(partitions_query(target, into.given), [dataset]), target)
+            replaces = _paths(named_partitions(session, target, into.given, dataset), target)
         return Computed(rows, _operation(session, entry, target, tree, into), replaces)
 
     empties = tree.args.get("overwrite") and _partition(node)
@@ -69,7 +70,7 @@ def empty_partitions(session: Session, entry: Entry, clause: exp.Expression, nod
         values = {_partition_column(each.this.name, target): each.expression for each in clause.expressions}
         if len(values) < len(clause.expressions):
             raise SqlError("A column is named twice", found=clause.sql(dialect=DIALECT), fix="name each once")
-        return Computed(session.rows(partitions_query(target, values), [dataset]), "delete_partition")
+        return Computed(named_partitions(session, target, values, dataset), "delete_partition")
 
     return change(session, entry, node, changed)
 

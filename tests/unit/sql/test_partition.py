@@ -1,0 +1,69 @@
+"""Partitions that INSERT OVERWRITE and TRUNCATE name by values: those of the values as their columns hold them."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie.errors import SqlError
+from hoodie.sql import connect
+
+TABLE = "create table {} (id int, p {}) using hudi tblproperties (primaryKey = 'id' {}) partitioned by (p)"
+
+
+@pytest.fixture
+def db(tmp_path):
+    with connect(tmp_path) as connection:
+        yield connection
+
+
+def ids(db, table="t"):
+    return [row[0] for row in db.sql(f"select id from {table} order by id").rows()]
+
+
+def test_a_number_names_the_partition_of_its_own_text(db):
+    db.sql(TABLE.format("t", "string", ""))
+    db.sql("insert into t values (1, '1'), (2, '01'), (3, '001'), (4, '1.0'), (5, null)")
+    db.sql("insert overwrite t partition (p = 1) select 6")
+    assert ids(db) == [2, 3, 4, 5, 6]
+    db.sql("truncate table t partition (p = 1)")
+    db.sql("insert overwrite t partition (p = null) select 7 where false")
+    assert ids(db) == [2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("kind", "stored", "same", "lost"),
+    [
+        ("int", "1", ["1", "'1'", "'01'", "1.0"], ["1.5", "'1.5'", "'x'", "'2026-01-01'", "10000000000"]),
+        ("date", "date '2026-01-31'", ["'2026-01-31'", "date '2026-01-31'"], ["'x'", "'2026-01-32'", "20260131"]),
+        ("decimal(5, 2)", "1.50", ["1.5", "'1.50'", "1.500"], ["1.504", "'x'", "12345.0"]),
+        ("boolean", "true", ["true", "'true'"], ["'x'"]),
+    ],
+)
+def test_values_in_the_type_of_their_column(db, kind, stored, same, lost):
+    db.sql(TABLE.format("t", kind, "") + f"; insert into t values (1, {stored}), (2, null)")
+    for value in lost:
+        for statement in ("truncate table t partition (p = {})", "insert overwrite t partition (p = {}) select 9"):
+            with pytest.raises(SqlError):
+                db.sql(statement.format(value))
+    assert ids(db) == [1, 2]
+    for value in same:
+        db.sql(f"truncate table t partition (p = {value})")
+        assert ids(db) == [2], value
+        db.sql(f"insert into t values (1, {stored})")
+
+
+def test_a_moment_names_no_partition_of_days(db):
+    timed = (
+        ", 'hoodie.table.keygenerator.class' = 'org.apache.hudi.keygen.TimestampBasedKeyGenerator', "
+        "'hoodie.keygen.timebased.timestamp.type' = 'EPOCHMILLISECONDS', "
+        "'hoodie.keygen.timebased.output.dateformat' = 'yyyy-MM-dd'"
+    )
+    db.sql(TABLE.format("t", "bigint", timed) + "; insert into t values (1, 1700000000000), (2, 1700000001000)")
+    for statement in (
+        "truncate table t partition (p = 1700000000000)",
+        "insert overwrite t partition (p = 1700000000000) select 3",
+        "insert overwrite t partition (p = 1700000000000) select 3 where false",
+    ):
+        with pytest.raises(SqlError, match=r"does not name a partition.*TIMESTAMP.*DELETE FROM t"):
+            db.sql(statement)
+    assert ids(db) == [1, 2]
