@@ -151,7 +151,7 @@ def kinds_and_values(draw, depth=2):
 
 
 def model(value, kind):
-    """What is read of a value."""
+    """A value as it is read."""
     if value is None:
         return None
     if pa.types.is_string(kind):

@@ -123,7 +123,7 @@ def test_what_was_begun_of_a_compaction_goes_and_its_plan_stays(tmp_path, versio
 
 @pytest.mark.parametrize(("kind", "version"), [(COMPACTION, "6"), (COMPACTION, "9"), (LOG_COMPACTION, "9")])
 def test_a_write_between_a_plan_and_its_completion_goes_before_what_the_plan_made(tmp_path, version, kind):
-    """The logs of the write stand on the base file of a compaction: that stays until they are gone."""
+    """The logs of the write belong to the base file of a compaction, which is kept until they are gone."""
     table = create(
         tmp_path / "t", FakeClock(), **{"hoodie.write.table.version": version, "hoodie.table.type": "MERGE_ON_READ"}
     )
