@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hoodie.errors import SourceError
+from hoodie.formats.int96 import open_parquet, utc_schema
 from hoodie.storage import Storage, closing_input, open_storage, walk_files
 from hudi_services.ingest.files.listing import FORMATS, SourceFile, list_source
 from hudi_services.ingest.files.text import READ_ERRORS, text_input, unreadable
@@ -82,9 +83,10 @@ def _head(storage: Storage, file_format: str, file: SourceFile, path: Path) -> b
     """Writes the head of a file; whether it is all of it."""
     if file_format == "parquet":
         with closing_input(storage, file.path) as source:
-            parquet = pq.ParquetFile(source)
+            parquet = open_parquet(source)
             first = next(parquet.iter_batches(batch_size=_ROWS), None)
             rows = pa.Table.from_batches([first] if first is not None else [], parquet.schema_arrow)
+            rows = rows.cast(utc_schema(parquet))
             pq.write_table(rows, path)
             return bool(rows.num_rows == parquet.metadata.num_rows)
     with text_input(storage, file.path) as source:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hoodie.errors import SourceUnavailableError
+from hoodie.formats.int96 import local_columns, open_parquet, utc_schema
 from hoodie.storage import Storage, closing_input
 from hudi_services.feed.model import Feed
 from hudi_services.ingest.casting import unknown_field
@@ -78,12 +79,15 @@ class FileSplit:
 
     def _parquet(self, piece: Piece, reject: RejectText) -> Iterator[tuple[pa.Table, Where]]:
         with closing_input(self.storage, piece.path) as source:
-            file = pq.ParquetFile(source)
+            file = open_parquet(source)
+            moments = utc_schema(file, local_columns(self.schema).union(self.later.names))
             groups = range(file.num_row_groups)
             sizes = [file.metadata.row_group(group).num_rows for group in groups]
             columns = [name for name in file.schema_arrow.names if name in self.schema.names] if self._drops else None
             for group in groups if piece.row_groups is None else piece.row_groups:
                 rows = file.read_row_group(group, columns, use_threads=False)
+                if moments.types != file.schema_arrow.types:
+                    rows = rows.cast(pa.schema([moments.field(name) for name in rows.schema.names]))
                 self._check_columns(piece, rows)
                 yield self._fitting.fitted(rows, partial(_rows_from, sum(sizes[:group])), reject)
 

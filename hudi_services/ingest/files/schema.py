@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from hoodie.errors import SchemaConflictError
+from hoodie.formats.int96 import local_columns, open_parquet, utc_schema
 from hoodie.storage import Storage, closing_input
 from hudi_services.feed.model import Feed
 from hudi_services.ingest.casting import unknown_field
@@ -73,8 +73,10 @@ class FileSchemas:
 
     def _parquet(self, path: str) -> list[pa.Schema]:
         with closing_input(self.storage, path) as source:
-            file = pq.ParquetFile(source)
-            found = file.schema_arrow.remove_metadata()
+            file = open_parquet(source)
+            kept = [field for field in map(self._known_field, file.schema_arrow.names) if field is not None]
+            # Older versions loaded INT96 timestamps without a zone: columns that are so already stay so.
+            found = utc_schema(file, local_columns(pa.schema(kept))).remove_metadata()
             if self._skips:
                 for group in range(file.num_row_groups):
                     file.read_row_group(group, use_threads=False)

@@ -18,6 +18,7 @@ from hoodie.formats.bloom import BloomFilter
 from hoodie.formats.coded import coded, coded_columns, one_dictionary, small_dictionaries
 from hoodie.formats.data_file import telling_missing
 from hoodie.formats.dictionaries import dictionary_columns
+from hoodie.formats.int96 import open_parquet
 from hoodie.formats.key_range import java_greatest, java_least, key_range
 from hoodie.formats.row_groups import matching_row_groups
 from hoodie.formats.source_file import Interval, read_intervals
@@ -198,9 +199,9 @@ class BaseFileReader:
         with telling_missing(self._where, "Base"):
             self._source = storage.open_input(path)
         try:
-            self._file = pq.ParquetFile(self._source, pre_buffer=False)
+            self._file = open_parquet(self._source, pre_buffer=False)
             if names := small_dictionaries(self._file, renaming.in_file([*dictionaries])):
-                self._file = pq.ParquetFile(
+                self._file = open_parquet(
                     self._source, metadata=self._file.metadata, read_dictionary=names, pre_buffer=False
                 )
         except (pa.ArrowInvalid, OSError) as error:

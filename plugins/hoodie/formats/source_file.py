@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hoodie.errors import CorruptFileError, MissingFileError
+from hoodie.formats.int96 import int96_columns, open_parquet, utc_schema
 from hoodie.storage import open_storage
 from hoodie.storage.base import File, Storage
 
@@ -51,7 +52,7 @@ class SourceFile:
             )
         self.source: File = storage.open_input(path)
         try:
-            self._file = pq.ParquetFile(self.source, pre_buffer=False, coerce_int96_timestamp_unit="us")
+            self._file = open_parquet(self.source, pre_buffer=False)
         except (pa.ArrowInvalid, OSError) as error:
             self.source.close()
             raise self._corrupt(error) from error
@@ -83,19 +84,13 @@ class SourceFile:
 
     @cached_property
     def int96_columns(self) -> frozenset[str]:
-        """Names of the columns that hold INT96 timestamps, themselves or deeper inside."""
-        schema = self._file.schema
-        leaves = (schema.column(number) for number in range(len(schema)))
-        return frozenset(leaf.path.split(".")[0] for leaf in leaves if leaf.physical_type == "INT96")
+        """See `hoodie.formats.int96.int96_columns`."""
+        return int96_columns(self._file)
 
     @cached_property
     def schema(self) -> pa.Schema:
         """The columns as they are read."""
-        fields = [
-            field.with_type(_in_utc(field.type)) if field.name in self.int96_columns else field
-            for field in self._file.schema_arrow
-        ]
-        return pa.schema(fields)
+        return utc_schema(self._file).remove_metadata()
 
     def intervals(self, row_groups: Sequence[int] | None) -> list[Interval]:
         """The rows of these row groups; None: of all."""
@@ -144,19 +139,6 @@ def read_intervals(
                     yield table.slice(first - position, last - first)
             position += table.num_rows
         start += rows
-
-
-def _in_utc(kind: pa.DataType) -> pa.DataType:
-    """The type with every timestamp in it as a moment in UTC."""
-    if pa.types.is_timestamp(kind):
-        return pa.timestamp("us", "UTC")
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_in_utc(field.type)) for field in kind.fields])
-    if pa.types.is_map(kind):
-        return pa.map_(_in_utc(kind.key_type), kind.item_field.with_type(_in_utc(kind.item_type)))
-    if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(_in_utc(kind.value_type)))
-    return kind
 
 
 def _same_time(found: int, known: int) -> bool:

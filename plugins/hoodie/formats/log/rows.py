@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from hoodie.errors import CorruptFileError, UnsupportedTableError, rollback_fix
 from hoodie.formats.avro_columns import AvroColumns, AvroColumnsError
 from hoodie.formats.hfile import decode_records, open_hfile
+from hoodie.formats.int96 import open_parquet
 from hoodie.formats.log.blocks import BlockType, Header, LogBlock, read_content
 from hoodie.schema import avro_to_arrow
 from hoodie.schema.renaming import NO_RENAMING, Renaming
@@ -67,7 +68,7 @@ def columns_of(block: LogBlock, renaming: Renaming = NO_RENAMING) -> frozenset[s
 
 def _parquet_rows(content: bytes, block: LogBlock, columns: Sequence[str] | None) -> Iterator[pa.Table]:
     try:
-        file = pq.ParquetFile(pa.BufferReader(content))
+        file = open_parquet(pa.BufferReader(content))
         names = file.schema_arrow.names
         wanted = None if columns is None else [name for name in columns if name in names]
         for batch in file.iter_batches(_batch_rows(file.metadata), columns=wanted, use_threads=False):
