@@ -34,6 +34,7 @@ from hoodie.transaction.guard import check_data_files, check_of_instant, delete_
 from hoodie.transaction.heartbeat import delete_heartbeat, living_writers
 from hoodie.transaction.quarantine import move_aside
 from hoodie.transaction.reconcile import delete_markers
+from hoodie.transaction.schemas import forget_schemas
 from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.times import new_time
 from hoodie.view.files import PartitionFiles, StorageFiles
@@ -175,7 +176,8 @@ def take_back(state: TableState, rollback: Instant, plan: RollbackPlan, clock: C
 
 
 def forget(state: TableState, plan: RollbackPlan, rollback: Instant, *, plan_too: bool) -> None:
-    """Remove markers, heartbeat and state files of an undone instant; the requested file last, as the others point to it.
+    """Remove markers, heartbeat, schemas and state files of an undone instant. The requested file goes last, as the others point
+    to it.
 
     Without `plan_too` that one stays.
     """
@@ -188,6 +190,7 @@ def forget(state: TableState, plan: RollbackPlan, rollback: Instant, *, plan_too
     if time == METADATA_BOOTSTRAP:
         delete_bootstrap_index(state.storage)
     delete_heartbeat(state.storage, time)
+    forget_schemas(state, time)
     for each in actions if plan_too else ():
         state.storage.delete(state.layout.requested_path(time, each))
 

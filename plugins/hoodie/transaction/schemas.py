@@ -65,18 +65,31 @@ def _after(
     return (*versions, current), current
 
 
+def forget_schemas(state: TableState, time: Time) -> None:
+    """Delete what an instant that is taken back has written of the history: once archived it would count as committed."""
+    for info in state.storage.list(FOLDER).files:
+        if time_of(info.name) == time:
+            state.storage.delete(info.path)
+
+
 def _persist(state: TableState, change: Change, text: str, clock: Clock) -> None:
     storage, instant = state.storage, change.instant
     named = state.layout.completed_name(instant, new_time(state, clock, after=instant.time))
-    _remove_old(state)
+    _remove_old(state, instant.time)
     storage.create(f"{FOLDER}/{named.rpartition('.')[0]}{SUFFIX}", text.encode())
 
 
-def _remove_old(state: TableState) -> None:
-    """Files of instants that are archived, or were rolled back, as Hudi does: the newest holds all that any of them does."""
-    files = {info.path: Time.of(time_of(info.name)) for info in state.storage.list(FOLDER).files}
-    committed = [time for time in files.values() if time in state.timeline.commit_times]
-    kept = state.timeline.commit_times.union(instant.time for instant in state.timeline.pending)
+def _remove_old(state: TableState, own: Time) -> None:
+    """Files of instants that are archived, or were rolled back, as Hudi does: the newest holds all that any of them does. And
+    that of an earlier try of this instant to complete.
+
+    The last one before the timeline stays: a restore may take back all that is newer.
+    """
+    timeline = state.timeline
+    files = {info.path: time_of(info.name) for info in state.storage.list(FOLDER).files}
+    committed = timeline.commit_times.intersection(files.values())
+    before = [time for time in files.values() if timeline.start is not None and time < timeline.start]
+    kept = {*timeline.commit_times, *(instant.time for instant in timeline.pending), *sorted(before)[-1:]}
     for path, time in files.items():
-        if committed and time < max(committed) and time not in kept:
+        if time == own or (committed and time < max(committed) and time not in kept):
             state.storage.delete(path)

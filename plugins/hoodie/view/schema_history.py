@@ -2,28 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from hoodie.model.time import Time
 from hoodie.schema.internal import InternalSchema, parse_history
-from hoodie.storage.base import Storage
-from hoodie.timeline import Timeline
+from hoodie.storage.base import FileInfo, Storage
+from hoodie.timeline import WRITE_ACTIONS, Instant, State, Timeline
+from hoodie.timeline.archive import ArchivedTimeline
 
 FOLDER, SUFFIX = ".hoodie/.schema", ".schemacommit"
 
 
-def schema_history(storage: Storage, timeline: Timeline) -> tuple[InternalSchema, ...]:
+def schema_history(storage: Storage, timeline: Timeline, archive: ArchivedTimeline) -> tuple[InternalSchema, ...]:
     """The schemas that the table has had, the oldest first; none where nobody kept them: one listing.
 
-    Each file of the folder holds all of them; the one that counts is that of the last commit which completed. Raises
-    CorruptTableError.
+    Each file of the folder holds all of them; the one that counts is that of the last commit which completed. The archive is only
+    read for a file that is older than the active timeline. Raises CorruptTableError or MissingFileError.
     """
-    names = [info.name for info in storage.list(FOLDER).files]
-    files = {Time.of(time_of(name)): name for name in names if name.endswith(SUFFIX) and time_of(name).isdigit()}
+    files = history_files(storage)
     for time in sorted(files, reverse=True):
-        if timeline.is_committed(time):
-            return parse_history(storage.read(f"{FOLDER}/{files[time]}").decode("utf-8", "replace"))
+        if _counts(timeline, archive, time):
+            return parse_history(storage.read(files[time].path).decode("utf-8", "replace"))
     return ()
 
 
-def time_of(name: str) -> str:
+def stray_history(storage: Storage, timeline: Timeline, archive: ArchivedTimeline) -> Iterator[tuple[Time, FileInfo]]:
+    """The files of instants that are neither complete nor pending: a rollback of another writer left them."""
+    pending = {instant.time for instant in timeline.pending}
+    for time, file in sorted(history_files(storage).items()):
+        if time not in pending and not _counts(timeline, archive, time):
+            yield time, file
+
+
+def history_files(storage: Storage) -> Mapping[Time, FileInfo]:
+    """Instant -> its file of the history."""
+    files = storage.list(FOLDER).files
+    return {time: info for info in files if info.name.endswith(SUFFIX) and (time := time_of(info.name)).isdigit()}
+
+
+def time_of(name: str) -> Time:
     """The instant of a file of the folder: `<instant>_<completion>.schemacommit`, before table version 8 without completion."""
-    return name.partition(".")[0].partition("_")[0]
+    return Time.of(name.partition(".")[0].partition("_")[0])
+
+
+def _counts(timeline: Timeline, archive: ArchivedTimeline, time: Time) -> bool:
+    """True when a commit bears the file out. An instant that was taken back leaves no trace. So the
+    archive has to have an instant that is older than the timeline. If it was cut short after the instant, the file counts."""
+    if time in timeline.commit_times:
+        return True
+    if not timeline.is_committed(time):
+        return False
+    if time > timeline.commits[0].time:  # the archive was asked
+        return True
+    if archive.known([Instant(time, action, State.COMPLETED) for action in WRITE_ACTIONS]):
+        return True
+    return not archive.instants(until=time)

@@ -50,8 +50,9 @@ class TableState:
 
     @cached_property
     def schemas(self) -> tuple[InternalSchema, ...]:
-        """The history of the table's schemas, the oldest first; none where nobody kept it. Raises CorruptTableError."""
-        return schema_history(self.storage, self.timeline)
+        """The history of the table's schemas, the oldest first; none where nobody kept it. Raises CorruptTableError or
+        MissingFileError."""
+        return schema_history(self.storage, self.timeline, self.archive)
 
     def commit_metadata(self, instant: Instant) -> CommitMetadata:
         """The body of a completed write instant, archived or not.

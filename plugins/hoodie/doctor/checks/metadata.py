@@ -11,6 +11,7 @@ from hoodie.doctor.facts import Facts, Unreadable
 from hoodie.doctor.finding import Finding
 from hoodie.errors import unschedule_fix
 from hoodie.timeline import Action
+from hoodie.view.schema_history import stray_history
 
 _LONG = 900  # instants: beyond, a store needs several requests for one listing
 _REDONE = frozenset({Action.CLEAN, Action.ROLLBACK})
@@ -52,6 +53,19 @@ def times(facts: Facts) -> Iterator[Finding]:
             "find out who made the file, and move it out of the timeline: no writer of Hudi names one so",
             path=facts.state.layout.path(instant),
             instant=instant.time,
+        )
+
+
+def schemas(facts: Facts) -> Iterator[Finding]:
+    """Files of the history that readers of other releases take for committed, once an archival has passed their instant."""
+    state = facts.state
+    for time, file in stray_history(facts.storage, state.timeline, state.archive):
+        yield catalogue.STRAY_SCHEMA.found(
+            f"the schemas of instant {time}, which was taken back, are still there",
+            "move the file out of the table: older releases and later archivals could bring its columns into force",
+            path=file.path,
+            instant=time,
+            bytes=file.size,
         )
 
 
