@@ -70,5 +70,3 @@ def test_a_tutorial_as_it_stands(page, tmp_path, monkeypatch, capfd):
 
 def test_there_are_tutorials():
     assert {page.stem for page in PAGES} == {"bootstrap", "merge-on-read"}
-    readme = (PROJECT / "README.md").read_text()
-    assert all(f"docs/tutorials/{page.name}" in readme for page in PAGES)
