@@ -15,6 +15,7 @@ from hoodie_airflow.pages import data
 from hoodie_airflow.pages.access import RESULTS, RUNS, SIGNED_IN, Rights, User
 from hoodie_airflow.pages.answers import HEADERS, NO_TABLE, as_json, current_registry, table_seen
 from hoodie_airflow.pages.known import fleet_known, table_known
+from hoodie_airflow.pages.login import add_login
 from hoodie_airflow.pages.pausing import WantedPause, pause_table, resume_table
 from hoodie_airflow.pages.runs import going, tried
 from hudi_services.entry.table import Table
@@ -35,6 +36,7 @@ def pages_app() -> FastAPI:
     app.include_router(routes)
     app.include_router(data.routes)
     app.add_exception_handler(RequestValidationError, _wrong_request)
+    add_login(app)
     return app
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 import sqlite3
 from contextlib import closing
@@ -59,6 +61,25 @@ def test_nobody_gets_nothing(server: FastAPI, registry: Path, method: str, addre
     answer = signed_in(server, None).request(method, address)
     assert answer.status_code == 401
     assert "orders" not in answer.text
+
+
+def test_a_browser_that_is_signed_out_is_led_to_the_login(server: FastAPI, registry: Path) -> None:
+    """The login page of the plugin asks for no access: it only adds what follows `#` to the address to come back to."""
+    html = {"accept": "text/html,application/xhtml+xml"}
+    clients = [signed_in(server, None), signed_in(server, None)]
+    clients[1].cookies.set("_token", "of.another.secret")
+    for client in clients:
+        answer = client.get("/hudi/", headers=html, follow_redirects=False)
+        assert (answer.status_code, answer.headers["location"]) == (307, "/hudi/login")
+        page = client.get("/hudi/", headers=html, follow_redirects=True)
+        assert page.status_code == 200
+        (script,) = re.findall("<script>(.*)</script>", page.text)
+        assert "../api/v2/auth/login?next=" in script
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"script-src 'sha256-{digest}'" in page.headers["content-security-policy"]
+        assert client.get("/hudi/api/fleet").status_code in (401, 403)
+        login = client.get("/api/v2/auth/login?next=http://testserver/hudi/%23/table/orders", follow_redirects=False)
+        assert login.status_code == 307, "Airflow takes the address"
 
 
 @pytest.mark.parametrize(("method", "address"), addresses())
