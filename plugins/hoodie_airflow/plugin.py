@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from airflow.plugins_manager import AirflowPlugin
 
 from hoodie_airflow import notes
-from hoodie_airflow.pages.mounted import EXTERNAL_VIEWS, FASTAPI_APPS, REACT_APPS
+from hoodie_airflow.pages.mounted import EXTERNAL_VIEWS, FASTAPI_APPS, MIDDLEWARES, REACT_APPS
 
 
 class HudiPlugin(AirflowPlugin):
@@ -14,5 +14,6 @@ class HudiPlugin(AirflowPlugin):
     name = "hudi"
     listeners: ClassVar[list[Any]] = [notes]
     fastapi_apps: ClassVar[list[Any]] = FASTAPI_APPS
+    fastapi_root_middlewares: ClassVar[list[Any]] = MIDDLEWARES
     external_views: ClassVar[list[Any]] = EXTERNAL_VIEWS
     react_apps: ClassVar[list[Any]] = REACT_APPS

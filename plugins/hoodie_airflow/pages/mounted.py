@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from hoodie_airflow.pages.form_check import FormCheck
+
 PREFIX = "/hudi"
 
 
@@ -37,6 +39,7 @@ FASTAPI_APPS = [
     {"app": pages, "url_prefix": PREFIX, "name": "Hudi tables"},
     {"app": card, "url_prefix": f"{PREFIX}-card", "name": "Hudi card"},
 ]
+MIDDLEWARES = [{"middleware": FormCheck, "name": "Hudi forms"}]
 REACT_APPS = [
     {"name": "Hudi tables", "bundle_url": "hudi-card/home.js", "destination": "dashboard", "url_route": "hudi-card"}
 ]

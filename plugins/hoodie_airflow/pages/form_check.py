@@ -1,0 +1,81 @@
+"""Forms whose fields contradict each other, such as dates that are turned round: refused before a run of them is there.
+
+Airflow checks each field by itself. Each process of Airflow imports this module, and only the API server uses it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_STARTS = re.compile(r"/api/v2/(?:dags/(?P<dag>[^/]+)/dagRuns|backfills(?:/dry_run)?)/?$")
+
+
+class FormCheck:
+    """Middleware (ASGI) that answers HTTP 400 to requests for such a run or backfill, and hands all others on."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        asks = _STARTS.search(scope["path"]) if scope["type"] == "http" and scope["method"] == "POST" else None
+        if asks is None:
+            await self._app(scope, receive, send)
+            return
+        messages = [await receive()]
+        while messages[-1].get("more_body"):
+            messages.append(await receive())
+        body = b"".join(message.get("body", b"") for message in messages)
+        problem = await asyncio.to_thread(_problem, asks["dag"], body)
+        if problem is None:
+            again = iter(messages)
+
+            async def received() -> Any:
+                return next(again, None) or await receive()
+
+            await self._app(scope, received, send)
+            return
+        answer = json.dumps({"detail": problem}).encode()
+        await send({"type": "http.response.start", "status": 400, "headers": [(b"content-type", b"application/json")]})
+        await send({"type": "http.response.body", "body": answer})
+
+
+def _problem(dag: str | None, body: bytes) -> str | None:
+    """Return what contradicts itself; None also for what Airflow itself refuses, and for DAGs of others."""
+    try:
+        said = json.loads(body)
+        name, run_type, params = (dag, "manual", said.get("conf")) if dag else _backfill(said)
+    except (ValueError, AttributeError):
+        return None
+    return form_problem(name, run_type, params or {}) if isinstance(name, str) else None
+
+
+def _backfill(said: Mapping[str, Any]) -> tuple[Any, str, Any]:
+    return said.get("dag_id"), "backfill", said.get("dag_run_conf")
+
+
+def form_problem(dag: str, run_type: str, params: Mapping[str, Any]) -> str | None:
+    """Return what contradicts itself in the form of a run of a table's DAG; None where nothing does."""
+    # Imported here: the registry's reader takes a while to load.
+    from hoodie.errors import ConfigError
+    from hoodie_airflow.pages.answers import current_registry
+    from hudi_services.entries import ENTRIES
+    from hudi_services.entry.dag import Asked
+    from hudi_services.pages.table import of_dag
+
+    name, service = of_dag(dag)
+    table = current_registry().registry.table(name)
+    entry = next((each for each in ENTRIES if each.name == service), None)
+    if entry is None or table is None or not entry.has_dag(table):
+        return None
+    defaults = {field.name: field.default for field in entry.dag.form(table)}
+    try:
+        entry.called_with(table, Asked(params={**defaults, **params}, run_type=run_type))
+    except (ValueError, ConfigError) as error:
+        return str(error)
+    except (TypeError, AttributeError):  # a field of another type than the form has
+        return None
+    return None
