@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pyarrow as pa
 from sqlglot import exp
 
+from hoodie.clock import SystemClock
+from hoodie.config import CREATE_KEYS, own_options, select_keys
+from hoodie.config.groups import WRITE_OPTIONS
+from hoodie.config.key import resolve
+from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.errors import SqlError, TableExistsError
 from hoodie.sql import declared as declarations
 from hoodie.sql.catalog import Entry
 from hoodie.sql.inserts import fill, without_meta
+from hoodie.sql.leftovers import OF_QUERY, is_left_behind
 from hoodie.sql.names import checked_name
 from hoodie.sql.parse import Statement, shortened
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
+from hoodie.storage import storage_of
 from hoodie.table import HoodieTable
+from hoodie.transaction.create import create_table, recreate_table
+from hoodie.transaction.locks import Locking
 
 _STORES_ROWS = ("TABLE", "VIEW")
 _UNREAD = re.compile(rf"\s*(OR\s+REPLACE\s+)?(?!TEMP)(\w+\s+)?({'|'.join(_STORES_ROWS)})\b", re.IGNORECASE)
@@ -71,13 +81,8 @@ def _create_table(session: Session, tree: exp.Create) -> Result:
     if name.database not in session.catalog.databases():
         raise SqlError(f"There is no database {name.database}", fix=f"CREATE DATABASE {name.database}")
     told = declarations.declared(tree, name.name)
-    entry = Entry(
-        name,
-        session.catalog.location_of(name, told.location),
-        told.location is None,
-        told.write_options,
-        told.comment,
-    )
+    location = storage_of(session.catalog.location_of(name, told.location)).base_path  # for other processes, too
+    entry = Entry(name, location, told.location is None, told.write_options, told.comment)
     query = tree.args.get("expression")
     if query is not None and told.schema is not None:
         raise SqlError("A table that is made of a query has that one's columns", fix="leave out the columns")
@@ -88,20 +93,31 @@ def _create_table(session: Session, tree: exp.Create) -> Result:
         if rows is not None:
             rows = rows.selected(_partitions_last(rows.schema, told.create_options))
         schema = told.schema if rows is None else pa.schema([field.with_nullable(True) for field in rows.schema])
-        try:
-            HoodieTable.create(entry.location, told.create_options, schema)
-        except TableExistsError as error:
-            raise TableExistsError(
-                error.what,
-                found=error.found,
-                fix=f"CREATE TABLE {name} USING hudi LOCATION '{entry.location}', without columns, enters that one; a new one "
-                "wants another LOCATION",
-            ) from error
-    session.catalog.remember(entry)
-    if rows is None:
-        return Result.told(f"table {name} is made at {entry.location}")
-    written = fill(session, entry, rows)
-    return replace(written, message=f"table {name} is made at {entry.location}; {written.message}")
+        _make(session, entry, told.create_options, schema, {} if rows is None else OF_QUERY)
+    written = Result.told("") if rows is None else fill(session, entry, rows)
+    session.catalog.remember(entry)  # when its rows are there
+    done = [f"table {name} is made at {entry.location}", written.message]
+    return replace(written, message="; ".join(filter(None, done)))
+
+
+def _make(
+    session: Session, entry: Entry, options: Mapping[str, str], schema: pa.Schema, mark: Mapping[str, str]
+) -> None:
+    """Create the table, also in place of one that a query was to fill. Raises TableExistsError, and what creating raises."""
+    storage, own = storage_of(entry.location), select_keys(own_options(options, WRITE_OPTIONS), CREATE_KEYS)
+    if is_left_behind(storage):
+        locking = Locking.of(resolve(select_keys(session.write_options(entry), LOCK_KEYS), LOCK_KEYS))
+        recreate_table(storage, SystemClock(), own, mark, locking, schema)
+        return
+    try:
+        create_table(storage, own, schema, mark)
+    except TableExistsError as error:
+        raise TableExistsError(
+            error.what,
+            found=error.found,
+            fix=f"CREATE TABLE {entry.name} USING hudi LOCATION '{entry.location}', without columns, enters that one; a new one "
+            "wants another LOCATION",
+        ) from error
 
 
 def _partitions_last(schema: pa.Schema, options: dict[str, str]) -> list[str]:

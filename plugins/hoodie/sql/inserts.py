@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from hoodie.dataset import HoodieDataset
-from hoodie.errors import SqlError
+from hoodie.errors import SqlError, TableExistsError
 from hoodie.keygen import key_generator
 from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.sql.catalog import Entry
@@ -22,6 +22,9 @@ from hoodie.sql.result import Result
 from hoodie.sql.session import INSERT_OPERATION, OVERWRITE_MODE, Session
 from hoodie.sql.types import sql_type
 from hoodie.sync.plan import same_place
+from hoodie.transaction.create import never_committed
+from hoodie.view import TableState
+from hoodie.write.execute import WriteHooks
 
 
 def insert_rows(session: Session, entry: Entry, tree: exp.Insert, node: exp.Table) -> Result:
@@ -84,8 +87,16 @@ def without_meta(rows: Rows) -> Rows:
 def fill(session: Session, entry: Entry, rows: Rows) -> Result:
     """The rows of the query of which a table was just made."""
     table = session.open(entry)
-    operation = _chosen(session.options, "bulk_insert")
-    return told(rows.stored(table.schema, rows.schema.names).write(table, operation, session.write_options(entry)))
+    stored, operation = rows.stored(table.schema, rows.schema.names), _chosen(session.options, "bulk_insert")
+    return told(stored.write(table, operation, session.write_options(entry), hooks=WriteHooks(on_begin=_refuse_filled)))
+
+
+def _refuse_filled(state: TableState) -> None:
+    if not never_committed(state):
+        raise TableExistsError(
+            f"Another process has just written to {state.storage.base_path}",
+            fix="read that table, or choose another name",
+        )
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from hoodie.errors import SqlError
 from hoodie.sql.catalog import DEFAULT_DATABASE, Entry
+from hoodie.sql.leftovers import is_left_behind
 from hoodie.sql.names import TableName
 from hoodie.storage import BasePath, storage_of
 from hoodie.storage.base import ReplacingStorage
@@ -83,7 +84,7 @@ class Warehouse:
         found.update(
             folder.rpartition("/")[2]
             for folder in self._storage.list(_folder(database)).folders
-            if self._is_table(folder)
+            if folder.rpartition("/")[2] not in found and self._is_filled(folder)
         )
         return [TableName(database, name) for name in sorted(found)]
 
@@ -94,8 +95,8 @@ class Warehouse:
         try:
             data = self._storage.read(_entry(name))
         except FileNotFoundError:
-            place = self._place(name)
-            return Entry(name, self._location(place), managed=True) if self._is_table(place) else None
+            location = self._location(self._place(name))
+            return Entry(name, location, managed=True) if self._is_filled(self._place(name)) else None
         try:
             told = json.loads(data)
             location, options = told["location"], told.get("options", {})
@@ -194,6 +195,10 @@ class Warehouse:
                     found=f"{self._location(part)} leads to {os.path.realpath(self._location(part))}",
                     fix="remove the link; what it leads to stays. Nothing was dropped",
                 )
+
+    def _is_filled(self, folder: str) -> bool:
+        """True for a table, but one that a query was to fill."""
+        return self._is_table(folder) and not is_left_behind(storage_of(self._location(folder)))
 
     def _is_table(self, folder: str) -> bool:
         return f"{folder}/{_TABLE}" in self._storage.list(folder).folders

@@ -79,14 +79,19 @@ def never_committed(state: TableState) -> bool:
 
 
 def recreate_table(
-    storage: Storage, clock: Clock, options: Mapping[str, object], more: Mapping[str, str], locking: Locking
+    storage: Storage,
+    clock: Clock,
+    options: Mapping[str, object],
+    more: Mapping[str, str],
+    locking: Locking,
+    schema: pa.Schema | None = None,
 ) -> None:
     """Give a table that never had a commit the properties of a new one, under its lock.
 
     Nothing of it is deleted but the marks of partitions that failed writes made. Raises ConfigError as `create_table`,
     LockHeldError, PendingInstantError when there is a commit or one is at work, TableExistsError when there are other files.
     """
-    properties = _checked_properties(options, None, more)
+    properties = _checked_properties(options, schema, more)
     with transaction(storage, clock, "create", locking) as tx:
         state = tx.state
         if not never_committed(state) or state.timeline.pending:

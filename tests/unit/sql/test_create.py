@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from hoodie import dbapi
-from hoodie.errors import SqlError
+from hoodie import HoodieTable, dbapi
+from hoodie.errors import HoodieError, SqlError, TableNotFoundError
 from hoodie.sql import connect
+from hoodie.transaction import concurrency
+from hoodie.transaction.transaction import Transaction
 
 
 @pytest.mark.parametrize(
@@ -38,3 +40,58 @@ def test_a_table_of_another_program_outlives_the_connection(tmp_path):
         assert cursor.execute("select count(*), sum(five) from t, u").fetchall() == [(2, 10)]
     with connect(tmp_path) as db:
         assert db.sql("select id from t order by id").rows() == [(1,), (2,)]
+
+
+OF_QUERY = "create table if not exists t using hudi tblproperties (primaryKey = 'id') {} as select {} as id, 'a' as v"
+
+
+@pytest.mark.parametrize("where", ["", "location '{}'"])
+def test_a_table_whose_query_fails_is_not_there(tmp_path, where):
+    where = where.format(tmp_path / "elsewhere")
+    with connect(tmp_path / "w") as db:
+        with pytest.raises(HoodieError, match="id"):
+            db.sql(OF_QUERY.format(where, "cast(null as int)"))
+        with pytest.raises(TableNotFoundError):
+            db.sql("select * from t")
+        assert db.sql("show tables").rows() == []
+        assert "1 inserted" in db.sql(OF_QUERY.format(where, 7)).message
+        assert "is there" in db.sql(OF_QUERY.format(where, 8)).message
+    with connect(tmp_path / "w") as db:
+        assert db.sql("select * from t").rows() == [(7, "a")]
+
+
+def test_a_table_of_other_columns_in_place_of_one_that_was_not_filled(tmp_path):
+    with connect(tmp_path) as db:
+        with pytest.raises(HoodieError):
+            db.sql(OF_QUERY.format("", "cast(null as int)"))
+        db.sql("create table t (k string) using hudi tblproperties (primaryKey = 'k')")
+        db.sql("insert into t values ('x')")
+        assert db.sql("select * from t").rows() == [("x",)]
+    assert HoodieTable.open(tmp_path / "t").properties.record_key_fields == ("k",)
+
+
+def test_a_process_that_dies_while_a_query_fills_a_table(tmp_path, monkeypatch):
+    def dies(*_):
+        raise OSError("died")
+
+    with monkeypatch.context() as patched, connect(tmp_path) as db:
+        patched.setattr(Transaction, "commit", dies)
+        patched.setattr(concurrency, "roll_back_now", lambda *_: None)
+        with pytest.raises(OSError, match="died"):
+            db.sql(OF_QUERY.format("", 7))
+    assert HoodieTable.open(tmp_path / "t").timeline.pending
+    with connect(tmp_path) as db:
+        assert db.sql("show tables").rows() == []
+        db.sql(OF_QUERY.format("", 8))
+        assert db.sql("select id from t").rows() == [(8,)]
+
+
+def test_a_relative_location_is_the_same_from_everywhere(tmp_path, monkeypatch):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "a")
+    with connect(tmp_path / "w") as db:
+        db.sql("create table t (id int) using hudi location 'x/t'; insert into t values (1)")
+    monkeypatch.chdir(tmp_path / "b")
+    with connect(tmp_path / "w") as db:
+        assert db.sql("select id from t").rows() == [(1,)]
