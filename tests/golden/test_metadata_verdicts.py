@@ -186,11 +186,9 @@ def test_one_that_is_torn(table, what):
         (folder / ".hoodie/hoodie.properties").unlink()
     elif what == "timeline":
         shutil.rmtree(folder / ".hoodie")
-    elif what == "log":  # readers pass over it in silence
+    elif what == "log":  # Hudi's readers pass over it in silence
         log = newest_log(table.base_path)
         log.write_bytes(log.read_bytes()[:-30])
-        assert set(found(table)) == {"metadata-missing-file"}
-        return
     else:
         base.write_bytes(b"" if what == "empty hfile" else base.read_bytes()[:-9])
     assert found(table) == {"metadata-unreadable": {".hoodie/metadata"}}

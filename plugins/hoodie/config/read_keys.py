@@ -14,4 +14,11 @@ USE_POSITIONS = ConfigKey[bool](
     "rows of logs find those of the base file by the row numbers in the logs' headers, where all blocks have them; false: by key",
 )
 
-READ_KEYS: tuple[ConfigKey[Any], ...] = (*MEMORY_KEYS, USE_POSITIONS)
+CHECK_FILES = ConfigKey[bool](
+    "hoodie.read.check.files",
+    boolean,
+    True,
+    "a read fails when a file is missing, or shorter than its commit says; false: it gives what is left, which may be older rows",
+)
+
+READ_KEYS: tuple[ConfigKey[Any], ...] = (*MEMORY_KEYS, USE_POSITIONS, CHECK_FILES)

@@ -21,6 +21,7 @@ CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     metadata.times,
     metadata.schemas,
     files.missing,
+    files.sizes,
     files.folders,
     files.orphans,
     unfinished.pending,

@@ -12,7 +12,7 @@ from hoodie.config.groups import READ_OPTIONS
 from hoodie.config.key import Options, resolve
 from hoodie.config.memory_keys import MergeMemory
 from hoodie.config.own import own_options
-from hoodie.config.read_keys import READ_KEYS, USE_POSITIONS
+from hoodie.config.read_keys import CHECK_FILES, READ_KEYS, USE_POSITIONS
 from hoodie.keygen import StoredKeys
 from hoodie.merge import MergeRules, merge_rules
 from hoodie.model.files import FileSlice
@@ -90,9 +90,9 @@ def plan_read(state: TableState, query: Query) -> ReadPlan:
     """Plan any read. Of an incremental one only partitions that the commits touched are listed.
 
     Raises ConfigError and UnsupportedTableError (see `read_columns` and `incremental_range`; also for a merger that is not
-    known), MissingFileError (see `TableView.check`), and TimeTravelError: for a moment before the first commit, or one whose
-    files a clean removed, naming the first instant that can be read. An incremental read without an end never meets the latter:
-    the newest files hold every row that is left.
+    known), MissingFileError and CorruptFileError (see `TableView.check`; not with CHECK_FILES off), and TimeTravelError: for a
+    moment before the first commit, or one whose files a clean removed, naming the first instant that can be read. An incremental
+    read without an end never meets the latter: the newest files hold every row that is left.
     """
     options = resolve(own_options(query.options, READ_OPTIONS), READ_KEYS)
     state = as_restored(state)
@@ -121,7 +121,7 @@ def _plan(
     pruning = pruning_of(state.properties, columns, filter)
     view = TableView(state, query.partitions, pruning.partitions, as_of)
     check_not_cleaned(view)
-    slices = view.latest()
+    slices = view.latest() if options[CHECK_FILES] else view.slices
     if isinstance(query.kind, Snapshot) and query.kind.read_optimized:
         slices = [replace(file_slice, log_files=()) for file_slice in slices]
     rules = merge_rules(state.properties) if any(s.log_files for s in slices) else MergeRules((), ())

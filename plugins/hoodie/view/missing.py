@@ -1,4 +1,4 @@
-"""Data files that commits of the active timeline wrote, that make up the table, and that are not there.
+"""Data files that commits of the active timeline wrote, that make up the table, and that are not there, or cut short.
 
 Without this check older rows would come back, deleted ones too, and the next write would build on them.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-from hoodie.errors import MissingFileError, TimeTravelError
+from hoodie.errors import CorruptFileError, MissingFileError, TimeTravelError
 from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.names import PARTITION_METAFILE, LogFileName
 from hoodie.model.time import BEGINNING, Time
@@ -34,6 +34,7 @@ class ExpectedFile:
     partition: str
     name: str
     instant: Instant
+    size: int = 0  # bytes that it has at least, as its commit says; 0 where it says nothing
 
     @property
     def path(self) -> str:
@@ -50,7 +51,8 @@ def check_files(
     partitions: Collection[str] | None = None,
     as_of: Time | None = None,
 ) -> None:
-    """Raises MissingFileError when a file that should be in one of the slices is not.
+    """Raises MissingFileError when a file that should be in one of the slices is not, and CorruptFileError when one is shorter
+    than its commit says.
 
     `slices` are the latest ones, now or at the instant `as_of`, of the named partitions or of the whole table (None), as a
     listing found them. Each group must have the newest base file that a commit of the active timeline wrote, or a newer one, and
@@ -70,6 +72,7 @@ def check_files(
             "a folder that has one",
             fix=f"restore {PARTITION_METAFILE} of that folder from a copy; nothing was changed",
         )
+    _check_sizes(state, short_files(state, slices, partitions, as_of))
 
 
 def absent_files(
@@ -82,6 +85,45 @@ def absent_files(
     absent = _absent(state, slices, partitions, as_of)
     replaced = replaced_groups(state, as_of) if absent else {}
     return [file for file in absent if file.group not in replaced]
+
+
+def short_files(
+    state: TableState,
+    slices: Iterable[FileSlice],
+    partitions: Collection[str] | None = None,
+    as_of: Time | None = None,
+) -> list[tuple[ExpectedFile, int]]:
+    """Files of the slices that have fewer bytes than a commit of the active timeline says, not later than `as_of`, and how many
+    they have.
+
+    A listing gives the sizes, so this reads bodies of commits only, and those once a process (see `written_files`).
+    """
+    sizes: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for file_slice in slices:
+        sizes[file_slice.partition].update((file.info.name, file.info.size) for file in file_slice.files)
+    short: dict[str, tuple[ExpectedFile, int]] = {}
+    commits = [commit for commit in state.timeline.commits if as_of is None or commit.time <= as_of]
+    for instant, written in zip(commits, written_files(state, commits, partitions), strict=True):
+        for partition in sizes.keys() & written.keys():
+            here = sizes[partition]
+            for name, size in written[partition].items():
+                if here.get(name, size) < size:
+                    short[join(partition, name)] = ExpectedFile(partition, name, instant, size), here[name]
+    return list(short.values())
+
+
+def _check_sizes(state: TableState, short: Sequence[tuple[ExpectedFile, int]]) -> None:
+    for file, listed in short:
+        now = state.storage.info(file.path)  # the listing may be older than the write
+        size = listed if now is None else now.size
+        if size < file.size:
+            more = f" (one of {len(short)} such files)" if len(short) > 1 else ""
+            raise CorruptFileError(
+                f"A {'log' if file.name.startswith('.') else 'base'} file of table {state.storage.base_path} was cut short",
+                found=f"{file.path} has {size:,} bytes, and {state.where(file.instant)} wrote {file.size:,}{more}",
+                fix="restore it from a copy; nothing was changed. The read option hoodie.read.check.files=false gives what is "
+                "left of the file, and as_of the rows before that commit",
+            )
 
 
 def chosen_partitions(state: TableState, chosen: ChosenFiles, choice: Choice) -> list[str]:

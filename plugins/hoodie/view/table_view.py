@@ -66,7 +66,8 @@ class TableView:
         return self.slices
 
     def check(self, partitions: Collection[str] | None = None) -> None:
-        """Raises MissingFileError, or TimeTravelError, when a file that should be in a slice is not (see `check_files`).
+        """Raises MissingFileError, or TimeTravelError, when a file that should be in a slice is not, and CorruptFileError when
+        one was cut short (see `check_files`).
 
         Only of the named `partitions`, which were looked at; None: of all of them, and of those that are not found.
         """

@@ -45,9 +45,9 @@ def test_a_base_file_that_was_cut_short(tmp_path, left):
     table = filled(tmp_path)
     file = tmp_path / base(table).path
     file.write_bytes(file.read_bytes()[:left])
-    assert table.diagnose().findings == ()
-    (told,) = found(table).values()
-    assert (told.check, told.path) == ("torn-file", base(table).path)
+    path = base(table).path
+    assert [(each.check, each.path) for each in table.diagnose().findings] == [("file-size", path)]
+    assert {name: each.path for name, each in found(table).items()} == {"file-size": path, "torn-file": path}
 
 
 @pytest.mark.parametrize("version", ["6", "9"])
@@ -162,7 +162,7 @@ def test_a_file_that_readers_bring_to_the_tables_schema(tmp_path, change):
     table = filled(tmp_path)
     rewritten(table, change)
     assert "schema" not in found(table)
-    assert table.read().num_rows == 4
+    assert table.read(options={"hoodie.read.check.files": False}).num_rows == 4  # it may be shorter than before
 
 
 def test_columns_that_nobody_reads(tmp_path):

@@ -8,8 +8,8 @@ import shutil
 import pyarrow.compute as pc
 import pytest
 
-from hoodie import CLEAN, COMPACTION, LOG_COMPACTION, HoodieTable
-from hoodie.errors import MissingFileError, TimeTravelError
+from hoodie import CLEAN, CLUSTERING, COMPACTION, LOG_COMPACTION, HoodieTable
+from hoodie.errors import CorruptFileError, MissingFileError, TimeTravelError
 from hoodie.read.plan import plan_read
 from hoodie.read.query import Query
 from hoodie.timeline import Action
@@ -144,6 +144,50 @@ def test_services_do_not_build_on_it(history):
     if table.properties.is_merge_on_read and table.version != 6:
         with pytest.raises(MissingFileError, match="log file of table"):
             table.schedule(LOG_COMPACTION)
+
+
+@pytest.mark.parametrize("left", [0, 0.5])
+def test_a_file_that_is_shorter_than_its_commit_says(history, left):
+    """Reads, writes, services and the doctor compare the size that a listing gives. A log would give older rows."""
+    table = history
+    whole, past = content(table), table.timeline.commits[2].time
+    before = content(table, as_of=past)
+    for path in newest(table):
+        kept = table.storage.read(path)
+        replace_file(table, path, kept[: int(len(kept) * left)])
+        for use in (
+            table.read,
+            lambda: table.write(batch([("a", "p", 7, 7)]), "upsert", NO_SMALL_FILES),
+            lambda: table.write(batch([("d", "p", 7, 7)]), "insert", SMALL_BLOOM),
+            lambda: table.run(CLEAN, {"hoodie.clean.commits.retained": 1}),
+            lambda: table.schedule(CLUSTERING, force=True),
+            *([lambda: table.schedule(COMPACTION, force=True)] if table.properties.is_merge_on_read else ()),
+        ):
+            with pytest.raises(CorruptFileError, match=rf"was cut short.*{re.escape(path)} has.*wrote {len(kept):,}"):
+                use()
+        assert [each.path for each in table.diagnose().findings if each.check == "file-size"] == [path]
+        if "/." in path:
+            assert "a" in content(table, options={"hoodie.read.check.files": "false"})
+        if path == newest(table)[0]:
+            assert content(table, as_of=past) == before
+        replace_file(table, path, kept)
+    assert content(table) == whole
+
+
+def test_a_planned_compaction_of_a_log_that_was_cut_short_since(tmp_path):
+    table = create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": "MERGE_ON_READ"})
+    for value in (1, 2):
+        table.write(batch([("a", "p", value, value)]), "upsert", NO_SMALL_FILES)
+    table.schedule(COMPACTION, force=True)
+    path = newest(table)[0]
+    replace_file(table, path, b"")
+    with pytest.raises(CorruptFileError, match=re.escape(path)):
+        table.run(COMPACTION)
+
+
+def replace_file(table, path, data):
+    table.storage.delete(path)
+    table.storage.create(path, data)
 
 
 def test_a_partition_that_is_gone(history):

@@ -14,7 +14,7 @@ from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP, PARTITION_MET
 from hoodie.model.time import Time
 from hoodie.storage import join
 from hoodie.view.files import partitions_above
-from hoodie.view.missing import ExpectedFile, absent_files
+from hoodie.view.missing import ExpectedFile, absent_files, short_files
 
 _COPY = (
     "restore it from a copy of the table; a table with a savepoint can be taken back to it (`hudi-services restore`)"
@@ -44,6 +44,19 @@ def _of_commit(file: ExpectedFile) -> Finding:
 
 def _missing(path: str, time: Time, why: str, remedy: str = _COPY) -> Finding:
     return catalogue.MISSING_FILE.found(f"a file is missing that {why}", remedy, path=path, instant=time)
+
+
+def sizes(facts: Facts) -> Iterator[Finding]:
+    """Files of current slices that have fewer bytes than their commit says."""
+    for file, size in short_files(facts.state, facts.slices):
+        yield catalogue.FILE_SIZE.found(
+            "a file was cut short: reads, and writes to its file group, fail",
+            _COPY,
+            found=f"{size:,} bytes, where {file.instant.action} {file.instant.time} wrote {file.size:,}",
+            path=file.path,
+            instant=file.instant.time,
+            bytes=size,
+        )
 
 
 def folders(facts: Facts) -> Iterator[Finding]:

@@ -239,10 +239,11 @@ def _missing(path: str, what: str, file: BaseFile | LogFile | None = None) -> Fi
 def _other_sizes(sides: _Sides) -> Iterator[Finding]:
     """Where the commit, or nobody else, says what the metadata table says, it is the file that is wrong."""
     appended = not sides.facts.state.layout.logs_tell_writer and bool(sides.begun)
+    short = {each.path for each in files.sizes(sides.facts)}
     for each in sides.named:
         for file in each.files:
             size = sides.facts.sizes.get(file.path)
-            if size is None or size == file.info.size or not sides.committed(file):
+            if size is None or size == file.info.size or not sides.committed(file) or file.path in short:
                 continue
             if appended and isinstance(file, LogFile) and size > file.info.size:
                 continue  # in version 6 a write may append to a log of others, and tells when it is done
