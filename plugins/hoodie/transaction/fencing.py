@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from hoodie.errors import LockLostError, PendingInstantError
 from hoodie.storage.base import Storage
-from hoodie.timeline import State, parse_name
+from hoodie.timeline import Action, State, parse_name
 from hoodie.transaction.guard import delete_data_files
 
 
@@ -21,12 +21,12 @@ def only_while_pending(storage: Storage, inflight: str, path: str) -> Iterator[N
     """Around the writing of the data file `path` by the instant whose inflight file is `inflight`.
 
     Raises PendingInstantError, and deletes the data file, when the instant was rolled back or completed meanwhile; also where the
-    file cannot be finished because the rollback has deleted what was there of it.
+    file cannot be finished because a rollback or restore, which may still be at work, has deleted what was there of it.
     """
     try:
         yield
     except FileNotFoundError as error:
-        overtaken = _overtaken(storage, inflight, path)
+        overtaken = _overtaken(storage, inflight, path) or _taken_back(storage, inflight, path)
         if overtaken is None:
             raise
         raise overtaken from error
@@ -57,6 +57,19 @@ def _overtaken(storage: Storage, inflight: str, path: str) -> PendingInstantErro
     return PendingInstantError(f"File {path} of table {storage.base_path} was finished too late", found=found, fix=fix)
 
 
+def _taken_back(storage: Storage, inflight: str, path: str) -> PendingInstantError | None:
+    """For a file that is gone: a rollback or restore deletes data files first, and the inflight file at the end."""
+    names = [info.name for info in storage.list(inflight.rpartition("/")[0]).files]
+    by = next((name for name in names if _takes_back(name)), None)
+    if by is None:
+        return None
+    return PendingInstantError(
+        f"File {path} of table {storage.base_path} cannot be finished",
+        found=f"it was deleted, and {by} is not complete",
+        fix="nothing of its write is visible; run the write again",
+    )
+
+
 def withdraw_if_overtaken(storage: Storage, pending: str, completed: str) -> None:
     """For a writer that was stopped for so long between its last look at the lock and the file `completed` that another may have
     had the lock in between. `pending` is a file of the instant that is there unless it was rolled back.
@@ -75,6 +88,11 @@ def withdraw_if_overtaken(storage: Storage, pending: str, completed: str) -> Non
         found=f"{others[0]} of another process" if others else "another writer had the lock and rolled it back",
         fix="run it again; nothing of it is visible. See why the process was stopped for so long",
     )
+
+
+def _takes_back(name: str) -> bool:
+    parsed = parse_name(name)
+    return parsed is not None and parsed[2] in (Action.ROLLBACK, Action.RESTORE) and parsed[3] is not State.COMPLETED
 
 
 def _completes(name: str, time: str) -> bool:

@@ -22,9 +22,9 @@ from hoodie.errors import (
 )
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata
 from hoodie.model.outcome import ServiceOutcome
-from hoodie.timeline import Instant
+from hoodie.timeline import Action, Instant
 from hoodie.transaction.change import Change
-from hoodie.transaction.conflicts import conflict_error, find_conflict
+from hoodie.transaction.conflicts import Conflict, conflict_error, find_conflict
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.marking import Marking
 from hoodie.transaction.sharing import Sharing
@@ -221,6 +221,9 @@ class _Write:
         if not any(i.key == own.key for i in now.timeline.pending):
             gone = find_conflict(Change(own, CommitMetadata(self.operation.upper())), Window(begun, now))
             return conflict_error(now, own, gone) if gone is not None else error
+        undoes = next((i for i in now.timeline.pending if i.action in (Action.ROLLBACK, Action.RESTORE)), None)
+        if isinstance(error, PendingInstantError) and undoes is not None:
+            return conflict_error(now, own, Conflict("it was being taken back at that time", undoes))
         then, since = ({i for i in state.timeline if i.key != own.key} for state in (begun, now))
         if isinstance(error, PendingInstantError) or then == since:
             return error

@@ -163,6 +163,22 @@ def test_a_restore_meanwhile(path, written):
     at_rest(table)
 
 
+def test_a_file_that_a_restore_deletes_while_it_is_written(path):
+    """The restore is at work: data files are gone, and the writer's instant is still pending."""
+    table = shared(path)
+    writer = begun(path, ("n", "new", 3, 3))
+
+    def swept(_):
+        state = table.state()
+        instants.request(state, new_time(state, table.clock), Action.RESTORE)
+        raise FileNotFoundError("swept")
+
+    writer.storage.open_output = swept
+    error = writer.finish()
+    assert isinstance(error, WriteConflictError), error
+    assert "it was being taken back at that time" in str(error)
+
+
 @pytest.mark.parametrize("written", [False, True])
 def test_after_a_restore_a_write_is_planned_again(path, written):
     """On the restored table: what was taken back does not come again with it."""
