@@ -13,7 +13,6 @@ from hoodie.model.names import BaseFileName, LogFileName
 from hoodie.model.time import BEGINNING, Time, with_milliseconds
 from hoodie.storage.base import join
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, format_time
-from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.view import TableState, TableView
 
 
@@ -133,7 +132,7 @@ def _cleans(state: TableState, as_of: Time) -> Iterator[tuple[Instant, CleanResu
     """The cleans that may have removed what was current at `as_of`, the newest first."""
     known = state.timeline.completed(Action.CLEAN)
     for clean in reversed(known):
-        yield clean, decode_clean_result(state.body(clean), state.where(clean))
+        yield clean, state.clean_result(clean)
     # Archived ones are older than those, and an archiver that follows the commits leaves none later than these.
     if (known and known[0].time > as_of) or not state.timeline.covers(as_of):
         for clean in reversed(state.archive.instants(after=as_of)):

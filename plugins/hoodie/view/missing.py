@@ -17,7 +17,7 @@ from hoodie.model.names import PARTITION_METAFILE, LogFileName
 from hoodie.model.time import BEGINNING, Time
 from hoodie.storage.base import join
 from hoodie.timeline import Action, Instant
-from hoodie.timeline.codecs.clean import decode_clean_plan, decode_clean_result
+from hoodie.timeline.codecs.clean import decode_clean_plan
 from hoodie.view.files import Choice, ChosenFiles
 from hoodie.view.replaced import replaced_groups
 from hoodie.view.state import TableState
@@ -248,10 +248,13 @@ def _cleaned_by(state: TableState, file: ExpectedFile) -> Instant | None:
         if instant.action is not Action.CLEAN:
             continue
         if instant.is_completed:
-            names = decode_clean_result(state.body(instant), state.where(instant)).deleted.get(file.partition, ())
+            names = state.clean_result(instant).deleted.get(file.partition, ())
         else:
             path = state.layout.requested_path(instant.time, instant.action)
-            plan = decode_clean_plan(state.storage.read(path), path, lambda path: path)
+            try:
+                plan = decode_clean_plan(state.storage.read(path), path, lambda path: path)
+            except FileNotFoundError:  # it was completed and archived in the meantime
+                continue
             names = tuple(each.path.rpartition("/")[2] for each in plan.files)
         if file.name in names:
             return instant

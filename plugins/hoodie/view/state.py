@@ -12,12 +12,14 @@ from hoodie.clock import Clock
 from hoodie.config.store import load_properties
 from hoodie.config.table import TableProperties
 from hoodie.errors import MissingFileError
+from hoodie.model.clean import CleanResult
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.time import BEGINNING, Time
 from hoodie.schema.internal import InternalSchema
 from hoodie.storage.base import Storage
 from hoodie.timeline import Instant, Layout, Timeline, format_time, layout_of, load_timeline, parse_time
 from hoodie.timeline.archive import ArchivedTimeline
+from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.view.files import StorageFiles
 from hoodie.view.schema_history import schema_history
 
@@ -66,9 +68,20 @@ class TableState:
             try:
                 known = self.layout.decode_commit(self.body(instant), instant)
             except FileNotFoundError:
-                known = self._archived_meanwhile(instant)
+                archive, moved = self._moved(instant)
+                known = archive.commit_metadata(moved)
             self._commits[instant.file_name] = known
         return known
+
+    def clean_result(self, instant: Instant) -> CleanResult:
+        """The body of a completed clean, archived or not. Raises CorruptTableError, and MissingFileError when it is nowhere."""
+        if instant.is_archived:
+            return self.archive.clean_result(instant)
+        try:
+            return decode_clean_result(self.body(instant), self.where(instant))
+        except FileNotFoundError:
+            archive, moved = self._moved(instant)
+            return archive.clean_result(moved)
 
     def has_read(self, instant: Instant) -> bool:
         """Whether `commit_metadata` knows the body without reading it."""
@@ -90,12 +103,12 @@ class TableState:
         except (ValueError, OverflowError):  # such as 00000000000000: before everything
             return BEGINNING
 
-    def _archived_meanwhile(self, instant: Instant) -> CommitMetadata:
-        """The body of an instant that an archiver moved since the timeline was listed."""
+    def _moved(self, instant: Instant) -> tuple[ArchivedTimeline, Instant]:
+        """An instant that an archiver moved since the timeline was listed, and the archive that has it."""
         archive = self.layout.open_archive(self.storage)
         for moved in archive.instants(until=instant.time):
             if moved.key == instant.key:
-                return archive.commit_metadata(moved)
+                return archive, moved
         raise MissingFileError(
             f"The file of {self.where(instant)} is gone",
             found="neither it nor an entry of the archived timeline",

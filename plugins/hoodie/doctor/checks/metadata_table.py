@@ -18,7 +18,6 @@ from hoodie.model.names import METADATA_TABLE, is_data_file
 from hoodie.model.time import Time
 from hoodie.storage import FileInfo, join
 from hoodie.timeline import WRITE_ACTIONS, Action
-from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.view.files import PartitionFiles, parse_partition, sizes_by_path
 from hoodie.view.log_blocks import blocks_of, counting
 from hoodie.view.metadata_table import FILES, MetadataListing
@@ -132,7 +131,7 @@ class _Sides:
     def cleaned(self) -> frozenset[str]:
         """Paths that completed cleans of the active timeline have removed."""
         state = self.facts.state
-        cleans = [decode_clean_result(state.body(i), state.where(i)) for i in state.timeline.completed(Action.CLEAN)]
+        cleans = [state.clean_result(i) for i in state.timeline.completed(Action.CLEAN)]
         return frozenset(join(part, name) for each in cleans for part, names in each.deleted.items() for name in names)
 
     def committed(self, file: BaseFile | LogFile) -> bool:

@@ -19,7 +19,6 @@ from hoodie.services.blockers import Hold as Holding
 from hoodie.services.decision import Decision, Item, Items
 from hoodie.services.service import Given
 from hoodie.timeline import Action, Instant
-from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState
 
@@ -107,7 +106,7 @@ def _last_clean(state: TableState) -> Time | None:
     cleans = state.timeline.completed(Action.CLEAN)
     if not cleans:
         return None
-    return decode_clean_result(state.body(cleans[-1]), state.where(cleans[-1])).earliest_to_retain or None
+    return state.clean_result(cleans[-1]).earliest_to_retain or None
 
 
 def _metadata_table(state: TableState) -> Iterator[Hold]:

@@ -36,7 +36,6 @@ from hoodie.services.clean.retention import (
 from hoodie.services.decision import Decision, Item, Items
 from hoodie.services.guard import Caps, Deletion, weighed
 from hoodie.timeline import Action, Instant
-from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.transaction.aside import Aside, asides, until_text
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.sharing import Sharing
@@ -97,7 +96,7 @@ def _due(state: TableState, options: Options) -> tuple[bool, str]:
 def last_clean(state: TableState) -> CleanResult | None:
     """What the last completed clean left as its watermark."""
     cleans = state.timeline.completed(Action.CLEAN)
-    return decode_clean_result(state.body(cleans[-1]), state.where(cleans[-1])) if cleans else None
+    return state.clean_result(cleans[-1]) if cleans else None
 
 
 def _retention(state: TableState, options: Options, clock: Clock) -> Retention:

@@ -14,7 +14,6 @@ from hoodie.model.time import BEGINNING, Time
 from hoodie.services.decision import Decision, Item, Items
 from hoodie.services.guard import Caps, weighed
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
-from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.transaction.rollback import is_plan, plan_rollbacks, refuse_pending_clean
 from hoodie.view import TableState, TableView
 from hoodie.view.files import sizes_by_path
@@ -125,7 +124,7 @@ def _check_whole(state: TableState, after: TableView, instant: Instant) -> None:
     for clean in state.timeline.completed(Action.CLEAN):
         if (clean.completion_time or clean.time) < instant.time:
             continue
-        for partition, names in decode_clean_result(state.body(clean), state.where(clean)).deleted.items():
+        for partition, names in state.clean_result(clean).deleted.items():
             for name in names:
                 parsed = BaseFileName.parse(name)
                 log = LogFileName.parse(name)

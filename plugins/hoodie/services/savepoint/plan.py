@@ -10,7 +10,7 @@ from hoodie.model.savepoint import Savepoint
 from hoodie.model.time import Time
 from hoodie.read.times import check_not_cleaned
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
-from hoodie.timeline.codecs.clean import decode_clean_plan, decode_clean_result
+from hoodie.timeline.codecs.clean import decode_clean_plan
 from hoodie.view import TableState, TableView
 
 
@@ -89,6 +89,6 @@ def _earliest_kept(state: TableState) -> Time:
 
 def _watermark(state: TableState, clean: Instant) -> Time | None:
     if clean.state is State.COMPLETED:
-        return decode_clean_result(state.body(clean), state.where(clean)).earliest_to_retain
+        return state.clean_result(clean).earliest_to_retain
     path = state.layout.requested_path(clean.time, clean.action)
     return decode_clean_plan(state.storage.read(path), path, lambda file: file).earliest_to_retain

@@ -23,7 +23,7 @@ from hoodie.sql.procedures.procedure import (
     limit,
 )
 from hoodie.timeline import Action, Instant
-from hoodie.timeline.codecs.clean import decode_clean_plan, decode_clean_result
+from hoodie.timeline.codecs.clean import decode_clean_plan
 from hoodie.transaction.guard import relative_path
 
 _ARCHIVED = Parameter("showArchived", FLAG, default=False)
@@ -59,7 +59,7 @@ def _count(done: CleanResult) -> int:
 def _results(call: Call) -> Iterator[tuple[Instant, CleanResult]]:
     """The newest first."""
     for instant in reversed(call.state.timeline.completed(Action.CLEAN)):
-        yield instant, decode_clean_result(call.state.body(instant), call.state.where(instant))
+        yield instant, call.state.clean_result(instant)
     if call["showArchived"]:
         active = {instant.key for instant in call.state.timeline}
         for instant in call.state.archive.newest():
