@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -11,9 +12,9 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from hoodie.calls import call
-from hoodie.errors import ArgumentError
-from hoodie.read.plan import plan_read
+from hoodie.errors import ArgumentError, HoodieError, StaleSnapshotError
 from hoodie.read.query import Incremental, Query, Snapshot
+from hoodie.read.snapshot import of_snapshot, plan_snapshot
 from hoodie.read.stream import stream_rows
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
@@ -37,13 +38,20 @@ class HoodieDataset(ds.Dataset):  # type: ignore[misc]
         """`kind` is what is asked of the table (None: its rows now), `options` are the keys of `hoodie.config.read_keys`, `state`
         is the table as it was looked at before.
 
-        Raises TimeTravelError, and what `HoodieTable.plan_read` raises.
+        Raises TimeTravelError, and what `HoodieTable.plan_read` raises; StaleSnapshotError when a file of `state` is gone.
         """
         self._table = table
-        self._state = table.state() if state is None else state
         self._query = Query(None, None, kind or Snapshot(), options=options or {}, meta_columns=meta_columns)
+        self._state = table.state() if state is None else state
+        self._failure: HoodieError | None = None
         with call("planning a read"):
-            self._columns = plan_read(self._state, self._query).schema
+            try:
+                self._columns = plan_snapshot(self._state, self._query).schema
+            except StaleSnapshotError:
+                if state is not None:
+                    raise
+                self._state = table.state()
+                self._columns = plan_snapshot(self._state, self._query).schema
 
     @property
     def schema(self) -> pa.Schema:
@@ -55,6 +63,11 @@ class HoodieDataset(ds.Dataset):  # type: ignore[misc]
         return self._state
 
     @property
+    def failure(self) -> HoodieError | None:
+        """The error of the last scan that failed. Engines that stream the rows pass on no more than its text."""
+        return self._failure
+
+    @property
     def query(self) -> Query:
         """What is asked of the table, without columns and filter."""
         return self._query
@@ -63,16 +76,24 @@ class HoodieDataset(ds.Dataset):  # type: ignore[misc]
         self, columns: list[str] | None = None, filter: pc.Expression | None = None, **_how_fast: Any
     ) -> ds.Scanner:
         """A scanner of the named columns (None: all) of the rows that pass `filter`. What else Arrow takes here only concerns
-        its own readers."""
+        its own readers. Raises StaleSnapshotError, also while it reads, when a file of this state is gone."""
         if isinstance(columns, Mapping):
             self._refuse("columns made by expressions", "name columns, and compute on what is read")
-        with call("planning a read"):
-            plan = plan_read(self._state, replace(self._query, columns=columns, filter=filter))
+        with self._noted(), call("planning a read"):
+            plan = plan_snapshot(self._state, replace(self._query, columns=columns, filter=filter))
         return ds.Scanner.from_batches(self._batches(plan), schema=plan.schema)
 
     def _batches(self, plan: Any) -> Iterator[pa.RecordBatch]:
-        with call("reading"):
+        with self._noted(), call("reading"), of_snapshot(self._state):
             yield from stream_rows(plan, self._table.storage, self._table.engine.parallelism)
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        try:
+            yield
+        except HoodieError as error:
+            self._failure = error
+            raise
 
     def to_table(self, columns: list[str] | None = None, filter: pc.Expression | None = None, **how: Any) -> pa.Table:
         """The rows at once."""

@@ -169,6 +169,12 @@ class StaleRowsError(HoodieError):
     retryable = True  # computed again, they are of today
 
 
+class StaleSnapshotError(HoodieError):
+    """A state of the table that is being read has lost a file: the table was changed, and a clean removed what is not current."""
+
+    retryable = True  # read again, it is the state of that moment
+
+
 class NotCommittedError(HoodieError):
     """The last step of a change failed, and certainly nothing of it is visible."""
 

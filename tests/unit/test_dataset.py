@@ -8,10 +8,12 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pytest
 
-from hoodie import COMPACTION
+from hoodie import CLEAN, COMPACTION, HoodieTable
 from hoodie.dataset import HoodieDataset
-from hoodie.errors import ArgumentError
-from hoodie.read.plan import plan_read
+from hoodie.errors import ArgumentError, StaleSnapshotError
+from hoodie.read.snapshot import plan_snapshot
+from hoodie.read.stream import stream_rows
+from hoodie.sql import connect
 from tests.support.tables import batch, create
 
 
@@ -41,7 +43,7 @@ def test_polars(table):
 
 def test_only_what_is_asked_for_is_read(table, monkeypatch):
     asked = []
-    monkeypatch.setattr("hoodie.dataset.plan_read", lambda state, query: asked.append(query) or plan_read(state, query))
+    monkeypatch.setattr("hoodie.dataset.plan_snapshot", lambda *of: asked.append(of[1]) or plan_snapshot(*of))
     rows = HoodieDataset(table)  # noqa: F841 - DuckDB finds it by its name
     asked.clear()
     duckdb.execute("select id from rows where part = 'z'").fetchall()
@@ -59,6 +61,51 @@ def test_it_stays_as_it_was(table):
         assert table.schedule(COMPACTION, force=True)
         table.run(COMPACTION)
     assert HoodieDataset(table).to_table(["value"], pc.field("id") == "k3")["value"].to_pylist() == [9]
+
+
+def supersede(table):
+    """Two commits, and a clean that removes what was current before them."""
+    for value in (8, 9):
+        table.write(batch([(f"k{n}", "xy"[n % 2], value, value) for n in range(20)]), "upsert")
+        if table.properties.is_merge_on_read:
+            table.schedule(COMPACTION, force=True)
+            table.run(COMPACTION)
+    assert table.run(CLEAN, {"hoodie.clean.commits.retained": 1}).files_deleted
+
+
+def test_a_snapshot_that_a_clean_took_away_is_no_later_one(table, monkeypatch):
+    """Two scans of one query would see two states."""
+    rows = HoodieDataset(table)
+    state, before = rows.state, rows.to_table().num_rows
+    supersede(table)
+    for scan in (rows.to_table, rows.count_rows, lambda: HoodieDataset(table, state=state)):
+        with pytest.raises(
+            StaleSnapshotError, match=rf"as it was at commit {state.timeline.last_commit.time}.*read it again"
+        ):
+            scan()
+    assert isinstance(rows.failure, StaleSnapshotError)
+    now = table.state()
+    states = iter([state, now])
+    monkeypatch.setattr(HoodieTable, "state", lambda _: next(states))
+    again = HoodieDataset(table)  # the clean came between its look at the timeline and its plan
+    assert (again.state, again.to_table().num_rows) == (now, before + 1)
+
+
+def test_a_file_that_goes_while_it_is_read(table, monkeypatch):
+    """A scan fails. A statement of SQL is run again, as a read is."""
+    late = iter([1, 1])
+
+    def overtaken(plan, *of):
+        if next(late, None):
+            supersede(table)
+        yield from stream_rows(plan, *of)
+
+    monkeypatch.setattr("hoodie.dataset.stream_rows", overtaken)
+    with pytest.raises(StaleSnapshotError):
+        HoodieDataset(table).to_table()
+    with connect(table.base_path.rpartition("/")[0]) as db:
+        assert db.sql("select max(value), count(*) from t where id <> 'none'").rows() == [(9, 21)]
+    assert next(late, None) is None
 
 
 def test_what_it_does_not_do_is_told(table):

@@ -20,6 +20,7 @@ AGAIN = {
     "StorageError",
     "StoreError",
     "StaleRowsError",
+    "StaleSnapshotError",
     "EarlyConflictError",
     "WriteConflictError",
 }

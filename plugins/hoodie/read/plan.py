@@ -94,6 +94,11 @@ def plan_read(state: TableState, query: Query) -> ReadPlan:
     moment before the first commit, or one whose files a clean removed, naming the first instant that can be read. An incremental
     read without an end never meets the latter: the newest files hold every row that is left.
     """
+    return plan_once(state, query)
+
+
+def plan_once(state: TableState, query: Query) -> ReadPlan:
+    """`plan_read` of this very state, of which a clean may have removed files since."""
     options = resolve(own_options(query.options, READ_OPTIONS), READ_KEYS)
     state = as_restored(state)
     if isinstance(query.kind, Snapshot):

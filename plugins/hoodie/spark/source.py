@@ -23,8 +23,9 @@ from pyspark.sql.types import StructType
 from hoodie.calls import call
 from hoodie.errors import ConfigError, HoodieError, SchemaConflictError
 from hoodie.read.execute import ReadSlice
-from hoodie.read.plan import ReadPlan, plan_read
+from hoodie.read.plan import ReadPlan
 from hoodie.read.query import Query
+from hoodie.read.snapshot import plan_snapshot
 from hoodie.spark.asked import NO_PATH, PATH, asked_of
 from hoodie.spark.asked_write import AskedWrite
 from hoodie.spark.calls import check_session
@@ -81,7 +82,7 @@ class HoodieSource(DataSource):  # type: ignore[misc]
     def schema(self) -> StructType:
         state, query = self._read()
         with call("planning a read"):
-            return from_arrow_schema(plan_read(state, query).schema)
+            return from_arrow_schema(plan_snapshot(state, query).schema)
 
     def reader(self, schema: StructType) -> SourceReader:
         """`schema` is what `schema` gave, or the columns that the user named with their types."""
@@ -138,7 +139,7 @@ class SourceReader(DataSourceReader):  # type: ignore[misc]
     def partitions(self) -> Sequence[InputPartition]:
         """Each brings along all that its task needs: Spark sends the reader to the workers as it is before this is called."""
         with call("planning a read"):
-            plan = plan_read(self._state, self._query)
+            plan = plan_snapshot(self._state, self._query)
             _check_types(plan, self._schema)
         read = ReadSlice(self._state.storage, plan.of_slice)
         return [InputPartition(WorkedSlices(read, (slices,))) for slices in tasks_of(plan.slices, _TASKS)]

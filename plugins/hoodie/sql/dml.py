@@ -16,7 +16,7 @@ from hoodie.config.concurrency_keys import CONFLICT_RETRIES
 from hoodie.config.key import resolve
 from hoodie.config.own import select_keys
 from hoodie.dataset import HoodieDataset
-from hoodie.errors import SqlError, StaleRowsError
+from hoodie.errors import SqlError, StaleRowsError, StaleSnapshotError
 from hoodie.sql.catalog import Entry
 from hoodie.sql.changed import ACTION, INSERTED
 from hoodie.sql.changes import Target, delete_query, lowered_query, merge_query, source_query, update_query
@@ -116,28 +116,28 @@ def change(
     options = session.write_options(entry)
     rounds = max(_ROUNDS, resolve(select_keys(options, [CONFLICT_RETRIES]), [CONFLICT_RETRIES])[CONFLICT_RETRIES])
     while True:
-        dataset = HoodieDataset(table)
-        target = Target(node, dataset.schema, dataset.state.properties)
-        computed = changed(dataset, target)
-        with computed.rows.held() as rows:
-            if computed.operation in ("upsert", "delete", "delete_partition") and rows.is_empty():
-                return Result.told("no row is changed")
-            if one_row_a_key:
-                keys = RowKeys.of(target.properties, options)
-                keyed = rows.keyed(keys, computed.marks)
-                _refuse_doubles(keyed, keys)
-                computed.check(keyed, keys)
-            hooks = WriteHooks(on_begin=partial(_refuse_stale, dataset.state), replaces=computed.replaces)
-            written = rows.selected([name for name in rows.schema.names if name not in computed.marks])
-            try:
+        try:
+            dataset = HoodieDataset(table)
+            target = Target(node, dataset.schema, dataset.state.properties)
+            computed = changed(dataset, target)
+            with computed.rows.held() as rows:
+                if computed.operation in ("upsert", "delete", "delete_partition") and rows.is_empty():
+                    return Result.told("no row is changed")
+                if one_row_a_key:
+                    keys = RowKeys.of(target.properties, options)
+                    keyed = rows.keyed(keys, computed.marks)
+                    _refuse_doubles(keyed, keys)
+                    computed.check(keyed, keys)
+                hooks = WriteHooks(on_begin=partial(_refuse_stale, dataset.state), replaces=computed.replaces)
+                written = rows.selected([name for name in rows.schema.names if name not in computed.marks])
                 return told(
                     written.write(table, computed.operation, options, deletions=computed.deletions, hooks=hooks)
                 )
-            except StaleRowsError as error:
-                rounds -= 1
-                if not rounds:
-                    raise
-                _log.info("Asked again: %s", error)
+        except (StaleRowsError, StaleSnapshotError) as error:
+            rounds -= 1
+            if not rounds:
+                raise
+            _log.info("Asked again: %s", error)
 
 
 def _refuse_stale(then: TableState, now: TableState) -> None:

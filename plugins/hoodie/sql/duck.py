@@ -12,6 +12,7 @@ import pyarrow as pa
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from hoodie.dataset import HoodieDataset
 from hoodie.engine import Engine
 from hoodie.errors import HoodieError, SqlError
 from hoodie.sql.arrow_rows import ArrowRows
@@ -40,7 +41,8 @@ class DuckEngine:
         self._lock = threading.Lock()  # it runs one statement at a time
 
     def query(self, tree: exp.Expression, sources: Sequence[NamedSource]) -> ArrowRows:
-        """The rows of a query in Spark's SQL, whose tables `sources` are Hudi's. Raises SqlError for what DuckDB cannot do."""
+        """The rows of a query in Spark's SQL, whose tables `sources` are Hudi's. Raises SqlError for what DuckDB cannot do, and
+        what reading a table raises."""
         names = [f"__hoodie_{next(_NUMBERS)}" for _ in sources]
         marks = {
             id(table): name for (table, _), name in zip(sources, names, strict=True)
@@ -57,6 +59,11 @@ class DuckEngine:
                 for (_, source), name in zip(sources, names, strict=True):
                     self._database.register(name, source.table if isinstance(source, ArrowRows) else source)
                 return ArrowRows(self._rows(text))
+            except SqlError:
+                failures = (source.failure for _, source in sources if isinstance(source, HoodieDataset))
+                if (failure := next(filter(None, failures), None)) is not None:
+                    raise failure from None
+                raise
             finally:
                 for name in names:
                     self._database.unregister(name)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from hoodie.dataset import HoodieDataset
-from hoodie.errors import SqlError
+from hoodie.errors import SqlError, StaleSnapshotError
 from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.read.query import Snapshot
 from hoodie.sql.catalog import DEFAULT_DATABASE, Catalog, Entry, known
@@ -18,6 +19,8 @@ from hoodie.sql.parse import DIALECT
 from hoodie.sql.table_functions import TableFunction, table_functions
 from hoodie.sync.plan import same_place
 from hoodie.table import HoodieTable
+
+_log = logging.getLogger(__name__)
 
 INSERT_OPERATION = "hoodie.spark.sql.insert.into.operation"
 OVERWRITE_MODE = "hoodie.datasource.overwrite.mode"
@@ -101,13 +104,24 @@ class Session:
         """The rows of a query. `opened` are tables as the statement looked at them before: it sees them in that state. `given`
         are rows of other queries, by the names that the query has for them.
 
-        Tables have their meta columns where the query names one.
+        Tables have their meta columns where the query names one. A file may go while the engine reads: the query then is run
+        again on the tables of that moment. Raises StaleSnapshotError where that would mix states: with `opened` or `given`.
         """
+        seen, known = tuple(opened), given or {}
+        try:
+            return self._rows(query, seen, known)
+        except StaleSnapshotError as error:
+            if seen or known:
+                raise
+            _log.info("Asked again: %s", error)
+        return self._rows(query, (), {})
+
+    def _rows(self, query: exp.Expression, opened: Iterable[HoodieDataset], given: Mapping[str, Rows]) -> Rows:
         before = {same_place(dataset.state.storage.base_path): dataset for dataset in opened}
         meta = any(column.name.lower() in META_COLUMNS for column in query.find_all(exp.Column))
         sources = list[NamedSource]()
         for table in tables_read(query):
-            if given is not None and table.name in given:
+            if table.name in given:
                 sources.append((table, given[table.name]))
             elif self.is_known(table):
                 entry = self.entry(table)

@@ -1,14 +1,19 @@
-"""A reader lists a log of version 6 whose writer has failed, and another rolls that write back before the log is opened."""
+"""A file goes while a reader looks at the table. A failed write of version 6 is rolled back after its log was listed, or an
+archiver takes instants off the timeline."""
 
 from __future__ import annotations
 
 import pytest
 
-from hoodie import HoodieTable
+from hoodie import ARCHIVE, CLEAN, HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import MissingFileError
 from hoodie.markers import DirectMarkers, MarkerType
+from hoodie.read.plan import plan_once
+from hoodie.read.query import Query, Snapshot
 from hoodie.storage import LocalStorage
+from hoodie.timeline import Action
+from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 
@@ -58,3 +63,20 @@ def test_a_file_that_is_gone_while_nothing_happened_is_missing(table):
     reader = HoodieTable.open(Overtaken(table.base_path, lambda: table.storage.delete(log)), engine=LocalEngine(1))
     with pytest.raises(MissingFileError, match=r"\.log\.1"):
         reader.read()
+
+
+@pytest.mark.parametrize("version", ["9", "6"])
+def test_as_of_beside_an_archival(tmp_path, version):
+    """The clean that the timeline listed is in the archive by the time it is asked what it removed."""
+    table = create(tmp_path / "t", FakeClock(), **{"hoodie.write.table.version": version})
+    for number in range(3):
+        table.write(batch([("a", "p", number, number)]), "upsert", SMALL_BLOOM)
+    for _ in range(4):  # in version 6 cleans are archived by their count
+        table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
+        table.write(batch([("b", "q", 1, 1)]), "upsert", SMALL_BLOOM)
+    times = [table.write(batch([("c", "r", n, n)]), "upsert", SMALL_BLOOM).instant.time for n in range(4)]
+    state = table.state()
+    archived = {"hoodie.keep.min.commits": 2, "hoodie.keep.max.commits": 3, "hoodie.clean.commits.retained": 1}
+    assert table.run(ARCHIVE, archived).instants
+    assert table.timeline.completed(Action.CLEAN) != state.timeline.completed(Action.CLEAN)
+    assert len(plan_once(state, Query(kind=Snapshot(times[-2]))).slices) == 3

@@ -18,7 +18,7 @@ from pyspark.sql.pandas.types import from_arrow_type
 from sqlglot import exp
 
 from hoodie.dataset import HoodieDataset
-from hoodie.read.plan import plan_read
+from hoodie.read.snapshot import plan_snapshot
 from hoodie.schema import top_level
 from hoodie.spark import SparkEngine
 from hoodie.spark.calls import check_session
@@ -102,7 +102,7 @@ class SparkQueries:
             columns=columns,
             filter=functools.reduce(operator.and_, rules) if rules else None,
         )
-        frame = plan_scan(self._spark, dataset.state.storage, plan_read(dataset.state, asked)).frame(self._spark)
+        frame = plan_scan(self._spark, dataset.state.storage, plan_snapshot(dataset.state, asked)).frame(self._spark)
         return frame.select(
             *(
                 col(f.name) if f.name in columns else lit(None).cast(from_arrow_type(f.type)).alias(f.name)
