@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from hoodie.config.groups import WRITE_OPTIONS
 from hoodie.config.own import own_options
 from hoodie.errors import SqlError, TableExistsError
+from hoodie.schema.changes import AddColumn, RenameColumn
 from hoodie.sql.alter_text import Altering, altering
 from hoodie.sql.catalog import Entry
 from hoodie.sql.declared import sorted_out
-from hoodie.sql.names import checked_name
+from hoodie.sql.names import checked_name, refuse_own
 from hoodie.sql.parse import Statement
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session, is_of_sql
@@ -27,11 +29,20 @@ def alter_table(session: Session, statement: Statement) -> Result | None:
         return None
     entry = session.entry(asked.table)
     if asked.columns:
+        refuse_own(_new_names(asked), "choose another name for the column")
         options = session.write_options(entry)
         options.pop(_DROPS, None)  # Hudi drops and renames only with it; of a write it asks for something else
         done = session.open(entry).alter(asked.columns, options)
         return Result.told(f"table {entry.name}: columns changed by {done.instant.time}", done.services)
     return _rename(session, entry, asked) if asked.name is not None else _options(session, entry, asked)
+
+
+def _new_names(asked: Altering) -> Iterator[str]:
+    for change in asked.columns:
+        if isinstance(change, AddColumn):
+            yield change.name
+        elif isinstance(change, RenameColumn):
+            yield change.to
 
 
 def _rename(session: Session, entry: Entry, asked: Altering) -> Result:

@@ -18,9 +18,13 @@ CLAUSE = "__hoodie_clause"
 """The column of a merge's query with the number of the clause that is for a row."""
 
 
+VALUE = "__hoodie_value_"
+"""The names of `value_name` begin with it."""
+
+
 def value_name(clause: int, column: int) -> str:
     """The column of a query with what a clause gives to a column of the table, by its number."""
-    return f"__hoodie_value_{clause}_{column}"
+    return f"{VALUE}{clause}_{column}"
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from hoodie.config.merging import EVENT
 from hoodie.config.table import TableProperties
 from hoodie.errors import SqlError
 from hoodie.schema import top_level
-from hoodie.sql.changed import ACTION, CLAUSE, INSERTED, Changes, value_name
+from hoodie.sql.changed import CLAUSE, VALUE, Changes, value_name
+from hoodie.sql.names import refuse_own
 from hoodie.sql.parse import DIALECT, shortened
 
 
@@ -76,6 +77,7 @@ def update_query(tree: exp.Update, target: Target) -> exp.Select:
     """The rows that change, whole, and behind them what is set, as `value_name` says. Raises SqlError for columns that are not
     there."""
     target.check()
+    refuse_own(target.schema.names, "rename the column by ALTER TABLE", VALUE)
     values = _assigned(tree.expressions, target)
     columns = [_column(target, field) for field in target.schema]
     for number, field in enumerate(target.schema):
@@ -138,13 +140,7 @@ def merge_query(tree: exp.Merge, target: Target, source: pa.Schema) -> tuple[exp
     """
     target.check()
     refuse_more(tree, {"this", "using", "on", "whens", "with_"})
-    own = sorted(
-        {name.lower() for name in (*target.schema.names, *source.names)} & {ACTION, INSERTED, CLAUSE, _HERE, _THERE}
-    )
-    if own:
-        raise SqlError(
-            f"A merge has a column of the name {own[0]} itself", fix="rename that of the table or the source"
-        )
+    refuse_own((*target.schema.names, *source.names), "rename that column of the table or the source")
     if tree.args["using"].alias_or_name.lower() == target.alias.lower():
         raise SqlError(f"Source and target of the merge are both called {target.alias}", fix="give each an alias")
     clauses = [

@@ -19,7 +19,7 @@ from hoodie.sql import declared as declarations
 from hoodie.sql.catalog import Entry
 from hoodie.sql.inserts import fill, without_meta
 from hoodie.sql.leftovers import OF_QUERY, is_left_behind
-from hoodie.sql.names import checked_name
+from hoodie.sql.names import checked_name, refuse_own
 from hoodie.sql.parse import Statement, shortened
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
@@ -104,6 +104,7 @@ def _make(
     session: Session, entry: Entry, options: Mapping[str, str], schema: pa.Schema, mark: Mapping[str, str]
 ) -> None:
     """Create the table, also in place of one that a query was to fill. Raises TableExistsError, and what creating raises."""
+    refuse_own(schema.names, "choose another name for the column")
     storage, own = storage_of(entry.location), select_keys(own_options(options, WRITE_OPTIONS), CREATE_KEYS)
     if is_left_behind(storage):
         locking = Locking.of(resolve(select_keys(session.write_options(entry), LOCK_KEYS), LOCK_KEYS))

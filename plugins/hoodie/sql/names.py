@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -11,6 +11,8 @@ from sqlglot import exp
 from hoodie.errors import SqlError
 
 _NAME = re.compile(r"[a-z0-9_]{1,200}")
+OWN = "__hoodie_"
+"""Names of columns and tables in queries that this library makes begin with it."""
 
 
 @dataclass(frozen=True, order=True)
@@ -33,6 +35,18 @@ def checked_name(name: str, what: str) -> str:
             f"{name!r:.100} cannot be the name of a {what}", fix="use letters, digits and underscores, 200 at most"
         )
     return lower
+
+
+def refuse_own(names: Iterable[str], fix: str, prefix: str = OWN) -> None:
+    """Raises SqlError when one of the names of a user begins as those of queries that this library makes."""
+    own = next((name for name in names if name.lower().startswith(prefix)), None)
+    if own is not None:
+        raise SqlError(f"The name {own:.100} is one of the library's own", found=f"it begins with {prefix}", fix=fix)
+
+
+def refuse_own_aliases(tree: exp.Expression) -> None:
+    """Raises SqlError when a statement calls a table as the library calls those of its queries."""
+    refuse_own((each.name for each in tree.find_all(exp.TableAlias)), "choose another alias")
 
 
 def table_name(table: exp.Table, database: str) -> TableName:

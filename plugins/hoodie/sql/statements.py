@@ -16,7 +16,7 @@ from hoodie.sql.describe import describe, describe_column
 from hoodie.sql.dml import delete_rows, merge_rows, told, update_rows
 from hoodie.sql.index_statements import refuse_index_statement
 from hoodie.sql.inserts import empty_partitions, insert_rows
-from hoodie.sql.names import checked_name, tables_read
+from hoodie.sql.names import checked_name, refuse_own_aliases, tables_read
 from hoodie.sql.parse import SETTING, Statement
 from hoodie.sql.procedures.calling import call_procedure
 from hoodie.sql.result import Result
@@ -27,6 +27,7 @@ from hoodie.sql.shows import show
 def run_statement(session: Session, statement: Statement) -> Result:
     """What one statement gives. Raises SqlError, and what the library raises."""
     refuse_index_statement(session, statement)
+    refuse_own_aliases(statement.tree)
     run = _KINDS.get(type(statement.tree))
     if run is not None:
         return run(session, statement)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from hoodie import HoodieTable
@@ -18,14 +19,29 @@ def test_update(db):
     assert "no row" in db.sql("update t set name = 'z' where id = 99").message
 
 
-def test_columns_of_names_that_merges_use_change_nothing(tmp_path):
+def test_columns_of_names_that_queries_use_themselves_change_nothing(tmp_path):
+    columns = pa.schema([("id", pa.int32()), ("v", pa.string()), ("__hoodie_value_0_1", pa.string())])
+    HoodieTable.create(tmp_path / "c", {"hoodie.table.name": "c", "hoodie.table.recordkey.fields": "id"}, columns)
     with connect(tmp_path) as db:
-        db.sql("create table c (id int, __hoodie_action boolean) using hudi tblproperties (primaryKey = 'id')")
-        db.sql("insert into c values (1, true), (2, false); update c set __hoodie_action = true where id = 2")
-        assert rows(db, "select * from c order by id") == [(1, True), (2, True)]
-        for source in ("select 1 as id", "select 1 as id, 2 as __hoodie_in_table"):
-            with pytest.raises(SqlError, match="of the name"):
-                db.sql(f"merge into c using ({source}) s on c.id = s.id when matched then delete")
+        db.sql("insert into c values (1, 'a', 'x')")
+        for statement in (
+            "update c set v = 'b'",
+            "merge into c using (select 1 as id) s on c.id = s.id when matched then delete",
+            "with __hoodie_0 as (select 1 as id) delete from c where id in (select id from __hoodie_0)",
+            "create table d (id int, __HOODIE_x int) using hudi",
+            "create table d using hudi as select 1 as __hoodie_x",
+            "alter table c add columns (__hoodie_x int)",
+            "alter table c rename column v to __hoodie_x",
+        ):
+            with pytest.raises(SqlError, match=r"library's own.*begins with __hoodie_"):
+                db.sql(statement)
+        assert rows(db, "select * from c") == [(1, "a", "x")]
+        assert rows(db, "show tables") == [("default", "c", False)]
+        db.sql("alter table c rename column __hoodie_value_0_1 to w; update c set v = 'b'")
+        source = "select 1 as id, 2 as __hoodie_in_table"
+        with pytest.raises(SqlError, match="library's own"):
+            db.sql(f"merge into c using ({source}) s on c.id = s.id when matched then delete")
+        assert rows(db, "select * from c") == [(1, "b", "x")]
 
 
 def test_rows_of_one_key_are_not_changed_into_one(tmp_path):
