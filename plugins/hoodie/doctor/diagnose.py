@@ -28,6 +28,7 @@ CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     unfinished.markers,
     unfinished.heartbeats,
     unfinished.locks,
+    shape.bare_keys,
     shape.small_files,
     shape.log_ratio,
     metadata.timeline_length,

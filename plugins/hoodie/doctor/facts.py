@@ -69,6 +69,7 @@ class Facts:
     metadata: MetadataListing | HoodieError | None
     global_index: bool  # writers are told to find a key in whatever partition it is
     decisions: Mapping[str, Decision[Any] | HoodieError]  # of services, by their names
+    bare_key: str | None  # see `hoodie.index.complex_keys.bare_key`
 
     @cached_property
     def groups(self) -> Sequence[FileGroup]:

@@ -13,6 +13,7 @@ from hoodie.config.key import resolve
 from hoodie.config.store import BACKUP, PROPERTIES, load_properties, properties_flaw
 from hoodie.doctor.facts import Facts, PropertiesFiles, Unreadable
 from hoodie.errors import CorruptTableError, HoodieError, MissingFileError, NoInstantError
+from hoodie.index.complex_keys import bare_key
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.savepoint import Savepoint
 from hoodie.model.time import Time
@@ -99,6 +100,7 @@ def gather(storage: ListedOnce, clock: Clock, options: Mapping[str, Given]) -> F
         _metadata_table(state, clock),
         _global_index(options),
         _decisions(state, options, clock),
+        _bare_key(state),
     )
 
 
@@ -176,6 +178,14 @@ def _sharing(options: Mapping[str, Given]) -> Sharing:
     """How writers tell that they are alive."""
     given = {name: value for each in options.values() for name, value in each.items()}
     return Sharing.of(resolve(select_keys(given, SHARING_KEYS), SHARING_KEYS))
+
+
+def _bare_key(state: TableState) -> str | None:
+    """A key that no upsert would find again. Torn instants and files have findings of their own."""
+    try:
+        return bare_key(state)
+    except HoodieError:
+        return None
 
 
 def _global_index(options: Mapping[str, Given]) -> bool:

@@ -132,7 +132,7 @@ class NewKeys:
         """Those of all rows and deletions in these log files, each of which one write has made."""
 
         def read(stat: WriteStat) -> NewKeys:
-            pieces = [KeySet.of(keys) for keys in _logged(storage, stat.path, stored) if len(keys)]
+            pieces = [KeySet.of(keys) for keys in logged_keys(storage, stat.path, stored) if len(keys)]
             return NewKeys({stat.partition: KeySet.union(pieces)} if pieces else {})
 
         with ThreadPoolExecutor(_READERS) as pool:
@@ -188,7 +188,8 @@ def _stored(state: TableState, file_slice: FileSlice, stored: StoredKeys, wanted
         yield rows[RECORD_KEY]
 
 
-def _logged(storage: Storage, path: str, stored: StoredKeys) -> Iterator[pa.ChunkedArray]:
+def logged_keys(storage: Storage, path: str, stored: StoredKeys) -> Iterator[pa.ChunkedArray]:
+    """The keys of all rows and deletions in a log file."""
     for block in scan_blocks(storage, path):
         if block.kind is BlockType.DELETE:
             yield read_deletes(storage, block, ())[RECORD_KEY]

@@ -9,6 +9,7 @@ from hoodie.config.table import TableProperties
 from hoodie.config.write_keys import DUP_POLICY
 from hoodie.errors import ConfigError
 from hoodie.index.bucket_layout import is_bucketed
+from hoodie.index.complex_keys import refuse_bare_keys
 from hoodie.index.hashing_files import is_consistently_hashed, refuse_replacing, refuse_while_resized
 from hoodie.view.state import TableState
 
@@ -16,7 +17,10 @@ from hoodie.view.state import TableState
 def check_layout(state: TableState, options: Options, operation: Operation, properties: TableProperties) -> None:
     """`properties` are those of the table, with what the options add. Raises ConfigError for file groups that are not what the
     index takes them for, and where there can be no buckets; UnsupportedTableError for an overwrite of what is hashed
-    consistently; PendingInstantError while its buckets are resized."""
+    consistently, and for keys that no upsert would find (see `refuse_bare_keys`); PendingInstantError while its buckets are
+    resized."""
+    if operation.replaces is not Replaces.TABLE:
+        refuse_bare_keys(state)
     chosen = f"{INDEX_TYPE.name}={options[INDEX_TYPE]}"
     bucketed = options[INDEX_TYPE] == BUCKET
     consistent = bucketed and options[BUCKET_ENGINE] == CONSISTENT_HASHING

@@ -1,4 +1,4 @@
-"""Sizes: many small files, and logs that outgrow their base files."""
+"""Sizes and keys: many small files, logs that outgrow their base files, keys that no upsert finds."""
 
 from __future__ import annotations
 
@@ -15,6 +15,16 @@ _MANY = 20  # small files of a partition
 _FEWER = 4  # the share of them that would do, as a divisor
 _LOGS = 16 * 1024 * 1024  # bytes of logs that are little beside any base file
 _LONGEST = 50  # logs over one base file
+
+
+def bare_keys(facts: Facts) -> Iterator[Finding]:
+    """Keys of the COMPLEX key generator without the name of their column, which table version 9 expects there."""
+    if facts.bare_key is not None:
+        yield catalogue.BARE_KEYS.found(
+            "keys of the COMPLEX key generator lack the name of their column: an upsert inserts them again",
+            "write with `hoodie.write.complex.keygen.new.encoding=true`, by Hudi; see which keys are there twice by `--deep`",
+            found=f"key {facts.bare_key!r:.200}",
+        )
 
 
 def small_files(facts: Facts) -> Iterator[Finding]:

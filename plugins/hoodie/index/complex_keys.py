@@ -1,0 +1,55 @@
+"""Tables of the COMPLEX key generator with one key column, whose keys Hudi's releases write in two ways (HUDI-7001)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from hoodie.errors import CorruptFileError, MissingFileError, UnsupportedTableError
+from hoodie.formats.base_file import BaseFileReader
+from hoodie.index.new_keys import logged_keys
+from hoodie.keygen import stored_keys
+from hoodie.model.commit import WriteStat
+from hoodie.view.state import TableState
+
+
+def refuse_bare_keys(state: TableState) -> None:
+    """Before a write that looks for stored keys. Raises UnsupportedTableError when they lack the column's name."""
+    bare = bare_key(state)
+    if bare is None:
+        return
+    (column,) = state.properties.record_key_fields
+    raise UnsupportedTableError(
+        f"Table {state.storage.base_path} has keys of the COMPLEX key generator without the name of their column",
+        found=f"key {bare!r:.200}, where table version 9 has {f'{column}:{bare}'!r:.200}: every upsert would insert again",
+        fix="nothing was written; write to it by Hudi with hoodie.write.complex.keygen.new.encoding=true, or load its rows "
+        "into a new table",
+    )
+
+
+def bare_key(state: TableState) -> str | None:
+    """A stored key without the column's name, by the newest file that a commit of the timeline names.
+
+    None: the table has other keys, or none, or it is older than version 9, where either form is usual. Opens one file, as long
+    as it is there.
+    """
+    properties = state.properties
+    fields = properties.record_key_fields
+    if properties.version < 9 or properties.virtual_keys or properties.keygen_type != "COMPLEX" or len(fields) != 1:
+        return None
+    for instant in reversed(state.timeline.commits):
+        for stat in state.commit_metadata(instant).stats:
+            keys = _some_keys(state, stat)
+            if keys:
+                return next((key for key in keys if not key.startswith(f"{fields[0]}:")), None)
+    return None
+
+
+def _some_keys(state: TableState, stat: WriteStat) -> tuple[str, ...]:
+    """The least and the greatest key of a base file, or the first of a log; none where the file has gone, or is damaged."""
+    with suppress(MissingFileError, CorruptFileError, FileNotFoundError):
+        if stat.log is not None:
+            logged = logged_keys(state.storage, stat.path, stored_keys(state.properties, None))
+            return next(((keys[0].as_py(),) for keys in logged if len(keys)), ())
+        with BaseFileReader(state.storage, stat.path) as reader:
+            return reader.key_range() or ()
+    return ()

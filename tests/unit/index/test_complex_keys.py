@@ -1,0 +1,45 @@
+"""Keys of the COMPLEX key generator with one column, as 0.14.1 to 1.0.2 wrote them."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie import HoodieTable
+from hoodie.engine import LocalEngine
+from hoodie.errors import UnsupportedTableError
+from tests.support.tables import batch, content, create
+
+BUCKET = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
+ROWS = batch([("a", "p", 1, 1), ("b", "p", 1, 1)])
+
+
+def of_complex_keys(path):
+    properties = path / ".hoodie" / "hoodie.properties"
+    properties.write_text(properties.read_text().replace("type=SIMPLE", "type=COMPLEX"))
+    return HoodieTable.open(str(path), engine=LocalEngine(1))
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"), [("COPY_ON_WRITE", {}), ("MERGE_ON_READ", {}), ("MERGE_ON_READ", BUCKET)], ids=str
+)
+def test_a_table_of_bare_keys_is_read_and_not_written(tmp_path, kind, options):
+    create(tmp_path, **{"hoodie.table.type": kind}).write(ROWS, "upsert", options)
+    table = of_complex_keys(tmp_path)
+    for operation in ("upsert", "insert", "bulk_insert", "delete"):
+        with pytest.raises(UnsupportedTableError, match="without the name of their column"):
+            table.write(ROWS, operation, options)
+    assert content(table) == {"a": ("p", 1, 1), "b": ("p", 1, 1)}
+    (finding,) = table.diagnose().findings
+    assert (finding.check, finding.found) == ("bare-keys", "key 'a'")
+    table.write(ROWS, "insert_overwrite_table", options)
+    table.write(ROWS, "upsert", options)
+    assert len(content(table)) == 2
+
+
+def test_a_table_of_keys_with_names_is_written_on(tmp_path):
+    create(tmp_path)
+    table = of_complex_keys(tmp_path)
+    for _ in range(2):
+        table.write(ROWS, "upsert")
+    assert len(content(table)) == 2
+    assert table.diagnose().findings == ()
