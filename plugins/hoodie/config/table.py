@@ -223,6 +223,20 @@ class TableProperties:
         """The indexes of the metadata table that are complete: with `files` among them readers list files by it alone."""
         return _columns(self.raw.get(METADATA_PARTITIONS, ""))
 
+    def check_readable(self) -> None:
+        """Raises UnsupportedTableError for base files of ORC or Lance. HFiles are those of the metadata table."""
+        stored = self._base_file_format
+        if stored not in ("PARQUET", "HFILE"):
+            raise UnsupportedTableError(
+                f"Table {self.name!r} cannot be read by this library",
+                found=f"base files of {stored} (hoodie.table.base.file.format)",
+                fix="read it with Hudi on Spark, or let Hudi write its rows to a table of Parquet files",
+            )
+
+    @property
+    def _base_file_format(self) -> str:
+        return self.raw.get("hoodie.table.base.file.format", "PARQUET").upper()
+
     def check_writable(self) -> None:
         """Raises UnsupportedTableError naming the first property that our writer cannot honour."""
         _ = self.version, self.keygen_type, self.merge_mode
@@ -242,7 +256,7 @@ class TableProperties:
             self._refuse("hoodie.table.cdc.enabled", "change data capture, whose log files we do not write")
         if self.drops_partition_columns:
             self._refuse("hoodie.datasource.write.drop.partition.columns", "data files without their partition columns")
-        if self.raw.get("hoodie.table.base.file.format", "PARQUET").upper() != "PARQUET":
+        if self._base_file_format != "PARQUET":
             self._refuse("hoodie.table.base.file.format", "base files that are not Parquet")
 
     def with_values(self, values: Mapping[str, str], without: Iterable[str] = ()) -> TableProperties:

@@ -54,6 +54,7 @@ def gather(storage: ListedOnce, clock: Clock, options: Mapping[str, Given]) -> F
     TableNotFoundError, CorruptTableError or UnsupportedTableError for a table that cannot be opened at all.
     """
     properties = load_properties(storage, clock)
+    properties.check_readable()
     flaws = _properties(storage, clock)
     files = [each for each in _data_folders(storage) if each.has_metafile or each.base_files or each.log_files]
     marked = marked_instants(storage)

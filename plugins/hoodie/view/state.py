@@ -130,5 +130,6 @@ def load_state(storage: Storage, clock: Clock) -> TableState:
     Raises TableNotFoundError, CorruptTableError or UnsupportedTableError.
     """
     properties = load_properties(storage, clock)
+    properties.check_readable()
     layout = layout_of(properties)
     return TableState(storage, properties, layout, load_timeline(storage, layout))

@@ -7,11 +7,13 @@ from datetime import UTC
 
 import pytest
 
+from hoodie import HoodieTable
 from hoodie.config.create import new_table_properties
 from hoodie.config.key import resolve
 from hoodie.config.table import TableProperties
 from hoodie.config.table_keys import CREATE_KEYS
 from hoodie.errors import ConfigError, UnsupportedTableError
+from tests.support.tables import create
 
 GIVEN = {"hoodie.table.name": "t", "hoodie.table.recordkey.fields": "id"}
 KEYGEN = "hoodie.table.keygenerator.class"
@@ -110,6 +112,17 @@ def test_a_table_that_we_cannot_write_is_named_with_the_property(raw, message):
     properties = made().with_values(raw)
     with pytest.raises(UnsupportedTableError, match=message):
         properties.check_writable()
+
+
+@pytest.mark.parametrize("stored", ["ORC", "lance"])
+def test_a_table_whose_base_files_are_not_parquet_is_refused_on_open(tmp_path, stored):
+    table = create(tmp_path)
+    properties = tmp_path / ".hoodie" / "hoodie.properties"
+    properties.write_text(properties.read_text().replace("base.file.format=PARQUET", f"base.file.format={stored}"))
+    with pytest.raises(UnsupportedTableError, match=f"base files of {stored.upper()}"):
+        HoodieTable.open(str(tmp_path))
+    with pytest.raises(UnsupportedTableError, match=f"base files of {stored.upper()}"):
+        table.diagnose()
 
 
 def test_older_properties_are_understood():
