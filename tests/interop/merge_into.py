@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tests.interop.peer import HudiPeer
+from tests.interop.recording import RecordedPeer
 
 TYPES = {"id": "string", "name": "string", "price": "double", "ts": "bigint"}
 EVENT, COMMIT = "EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"
@@ -16,7 +17,7 @@ Entries = Mapping[str, Mapping[str, object]]
 class MergeTable:
     """A table that Hudi creates and updates by SQL."""
 
-    hudi: HudiPeer
+    hudi: HudiPeer | RecordedPeer
     name: str
     path: str
     version: str
@@ -36,13 +37,23 @@ class MergeTable:
             "hoodie.compact.inline": "false",
             "hoodie.logfile.data.block.format": self.blocks,
         }
-        for key in ("hoodie.metadata.enable=false", "hoodie.spark.sql.merge.into.partial.updates=true"):
-            self.hudi.sql(f"set {key}")
+        self._set_options()
         columns = ", ".join(f"{name} {kind}" for name, kind in TYPES.items())
         quoted = ", ".join(f"'{key}'='{value}'" for key, value in properties.items())
         self.hudi.sql(
             f"create table {self.name} ({columns}) using hudi tblproperties ({quoted}) location '{self.path}'"
         )
+
+    def enter(self, hudi: HudiPeer) -> MergeTable:
+        """The table, which is there, in the catalog of another session."""
+        entered = replace(self, hudi=hudi)
+        entered._set_options()
+        hudi.sql(f"create table {self.name} using hudi location '{self.path}'")
+        return entered
+
+    def _set_options(self) -> None:
+        for key in ("hoodie.metadata.enable=false", "hoodie.spark.sql.merge.into.partial.updates=true"):
+            self.hudi.sql(f"set {key}")
 
     def merge(self, entries: Entries, clauses: str) -> None:
         """MERGE INTO with rows of the same columns each."""

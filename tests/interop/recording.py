@@ -36,7 +36,7 @@ _VARYING_TEXT = {
     "<id>": r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
     "_<token>": r"_\d+-\d+-\d+",
     "<instant>": r"\d{17}|\d{14}",
-    "<address>": r"@[0-9a-f]{5,}",
+    "<address>": r"@[0-9a-f]{5,}|\bo\d+\b",
 }
 
 
@@ -220,7 +220,7 @@ class RecordedPeer:
         try:
             answer = live(self._live()) or {}
         except PeerError as error:
-            answer = {"error": str(error)[:_ERROR_LENGTH]}
+            answer = {"error": shortened(str(error))}
         return json.loads(self._anywhere(json.dumps(answer, default=str)))
 
     def _compare(self, call: Call, answer: dict) -> None:
@@ -234,12 +234,21 @@ class RecordedPeer:
 
 
 def comparable(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """An answer without what differs by run: instants, ids, the order of rows, and an error's later lines."""
+    """An answer without what differs by run: instants, ids, the order of rows, and all of an error but its cause."""
     if "error" in answer:
-        return {"error": masked(answer["error"].splitlines()[0])}
+        lines = answer["error"].splitlines()
+        causes = [line for line in lines if line.startswith("Caused by")]
+        return {"error": masked("\n".join(causes[-1:] or lines[:2]))}
     if "rows" in answer:
         return {**answer, "rows": sorted(masked(repr(row)) for row in answer["rows"])}
     return dict(answer)
+
+
+def shortened(error: str) -> str:
+    """An error of Java: its messages first, then what fits of the stacks."""
+    lines = list(dict.fromkeys(error.splitlines()))
+    lines.sort(key=lambda line: line.lstrip().startswith(("at ", "... ", "File ")))
+    return "\n".join(lines)[:_ERROR_LENGTH]
 
 
 def masked(text: str) -> str:

@@ -79,9 +79,10 @@ CASES += [("hudi15", "6", "COPY_ON_WRITE"), ("hudi15", "6", "MERGE_ON_READ")]
 
 
 @pytest.mark.parametrize(("bundle", "version", "kind"), sample(CASES, 0, 4))
-def test_hudi_goes_on_with_what_we_archived(tmp_path, request, bundle, version, kind):
+def test_hudi_goes_on_with_what_we_archived(tmp_path, request, recorded, bundle, version, kind):
     peer = request.getfixturevalue(bundle)
-    table = (theirs if version == "8" else ours)(peer, tmp_path / "t", version, kind, STEPS, keep=20)
+    hudi = recorded(bundle) if version == "8" else None
+    table = (theirs if version == "8" else ours)(hudi, tmp_path / "t", version, kind, STEPS, keep=20)
     table.run(CLEAN, {"hoodie.clean.commits.retained": 2})
     before = commits(table)
     assert table.run(ARCHIVE, SHORT).instants >= 5
@@ -104,10 +105,10 @@ def test_hudi_goes_on_with_what_we_archived(tmp_path, request, bundle, version, 
 
 
 @pytest.mark.parametrize(("bundle", "version", "kind"), sample(CASES, 1, 5))
-def test_the_same_instants_go(tmp_path, request, bundle, version, kind):
+def test_the_same_instants_go(tmp_path, request, recorded, bundle, version, kind):
     """One table, archived by Hudi after a write of its own, and by us after the same write."""
     peer = request.getfixturevalue(bundle)
-    table = theirs(peer, tmp_path / "t", version, kind, keep=20)
+    table = theirs(recorded(bundle), tmp_path / "t", version, kind, keep=20)
     table.run(CLEAN, {"hoodie.clean.commits.retained": 3})
     known = {(i.time, i.action.completed_as) for i in table.timeline}
     copy = tmp_path / "copy"

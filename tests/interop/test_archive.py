@@ -9,6 +9,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.timeline import WRITE_ACTIONS
+from tests.interop.recording import RecordedPeer
 from tests.interop.rows import rows
 from tests.support.matrix import pairwise, sample
 
@@ -39,7 +40,7 @@ STEPS = [
 ]
 
 
-def theirs(peer, path, version, kind, steps=STEPS, keep=2):
+def theirs(hudi: RecordedPeer, path, version, kind, steps=STEPS, keep=2):
     """A table that Hudi wrote; without compactions it archives delta commits whose logs are all still needed."""
     options = {
         "hoodie.table.name": "trips",
@@ -62,8 +63,8 @@ def theirs(peer, path, version, kind, steps=STEPS, keep=2):
     }
     for number, (ids, operation) in enumerate(steps):
         options["hoodie.datasource.write.operation"] = operation
-        peer.write(path, table_of(ids, number), options, mode="append" if number else "overwrite")
-    return HoodieTable.open(str(path))
+        hudi.write(path, table_of(ids, number), options, mode="append" if number else "overwrite")
+    return HoodieTable.open(hudi.table(path))
 
 
 def ours(_, path, version, kind, steps, keep):
@@ -117,16 +118,18 @@ def check_archived(peer, table):
 
 
 @pytest.mark.parametrize("version", sample(["9", "6"], 0))
-def test_logs_of_archived_delta_commits(tmp_path, hudi12, version):
-    table = theirs(hudi12, tmp_path / "t", version, "MERGE_ON_READ")
-    check_archived(hudi12, table)
+def test_logs_of_archived_delta_commits(tmp_path, recorded, version):
+    hudi = recorded("hudi12")
+    table = theirs(hudi, tmp_path / "t", version, "MERGE_ON_READ")
+    check_archived(hudi, table)
     if version == "9":
         files = {instant.file_name for instant in table.state().archive.instants()}
         assert any(name.endswith("_1.parquet") for name in files), "Hudi merged files of its history"
 
 
-def test_logs_of_archived_delta_commits_of_hudi_15(tmp_path, hudi15):
-    check_archived(hudi15, theirs(hudi15, tmp_path / "t", "6", "MERGE_ON_READ"))
+def test_logs_of_archived_delta_commits_of_hudi_15(tmp_path, recorded):
+    hudi = recorded("hudi15")
+    check_archived(hudi, theirs(hudi, tmp_path / "t", "6", "MERGE_ON_READ"))
 
 
 RANGES = [(0, None), (0, 1), (0, 3), (1, 2), (2, 3), (2, 4)]  # the fourth commit only deletes
@@ -135,12 +138,13 @@ RANGES = [(0, None), (0, 1), (0, 3), (1, 2), (2, 3), (2, 4)]  # the fourth commi
 @pytest.mark.parametrize(
     ("write", "kind", "version"), pairwise([theirs, ours], ["COPY_ON_WRITE", "MERGE_ON_READ"], ["9", "6"])
 )
-def test_incremental_queries(tmp_path, hudi12, version, kind, write):
-    table = write(hudi12, tmp_path / "t", version, kind, STEPS[:5], keep=20)
+def test_incremental_queries(tmp_path, request, recorded, version, kind, write):
+    hudi = recorded("hudi12") if write is theirs else request.getfixturevalue("hudi12")
+    table = write(hudi, tmp_path / "t", version, kind, STEPS[:5], keep=20)
     commits = table.timeline.commits
     times = [i.time if version == "6" else i.completion_time for i in commits]
     for start, end in RANGES:
         moments, options = bounds(table, times[start], None if end is None else times[end])
         found = rows(table.read_incremental(*moments), COLUMNS)
-        assert found == rows(hudi12.read(table.base_path, **options), COLUMNS), (start, end)
+        assert found == rows(hudi.read(table.base_path, **options), COLUMNS), (start, end)
         assert bool(found) is ((start, end) != (2, 3))

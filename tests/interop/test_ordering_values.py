@@ -42,8 +42,8 @@ def notes(table):
 
 @pytest.mark.format("7.3g")
 @pytest.mark.parametrize(("peer", "version"), [("hudi12", "9"), ("hudi15", "6")])
-def test_the_same_value_is_greater(tmp_path, request, peer, version):
-    hudi = request.getfixturevalue(peer)
+def test_the_same_value_is_greater(tmp_path, request, recorded, peer, version):
+    hudi, hudis = request.getfixturevalue(peer), recorded(peer)
     for name, (kind, pairs) in VALUES.items():
         for table_type in KINDS:
             if name == "bytes" and table_type == "MERGE_ON_READ" and version == "9":
@@ -70,10 +70,10 @@ def test_the_same_value_is_greater(tmp_path, request, peer, version):
             }
             table = HoodieTable.create(str(ours), own)
             for number, batch in enumerate(writes(kind, pairs)):
-                hudi.write(theirs, batch, options, "append" if number else "overwrite")
+                hudis.write(theirs, batch, options, "append" if number else "overwrite")
                 table.write(batch)
             expected = notes(table.read())
             assert set(expected.values()) == {"high"}, (name, table_type)
-            assert notes(hudi.read(theirs)) == expected, (name, table_type)
+            assert notes(hudis.read(theirs)) == expected, (name, table_type)
             assert notes(hudi.read(ours)) == expected, (name, table_type)
-            assert notes(HoodieTable.open(str(theirs)).read()) == expected, (name, table_type)
+            assert notes(HoodieTable.open(hudis.table(theirs)).read()) == expected, (name, table_type)

@@ -10,6 +10,7 @@ from hoodie import COMPACTION, HoodieTable
 from hoodie.formats.log import scan_blocks
 from tests.interop.merge_into import COMMIT, EVENT, MergeTable
 from tests.interop.peer import PeerError
+from tests.interop.recording import RecordedPeer
 from tests.interop.rows import rows
 from tests.interop.test_compaction import call as hudi_compaction
 from tests.support.matrix import sample
@@ -24,8 +25,8 @@ def blocks(table: HoodieTable) -> list[bool]:
     return [block.is_partial for log in logs for block in scan_blocks(table.storage, log)]
 
 
-def made(hudi, path, version, mode, kind) -> MergeTable:
-    merged = MergeTable(hudi, f"merged_{abs(hash(path))}", str(path), version, mode, kind)
+def made(hudis: RecordedPeer, path, version, mode, kind) -> MergeTable:
+    merged = MergeTable(hudis, f"merged_{path.name}_{version}_{mode}".lower(), str(path), version, mode, kind)
     merged.create()
     return merged
 
@@ -35,12 +36,12 @@ def made(hudi, path, version, mode, kind) -> MergeTable:
     ("version", "mode", "kind"),
     sample([("9", EVENT, "parquet"), ("9", COMMIT, "avro"), ("8", EVENT, "avro"), ("8", COMMIT, "parquet")], 1, 2, 3),
 )
-def test_hand_to_hand(tmp_path, hudi12, version, mode, kind):
-    path, copy = tmp_path / "t", tmp_path / "copy"
-    merged = made(hudi12, path, version, mode, kind)
+def test_hand_to_hand(tmp_path, hudi12, recorded, version, mode, kind):
+    path, copy, hudis = tmp_path / "t", tmp_path / "copy", recorded("hudi12")
+    merged = made(hudis, path, version, mode, kind)
     for step in merged.history():
-        ours = HoodieTable.open(str(path))
-        expected = rows(hudi12.read(path, **NO_METADATA))
+        ours = HoodieTable.open(hudis.table(path))
+        expected = rows(hudis.read(path, **NO_METADATA))
         assert rows(ours.read()) == expected, step
         assert {row["id"] for row in ours.read(columns=["id"]).to_pylist()} == {row[0] for row in expected}, step
     assert any(blocks(ours))
@@ -54,6 +55,7 @@ def test_hand_to_hand(tmp_path, hudi12, version, mode, kind):
     assert rows(ours.read()) == expected == rows(hudi12.read(copy, **NO_METADATA)), "compacted by us"
 
     ours = HoodieTable.open(str(path))
+    merged = merged.enter(hudi12)
     ours.write(ours.read().slice(0, 3), "upsert")
     merged.update({"k2": {"price": 3.5, "ts": 60}, "k3": {"price": 3.5, "ts": 1}})
     expected = rows(hudi12.read(path, **NO_METADATA))
@@ -65,17 +67,17 @@ def test_hand_to_hand(tmp_path, hudi12, version, mode, kind):
 
 
 @pytest.mark.format("7.2h")
-def test_a_row_behind_a_deletion(tmp_path, hudi12):
+def test_a_row_behind_a_deletion(tmp_path, hudi12, recorded):
     """In COMMIT_TIME_ORDERING Hudi 1.2.0 fails on it; once we compacted the table, it reads it."""
-    path = tmp_path / "t"
-    merged = made(hudi12, path, "9", COMMIT, "avro")
+    path, hudis = tmp_path / "deleted", recorded("hudi12")
+    merged = made(hudis, path, "9", COMMIT, "avro")
     next(merged.history())
     merged.merge({"k1": {"ts": 20}, "k2": {"ts": 20}}, "when matched then delete")
     merged.update({"k1": {"name": "back", "price": 2.0, "ts": 30}}, insert=True)
     merged.update({"k3": {"price": 2.0, "ts": 30}})
     with pytest.raises(PeerError, match="scanInternal"):
-        hudi12.read(path, **NO_METADATA)
-    ours = HoodieTable.open(str(path))
+        hudis.read(path, **NO_METADATA)
+    ours = HoodieTable.open(hudis.table(path))
     found = {row["id"]: (row["name"], row["price"], row["ts"]) for row in ours.read().to_pylist()}
     assert found["k1"] == ("back", 2.0, 30)
     assert "k2" not in found

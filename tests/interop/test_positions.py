@@ -67,7 +67,7 @@ def test_hudi_takes_them_at_their_word(tmp_path, monkeypatch, hudi12):
 
 @pytest.mark.format("6.1b", "14b")
 @pytest.mark.parametrize(("twice", "index"), diagonal([False, True], ["SIMPLE", "BLOOM"]))
-def test_we_merge_by_hudis(tmp_path, hudi12, index, twice):
+def test_we_merge_by_hudis(tmp_path, hudi12, recorded, index, twice):
     options = {
         "hoodie.table.name": "trips",
         "hoodie.table.type": "MERGE_ON_READ",
@@ -75,25 +75,27 @@ def test_we_merge_by_hudis(tmp_path, hudi12, index, twice):
         "hoodie.table.partition.fields": "part",
         "hoodie.table.ordering.fields": "ts",
     }
-    ours = HoodieTable.create(str(tmp_path / "t"), options)
-    options = {**hudi_options(ours, True), **MERGE_ON_READ, "hoodie.index.type": index}
+    like = HoodieTable.create(str(tmp_path / "like"), options)
+    options = {**hudi_options(like, True), **MERGE_ON_READ, "hoodie.index.type": index}
+    path, hudis = tmp_path / "t", recorded("hudi12")
 
-    def write(operation, *columns):
-        hudi12.write(ours.base_path, make_table(*columns), {**options, "hoodie.datasource.write.operation": operation})
+    def write(operation, *columns, mode="append"):
+        hudis.write(path, make_table(*columns), {**options, "hoodie.datasource.write.operation": operation}, mode)
 
     count = 200
     keys = [f"k{i}" for i in range(count)] + (["k4", "k5", "k6"] if twice else [])
-    write("bulk_insert", keys, [10] * len(keys), [float(i) for i in range(len(keys))])
+    write("bulk_insert", keys, [10] * len(keys), [float(i) for i in range(len(keys))], mode="overwrite")
     write("upsert", [f"k{i}" for i in range(0, count, 3)], [5 + i % 10 for i in range(0, count, 3)], [-1.0] * 67)
     write("upsert", [f"k{i}" for i in range(4, count, 9)], [30] * 22, [-2.0] * 22)
     write("delete", [f"k{i}" for i in range(0, count, 31)], [40] * 7, [0.0] * 7)
-    told, _ = positioned(ours)
-    assert told
-    expected = rows(hudi12.read(ours.base_path))
+    ours = HoodieTable.open(hudis.table(path))
+    positions, _ = positioned(ours)
+    assert positions
+    expected = rows(hudis.read(path))
     assert rows(ours.read(options={KEY: "false"})) == expected
     assert rows(ours.read()) == expected
     # By key Hudi finds only the first of the rows that share one.
-    assert (rows(hudi12.read(ours.base_path, **{KEY: "false"})) == expected) != twice
+    assert (rows(hudis.read(path, **{KEY: "false"})) == expected) != twice
     # Both go on: a log of ours among those of Hudi.
     ours.write(make_table([f"k{i}" for i in range(2, count, 8)], [50] * 25, [-3.0] * 25), "upsert")
     for merged in ("true", "false"):

@@ -10,6 +10,7 @@ from hoodie import COMPACTION, HoodieTable, Restore, Rollback
 from hoodie.engine import LocalEngine
 from hoodie.timeline import Action
 from tests.interop.peer import PeerError
+from tests.interop.recording import RecordedPeer
 from tests.interop.rows import rows
 from tests.interop.test_clean import batch
 from tests.support.faulty import FaultyStorage, Killed
@@ -26,6 +27,12 @@ BEGUN = [(*case, kind) for case in CASES for kind in TYPES]
 @pytest.fixture
 def hudi(request):
     return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def hudis(request, recorded) -> RecordedPeer:
+    """The same release, for the table as it is before anybody else writes it."""
+    return recorded(request.node.callspec.params.get("hudi", "hudi12"))
 
 
 def options(version, table_type, **more):
@@ -68,10 +75,10 @@ def changed(hudi, table, version, table_type, step):
     hudi.write(table.base_path, batch(step, "b"), {**given, "hoodie.datasource.write.operation": "delete"})
 
 
-def made_by_hudi(hudi, path, version, table_type):
-    hudi.write(path, batch(1, "a", "b"), options(version, table_type), "overwrite")
-    hudi.write(path, batch(2, "a"), options(version, table_type))
-    return HoodieTable.open(str(path))
+def made_by_hudi(hudis, path, version, table_type):
+    hudis.write(path, batch(1, "a", "b"), options(version, table_type), "overwrite")
+    hudis.write(path, batch(2, "a"), options(version, table_type))
+    return HoodieTable.open(hudis.table(path))
 
 
 def same(hudi, table, expected):
@@ -80,8 +87,8 @@ def same(hudi, table, expected):
 
 
 @pytest.mark.parametrize(("hudi", "version", "table_type"), sample(BEGUN, 0, 3, 5), indirect=["hudi"])
-def test_hudi_restores_to_a_savepoint_of_ours_and_we_to_one_of_hudis(tmp_path, hudi, version, table_type):
-    table = made_by_hudi(hudi, tmp_path / "t", version, table_type)
+def test_hudi_restores_to_a_savepoint_of_ours_and_we_to_one_of_hudis(tmp_path, hudi, hudis, version, table_type):
+    table = made_by_hudi(hudis, tmp_path / "t", version, table_type)
     table.write(batch(3, "a", "b"), "upsert")
     expected = rows(table.read())
     saved = table.savepoint(comments="ours").instant
@@ -119,8 +126,8 @@ def test_hudi_restores_to_a_savepoint_of_ours_and_we_to_one_of_hudis(tmp_path, h
     sample(BEGUN, 1, 4),
     indirect=["hudi"],
 )
-def test_a_restore_that_one_began_the_other_finishes(tmp_path, hudi, version, table_type):
-    table = made_by_hudi(hudi, tmp_path / "t", version, table_type)
+def test_a_restore_that_one_began_the_other_finishes(tmp_path, hudi, hudis, version, table_type):
+    table = made_by_hudi(hudis, tmp_path / "t", version, table_type)
     expected = rows(table.read())
     saved = table.savepoint().instant
     changed(hudi, table, version, table_type, 4)
@@ -162,10 +169,10 @@ def test_a_restore_that_one_began_the_other_finishes(tmp_path, hudi, version, ta
 
 
 @pytest.mark.deep("Hudi alone computes it")
-def test_hudi_cannot_tidy_up_after_a_restore_of_its_own_that_had_requested_a_rollback(tmp_path, hudi12):
+def test_hudi_cannot_tidy_up_after_a_restore_of_its_own_that_had_requested_a_rollback(tmp_path, hudi12, recorded):
     """So of one of ours neither: the restore is complete all the same, and whoever writes next ends the rollback."""
     path = tmp_path / "t"
-    table = made_by_hudi(hudi12, path, "9", "COPY_ON_WRITE")
+    table = made_by_hudi(recorded("hudi12"), path, "9", "COPY_ON_WRITE")
     expected, saved = rows(table.read()), table.savepoint().instant
     changed(hudi12, table, "9", "COPY_ON_WRITE", 3)
     hudi12.write(table.base_path, batch(4, "a"), options("9", "COPY_ON_WRITE"))
@@ -206,10 +213,10 @@ def test_hudi_cannot_tidy_up_after_a_restore_of_its_own_that_had_requested_a_rol
 
 
 @pytest.mark.parametrize("hudi", ["hudi12"], indirect=True)
-def test_a_write_after_the_plan_of_a_compaction_is_rolled_back_before_it(tmp_path, hudi):
+def test_a_write_after_the_plan_of_a_compaction_is_rolled_back_before_it(tmp_path, hudi, hudis):
     """By the times at which they began, though the compaction was completed last; the other way round neither does it."""
     path = tmp_path / "t"
-    table = made_by_hudi(hudi, path, "9", "MERGE_ON_READ")
+    table = made_by_hudi(hudis, path, "9", "MERGE_ON_READ")
     planned = table.schedule(COMPACTION, force=True)
     expected = rows(table.read())
     written = table.write(batch(3, "a"), "upsert").instant.time
@@ -231,9 +238,9 @@ def test_a_write_after_the_plan_of_a_compaction_is_rolled_back_before_it(tmp_pat
 
 
 @pytest.mark.parametrize(("table_type", "op"), diagonal(TYPES, ["schedule", "scheduleAndExecute"]))
-def test_a_restore_goes_back_over_a_clustering_of_hudis(tmp_path, hudi12, table_type, op):
+def test_a_restore_goes_back_over_a_clustering_of_hudis(tmp_path, hudi12, hudis, table_type, op):
     """One that it ran, with writes on top, and one that it has only planned."""
-    table = made_by_hudi(hudi12, tmp_path / "t", "9", table_type)
+    table = made_by_hudi(hudis, tmp_path / "t", "9", table_type)
     table.write(batch(3, "a", "b"), "upsert")
     expected, saved = rows(table.read()), table.savepoint().instant
     table.write(batch(4, "a", "d"), "upsert")
@@ -255,11 +262,11 @@ def test_a_restore_goes_back_over_a_clustering_of_hudis(tmp_path, hudi12, table_
     assert {row[0] for row in rows(table.read())} == {row[0] for row in expected} | {"g0", "g1"}
 
 
-def test_a_restore_goes_back_over_an_upgrade_of_the_table(tmp_path, hudi12):
+def test_a_restore_goes_back_over_an_upgrade_of_the_table(tmp_path, hudi12, recorded):
     """Its logs are named as in version 6 then. Hudi's own upgrades the table, and does not know the logs of such names: what they
     hold shows again, to Hudi, with its next write, unless a doctor has moved them aside. Ours takes them back."""
     path = tmp_path / "t"
-    table = made_by_hudi(hudi12, path, "6", "MERGE_ON_READ")
+    table = made_by_hudi(recorded("hudi12"), path, "6", "MERGE_ON_READ")
     table.write(batch(3, "a", "b"), "upsert")
     expected, saved = rows(table.read()), table.savepoint().instant
     table.write(batch(4, "a", "d"), "upsert")

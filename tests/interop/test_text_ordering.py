@@ -93,13 +93,13 @@ def test_with_hudi_15(tmp_path, hudi15):
 
 
 @pytest.mark.format("7.3f")
-def test_why_not_parquet(tmp_path, hudi12):
+def test_why_not_parquet(tmp_path, hudi12, recorded):
     """Hudi misreads what it wrote itself; we read it right, and so does Hudi once we compacted it."""
-    path, history = tmp_path / "t", History()
-    hudi12.write(path, history.batch(60), options("9", "parquet"), "overwrite")
-    hudi12.write(path, history.batch(), options("9", "parquet"))
-    ours = HoodieTable.open(str(path))
-    assert rows(ours.read()) == history.rows != rows(hudi12.read(path))
+    path, history, hudis = tmp_path / "t", History(), recorded("hudi12")
+    hudis.write(path, history.batch(60), options("9", "parquet"), "overwrite")
+    hudis.write(path, history.batch(), options("9", "parquet"))
+    ours = HoodieTable.open(hudis.table(path))
+    assert rows(ours.read()) == history.rows != rows(hudis.read(path))
     ours.schedule(COMPACTION, force=True)
     ours.run(COMPACTION)
     assert rows(hudi12.read(path)) == history.rows

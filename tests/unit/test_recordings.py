@@ -29,7 +29,10 @@ class Hudi:
     def write(self, path: Path, rows: pa.Table, options: object, mode: str) -> None:
         self.calls += 1
         if rows.num_rows == 0:
-            raise PeerError(f"{path} has no rows at {uuid.uuid4()}")
+            frames = "\tat org.apache.Frame\n" * 300
+            raise PeerError(
+                f"calling o{self.calls}.save.\n{frames}Caused by: {path} has no rows at {uuid.uuid4()}\n{frames}"
+            )
         path.mkdir(exist_ok=True)
         (path / f"{uuid.uuid4()}-0_0-{self.calls}-7_20260101000000000.parquet").write_text("rows")
 
