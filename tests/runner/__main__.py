@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.runner.durations import Ended, failed_tests, read_phases, report
-from tests.runner.processes import Processes
+from tests.runner.processes import Processes, run_interruptible
 from tests.runner.suites import SUITES, Suite, suites_named
 
 BUILD = Path("build") / "tests"
@@ -36,14 +36,13 @@ def main() -> int:
             )
     shutil.rmtree(BUILD, ignore_errors=True)
     BUILD.mkdir(parents=True)
-    processes = Processes()
-    try:
-        ended = _in_lanes(suites, processes, {"DEEP": "1"} if options.deep else {})
-    except KeyboardInterrupt:
-        print("interrupted: all that ran is stopped", flush=True)
-        return 130
-    left = processes.kill_left()
-    return _end(ended, left)
+    environment = {"DEEP": "1"} if options.deep else {}
+    return run_interruptible(lambda processes: _run_all(suites, processes, environment))
+
+
+def _run_all(suites: Sequence[Suite], processes: Processes, environment: dict[str, str]) -> int:
+    ended = _in_lanes(suites, processes, environment)
+    return _end(ended, processes.kill_left())
 
 
 def _in_lanes(suites: Sequence[Suite], processes: Processes, environment: dict[str, str]) -> list[Ended]:
@@ -58,8 +57,7 @@ def _in_lanes(suites: Sequence[Suite], processes: Processes, environment: dict[s
         try:
             return [ended for future in futures for ended in future.result()]
         except KeyboardInterrupt:
-            print("\ninterrupted: stopping what runs ...", flush=True)
-            processes.stop()
+            processes.stop()  # else the pool waits for the suites that run
             raise
 
 

@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 
@@ -16,6 +16,7 @@ import psutil
 
 ENDING_SECONDS = 3.0  # which helpers of a suite have to end by themselves
 GRACE_SECONDS = 30.0  # which a suite has to stop its servers after an interrupt
+_ENDS = (signal.SIGTERM, signal.SIGHUP)
 _ADOPTS_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of Linux's prctl
 
 
@@ -29,28 +30,38 @@ class Processes:
         if sys.platform == "linux":
             ctypes.CDLL(None).prctl(_ADOPTS_ORPHANS, 1, 0, 0, 0)
 
-    def run(self, command: Sequence[str], log: Path, environment: Mapping[str, str]) -> int:
-        """Run to its end; what it prints goes to `log`. Returns the exit code, 130 once the run was stopped."""
-        with log.open("ab") as output, self._lock:
+    def run(
+        self,
+        command: Sequence[str],
+        log: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+        seconds: float | None = None,
+    ) -> int:
+        """Run to its end, with its output in `log` or in ours. Returns the exit code, 130 once the run was stopped.
+
+        Raises subprocess.TimeoutExpired if it has not ended after `seconds`. It goes on then.
+        """
+        with contextlib.ExitStack() as stack, self._lock:
             if self._stopped:
                 return 130
             process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, **environment},
+                stdout=None if log is None else stack.enter_context(log.open("ab")),
+                stderr=None if log is None else subprocess.STDOUT,
+                env={**os.environ, **(environment or {})},
                 start_new_session=True,
             )
             self._running.add(process)
-        try:
-            return process.wait()
-        finally:
-            with self._lock:
-                self._running.discard(process)
+        code = process.wait(None if seconds is None else max(seconds, 0))
+        with self._lock:
+            self._running.discard(process)
+        return code
 
     def stop(self) -> None:
-        """Interrupt what runs, as Ctrl-C does, and kill what is left after a grace period."""
+        """Interrupt what runs, as Ctrl-C does, and kill what is left after a grace period. More signals change nothing."""
+        for number in (signal.SIGINT, *_ENDS):
+            signal.signal(number, signal.SIG_IGN)
         with self._lock:
             self._stopped = True
             running = list(self._running)
@@ -71,3 +82,18 @@ class Processes:
                 child.kill()
         psutil.wait_procs(left, timeout=GRACE_SECONDS)
         return names
+
+
+def run_interruptible(main: Callable[[Processes], int]) -> int:
+    """Run `main` and return its exit code, or 130 after Ctrl-C, SIGTERM or SIGHUP. No process of it is left then."""
+    processes = Processes()
+    for number in _ENDS:
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
+            signal.signal(number, signal.default_int_handler)
+    try:
+        return main(processes)
+    except KeyboardInterrupt:
+        print("\ninterrupted: stopping what runs ...", flush=True)
+        processes.stop()
+        print("interrupted: all that ran is stopped", flush=True)
+        return 130

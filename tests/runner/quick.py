@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 
 import grimp
 
+from tests.runner.processes import Processes, run_interruptible
 from tests.runner.suites import SIDE_BY_SIDE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,7 +50,12 @@ def main(arguments: list[str]) -> int:
     print(
         f"{len(chosen.changed)} changed, {len(chosen.nearest)} near, {len(chosen.sample)} other test files", flush=True
     )
-    return _pytest(chosen.changed, *arguments) or _pytest(chosen.nearest + chosen.sample, "-m", _FAST, *arguments)
+    others = chosen.nearest + chosen.sample
+    return run_interruptible(
+        lambda processes: (
+            _pytest(processes, chosen.changed, *arguments) or _pytest(processes, others, "-m", _FAST, *arguments)
+        )
+    )
 
 
 def choose(changed: Collection[str], tests: Mapping[str, str], importers: Mapping[str, Collection[str]]) -> Choice:
@@ -152,11 +158,11 @@ def _git(folder: Path, *arguments: str) -> list[str]:
     return done.stdout.splitlines() if done.returncode == 0 else []
 
 
-def _pytest(files: Collection[str], *arguments: str) -> int:
+def _pytest(processes: Processes, files: Collection[str], *arguments: str) -> int:
     if not files:
         return 0
     command = [sys.executable, "-m", "pytest", *SIDE_BY_SIDE, "--hypothesis-profile", "quick", *arguments, *files]
-    code = subprocess.call(command, cwd=ROOT)
+    code = processes.run(command)
     return 0 if code == _NO_TESTS else code
 
 

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import ast
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter
+from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.mutants import ROOT, UNIT, Mutant, MutantError, load
@@ -46,3 +52,48 @@ def test_each_mutant_has_a_name_of_its_own_and_tests_that_exist() -> None:
     assert len({mutant.id for mutant in MUTANTS}) == len(MUTANTS)
     assert [name for mutant in MUTANTS for name in mutant.tests if not (ROOT / UNIT / name).exists()] == []
     assert all(mutant.loss and mutant.tests for mutant in MUTANTS)
+
+
+RUN = """
+import sys
+from pathlib import Path
+from tests import mutants
+from tests.runner.processes import run_interruptible
+
+mutants.ROOT = Path.cwd()
+mutants.load = lambda: (mutants.Mutant("it", "view", "it.py", "1", "2", "a row", ("test_it.py",)),)
+sys.exit(run_interruptible(lambda _: mutants.main(["it"])))
+"""
+# The test starts a process in a session of its own, and waits for it.
+WAITS = """
+import subprocess, sys
+from pathlib import Path
+
+def test_waits():
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    Path({pid!r}).write_text(str(process.pid))
+    process.wait()
+"""
+
+
+@pytest.mark.process
+def test_sigterm_leaves_no_process(tmp_path: Path) -> None:
+    folder, pid = tmp_path / "tree", tmp_path / "pid"
+    (folder / UNIT).mkdir(parents=True)
+    (folder / "it.py").write_text("ONE = 1\n")
+    (folder / UNIT / "test_it.py").write_text(WAITS.format(pid=str(pid)))
+    for command in (["git", "init", "-q"], ["git", "add", "."]):
+        subprocess.run(command, cwd=folder, check=True)
+    process = subprocess.Popen([sys.executable, "-c", RUN], cwd=folder, stdout=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 60
+        while not (pid.exists() and pid.read_text()):
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 130
+        assert not psutil.pid_exists(int(pid.read_text()))
+    finally:
+        process.kill()
+        process.wait()

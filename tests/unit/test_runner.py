@@ -123,14 +123,15 @@ def test_a_forgotten_process_is_named_and_killed(run, tmp_path):
     assert not psutil.pid_exists(int((tmp_path / "forgotten").read_text()))
 
 
-def test_ctrl_c_leaves_no_process(start, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_no_process(start, tmp_path, number):
     process = start(FORGETS + "    process.wait()\n")
     forgotten, deadline = tmp_path / "forgotten", time.monotonic() + 60
     while not (forgotten.exists() and forgotten.read_text()):
         assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     assert process.wait(60) == 130
     assert not psutil.pid_exists(int(forgotten.read_text()))
 
