@@ -34,8 +34,8 @@ test-deep: needs lint peer ## that, and the tests marked deep: all cells of each
 durations: ## what the suites and the slowest tests of the last `make test` cost
 	@cat build/tests/durations.md 2>/dev/null || { echo "no durations yet: run make test" >&2; exit 1; }
 
-hunt: setup ## property tests with fresh seeds, until a fault is found or the time is over (MINUTES=30)
-	@$(VENV)/python -m tests.runner.hunt --minutes $(or $(MINUTES),30)
+hunt: setup ## property tests, histories, the simulation and kills with fresh seeds, until a fault is found or the time is over (MINUTES=30)
+	@$(VENV)/python -m tests.runner.hunt --minutes $(or $(MINUTES),30) $(ARGS)
 
 mutants: setup ## small faults of tests/mutants.yaml that the tests must find, an hour (ARGS="restore-oldest-first --jobs 2")
 	@$(VENV)/python -m tests.mutants $(ARGS)

@@ -12,6 +12,7 @@ from hoodie.formats.log import BlockType, Header, scan_blocks
 from hoodie.storage import LocalStorage, walk_files
 from tests.kills.actions import LOGS, Killed
 from tests.kills.process import READS, TORN, KillPoint, calls, killed, opened
+from tests.support.examples import HUNT_SEED
 from tests.support.random_writes import all_commits
 from tests.support.tables import batch, content
 
@@ -39,8 +40,9 @@ class Kills:
         return [point for point in self.every if point.call not in READS]
 
     def share(self, step: int) -> list[KillPoint]:
-        """Every `step`-th of these, from another start for each version of the table. A `step` of 3 covers nearly all calls."""
-        return self.damaging["986".index(self.action.version) * step // 3 :: step]
+        """Every `step`-th of these, from another start for each version of the table and each HUNT_SEED. A `step` of 3 covers
+        nearly all calls."""
+        return self.damaging[("986".index(self.action.version) * step // 3 + HUNT_SEED) % step :: step]
 
     def few(self) -> list[KillPoint]:
         """Two or three of these, which do for Hudi, each of whose writes takes seconds."""

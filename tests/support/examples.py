@@ -1,11 +1,14 @@
-"""How many examples a property test takes, and how many seeds a random history."""
+"""How many examples a property test takes, and which seeds a random history."""
 
 from __future__ import annotations
+
+import os
 
 from hypothesis import settings
 
 from tests.support.matrix import DEEP
 
+HUNT_SEED = int(os.environ.get("HUNT_SEED") or 0)  # the first seed; `make hunt` draws it
 _ALL = 100  # examples in `make test-deep` of a property that names no number
 
 
@@ -16,4 +19,9 @@ def examples(number: int) -> int:
 
 def seeds(number: int) -> range:
     """`number` seeds in `make test-deep`, the first third of them in `make test`."""
-    return range(number if DEEP else -(-number // 3))
+    return fixed_seeds(number if DEEP else -(-number // 3))
+
+
+def fixed_seeds(number: int) -> range:
+    """`number` seeds from HUNT_SEED, which is 0 unless `make hunt` sets it."""
+    return range(HUNT_SEED, HUNT_SEED + number)

@@ -9,6 +9,7 @@ import pytest
 
 from hoodie.errors import LockHeldError, WriteConflictError
 from hoodie.timeline import WRITE_ACTIONS
+from tests.support.examples import fixed_seeds
 from tests.support.random_writes import BY_COMMIT_TIME, WRITER, committed, replay, step
 from tests.support.rivals import OCC, QuickClock, shared
 from tests.support.tables import batch, content, create
@@ -70,6 +71,6 @@ def test_the_table_is_the_replay_of_the_acknowledged_writes(tmp_path, seed):
     assert pending == []
 
 
-@pytest.fixture(params=range(6))
+@pytest.fixture(params=fixed_seeds(6))
 def seed(request):
     return request.param
