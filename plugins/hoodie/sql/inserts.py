@@ -17,10 +17,9 @@ from hoodie.sql.changes import Target, check_plain, refuse_more
 from hoodie.sql.dml import Computed, change, told
 from hoodie.sql.engine import Rows
 from hoodie.sql.parse import DIALECT
-from hoodie.sql.partition import named_partitions
+from hoodie.sql.partition import named_partitions, partition_casts
 from hoodie.sql.result import Result
 from hoodie.sql.session import INSERT_OPERATION, OVERWRITE_MODE, Session
-from hoodie.sql.types import sql_type
 from hoodie.sync.plan import same_place
 from hoodie.transaction.create import never_committed
 from hoodie.view import TableState
@@ -39,7 +38,8 @@ def insert_rows(session: Session, entry: Entry, tree: exp.Insert, node: exp.Tabl
 
     def changed(dataset: HoodieDataset, target: Target) -> Computed:
         into = _Into.of(tree, node, target)
-        found = without_meta(session.rows(into.completed(query), [dataset]))
+        casts = partition_casts(session, target, into.given)
+        found = without_meta(session.rows(completed(query, casts), [dataset]))
         rows = found.stored(target.schema, into.columns_of(found.schema.names, tree))
         if tree.args.get("overwrite") and into.given and rows.is_empty():
             return Computed(named_partitions(session, target, into.given, dataset), "delete_partition")
@@ -151,15 +151,10 @@ class _Into:
             raise SqlError("A column is named twice", found=", ".join(names), fix="name each once")
         return names
 
-    def completed(self, query: exp.Expression) -> exp.Expression:
-        """The query, with the values that PARTITION gives as its last columns."""
-        if not self.given:
-            return query
-        more = [
-            exp.cast(value.copy(), sql_type(self.target.column(name).type), DIALECT)
-            for name, value in self.given.items()
-        ]
-        return exp.select("*", *more).from_(query.copy().subquery("given"))
+
+def completed(query: exp.Expression, given: Mapping[str, exp.Expression]) -> exp.Expression:
+    """The query, with the values that PARTITION gives as its last columns."""
+    return exp.select("*", *given.values()).from_(query.copy().subquery("given")) if given else query
 
 
 def _query(tree: exp.Insert) -> exp.Query:

@@ -15,8 +15,6 @@ from hoodie.sql.parse import DIALECT
 from hoodie.sql.session import Session
 from hoodie.sql.types import sql_type
 
-_WIDEST = "DECIMAL(38, 10)"
-
 
 def named_partitions(
     session: Session, target: Target, values: Mapping[str, exp.Expression], dataset: HoodieDataset
@@ -34,19 +32,24 @@ def named_partitions(
             fix=f"delete the rows of a range: DELETE FROM {target.node.name} WHERE {timed[0]} >= … AND {timed[0]} < …; "
             "nothing was changed",
         )
-    casts = {name: exp.cast(value.copy(), _type(target, name), DIALECT) for name, value in values.items()}
-    _refuse_lost(session, target, values, casts)
-    return session.rows(partitions_query(target, casts), [dataset])
+    return session.rows(partitions_query(target, partition_casts(session, target, values)), [dataset])
 
 
-def _refuse_lost(
-    session: Session, target: Target, values: Mapping[str, exp.Expression], casts: Mapping[str, exp.Expression]
-) -> None:
-    """Raises SqlError for a value that its cast makes null, or another number."""
+def partition_casts(
+    session: Session, target: Target, values: Mapping[str, exp.Expression]
+) -> dict[str, exp.Expression]:
+    """The values in the types of their columns, each by way of its text, as Spark does.
+
+    Raises SqlError for a value that its cast makes null, another number, or another time.
+    """
+    texts = {name: exp.cast(value.copy(), "STRING", DIALECT) for name, value in values.items()}
+    casts = {name: exp.cast(text.copy(), _type(target, name), DIALECT) for name, text in texts.items()}
     for name, value in values.items():
         cast, lost = casts[name], exp.and_(value.copy().is_(exp.null()).not_(), casts[name].copy().is_(exp.null()))
-        if _is_exact_number(target.column(name).type):
-            given, kept = (exp.cast(each.copy(), _WIDEST, DIALECT) for each in (value, cast))
+        widest = _widest(target.column(name).type)
+        if widest is not None:
+            written = exp.cast(cast.copy(), "STRING", DIALECT)  # 0.1 has the same digits as FLOAT and DOUBLE
+            given, kept = (exp.cast(each.copy(), widest, DIALECT) for each in (texts[name], written))
             lost = exp.or_(lost, exp.NEQ(this=given, expression=kept))
         (is_lost,) = session.rows(exp.select(lost.as_("lost"))).fetched()["lost"].to_pylist()
         if is_lost:
@@ -55,11 +58,15 @@ def _refuse_lost(
                 found=value.sql(dialect=DIALECT),
                 fix="give a value of that type; nothing was changed",
             )
+    return casts
 
 
 def _type(target: Target, name: str) -> str:
     return sql_type(target.column(name).type)
 
 
-def _is_exact_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_decimal(kind))
+def _widest(kind: pa.DataType) -> str | None:
+    """The type in which a value is compared with its cast; None where a cast is exact or null."""
+    if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+        return "DECIMAL(38, 10)"
+    return "DOUBLE" if pa.types.is_floating(kind) else "TIMESTAMP" if pa.types.is_date(kind) else None

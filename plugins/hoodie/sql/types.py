@@ -10,15 +10,12 @@ from hoodie.sql.parse import DIALECT
 
 _PLAIN = {
     exp.DType.BOOLEAN: pa.bool_(),
-    exp.DType.TINYINT: pa.int32(),  # Avro has nothing shorter
-    exp.DType.SMALLINT: pa.int32(),
     exp.DType.INT: pa.int32(),
     exp.DType.BIGINT: pa.int64(),
     exp.DType.FLOAT: pa.float32(),
     exp.DType.DOUBLE: pa.float64(),
     exp.DType.TEXT: pa.string(),
     exp.DType.VARCHAR: pa.string(),
-    exp.DType.CHAR: pa.string(),
     exp.DType.BINARY: pa.binary(),
     exp.DType.VARBINARY: pa.binary(),
     exp.DType.DATE: pa.date32(),
@@ -26,6 +23,11 @@ _PLAIN = {
     exp.DType.TIMESTAMPTZ: pa.timestamp("us", "UTC"),
     exp.DType.TIMESTAMPLTZ: pa.timestamp("us", "UTC"),
     exp.DType.TIMESTAMPNTZ: pa.timestamp("us"),
+}
+_INSTEAD = {  # Avro has none of them: a value that Spark refuses or pads would be stored
+    exp.DType.TINYINT: "INT",
+    exp.DType.SMALLINT: "INT",
+    exp.DType.CHAR: "STRING",
 }
 
 
@@ -53,6 +55,12 @@ def arrow_type(kind: exp.Expression | None, column: str) -> pa.DataType:
     if isinstance(kind, exp.DataType):
         if kind.this in _PLAIN:
             return _PLAIN[kind.this]
+        if kind.this in _INSTEAD:
+            raise SqlError(
+                f"Column {column} has a type whose limits a table does not keep",
+                found=kind.sql(dialect=DIALECT),
+                fix=f"declare it as {_INSTEAD[kind.this]}",
+            )
         inner = kind.expressions
         if kind.this is exp.DType.DECIMAL:
             precision, scale = [int(part.name) for part in inner] + [10, 0][len(inner) :]

@@ -21,9 +21,13 @@ select count(*) from {t};
 
 === dates into times and back
 create table {t} (id int, d date, at timestamp) using hudi tblproperties (type = '{kind}', primaryKey = 'id');
-insert into {t} values (1, timestamp '2024-01-02 03:04:05', date '2024-01-02');
+insert into {t} values (1, timestamp '2024-01-02 00:00:00', date '2024-01-02');
+insert into {t} values (2, timestamp '2024-01-03 03:04:05', null);!ours
 select id, d, at from {t};
     1|2024-01-02|2024-01-02 00:00:00
+  h 1|2024-01-02|2024-01-02 00:00:00
+  h 2|2024-01-03|null
+-- differs: an INSERT does not cut a time to its day
 
 === casts in a query
 create table {t} (id int, s string) using hudi tblproperties (type = '{kind}', primaryKey = 'id');

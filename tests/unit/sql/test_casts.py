@@ -1,0 +1,109 @@
+"""No value is rounded or cut on its way into a column, at any depth; what has the same digits goes in."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from hoodie.errors import SqlError
+from hoodie.sql import connect
+
+
+@pytest.fixture
+def db(tmp_path):
+    with connect(tmp_path) as connection:
+        connection.sql(
+            "create table t (id int, f float, g double, d date, m decimal(10, 2), n int, floats array<float>, days map<string, "
+            "date>, s struct<x: array<struct<f: float>>>) using hudi tblproperties (primaryKey = 'id')"
+        )
+        yield connection
+
+
+LOSSES = {
+    "f": ("1e300D", "16777217", "16777217.0", "16777217.0D", "0.123456789"),
+    "g": ("9007199254740993", "9007199254740993.0", "12345678901234567890.12"),
+    "d": ("timestamp '2024-01-02 03:00:00'", "timestamp_ntz '2024-01-02 00:00:00.000001'"),
+    "m": ("1.005", "1.005D"),
+    "n": ("1.5", "1.5D", "3000000000"),
+    "floats": ("array(1.5D, 1e300D)", "array(16777217.0)", "array('1')", "array(true)"),
+    "days": ("map('k', timestamp '2024-01-02 03:00:00')",),
+    "s": ("named_struct('x', array(named_struct('f', 1e300D)))",),
+}
+
+
+@pytest.mark.parametrize("column", LOSSES)
+def test_what_would_be_rounded_or_cut_is_refused(db, column):
+    for value in LOSSES[column]:
+        with pytest.raises(SqlError, match=r"cannot be stored in column .*CAST it"):
+            db.sql(f"insert into t (id, {column}) values (1, {value})")
+    assert db.sql("select * from t").rows() == []
+
+
+KEPT = {
+    "f": {"0.1": 0.1, "0.1D": 0.1, "cast('-Infinity' as double)": float("-inf"), "16777216": 16777216.0},
+    "g": {"0.1": 0.1, "cast(0.1 as decimal(38, 18))": 0.1, "cast(1.5 as float)": 1.5, "1e30": 1e30},
+    "n": {"2.0": 2, "2.0D": 2},
+    "d": {"timestamp '2024-01-02 00:00:00'": date(2024, 1, 2)},
+    "floats": {"array(0.5, null)": [0.5, None], "array()": [], "null": None},
+    "days": {"map()": []},
+    "s": {
+        "named_struct('x', array())": {"x": []},
+        "named_struct('x', array(named_struct('f', 1.5D)))": {"x": [{"f": 1.5}]},
+    },
+}
+
+
+@pytest.mark.parametrize("column", KEPT)
+def test_values_with_the_same_digits_are_stored(db, column):
+    for value, stored in KEPT[column].items():
+        db.sql(f"insert overwrite t (id, {column}) values (1, {value}), (2, null)")
+        (got,) = db.sql(f"select {column} from t where id = 1").rows()[0]
+        assert got == (pytest.approx(stored) if isinstance(stored, float) else stored)
+
+
+def test_an_update_rounds_to_a_float_and_goes_no_further(db):
+    db.sql("insert into t (id, f) values (1, 0.3)")
+    db.sql("update t set f = f * 1.1D, g = 0.12345678901234567890")
+    assert db.sql("select f, g from t").rows()[0] == pytest.approx((0.33, 0.12345678901234568))
+    with pytest.raises(SqlError, match=r"column f.*too large"):
+        db.sql("update t set f = 1e300D")
+
+
+@pytest.mark.parametrize("columns", ["n float", "p date", "n int, p float"])
+def test_keys_and_partition_values_are_not_cut_either(tmp_path, columns):
+    kinds = dict(part.split() for part in columns.split(", "))
+    value = {"float": "16777217.0D", "date": "timestamp '2024-01-02 03:00:00'", "int": "7"}
+    with connect(tmp_path) as db:
+        partition = "partitioned by (p)" if "p" in kinds else ""
+        key = "n" if "n" in kinds else "id"
+        db.sql(f"create table k (id int, {columns}) using hudi tblproperties (primaryKey = '{key}') {partition}")
+        with pytest.raises(SqlError, match="cannot be stored in column"):
+            db.sql(f"insert into k select 1, {', '.join(value[kind] for kind in kinds.values())}")
+
+
+def test_values_of_partition_are_not_cut_either(tmp_path):
+    with connect(tmp_path) as db:
+        for kind, wrong, right in (
+            ("int", ("1.5", "'x'", "'1.5'", "date '2024-01-01'", "true", "3000000000"), ("1", "'2'", "null")),
+            ("date", ("timestamp '2024-01-01 03:00:00'", "'x'"), ("'2024-01-02'", "date '2024-01-03'")),
+            ("float", ("16777217", "'x'"), ("0.1", "0.1D", "'2.5'")),
+            ("string", (), ("1.50", "date '2024-01-03'", "true")),
+        ):
+            db.sql(
+                f"create table {kind}s (id int, p {kind}) using hudi tblproperties (primaryKey = 'id') partitioned by (p)"
+            )
+            for value in wrong:
+                with pytest.raises(SqlError):
+                    db.sql(f"insert into {kind}s partition (p = {value}) values (1)")
+            for value in right:
+                db.sql(f"insert into {kind}s partition (p = {value}) values (1)")
+            assert len(db.sql(f"select distinct p from {kind}s").rows()) == len(right) - (kind == "float")
+
+
+@pytest.mark.parametrize(("kind", "instead"), [("tinyint", "INT"), ("smallint", "INT"), ("char(3)", "STRING")])
+def test_types_whose_limits_a_table_does_not_keep_are_refused(db, kind, instead):
+    with pytest.raises(SqlError, match=f"declare it as {instead}"):
+        db.sql(f"create table x (id int, s struct<a: {kind}>) using hudi tblproperties (primaryKey = 'id')")
+    with pytest.raises(SqlError, match=f"declare it as {instead}"):
+        db.sql(f"alter table t add columns (x {kind})")
