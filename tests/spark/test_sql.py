@@ -18,7 +18,7 @@ from tests.support.metastore import MemoryMetastore
 from tests.support.sql_tables import CREATE, ROWS, rows
 from tests.unit.sql import test_dml, test_statements
 
-_OF_DUCKDB = {"test_the_engines_own_tables"}
+_OF_DUCKDB = {"test_the_engines_own_tables", "test_only_tables_change"}
 for module in (test_dml, test_statements):
     globals().update({n: test for n, test in vars(module).items() if n.startswith("test_") and n not in _OF_DUCKDB})
 

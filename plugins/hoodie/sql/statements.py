@@ -17,7 +17,7 @@ from hoodie.sql.dml import delete_rows, merge_rows, told, update_rows
 from hoodie.sql.index_statements import refuse_index_statement
 from hoodie.sql.inserts import empty_partitions, insert_rows
 from hoodie.sql.names import checked_name, refuse_own_aliases, tables_read
-from hoodie.sql.parse import SETTING, Statement
+from hoodie.sql.parse import DIALECT, SETTING, Statement, shortened
 from hoodie.sql.procedures.calling import call_procedure
 from hoodie.sql.result import Result
 from hoodie.sql.session import Session
@@ -104,11 +104,24 @@ def _changed(
     def run(session: Session, statement: Statement) -> Result:
         node = statement.tree.this
         node = node.this if isinstance(node, exp.Schema) else node
+        if not isinstance(node, exp.Table):
+            return _no_table(session, statement, node)
         if not session.is_known(node):
             return _no_target(session, statement, node)
         return change(session, session.written(node), statement.tree, node)
 
     return run
+
+
+def _no_table(session: Session, statement: Statement, node: exp.Expression) -> Result:
+    """For a folder, a function or a query in place of a table. Spark writes rows of its own tables to a folder."""
+    if session.engine.is_lasting and not session.reads(statement.tree):
+        return _untouched(session, statement)
+    raise SqlError(
+        f"A statement changes something else than a table: {shortened(statement.text)}",
+        found=node.sql(dialect=DIALECT),
+        fix="name a table; write files from the rows of a SELECT, such as by --json, or by Result.table in Python",
+    )
 
 
 def _no_target(session: Session, statement: Statement, node: exp.Table) -> Result:
@@ -135,6 +148,9 @@ def _use(session: Session, statement: Statement) -> Result:
 
 def _truncate(session: Session, statement: Statement) -> Result:
     nodes = statement.tree.expressions
+    other = next((node for node in nodes if not isinstance(node, exp.Table)), None)
+    if other is not None:
+        return _no_table(session, statement, other)
     if not any(map(session.is_known, nodes)):
         return _no_target(session, statement, nodes[0])
     entries = [session.written(node) for node in nodes]
@@ -156,7 +172,7 @@ def _set(session: Session, statement: Statement) -> Result:
 
 def _command(session: Session, statement: Statement) -> Result:
     word, rest = statement.tree.name.upper(), statement.tree.args.get("expression")
-    if word == "CALL":
+    if word == "CALL" and rest is not None:
         return call_procedure(session, rest)
     shown = None
     if word == "SHOW" and rest is not None:

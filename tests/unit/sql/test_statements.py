@@ -283,3 +283,24 @@ def test_indexes_of_the_metadata_table_are_refused_by_name(tmp_path, statement, 
         with pytest.raises(SqlError, match=f"{named} is not there for Hudi tables, such as default.orders"):
             db.sql(statement)
         db.sql("create temporary table plain (n int); create index i on plain (n)")  # DuckDB's own
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "insert overwrite directory '/nowhere' select * from t",
+        "insert overwrite directory '/nowhere' select 1",
+        "insert into function f(1) select 1",
+        "delete from (select 1)",
+        "merge into (select 1) x using t on true when matched then delete",
+        "truncate table f(x)",
+    ],
+)
+def test_only_tables_change(db, statement):
+    with pytest.raises(SqlError, match="something else than a table"):
+        db.sql(statement)
+
+
+def test_a_call_of_nothing(db):
+    with pytest.raises(SqlError):
+        db.sql("call")
