@@ -27,14 +27,15 @@ def told(value: pa.Scalar) -> object:
     """A value of Python's, never NaN or infinite.
 
     Text stands for those, for times beyond the years of Python (their number and type), and for bytes in a text that are none
-    of UTF-8.
+    of UTF-8. A map has its keys as text, as an object of JSON.
     """
     if not value.is_valid:
         return None
     if isinstance(value, pa.StructScalar):
         return {name: told(each) for name, each in value.items()}
     if isinstance(value, pa.MapScalar):
-        return [[told(each) for each in pair.values()] for pair in value.values]
+        pairs = [(told(pair["key"]), told(pair["value"])) for pair in value.values]
+        return {str(key): each for key, each in pairs}
     if isinstance(value, pa.ListScalar):
         return told_values(value.values)
     try:

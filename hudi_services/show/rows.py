@@ -34,8 +34,7 @@ def rows(look: Look, limit: int, as_of: str | None, within: str | None, without:
     plan = plan_read(look.state, Query(kept.columns, None, Snapshot(moment), partitions=chosen))
     found = _first(plan, look.storage, limit)
     names = found.column_names
-    values = [[cut(value, width) for value in told_values(column)] for column in found.columns]
-    lines = [list(row) for row in zip(*values, strict=True)] if values else []
+    lines = list(zip(*(told_values(column) for column in found.columns), strict=True))
     return Page(
         {
             "table": look.state.properties.name,
@@ -43,14 +42,14 @@ def rows(look: Look, limit: int, as_of: str | None, within: str | None, without:
             "partition": within,
             "columns": [{"name": each.name, "type": str(each.type)} for each in found.schema],
             "without": kept.hidden,
-            "rows": lines,
+            "rows": [[_json(value, width) for value in line] for line in lines],
             "more": found.num_rows == limit,
         },
         [
             Facts([("as of", moment or "now")]),
             Listing(
                 [Column(name, name) for name in names],
-                [dict(zip(names, line, strict=True)) for line in lines],
+                [dict(zip(names, (cut(value, width) for value in line), strict=True)) for line in lines],
                 empty="none",
             ),
         ],
@@ -73,6 +72,16 @@ def _batches(task: ReadSlice, plan: ReadPlan) -> Iterator[pa.Table]:
         yield from task.batches(file_slice)
 
 
+def _json(value: object, width: int) -> Any:
+    """As `cut`; but lists, structs and maps that are not cut stay what they are."""
+    is_whole = isinstance(value, list | dict) and len(_text(value)) <= width
+    return json.loads(_text(value)) if is_whole else cut(value, width)
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, default=str, ensure_ascii=False)
+
+
 def cut(value: object, width: int) -> Any:
     """A value as a page can show it: null, text, numbers and truth values stay what they are; bytes are hexadecimal, all else is
     text, which is cut at so many characters."""
@@ -83,5 +92,5 @@ def cut(value: object, width: int) -> Any:
     if isinstance(value, bytes):
         text = value[: width // 2 + 1].hex()
         return text if len(text) <= width else f"{text[:width]}…"
-    text = json.dumps(value, default=str, ensure_ascii=False) if isinstance(value, list | dict | tuple) else str(value)
+    text = _text(value) if isinstance(value, list | dict | tuple) else str(value)
     return text if len(text) <= width else f"{text[:width]}…"

@@ -10,6 +10,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -25,14 +26,15 @@ _WIDE = 10_000  # characters a line where nobody looks at it in a window
 
 def print_json(result: Result) -> None:
     """One JSON object a row."""
-    names = result.table.column_names
+    schema = result.table.schema
     for row in result:
-        echo(json.dumps(dict(zip(names, map(plain, row), strict=True)), ensure_ascii=False))
+        values = (plain(value, kind) for value, kind in zip(row, schema.types, strict=True))
+        echo(json.dumps(dict(zip(schema.names, values, strict=True)), ensure_ascii=False))
 
 
-def plain(value: Any) -> Any:
-    """A value as JSON has it: times as text in ISO 8601, bytes in base64, decimals as numbers where no digit is lost, else as
-    text, as are the numbers that JSON does not have."""
+def plain(value: Any, kind: pa.DataType) -> Any:
+    """A value of this type as JSON has it: maps and structs as objects, times as text in ISO 8601, bytes in base64, decimals as
+    numbers where no digit is lost, else as text, as are the numbers that JSON does not have."""
     if isinstance(value, Decimal):
         if value == value.to_integral_value():
             return int(value)
@@ -46,11 +48,11 @@ def plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, dict):
-        return {str(name): plain(each) for name, each in value.items()}
+        return {name: plain(each, kind.field(name).type) for name, each in value.items()}
     if isinstance(value, list):
-        if value and all(isinstance(each, tuple) for each in value):  # a map
-            return {str(key): plain(each) for key, each in value}
-        return [plain(each) for each in value]
+        if pa.types.is_map(kind):
+            return {str(key): plain(each, kind.item_type) for key, each in value}
+        return [plain(each, kind.value_type) for each in value]
     return value
 
 

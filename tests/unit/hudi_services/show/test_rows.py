@@ -70,6 +70,7 @@ def test_values_are_such_as_a_page_can_show(tmp_path: Path) -> None:
         "money": pa.array([Decimal("1.50"), None], pa.decimal128(9, 2)),
         "bytes": pa.array([b"\x00\xff" * 500, b""]),
         "nested": pa.array([{"x": [1, 2]}, None], pa.struct([("x", pa.list_(pa.int64()))])),
+        "map": pa.array([[("a", Decimal("1.5"))], []], pa.map_(pa.string(), pa.decimal128(9, 2))),
         "long": pa.array(["x" * 1000, "y"]),
     }
     table = HoodieTable.create(str(tmp_path / "t"), OPTIONS)
@@ -83,7 +84,8 @@ def test_values_are_such_as_a_page_can_show(tmp_path: Path) -> None:
     assert (one["odd"], other["odd"]) == ("nan", "inf")
     assert (one["day"], one["money"]) == ("2026-01-02", "1.50")
     assert (one["bytes"], other["bytes"]) == ("00ff" * 5 + "…", "")
-    assert (one["nested"], other["nested"]) == ('{"x": [1, 2]}', None)
+    assert (one["nested"], other["nested"]) == ({"x": [1, 2]}, None)
+    assert (one["map"], other["map"]) == ({"a": "1.50"}, {})
     assert one["long"] == "x" * 20 + "…"
     json.loads(json.dumps(found, allow_nan=False))
 
