@@ -23,6 +23,8 @@ from threading import Lock
 
 import yaml
 
+from tests.runner.processes import run_interruptible
+
 ROOT = Path(__file__).parents[1]
 LIST = ROOT / "tests" / "mutants.yaml"
 UNIT = Path("tests", "unit")
@@ -248,10 +250,7 @@ def main(arguments: list[str] | None = None) -> int:
     if unknown:
         parser.error(f"no mutant {unknown[0]} in {LIST.relative_to(ROOT)}")
     chosen = [mutants[name] for name in options.ids] or list(mutants.values())
-    try:
-        verdicts = run(chosen, max(options.jobs, 1))
-    except KeyboardInterrupt:
-        return 130
+    verdicts = run(chosen, max(options.jobs, 1))
     verdicts.sort(key=lambda verdict: (verdict.is_fault, verdict.killer is None))
     print("", *verdicts, sep="\n")
     killed = sum(verdict.killer is not None for verdict in verdicts)
@@ -261,4 +260,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_interruptible(lambda _: main()))
