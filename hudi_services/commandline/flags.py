@@ -10,10 +10,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from hoodie.errors import ConfigError, HoodieError
+from hoodie.model.place import same_table
 from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.table import Table
 from hudi_services.registry.find import registry_file, table_named, table_names
-from hudi_services.registry.places import same_place
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 """Settings of every command."""
@@ -83,7 +83,7 @@ def chosen_table(
             raise click.UsageError("Missing option '--table' or '--target-base-path': say which table.")
         return ChosenTable(target_base_path)
     found = table_named(table, registry_file(registry), entries)
-    if target_base_path is not None and same_place(target_base_path) != same_place(found.base_path):
+    if target_base_path is not None and not same_table(target_base_path, found.base_path):
         raise ConfigError(
             "--target-base-path contradicts --table",
             found=f"{target_base_path}, and {found.base_path} of table {table}",

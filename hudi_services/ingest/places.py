@@ -2,34 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import posixpath
-import re
 from dataclasses import dataclass
 
 from hoodie.errors import ConfigError
+from hoodie.model.place import identity, lies_in
 from hoodie.storage import open_storage
-
-_S3 = frozenset({"s3a", "s3n"})
-
-
-def canonical(path: str) -> str:
-    """One spelling for a folder, however it was given.
-
-    Local paths and `file:` URLs are absolute, without links; other URLs have no empty, `.` or `..` steps, and `s3` for `s3a`.
-    """
-    local = path.removeprefix("file:") if path.startswith("file:") else path
-    if local == path and "://" in path:
-        scheme, _, rest = path.partition("://")
-        return f"{'s3' if scheme in _S3 else scheme}://{posixpath.normpath(rest)}"
-    if local != path:
-        local = local.removeprefix("//localhost")
-    return os.path.realpath(re.sub(r"^/+", "/", local))
-
-
-def lies_in(path: str, folder: str) -> bool:
-    """Whether a canonical path is that folder or inside it."""
-    return path == folder or path.startswith(f"{folder.rstrip('/')}/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +20,7 @@ class Places:
         """Raises ConfigError for a path that is none, and when files of one would be taken for files of the other."""
         for path in (self.table, self.quarantine):
             open_storage(path)
-        at, bad = canonical(self.table), canonical(self.quarantine)
+        at, bad = identity(self.table), identity(self.quarantine)
         if lies_in(bad, at) or lies_in(at, bad):
             raise ConfigError(
                 f"Quarantine {self.quarantine} and table {self.table} lie in one another",
@@ -56,14 +33,14 @@ class Places:
         A table or quarantine inside the source folder is no error: their files are not loaded.
         """
         open_storage(folder)
-        landing = canonical(folder)
-        if lies_in(landing, canonical(self.table)):
+        landing = identity(folder)
+        if lies_in(landing, identity(self.table)):
             raise ConfigError(
                 f"Source folder {folder} lies in the table {self.table}",
                 found="files of a table are no deliveries",
                 fix="deliver into a folder of its own; nothing was created",
             )
-        if lies_in(landing, canonical(self.quarantine)):
+        if lies_in(landing, identity(self.quarantine)):
             raise ConfigError(
                 f"Source folder {folder} lies in the quarantine {self.quarantine}",
                 found="rows that could not be loaded would be loaded",

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from hoodie.model.place import identity
 from hoodie.storage import Storage, open_storage
-from hudi_services.ingest.places import canonical
 from hudi_services.outcome.values import told_rows
 
 _log = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ class QuarantineWriter:
     @property
     def _prefix(self) -> str:
         """How the names of the counts of all runs of this table begin: runs of others may have the same folder."""
-        return f".running-{hashlib.sha256(canonical(self.table).encode()).hexdigest()[:16]}-"
+        return f".running-{hashlib.sha256(identity(self.table).encode()).hexdigest()[:16]}-"
 
     @contextmanager
     def open(self, number: int) -> Iterator[QuarantinedRows]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path as FilePath
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from hoodie.model.place import identity
 from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.alerts import Alerts
 from hudi_services.entry.doctor import Doctor
@@ -24,7 +25,7 @@ from hudi_services.objectives.judge import MENDED_BY
 from hudi_services.objectives.started import by_objectives
 from hudi_services.registry.mistakes import Mistake, as_error
 from hudi_services.registry.options import wrong_options
-from hudi_services.registry.places import PATH_KEYS, expand, same_place
+from hudi_services.registry.places import PATH_KEYS, expand
 from hudi_services.registry.sections import table_model
 
 _OF_ALL = ("history", "objectives", "pages")
@@ -55,7 +56,7 @@ class Registry:
     def histories(self) -> tuple[History, ...]:
         """Those that its tables have, each once."""
         found = [each.history for each in self.tables if each.history is not None]
-        return tuple({same_place(each.path): each for each in found}.values())
+        return tuple({identity(each.path): each for each in found}.values())
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,7 @@ class _Checker:
         self._mistakes: set[Mistake] = set()
         self._bad: set[int] = set()
         self._taken: dict[tuple[str, str], int] = {}
+        self._around: dict[str, int] = {}  # folders above tables
 
     def reading(self) -> Reading:
         for problem in self._marked.problems:
@@ -200,8 +202,9 @@ class _Checker:
         merged = _laid_over(entry, defaults)
         for path, message in self._expand_paths(merged):
             self._add((*here, *path), message)
-        self._claim(position, "name", merged.get("name"))
-        self._claim(position, "base_path", merged.get("base_path"))
+        self._claim(position, "name", merged.get("name"), str)
+        self._claim(position, "base_path", merged.get("base_path"), identity)
+        self._refuse_nested(position, merged.get("base_path"))
         for path, message in wrong_options(merged, self._entries):
             self._add((*here, *path), message)
         try:
@@ -226,14 +229,29 @@ class _Checker:
                 except ValueError as error:
                     yield path, str(error)
 
-    def _claim(self, position: int, key: str, value: object) -> None:
+    def _claim(self, position: int, key: str, value: object, form: Callable[[str], str]) -> None:
         """A name or a place that an earlier table has is the later one's mistake."""
         if not isinstance(value, str):
             return
-        other = self._taken.setdefault((key, same_place(value)), position)
+        other = self._taken.setdefault((key, form(value)), position)
         if other != position:
             line = self._marked.line(("tables", other, key))
             self._add(("tables", position, key), f"{value!r} is also the {key} of {self._name(other)!r} on line {line}")
+
+    def _refuse_nested(self, position: int, value: object) -> None:
+        """A table inside another's folder: readers that list folders would take its files for the other's."""
+        if not isinstance(value, str):
+            return
+        place = identity(value)
+        above = [place[:end] or "/" for end, letter in enumerate(place) if letter == "/"]
+        outer = next((self._taken["base_path", each] for each in above if ("base_path", each) in self._taken), None)
+        inner = self._around.get(place)
+        for each in above:
+            self._around.setdefault(each, position)
+        for other, lies in ((outer, "lies inside"), (inner, "has inside it")):
+            if other is not None and other != position:
+                there = f"{self._name(other)!r} on line {self._marked.line(('tables', other, 'base_path'))}"
+                self._add(("tables", position, "base_path"), f"{value!r} {lies} the base_path of {there}")
 
     def _name(self, position: int) -> str:
         entry = self._marked.data["tables"][position]

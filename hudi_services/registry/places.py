@@ -28,9 +28,3 @@ def expand(text: str, environ: Mapping[str, str]) -> str:
         return environ[name]
 
     return _VARIABLE.sub(value, text)
-
-
-def same_place(path: str) -> str:
-    """A form of a path in which two spellings of one place are equal."""
-    scheme, mark, rest = path.rpartition("://")
-    return scheme + mark + re.sub(r"/+", "/", rest).rstrip("/")

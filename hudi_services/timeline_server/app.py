@@ -25,6 +25,7 @@ from hoodie.errors import (
 )
 from hoodie.markers.server import BEGIN_PATH, HEALTH_PATH, MARKERS_PATH, SECRET_HEADER
 from hoodie.model.files import FileSlice
+from hoodie.model.place import identity
 from hoodie.model.time import Time
 from hudi_services.timeline_server.tables import ServedTable
 
@@ -70,9 +71,10 @@ class Guarded:
 def make_app(tables: Mapping[str, ServedTable], secret: str) -> ASGIApp:
     """The application that serves these tables, by their base paths."""
     app = FastAPI(openapi_url=None)
+    here = {identity(base_path): served for base_path, served in tables.items()}
 
     def named(table: str) -> ServedTable:
-        found = tables.get(table)
+        found = tables.get(table) or here.get(identity(table))
         if found is None:
             raise TableNotFoundError(f"Table {table!r:.200} is not served here", found=", ".join(tables))
         return found

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from hoodie.errors import HoodieError, StoreError
+from hoodie.model.place import same_table
 from hudi_services.entry.retention import options_of
 from hudi_services.entry.table import Table
 from hudi_services.objectives.facts import Facts
@@ -50,7 +51,7 @@ class SeenFacts:
             found = self._store.table(entry.name)
         except StoreError:
             return None
-        if found is None or found.summary.base_path != entry.base_path:
+        if found is None or not same_table(found.summary.base_path, entry.base_path):
             return None
         if found.summary.health in ("unreadable", "absent"):
             return None

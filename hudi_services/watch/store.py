@@ -19,6 +19,7 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from hoodie.errors import StoreError
+from hoodie.model.place import same_table
 from hudi_services.watch.model import Cursor, Event, Key, Snapshot, Summary
 
 VERSION = 2
@@ -189,7 +190,7 @@ class SnapshotStore:
         """How far a table was followed; None: it was never looked at, or lies elsewhere now."""
         with self.reading() as connection:
             row = connection.execute(sa.select(_tables).where(_tables.c.name == name)).first()
-        if row is None or row.base_path != base_path:
+        if row is None or not same_table(row.base_path, base_path):
             return None
         return Cursor(row.floor, row.marks, _time(row.again_at), row.archive)
 
@@ -233,7 +234,7 @@ class SnapshotStore:
             values["body"] = json.dumps(body, default=str, allow_nan=False)
         with self.writing() as connection:
             row = connection.execute(sa.select(_tables).where(_tables.c.name == name).with_for_update()).first()
-            if row is not None and row.base_path != summary.base_path:  # the name is another table's now
+            if row is not None and not same_table(row.base_path, summary.base_path):  # the name is another table's now
                 if not _gone(connection, row, now):
                     return 0
                 row = None
@@ -285,7 +286,11 @@ class SnapshotStore:
         at these base paths. Returns whom."""
         with self.writing() as connection:
             rows = connection.execute(sa.select(_tables.c.name, _tables.c.base_path, _tables.c.gone_at)).all()
-            back = [row.name for row in rows if row.gone_at is not None and here.get(row.name) == row.base_path]
+            back = [
+                row.name
+                for row in rows
+                if row.gone_at is not None and same_table(here.get(row.name, ""), row.base_path)
+            ]
             for name in back:
                 connection.execute(_tables.update().where(_tables.c.name == name).values(gone_at=None))
             return [row.name for row in rows if row.name not in here and _gone(connection, row, now)]

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from hoodie.errors import CorruptTableError
+from hoodie.model.place import identity
 from hudi_services.ingest.files.listing import SourceFile
-from hudi_services.ingest.places import canonical
 from hudi_services.ingest.source import Position
 
 KEY = "hudi_services.checkpoint"
@@ -80,15 +80,15 @@ class Checkpoint:
         """The checkpoint after `files` of `source` were loaded too, and those that are `broken` now were left out."""
         loaded = {**self.loaded(source), **{file.path: Taken.of(file) for file in files}}
         others = self.without(source)
-        left_out = {**others.left_out, canonical(source): broken} if broken else others.left_out
-        return Checkpoint({**others.sources, canonical(source): loaded}, left_out)
+        left_out = {**others.left_out, identity(source): broken} if broken else others.left_out
+        return Checkpoint({**others.sources, identity(source): loaded}, left_out)
 
     def without(self, source: str) -> Checkpoint:
         """The checkpoint as if nothing of `source` had been loaded; what other sources delivered stays known."""
-        left = canonical(source)
+        left = identity(source)
         return Checkpoint(
-            {name: files for name, files in self.sources.items() if canonical(name) != left},
-            {name: files for name, files in self.left_out.items() if canonical(name) != left},
+            {name: files for name, files in self.sources.items() if identity(name) != left},
+            {name: files for name, files in self.left_out.items() if identity(name) != left},
         )
 
     def encode(self) -> str:
@@ -127,7 +127,7 @@ class Checkpoint:
 
 
 def _of(sources: Mapping[str, Mapping[str, V]], source: str) -> dict[str, V]:
-    names = [name for name in sources if canonical(name) == canonical(source)]
+    names = [name for name in sources if identity(name) == identity(source)]
     return {path: each for name in names for path, each in sources[name].items()}
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from hoodie.errors import ConfigError, SourceError, SourceUnavailableError
+from hoodie.model.place import identity
 from hoodie.storage import FileInfo, Storage, open_storage
-from hudi_services.ingest.places import canonical
 
 FORMATS = {
     "parquet": (".parquet",),
@@ -97,7 +97,7 @@ class DatePattern:
 
 def _walk(storage: Storage, folder: str, left_out: frozenset[str]) -> Iterator[FileInfo]:
     """Every file below `folder`, links followed."""
-    if canonical(f"{storage.base_path}/{folder}") in left_out:
+    if identity(f"{storage.base_path}/{folder}") in left_out:
         return
     listing = storage.list(folder)
     yield from listing.files

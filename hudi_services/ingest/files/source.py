@@ -13,6 +13,7 @@ from hoodie.clock import Clock, SystemClock
 from hoodie.display import counted
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError, CorruptTableError
+from hoodie.model.place import identity
 from hoodie.services.decision import Item, Items
 from hoodie.storage import open_storage
 from hudi_services.feed.model import Feed
@@ -25,7 +26,7 @@ from hudi_services.ingest.files.plan import Choice, FilesPlan, Window, plan_file
 from hudi_services.ingest.files.readers import FileSplit, file_splits
 from hudi_services.ingest.files.schema import FileSchemas, with_later
 from hudi_services.ingest.files.unite import unite
-from hudi_services.ingest.places import Places, canonical
+from hudi_services.ingest.places import Places
 from hudi_services.ingest.source import Position, Since
 
 _log = logging.getLogger(__name__)
@@ -68,7 +69,7 @@ class FilesSource:
             )
         defaults(self.feed)  # a mistake in them ends here, also where there is no file
         places.check_source(self.folder)
-        own = [canonical(places.table), canonical(places.quarantine)]
+        own = [identity(places.table), identity(places.quarantine)]
         files = list_source(self.folder, self.file_format, self.date_pattern, own, any_ending=True)
         self._check_asked(files)
         before = self._checkpoint(position, start_fresh=start_fresh)

@@ -12,6 +12,7 @@ from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError, TableExistsError
 from hoodie.keygen import key_generator
 from hoodie.model.meta_columns import META_COLUMNS
+from hoodie.model.place import same_table
 from hoodie.sql.catalog import Entry
 from hoodie.sql.changes import Target, check_plain, refuse_more
 from hoodie.sql.dml import Computed, change, told
@@ -20,7 +21,6 @@ from hoodie.sql.parse import DIALECT
 from hoodie.sql.partition import named_partitions, partition_casts
 from hoodie.sql.result import Result
 from hoodie.sql.session import INSERT_OPERATION, OVERWRITE_MODE, Session
-from hoodie.sync.plan import same_place
 from hoodie.transaction.create import never_committed
 from hoodie.view import TableState
 from hoodie.write.execute import WriteHooks
@@ -49,7 +49,7 @@ def insert_rows(session: Session, entry: Entry, tree: exp.Insert, node: exp.Tabl
         return Computed(rows, _operation(session, entry, target, tree, into), replaces)
 
     empties = tree.args.get("overwrite") and _partition(node)
-    if empties or any(same_place(read.location) == same_place(entry.location) for read in session.reads(query)):
+    if empties or any(same_table(read.location, entry.location) for read in session.reads(query)):
         return change(session, entry, node, changed)  # its rows are computed from the table
     dataset = HoodieDataset(session.open(entry))
     computed = changed(dataset, Target(node, dataset.schema, dataset.state.properties))

@@ -11,13 +11,13 @@ from sqlglot import exp
 from hoodie.dataset import HoodieDataset
 from hoodie.errors import SqlError, StaleSnapshotError
 from hoodie.model.meta_columns import META_COLUMNS
+from hoodie.model.place import identity
 from hoodie.read.query import Snapshot
 from hoodie.sql.catalog import DEFAULT_DATABASE, Catalog, Entry, known
 from hoodie.sql.engine import NamedSource, QueryEngine, Rows
 from hoodie.sql.names import TableName, table_name, tables_read
 from hoodie.sql.parse import DIALECT
 from hoodie.sql.table_functions import TableFunction, table_functions
-from hoodie.sync.plan import same_place
 from hoodie.table import HoodieTable
 
 _log = logging.getLogger(__name__)
@@ -117,7 +117,7 @@ class Session:
         return self._rows(query, (), {})
 
     def _rows(self, query: exp.Expression, opened: Iterable[HoodieDataset], given: Mapping[str, Rows]) -> Rows:
-        before = {same_place(dataset.state.storage.base_path): dataset for dataset in opened}
+        before = {identity(dataset.state.storage.base_path): dataset for dataset in opened}
         meta = any(column.name.lower() in META_COLUMNS for column in query.find_all(exp.Column))
         sources = list[NamedSource]()
         for table in tables_read(query):
@@ -126,7 +126,7 @@ class Session:
             elif self.is_known(table):
                 entry = self.entry(table)
                 moment = _as_of(table)
-                here = before.get(same_place(entry.location)) if moment is None else None
+                here = before.get(identity(entry.location)) if moment is None else None
                 if here is None or meta or entry.read_optimized:
                     state = None if here is None else here.state
                     asked = Snapshot(moment, entry.read_optimized)

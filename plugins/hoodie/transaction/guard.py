@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from hoodie.errors import UnsafeDeleteError
 from hoodie.model.names import METADATA_TABLE, BaseFileName, LogFileName, is_data_file
+from hoodie.model.place import identity, lies_in
 from hoodie.model.time import Time
 from hoodie.storage.base import Storage
 from hoodie.transaction.command_blocks import is_shared
@@ -136,12 +137,17 @@ def relative_path(base_path: str, path: str) -> str:
     if bare.startswith(base + "/"):
         return bare[len(base) + 1 :]
     if bare.startswith("/") or "://" in path:
+        steps, table = path.split("/"), identity(base_path)
+        for place in range(len(steps) - 1, 1, -1):  # the writer of the plan may spell the base path in another way
+            if identity("/".join(steps[:place])) == table:
+                return "/".join(steps[place:])
         raise UnsafeDeleteError(f"File {path!r} lies outside the table {base_path}", fix=_FIX)
     return bare
 
 
 def _below(base_path: str, path: str) -> bool:
-    return _without_scheme(path).startswith(_without_scheme(base_path) + "/")
+    inside = _without_scheme(path).startswith(_without_scheme(base_path) + "/")
+    return inside or lies_in(identity(path), identity(base_path))
 
 
 def _without_scheme(path: str) -> str:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from hoodie.errors import StoreError
+from hoodie.model.place import same_table
 from hoodie_airflow.pages.runs import last_runs
 from hudi_services.pages.gained import DAYS
 from hudi_services.pages.known import Known
@@ -58,7 +59,7 @@ def table_known(registry: Registry, name: str, dags: Collection[str]) -> Looked:
 def _of(registry: Registry, summary: Summary) -> bool:
     """Whether it is of the table that has this name now: until the watcher has looked its store has the one of before."""
     entry = registry.table(summary.table)
-    return entry is not None and entry.base_path == summary.base_path
+    return entry is not None and same_table(entry.base_path, summary.base_path)
 
 
 def opened_store(registry: Registry) -> SnapshotStore:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from hoodie.clock import Clock
 from hoodie.errors import LockHeldError
+from hoodie.model.place import identity
 from hoodie.storage.base import Storage
 from hoodie.transaction.locks.base import HeldLock, Patience, held_by_another
 
-_holders: dict[str, _HeldHere] = {}  # by table
+_holders: dict[str, _HeldHere] = {}  # by identity of tables
 _guard = threading.Lock()
 
 
@@ -32,7 +33,7 @@ class InProcessLock:
 
     @property
     def _table(self) -> str:
-        return self.storage.base_path.replace("s3a://", "s3://", 1)
+        return identity(self.storage.base_path)
 
     def _held_error(self, waited: float) -> LockHeldError:
         holder = _holders.get(self._table)

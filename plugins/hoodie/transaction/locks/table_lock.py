@@ -9,6 +9,7 @@ from hoodie.clock import Clock
 from hoodie.config import lock_keys
 from hoodie.display import one_line
 from hoodie.errors import ConfigError
+from hoodie.model.place import same_table
 from hoodie.storage.base import ReplacingStorage, Storage
 from hoodie.transaction.locks.base import HeldLock, LockProvider, Patience
 from hoodie.transaction.locks.files import LOCK, FileLock, read_lock
@@ -68,7 +69,7 @@ def _provider(storage: Storage, clock: Clock, locking: Locking) -> LockProvider:
         case lock_keys.STORAGE:
             return LeaseLock(_replacing(storage), clock, locking.validity_s, locking.renewal_s)
     own = f"{storage.base_path}/{LOCK.rpartition('/')[0]}"
-    if locking.folder is not None and locking.folder.removeprefix("file://").removeprefix("file:").rstrip("/") != own:
+    if locking.folder is not None and not same_table(locking.folder, own):
         raise ConfigError(
             f"Option {lock_keys.FILE_SYSTEM_PATH.name} names another folder than the table's own",
             found=locking.folder,

@@ -9,36 +9,10 @@ import pytest
 from hoodie.errors import ConfigError, HoodieError
 from hudi_services.ingest.files.checkpoint import Checkpoint, Taken
 from hudi_services.ingest.files.listing import SourceFile
-from hudi_services.ingest.places import canonical, lies_in
 from tests.support.tables import batch
 
 ROWS = batch([("a", "p", 1, 1), ("b", "q", 1, 1)])
 MORE = batch([("c", "p", 1, 1)])
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("s3://lake/landing", "s3a://lake//landing/./x/../"),
-        ("s3://lake/landing", "s3n://lake/landing/"),
-        ("memory://lake/landing", "memory://lake/x/../landing"),
-        ("/data/landing", "file:///data/landing/"),
-        ("/data/landing", "file:/data//landing"),
-        ("/data/landing", "file://localhost/data/landing"),
-        ("/data/landing", "//data/x/../landing"),
-    ],
-)
-def test_spellings_of_one_folder(one, other):
-    assert canonical(other) == canonical(one) == one
-
-
-def test_other_folders_are_others():
-    assert canonical("s3://lake/landing") != canonical("s3://lake/landing2")
-    assert canonical("s3://lake/data") != canonical("/lake/data")
-    assert lies_in("/a/b", "/a")
-    assert lies_in("/a", "/a")
-    assert lies_in("/a", "/")
-    assert not lies_in("/ab", "/a")
 
 
 def spellings(feed):

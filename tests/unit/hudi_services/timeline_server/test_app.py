@@ -72,7 +72,7 @@ def test_timeline_and_slices_are_looked_at_again_when_the_timeline_moves(server,
 @pytest.mark.parametrize("partition", ["./part=p/", "part=p", "x" * 5000, "x/" * 2500])
 def test_a_partition_is_one_however_it_is_named(server, table, partition):
     """A name that no file system takes is that of no partition."""
-    place = quote(table.base_path, safe="")
+    place = quote(f"{table.base_path}/./", safe="")
     slices = got(server, f"/v1/slices?table={place}&partition={quote(partition, safe='')}")["slices"]
     assert [each["partition"] for each in slices] == ["part=p"] * ("part" in partition)
 

@@ -25,6 +25,7 @@ def test_a_look_that_somebody_wants_while_one_goes_on_is_made(store, table):
     store.look_again("orders")
     store.save(cursor, taken.summary, (), taken.body, before=cursor)
     assert store.cursor("orders", str(table.base_path)).marks == ""
+    assert store.cursor("orders", f"{table.base_path}/x/..//").marks == "", "another spelling of the same place"
 
 
 def test_readers_wait_for_no_watcher(tmp_path):

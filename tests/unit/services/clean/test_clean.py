@@ -319,7 +319,14 @@ def test_the_guard_wants_the_file_in_the_plan(table):
     assert content(table) == {"a": ("p", 1, 1)}
 
 
-def test_paths_of_plans():
+def test_paths_of_plans(tmp_path):
+    (tmp_path / "trips").mkdir()
+    (tmp_path / "link").symlink_to("trips")
+    for base, path in (
+        (f"{tmp_path}/link", f"{tmp_path}/trips/p/f"),
+        (f"{tmp_path}/trips", f"file:{tmp_path}/x/../link/p/f"),
+    ):
+        assert relative_path(base, path) == "p/f"
     base = "/lake/trips"
     for path in ("/lake/trips/p/f", "file:/lake/trips/p/f", "file:///lake/trips/p/f", "p/f"):
         assert relative_path(base, path) == "p/f"

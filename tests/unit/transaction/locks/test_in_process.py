@@ -33,6 +33,18 @@ def test_another_thread_waits_and_is_told_who_holds_the_lock(tmp_path):
             pass
 
 
+def test_a_table_has_one_lock_however_its_path_is_spelled(tmp_path):
+    (tmp_path / "t").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "t")
+    with (
+        ThreadPoolExecutor(1) as pool,
+        table_lock(LocalStorage(str(tmp_path / "t")), FakeClock(), "upsert", IN_PROCESS),
+    ):
+        for spelled in (f"{tmp_path}/x/../t", f"{tmp_path}/link", f"file:{tmp_path}//t/"):
+            with pytest.raises(LockHeldError):
+                pool.submit(hold, LocalStorage(spelled)).result()
+
+
 def test_the_lock_goes_also_when_the_block_fails(tmp_path):
     storage = LocalStorage(str(tmp_path))
     for _ in range(2):

@@ -1,0 +1,38 @@
+"""Identities of places: one text for a folder, however it is spelled. It is a key of locks and stores, never a path to open."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+
+_S3 = frozenset({"s3a", "s3n"})
+_WITHOUT_HOST = re.compile(r"^(\w+):/(?!/)")  # as Hadoop writes URLs that name no host
+
+
+def identity(path: str) -> str:
+    """One spelling for a folder, however it was given.
+
+    Local paths and `file:` URLs are absolute, without links; other URLs have no empty, `.` or `..` steps, and `s3` for `s3a`.
+    """
+    path = _WITHOUT_HOST.sub(r"\1:///", path)
+    local = path.removeprefix("file:") if path.startswith("file:") else path
+    if local == path and "://" in path:
+        scheme, _, rest = path.partition("://")
+        return f"{'s3' if scheme in _S3 else scheme}://{posixpath.normpath(rest)}"
+    if local != path:
+        local = local.removeprefix("//localhost")
+    try:
+        return os.path.realpath(re.sub(r"^/+", "/", local))
+    except ValueError:  # a zero byte, or half a character: no file has such a name
+        return local
+
+
+def same_table(one: str, other: str) -> bool:
+    """True when two base paths are those of one table."""
+    return one == other or identity(one) == identity(other)
+
+
+def lies_in(path: str, folder: str) -> bool:
+    """True when a path is that folder or inside it, both as `identity` gives them."""
+    return path == folder or path.startswith(f"{folder.rstrip('/')}/")

@@ -1,0 +1,43 @@
+"""One folder in many spellings."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie.model.place import identity, lies_in, same_table
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("s3://lake/landing", "s3a://lake//landing/./x/../"),
+        ("s3://lake/landing", "s3n://lake/landing/"),
+        ("memory://lake/landing", "memory://lake/x/../landing"),
+        ("local:///lake/t", "local:/lake/t/"),
+        ("/data/landing", "file:///data/landing/"),
+        ("/data/landing", "file:/data//landing"),
+        ("/data/landing", "file://localhost/data/landing"),
+        ("/data/landing", "//data/x/../landing"),
+    ],
+)
+def test_spellings_of_one_folder(one, other):
+    assert identity(other) == identity(one) == one
+
+
+def test_other_folders_are_others():
+    assert identity("s3://lake/landing") != identity("s3://lake/landing2")
+    assert identity("s3://lake/data") != identity("/lake/data")
+    assert lies_in("/a/b", "/a")
+    assert lies_in("/a", "/a")
+    assert lies_in("/a", "/")
+    assert not lies_in("/ab", "/a")
+    assert identity("/data/\0") == "/data/\0"
+
+
+def test_a_link_is_what_it_leads_to(tmp_path, monkeypatch):
+    (tmp_path / "t").mkdir()
+    (tmp_path / "link").symlink_to("t")
+    monkeypatch.chdir(tmp_path)
+    assert {identity(each) for each in ("t", "./link/", "link/../t", str(tmp_path / "link"))} == {str(tmp_path / "t")}
+    assert same_table("link", f"file:{tmp_path}/t")
+    assert not same_table("link", "t2")
