@@ -284,7 +284,7 @@ def test_values_that_python_or_json_lacks_are_told_as_text(feed):
         "at": "1000000000000000000 (timestamp[us, tz=UTC])",
         "told": "a\ufffd",
         "deep": {"day": "100000000 (date32[day])", "share": "inf", "more": [1.5, None, "-inf"]},
-        "map": [["a", 1.0], ["b", None]],
+        "map": {"a": 1.0, "b": None},
     }
 
 
