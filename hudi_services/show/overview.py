@@ -18,6 +18,7 @@ from hoodie.services.clean.service import CLEAN
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.decision import Decision
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
+from hoodie.view.future import Future
 from hudi_services.objectives.judge import judge
 from hudi_services.pause.state import read_pause
 from hudi_services.show.counts import row_counts
@@ -57,6 +58,8 @@ def overview(look: Look) -> Page:
     """
     problems: list[str] = []
     _told(problems, look.view.check)
+    future = Future.of(look.state.timeline, look.now, look.state.zone)
+    problems += [str(future)] if future is not None else []
     upcoming, blockers = _next(look, problems)
     values = {
         **_table(look),

@@ -32,7 +32,10 @@ def size(number: float | None) -> str:
 
 
 def ago(seconds: float | None) -> str:
-    return "" if seconds is None else f"{span(seconds)} ago"
+    """How long ago; of a moment that is later than now, in how long."""
+    if seconds is None:
+        return ""
+    return f"{span(seconds)} ago" if seconds >= 0 else f"in {span(-seconds)}"
 
 
 def moment(iso: str | None) -> str:

@@ -89,6 +89,8 @@ def span(seconds: float | None) -> str:
     """A duration, in its two greatest units at most; nothing for None."""
     if seconds is None:
         return ""
+    if seconds < 0:
+        return f"-{span(-seconds)}"
     if seconds < _MINUTE:
         return f"{seconds:.1f} s"
     if seconds < _HOUR:
@@ -96,6 +98,11 @@ def span(seconds: float | None) -> str:
     if seconds < _DAY:
         return f"{int(seconds) // _HOUR} h {int(seconds) % _HOUR // _MINUTE} min"
     return f"{int(seconds) // _DAY} d {int(seconds) % _DAY // _HOUR} h"
+
+
+def aged(seconds: float) -> str:
+    """An age in words. One below 0 is of a clock that was ahead."""
+    return f"{span(seconds)} old" if seconds >= 0 else f"dated {span(-seconds)} ahead of the clock here"
 
 
 def _cell(value: object) -> str:

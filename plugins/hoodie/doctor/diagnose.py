@@ -19,6 +19,7 @@ CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     metadata.properties,
     metadata.instants,
     metadata.times,
+    metadata.future,
     metadata.schemas,
     files.missing,
     files.sizes,

@@ -54,7 +54,10 @@ def resolve_as_of(state: TableState, as_of: str | datetime) -> Time:
     raise TimeTravelError(
         f"Table {state.storage.base_path} cannot be read as of {time}",
         found=f"its first commit is {first.time if first else '(none)'}",
-        fix="ask for a later time",
+        fix=f"ask for {first.time}, or a later time. If that is later than now, the clock of its writer was ahead: "
+        "`hudi-services doctor` says what to do"
+        if first
+        else "write to it first",
     )
 
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from hoodie.clock import Clock
-from hoodie.display import span
+from hoodie.display import aged, span
 from hoodie.errors import ConfigError, CorruptTableError, StorageError
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State, parse_time
 from hoodie.timeline.codecs.savepoint import decode_savepoint
@@ -62,7 +62,7 @@ class Blocker:
         done = self.state == State.COMPLETED.name
         whose = self.owner or ("complete" if done else "nobody is known to be at work on it")
         state = "" if done else f" {self.state}"
-        held = f"{self.held}: held back by {self.action} {self.instant}{state} ({span(self.age)} old; {whose})"
+        held = f"{self.held}: held back by {self.action} {self.instant}{state} ({aged(self.age)}; {whose})"
         return f"{held}, {self.reason}. To do: {self.fix}"
 
     def as_dict(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from hoodie.doctor.facts import Facts, Unreadable
 from hoodie.doctor.finding import Finding
 from hoodie.errors import unschedule_fix
 from hoodie.timeline import Action
+from hoodie.view.future import Future
 from hoodie.view.schema_history import stray_history
 
 _LONG = 900  # instants: beyond, a store needs several requests for one listing
@@ -53,6 +54,19 @@ def times(facts: Facts) -> Iterator[Finding]:
             "find out who made the file, and move it out of the timeline: no writer of Hudi names one so",
             path=facts.state.layout.path(instant),
             instant=instant.time,
+        )
+
+
+def future(facts: Facts) -> Iterator[Finding]:
+    """Instants of a clock that was wrong: cleaning by hours, ages and `as_of` compare them with now."""
+    found = Future.of(facts.state.timeline, facts.now, facts.state.zone)
+    if found is not None:
+        yield catalogue.FUTURE_INSTANT.found(
+            found.what,
+            found.fix,
+            found=found.found,
+            path=facts.state.layout.path(found.first),
+            instant=found.first.time,
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hoodie.display import span
+from hoodie.display import aged, span
 from hoodie.doctor import catalogue
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
@@ -34,7 +34,7 @@ def pending(facts: Facts) -> Iterator[Finding]:
 
 
 def _abandoned(facts: Facts, instant: Instant, blocker: Blocker) -> Iterator[Finding]:
-    age, path = f"{span(blocker.age)} old; nobody is known to be at work on it", facts.state.layout.path(instant)
+    age, path = f"{aged(blocker.age)}; nobody is known to be at work on it", facts.state.layout.path(instant)
     if instant.action in _ENDED_BY_NEXT:
         yield catalogue.HALF_DONE.found(
             f"{instant.action} {instant.time} is half done",

@@ -12,6 +12,7 @@ from hoodie.model.clean import CleanFile
 from hoodie.model.files import FileGroup, FileSlice, GroupId, LogFile
 from hoodie.model.time import BEGINNING, Time
 from hoodie.timeline import WRITE_ACTIONS, Instant, Timeline, format_time
+from hoodie.view.future import Future
 
 KEEP_COMMITS, KEEP_VERSIONS, KEEP_HOURS = "KEEP_LATEST_COMMITS", "KEEP_LATEST_FILE_VERSIONS", "KEEP_LATEST_BY_HOURS"
 
@@ -60,9 +61,11 @@ def earliest_by_hours(timeline: Timeline, hours: int, now: datetime, zone: tzinf
     commits = timeline.commits
     later = [commit for commit in commits if max(commit.time, commit.completion_time or BEGINNING) >= horizon]
     first = later[0] if later else commits[-1] if commits else None
+    ahead = Future.of(commits, now, zone)
+    dated = f"; {counted(len(ahead.instants), 'commit')} dated later than now count as new" if ahead else ""
     if first is None or (later and first == commits[0]):
-        return Retention(None, f"no commit was complete more than {hours} h ago, with all before it")
-    return _not_past_pending(timeline, first, f"the last {hours} h are retained")
+        return Retention(None, f"no commit was complete more than {hours} h ago, with all before it{dated}")
+    return _not_past_pending(timeline, first, f"the last {hours} h are retained{dated}")
 
 
 def _not_past_pending(timeline: Timeline, wanted: Instant, reason: str) -> Retention:
