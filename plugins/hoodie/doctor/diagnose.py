@@ -39,6 +39,7 @@ CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
 DEEP = (deep.footers, deep_schema.schemas, deep_logs.logs, deep.unknown, deep_keys.duplicates)
 _OF_FILES = frozenset({catalogue.MISSING_FILE.name})
 _TOO_MANY = frozenset({catalogue.ORPHAN.name, catalogue.UNCOMMITTED_FILE.name})
+_SIZES = frozenset({catalogue.FILE_SIZE.name})
 _AT_ONCE = 16
 _LOOKS = 3
 
@@ -83,19 +84,22 @@ def _checked(check: Callable[[Facts], Iterator[Finding]], facts: Facts) -> Itera
 
 def _still(found: Collection[Finding], storage: Storage) -> Iterator[Finding]:
     """Without files that are there by now, or are gone: their folders are listed once more."""
-    named = [each for each in found if each.check in _OF_FILES | _TOO_MANY]
+    named = [each for each in found if each.check in _OF_FILES | _TOO_MANY | _SIZES]
     there = _listed(storage, {(each.path or "").rpartition("/")[0] for each in named})
     for each in found:
         if (each.check in _OF_FILES and each.path in there) or (each.check in _TOO_MANY and each.path not in there):
             continue
+        if each.check in _SIZES and there.get(each.path or "", each.bytes) != each.bytes:  # it was being written
+            continue
         yield each
 
 
-def _listed(storage: Storage, folders: Collection[str]) -> frozenset[str]:
+def _listed(storage: Storage, folders: Collection[str]) -> Mapping[str, int]:
+    """The files of the folders, with their sizes in bytes."""
     if not folders:
-        return frozenset()
+        return {}
     with ThreadPoolExecutor(min(_AT_ONCE, len(folders))) as pool:
-        return frozenset(file.path for listing in pool.map(storage.list, folders) for file in listing.files)
+        return {file.path: file.size for listing in pool.map(storage.list, folders) for file in listing.files}
 
 
 def _told(facts: Facts) -> dict[str, object]:

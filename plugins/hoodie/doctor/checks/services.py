@@ -9,7 +9,7 @@ from hoodie.display import counted
 from hoodie.doctor import catalogue
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
-from hoodie.errors import CorruptTableError, HoodieError, MissingFileError
+from hoodie.errors import CorruptFileError, CorruptTableError, HoodieError, MissingFileError
 from hoodie.services.archive.plan import ArchivePlan
 from hoodie.services.decision import Decision
 from hoodie.timeline import Action
@@ -22,7 +22,9 @@ _DONE = {"clean": Action.CLEAN, "compact": Action.COMMIT}
 def overdue(facts: Facts) -> Iterator[Finding]:
     """Due, and many commits have passed since the last run; an archival when as many instants would go."""
     for service, decided in facts.decisions.items():
-        if isinstance(decided, (CorruptTableError, MissingFileError)):  # what they miss is told by name
+        if isinstance(
+            decided, (CorruptTableError, CorruptFileError, MissingFileError)
+        ):  # what they miss is told by name
             continue
         if isinstance(decided, HoodieError):
             yield catalogue.UNCHECKED.found(
