@@ -132,16 +132,17 @@ def test_both_clean_a_table_that_we_write(tmp_path, hudi12, version, policy):
 
 
 @pytest.mark.parametrize(("version", "policy"), [("9", "commits"), ("6", "versions")])
-def test_both_clean_a_table_that_hudi_writes(tmp_path, hudi12, version, policy):
+def test_both_clean_a_table_that_hudi_writes(tmp_path, hudi12, recorded, version, policy):
     """And at the end Hudi cleans by itself after a commit."""
     without_metadata = {"hoodie.metadata.enable": "false"}
     options = {**POLICIES[policy], **without_metadata}
     write = hudi_options(version, **{"hoodie.clean.automatic": "false"}, **without_metadata)
+    hudis = recorded("hudi12")
     for step in range(4):
         mode = "append" if step else "overwrite"
-        hudi12.write(tmp_path / "t", batch(step, "a", "b") if step < 3 else batch(step, "a"), write, mode)
-    table = HoodieTable.open(str(tmp_path / "t"))
-    expected = rows(hudi12.read(table.base_path))
+        hudis.write(tmp_path / "t", batch(step, "a", "b") if step < 3 else batch(step, "a"), write, mode)
+    table = HoodieTable.open(hudis.table(tmp_path / "t"))
+    expected = rows(hudis.read(table.base_path))
     run = table.run(CLEAN, POLICIES[policy])
     assert run.files_deleted > 0
     check_rows(hudi12, table, expected)

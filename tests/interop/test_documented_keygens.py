@@ -11,8 +11,8 @@ pytestmark = pytest.mark.interop
 
 
 @pytest.mark.parametrize("which", ["hudi12", "hudi15"])
-def test_hudi_makes_these_folders(tmp_path, request, which):
-    peer = request.getfixturevalue(which)
+def test_hudi_makes_these_folders(tmp_path, recorded, which):
+    hudi = recorded(which)
     found, wanted = {}, {}
     for place, example in enumerate(EXAMPLES):
         values = list(example.made)
@@ -26,7 +26,8 @@ def test_hudi_makes_these_folders(tmp_path, request, which):
             "hoodie.metadata.enable": "false",
             **example.full_options,
         }
-        peer.write(path, pa.table({"id": list(range(len(values))), "at": values}), options, "overwrite")
+        hudi.write(path, pa.table({"id": list(range(len(values))), "at": values}), options, "overwrite")
+        hudi.table(path)
         folders = {file.parent.relative_to(path).as_posix() for file in path.rglob("*.parquet")}
         found[example.name], wanted[example.name] = folders, set(example.made.values())
     assert found == wanted

@@ -40,7 +40,8 @@ NAMES = ["id", "ts", "note"]
 
 @pytest.mark.format("11q")
 @pytest.mark.parametrize(("kind", "mode"), diagonal(KINDS, ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]))
-def test_same_rows_as_hudi(tmp_path, hudi12, kind, mode):
+def test_same_rows_as_hudi(tmp_path, hudi12, recorded, kind, mode):
+    hudis = recorded("hudi12")
     options = {
         "hoodie.table.name": "t",
         "hoodie.datasource.write.recordkey.field": "id",
@@ -62,15 +63,15 @@ def test_same_rows_as_hudi(tmp_path, hudi12, kind, mode):
     for number, extra in enumerate(OPTIONS):
         theirs, ours = tmp_path / f"{number}" / "theirs", tmp_path / f"{number}" / "ours"
         table = HoodieTable.create(str(ours), own)
-        hudi12.write(theirs, BASE, options, "overwrite")
-        hudi12.write(theirs, MORE, options | extra)
+        hudis.write(theirs, BASE, options, "overwrite")
+        hudis.write(theirs, MORE, options | extra)
         table.write(BASE, "insert")
         table.write(MORE, "insert", extra)
         expected = rows(table.read(), NAMES)
         assert len(expected) == ({0: 8, 1: 6, 2: 3}[number])
-        assert rows(hudi12.read(theirs), NAMES) == expected, extra
+        assert rows(hudis.read(theirs), NAMES) == expected, extra
         assert rows(hudi12.read(ours), NAMES) == expected, extra
-        other = HoodieTable.open(str(theirs))
+        other = HoodieTable.open(hudis.table(theirs))
         assert rows(other.read(), NAMES) == expected, extra
         # The other writer goes on, in the files that have keys twice.
         other.write(BASE, "insert", extra)

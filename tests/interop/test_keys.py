@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ from hoodie import HoodieTable
 from hoodie.errors import ConfigError, HoodieError, UnsupportedTableError
 from hoodie.keygen.java_floats import float_text
 from tests.interop.peer import PeerError
+from tests.interop.recording import RecordedPeer
 
 pytestmark = pytest.mark.interop
 
@@ -73,7 +75,7 @@ def keygen(keys, partitions):
     return f"org.apache.hudi.keygen.{name}KeyGenerator"
 
 
-def write_both(folder, peer, rows, version, keys, partitions, operation="upsert", **layout):
+def write_both(folder, hudis: RecordedPeer, rows, version, keys, partitions, operation="upsert", **layout):
     """The same rows by Hudi and by us; id -> (record key, partition path) of both."""
     given = options(version, keys, partitions, **layout)
     theirs = {
@@ -82,15 +84,15 @@ def write_both(folder, peer, rows, version, keys, partitions, operation="upsert"
         "hoodie.datasource.write.operation": operation,
         "hoodie.metadata.enable": "false",
     }
-    peer.write(folder / "theirs", rows, theirs, "overwrite")
+    hudis.write(folder / "theirs", rows, theirs, "overwrite")
     ours = HoodieTable.create(str(folder / "ours"), given)
     ours.write(rows, operation)
-    return keys_in_files(folder / "theirs"), keys_in_files(folder / "ours")
+    return keys_in_files(hudis.table(folder / "theirs")), keys_in_files(folder / "ours")
 
 
 def keys_in_files(path):
     columns = ["id", "_hoodie_record_key", "_hoodie_partition_path"]
-    files = [pq.ParquetFile(f).read(columns) for f in path.rglob("*.parquet") if not f.name.startswith(".")]
+    files = [pq.ParquetFile(f).read(columns) for f in Path(path).rglob("*.parquet") if not f.name.startswith(".")]
     found = {id_: (key, path) for id_, key, path in zip(*pa.concat_tables(files).to_pydict().values(), strict=True)}
     assert found
     return found
@@ -101,10 +103,10 @@ def keys_seen_by(peer, path):
     return {id_: (key, path) for id_, key, path in zip(*table.to_pydict().values(), strict=True)}
 
 
-def check_every_type(folder, peer, version, layout):
+def check_every_type(folder, peer, hudis, version, layout):
     rows = sample("local") if layout else sample()
     names = tuple(rows.schema.names)
-    theirs, ours = write_both(folder, peer, rows, version, names, names if layout else (), **layout or {})
+    theirs, ours = write_both(folder, hudis, rows, version, names, names if layout else (), **layout or {})
     assert ours == theirs
     assert len(ours) == ROWS
     assert keys_seen_by(peer, folder / "ours") == ours
@@ -114,62 +116,63 @@ LAYOUTS = {"non partition": None, "hive encoded": {"hive": "true", "encode": "tr
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_keys_and_paths_of_every_type(tmp_path, hudi12, layout):
+def test_keys_and_paths_of_every_type(tmp_path, hudi12, recorded, layout):
     """Nulls (`__null__`) and empty strings (`__empty__`) in the keys, `__HIVE_DEFAULT_PARTITION__` for both in the paths."""
-    check_every_type(tmp_path, hudi12, "9", LAYOUTS[layout])
+    check_every_type(tmp_path, hudi12, recorded("hudi12"), "9", LAYOUTS[layout])
 
 
-def test_complex_key_generator_with_one_key_column(tmp_path, hudi12):
-    theirs, ours = write_both(tmp_path, hudi12, sample(), "9", ("id",), ("number", "flag"))
+def test_complex_key_generator_with_one_key_column(tmp_path, recorded):
+    theirs, ours = write_both(tmp_path, recorded("hudi12"), sample(), "9", ("id",), ("number", "flag"))
     assert ours == theirs
     assert ours[0] == ("id:0", "1/true")
 
 
 @pytest.mark.parametrize("operation", ["upsert", "bulk_insert"])
-def test_keys_of_one_column(tmp_path, hudi12, operation):
+def test_keys_of_one_column(tmp_path, recorded, operation):
     """Hudi makes the keys of a bulk insert with other code than those of an upsert."""
     names = {"upsert": ("word", "double", "local"), "bulk_insert": ("single", "wide", "day", "local", "flag", "double")}
+    hudis = recorded("hudi12")
     for name in names[operation]:
         rows = sample().filter(pc.field(name).is_valid())
         if name == "word":
             rows = rows.filter(pc.field(name) != "")
-        theirs, ours = write_both(tmp_path / name, hudi12, rows, "9", (name,), (), operation)
+        theirs, ours = write_both(tmp_path / name, hudis, rows, "9", (name,), (), operation)
         assert ours == theirs, name
 
 
 @pytest.mark.parametrize("hive", ["false", "true"])
-def test_partition_paths_that_only_encoding_allows(tmp_path, hudi12, hive):
+def test_partition_paths_that_only_encoding_allows(tmp_path, hudi12, recorded, hive):
     rows = pa.table({"id": pa.array(range(len(NO_FOLDERS)), pa.int64()), "word": NO_FOLDERS})
-    theirs, ours = write_both(tmp_path, hudi12, rows, "9", ("id",), ("word",), hive=hive, encode="true")
+    theirs, ours = write_both(tmp_path, recorded("hudi12"), rows, "9", ("id",), ("word",), hive=hive, encode="true")
     assert ours == theirs
     assert keys_seen_by(hudi12, tmp_path / "ours") == ours
 
 
-def test_a_slash_makes_folders(tmp_path, hudi12):
+def test_a_slash_makes_folders(tmp_path, hudi12, recorded):
     rows = pa.table({"id": pa.array([1, 2], pa.int64()), "word": ["2026/01/02", "a b/c=d"]})
-    theirs, ours = write_both(tmp_path, hudi12, rows, "9", ("id",), ("word",))
+    theirs, ours = write_both(tmp_path, recorded("hudi12"), rows, "9", ("id",), ("word",))
     assert ours == theirs == {1: ("1", "2026/01/02"), 2: ("2", "a b/c=d")}
     assert keys_seen_by(hudi12, tmp_path / "ours") == ours
 
 
 @pytest.mark.parametrize(("keys", "values"), [(("word",), [""]), (("word", "other"), [None])])
-def test_both_refuse_rows_without_a_key(tmp_path, hudi12, keys, values):
+def test_both_refuse_rows_without_a_key(tmp_path, recorded, keys, values):
     rows = pa.table({"id": [1], "word": pa.array(values, pa.string()), "other": pa.array([None], pa.string())})
-    given = options("9", keys, ())
+    given, hudi = options("9", keys, ()), recorded("hudi12")
     with pytest.raises(PeerError, match=r"cannot be (entirely )?null or empty"):
-        hudi12.write(tmp_path / "theirs", rows, {**given, "hoodie.datasource.write.operation": "upsert"}, "overwrite")
+        hudi.write(tmp_path / "theirs", rows, {**given, "hoodie.datasource.write.operation": "upsert"}, "overwrite")
     with pytest.raises(HoodieError, match="null or empty"):
         HoodieTable.create(str(tmp_path / "ours"), given).write(rows, "upsert")
 
 
-def test_timestamps_with_a_zone_have_two_texts_in_hudi(tmp_path, hudi12):
+def test_timestamps_with_a_zone_have_two_texts_in_hudi(tmp_path, recorded):
     """Why we refuse them; when this fails Hudi has settled on one."""
     rows = pa.table({"id": [1], "at": pa.array([MOMENT.replace(tzinfo=UTC)], pa.timestamp("us", "UTC"))})
-    found = {}
+    found, hudi = {}, recorded("hudi12")
     for operation in ("upsert", "bulk_insert"):
         given = {**options("9", ("at",), ()), "hoodie.datasource.write.operation": operation}
-        hudi12.write(tmp_path / operation, rows, given, "overwrite")
-        found[operation] = keys_in_files(tmp_path / operation)[1][0]
+        hudi.write(tmp_path / operation, rows, given, "overwrite")
+        found[operation] = keys_in_files(hudi.table(tmp_path / operation))[1][0]
     assert found == {"upsert": "1767323045678901", "bulk_insert": "2026-01-02 03:04:05.678"}
 
 
@@ -204,11 +207,11 @@ def test_floats_as_java_prints_them(tmp_path, hudi12):
 
 
 # The peer of another version takes the place of the first: its tests stand together.
-def test_version_6_keys_and_paths_of_every_type(tmp_path, hudi15):
-    check_every_type(tmp_path, hudi15, "6", LAYOUTS["hive encoded"])
+def test_version_6_keys_and_paths_of_every_type(tmp_path, hudi15, recorded):
+    check_every_type(tmp_path, hudi15, recorded("hudi15"), "6", LAYOUTS["hive encoded"])
 
 
-def test_version_6_complex_key_generator_with_one_key_column(tmp_path, hudi15):
+def test_version_6_complex_key_generator_with_one_key_column(tmp_path, recorded):
     """0.15 leaves the column's name out and 1.2 refuses such a table: so do we, also a table that Hudi has written."""
     rows, given = sample("local"), options("6", ("id",), ("number", "flag"))
     with pytest.raises(ConfigError, match="HUDI-7001"):
@@ -218,7 +221,9 @@ def test_version_6_complex_key_generator_with_one_key_column(tmp_path, hudi15):
         "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.ComplexKeyGenerator",
         "hoodie.datasource.write.operation": "upsert",
     }
-    hudi15.write(tmp_path / "theirs", rows, theirs, "overwrite")
-    assert keys_in_files(tmp_path / "theirs")[0] == ("0", "1/true")
+    hudis = recorded("hudi15")
+    hudis.write(tmp_path / "theirs", rows, theirs, "overwrite")
+    path = hudis.table(tmp_path / "theirs")
+    assert keys_in_files(path)[0] == ("0", "1/true")
     with pytest.raises(UnsupportedTableError, match="HUDI-7001"):
-        HoodieTable.open(str(tmp_path / "theirs")).write(rows, "upsert")
+        HoodieTable.open(path).write(rows, "upsert")

@@ -53,17 +53,17 @@ def people(values):
 
 
 @pytest.mark.parametrize(("which", "version", "kind"), diagonal(PEERS, KINDS))
-def test_names_in_letters_of_any_script(tmp_path, peer, which, version, kind, hudi_rs_read):
+def test_names_in_letters_of_any_script(tmp_path, peer, recorded, which, version, kind, hudi_rs_read):
     names = ("ключ", "区域", "época")
     first, second = people([("a", "北", 1, 1), ("b", "南", 1, 2)]), people([("a", "北", 2, 3), ("b", "南", 0, 9)])
     third = people([("b", "南", 3, 5), ("c", "北", 1, 4)])
     wanted = rows(people([("a", "北", 2, 3), ("b", "南", 3, 5), ("c", "北", 1, 4)]))
     options = theirs(kind, version if which == "hudi12" else None, *names, **{"hoodie.metadata.enable": "false"})
 
-    hudis = tmp_path / "theirs"
-    peer.write(hudis, first, options, "overwrite")
-    peer.write(hudis, second, options)
-    opened = HoodieTable.open(str(hudis))
+    hudis, hudi = tmp_path / "theirs", recorded(which)
+    hudi.write(hudis, first, options, "overwrite")
+    hudi.write(hudis, second, options)
+    opened = HoodieTable.open(hudi.table(hudis))
     assert rows(opened.read()) == rows(peer.read(hudis))
     opened.write(third, "upsert")
     assert rows(opened.read()) == rows(peer.read(hudis)) == wanted
@@ -83,15 +83,15 @@ def values(*parts):
 
 
 @pytest.mark.parametrize(("which", "kind"), diagonal(["hudi12", "hudi15"], KINDS))
-def test_partitions_in_each_other(tmp_path, peer, which, kind):
+def test_partitions_in_each_other(tmp_path, peer, recorded, which, kind):
     """Hudi writes them and finds the lower one by its metadata table alone. We read both, and make none."""
-    options = theirs(kind, None, "id", "part", "ts")
-    peer.write(tmp_path / "t", values("a/b", "c/d"), options, "overwrite")
-    peer.write(tmp_path / "t", values("a"), options)
+    options, hudi = theirs(kind, None, "id", "part", "ts"), recorded(which)
+    hudi.write(tmp_path / "t", values("a/b", "c/d"), options, "overwrite")
+    hudi.write(tmp_path / "t", values("a"), options)
     with_it, without = ({"hoodie.metadata.enable": flag} for flag in ("true", "false"))
-    assert rows(peer.read(tmp_path / "t", **with_it)) == rows(values("a", "a/b", "c/d"))
-    assert rows(peer.read(tmp_path / "t", **without)) == rows(values("a", "c/d"))
-    opened = HoodieTable.open(str(tmp_path / "t"))
+    assert rows(hudi.read(tmp_path / "t", **with_it)) == rows(values("a", "a/b", "c/d"))
+    assert rows(hudi.read(tmp_path / "t", **without)) == rows(values("a", "c/d"))
+    opened = HoodieTable.open(hudi.table(tmp_path / "t"))
     assert rows(opened.read()) == rows(values("a", "a/b", "c/d"))
     with pytest.raises(UnsupportedTableError, match="metadata table alone"):
         opened.write(values("c/e"), "upsert")

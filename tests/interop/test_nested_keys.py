@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from hoodie import HoodieTable
+from tests.interop.recording import RecordedPeer
 
 pytestmark = pytest.mark.interop
 
@@ -42,13 +43,14 @@ def seen(table):
     return sorted((key, path, n) for key, path, n in zip(*table.select([*META, "n"]).to_pydict().values(), strict=True))
 
 
-def check(folder, peer, version, keys, partitions, hive, kind):
+def check(folder, peer, hudis: RecordedPeer, version, keys, partitions, hive, kind):
     given = options(version, keys, partitions, hive, kind)
     theirs = {**given, "hoodie.datasource.write.operation": "upsert", "hoodie.metadata.enable": "false"}
     first, second, third = rows([1, 2, 3, 4], 1), rows([2, 4, 5], 2), rows([1, 5, 6], 3)
-    peer.write(folder / "theirs", first, theirs, "overwrite")
+    hudis.write(folder / "theirs", first, theirs, "overwrite")
     HoodieTable.create(str(folder / "ours"), given).write(first)
-    assert seen(HoodieTable.open(str(folder / "ours")).read([*META, "n"])) == seen(peer.read(folder / "theirs"))
+    written = seen(peer.read(hudis.table(folder / "theirs")))
+    assert seen(HoodieTable.open(str(folder / "ours")).read([*META, "n"])) == written
     for name in ("theirs", "ours"):
         HoodieTable.open(str(folder / name)).write(second)
         peer.write(folder / name, third, theirs, "append")
@@ -59,18 +61,18 @@ def check(folder, peer, version, keys, partitions, hive, kind):
 
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
-def test_one_key_column(tmp_path, hudi12, kind):
-    found = check(tmp_path, hudi12, "9", ("who.id",), ("place.city",), "false", kind)
+def test_one_key_column(tmp_path, hudi12, recorded, kind):
+    found = check(tmp_path, hudi12, recorded("hudi12"), "9", ("who.id",), ("place.city",), "false", kind)
     assert found[0] == ("1", "c1", 3)
     assert found[3] == ("4", "__HIVE_DEFAULT_PARTITION__", 2)
 
 
-def test_several_columns_in_hive_style(tmp_path, hudi12):
+def test_several_columns_in_hive_style(tmp_path, hudi12, recorded):
     keys, partitions = ("who.id", "who.last"), ("place.city", "place.zone")
-    found = check(tmp_path, hudi12, "9", keys, partitions, "true", "COPY_ON_WRITE")
+    found = check(tmp_path, hudi12, recorded("hudi12"), "9", keys, partitions, "true", "COPY_ON_WRITE")
     assert found[0] == ("who.id:1,who.last:L1", "place.city=c1/place.zone=1", 3)
 
 
 # The peer of another version takes the place of the first: its tests stand together.
-def test_version_6(tmp_path, hudi15):
-    check(tmp_path, hudi15, "6", ("who.id",), ("place.city",), "false", "COPY_ON_WRITE")
+def test_version_6(tmp_path, hudi15, recorded):
+    check(tmp_path, hudi15, recorded("hudi15"), "6", ("who.id",), ("place.city",), "false", "COPY_ON_WRITE")
