@@ -9,6 +9,7 @@ from hoodie.model.time import Time
 
 PARTITION_METAFILE = ".hoodie_partition_metadata"
 METADATA_TABLE = ".hoodie/metadata"
+EXTERNAL = "_hudiext"  # end of a name in commits of a file that another program wrote: `<name>_<instant>_hudiext`
 METADATA_BOOTSTRAP = Time.of("00000000000001")  # instant of a bootstrap that left the rows in the files of the source
 FULL_BOOTSTRAP = Time.of("00000000000002")  # instant of a bootstrap that copied them
 

@@ -10,6 +10,7 @@ from hoodie.storage.base import Storage
 from hoodie.transaction.guard import delete_metadata_folder
 from hoodie.transaction.locks import verify_held
 from hoodie.view import TableState, partitions_above
+from hoodie.view.missing import ExpectedFile, refuse_external
 
 
 def switch_off_metadata_table(state: TableState) -> bool:
@@ -19,11 +20,13 @@ def switch_off_metadata_table(state: TableState) -> bool:
     invisible. So the properties change first. A crash after that leaves a folder that nobody reads and that the next call
     deletes. Call it under the lock, before the first own change. Hudi's next writer builds it anew.
 
-    Raises UnsupportedTableError for partitions that lie in each other: without it Hudi's readers do not find the lower ones.
+    Raises UnsupportedTableError for partitions that lie in each other, and for files that Hudi did not write: without it Hudi's
+    readers do not find the lower ones, and not these files.
     """
     named = state.properties.has_metadata_table
     if named:
         _refuse_nested(state)
+        _refuse_external(state)
         without = (METADATA_PARTITIONS, METADATA_PARTITIONS_INFLIGHT)
         verify_held()
         update_properties(state.storage, state.properties.with_values({}, without=without))
@@ -36,6 +39,16 @@ def switch_off_metadata_table(state: TableState) -> bool:
 def _exists(storage: Storage) -> bool:
     listing = storage.list(METADATA_TABLE)
     return bool(listing.files or listing.folders)
+
+
+def _refuse_external(state: TableState) -> None:
+    for instant in reversed(state.timeline.commits):
+        stats = state.commit_metadata(instant).stats
+        if stats:
+            refuse_external(
+                state, [ExpectedFile(stat.partition, stat.path.rpartition("/")[2], instant) for stat in stats]
+            )
+            return
 
 
 def _refuse_nested(state: TableState) -> None:

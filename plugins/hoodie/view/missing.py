@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-from hoodie.errors import CorruptFileError, MissingFileError, TimeTravelError
+from hoodie.errors import CorruptFileError, MissingFileError, TimeTravelError, UnsupportedTableError
 from hoodie.model.files import FileSlice, GroupId
-from hoodie.model.names import PARTITION_METAFILE, LogFileName
+from hoodie.model.names import EXTERNAL, PARTITION_METAFILE, LogFileName
 from hoodie.model.time import BEGINNING, Time
 from hoodie.storage.base import join
 from hoodie.timeline import Action, Instant
@@ -52,7 +52,7 @@ def check_files(
     as_of: Time | None = None,
 ) -> None:
     """Raises MissingFileError when a file that should be in one of the slices is not, and CorruptFileError when one is shorter
-    than its commit says.
+    than its commit says. Raises UnsupportedTableError for files that Hudi did not write.
 
     `slices` are the latest ones, now or at the instant `as_of`, of the named partitions or of the whole table (None), as a
     listing found them. Each group must have the newest base file that a commit of the active timeline wrote, or a newer one, and
@@ -60,6 +60,7 @@ def check_files(
     is about to take, from a slice of the past.
     """
     absent = absent_files(state, slices, partitions, as_of)
+    refuse_external(state, absent)
     lost = [file for file in absent if state.storage.info(file.path) is None]
     if lost:
         raise _missing(state, lost, as_of)
@@ -73,6 +74,17 @@ def check_files(
             fix=f"restore {PARTITION_METAFILE} of that folder from a copy; nothing was changed",
         )
     _check_sizes(state, short_files(state, slices, partitions, as_of))
+
+
+def refuse_external(state: TableState, absent: Iterable[ExpectedFile]) -> None:
+    """Raises UnsupportedTableError when files that no listing finds were written by another program, as those of XTable."""
+    external = next((file for file in absent if file.name.endswith(EXTERNAL)), None)
+    if external is not None:
+        raise UnsupportedTableError(
+            f"Table {state.storage.base_path} is made of files that Hudi did not write",
+            found=f"{external.path}, which {state.where(external.instant)} names: Apache XTable adds such files to a table",
+            fix="read it as the table that it was made from, or with Hudi on Spark and hoodie.metadata.enable=true",
+        )
 
 
 def absent_files(

@@ -14,7 +14,7 @@ from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP, PARTITION_MET
 from hoodie.model.time import Time
 from hoodie.storage import join
 from hoodie.view.files import partitions_above
-from hoodie.view.missing import ExpectedFile, absent_files, short_files
+from hoodie.view.missing import ExpectedFile, absent_files, refuse_external, short_files
 
 _COPY = (
     "restore it from a copy of the table; a table with a savepoint can be taken back to it (`hudi-services restore`)"
@@ -23,8 +23,10 @@ _BOOTSTRAPS = frozenset({METADATA_BOOTSTRAP, FULL_BOOTSTRAP})
 
 
 def missing(facts: Facts) -> Iterator[Finding]:
-    """Of current slices, of pending plans, and of savepoints."""
-    found = {each.path: _of_commit(each) for each in absent_files(facts.state, facts.slices)}
+    """Of current slices, of pending plans, and of savepoints. Raises UnsupportedTableError for files that Hudi did not write."""
+    absent = absent_files(facts.state, facts.slices)
+    refuse_external(facts.state, absent)
+    found = {each.path: _of_commit(each) for each in absent}
     for plan, paths in facts.plans.items():
         for path in paths:
             found.setdefault(path, _missing(path, plan.time, f"the plan of {plan.action} {plan.time} is to read"))
