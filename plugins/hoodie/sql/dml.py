@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+import pyarrow as pa
 from sqlglot import exp
 
 from hoodie.config.concurrency_keys import CONFLICT_RETRIES
@@ -26,8 +27,10 @@ from hoodie.sql.result import Result
 from hoodie.sql.row_keys import AMBIGUOUS, RowKeys
 from hoodie.sql.session import Session
 from hoodie.sql.upserts import upsert_query
+from hoodie.table import HoodieTable
 from hoodie.timeline import WRITE_ACTIONS, Action
 from hoodie.view import TableState
+from hoodie.view.table_schema import table_schema
 from hoodie.write.execute import WriteHooks, WriteResult
 
 _log = logging.getLogger(__name__)
@@ -114,25 +117,45 @@ def change(
     """
     table = session.open(entry)
     options = session.write_options(entry)
+
+    def attempt(dataset: HoodieDataset) -> Result:
+        target = Target(node, dataset.schema, dataset.state.properties)
+        computed = changed(dataset, target)
+        with computed.rows.held() as rows:
+            if computed.operation in ("upsert", "delete", "delete_partition") and rows.is_empty():
+                return Result.told("no row is changed")
+            if one_row_a_key:
+                keys = RowKeys.of(target.properties, options)
+                keyed = rows.keyed(keys, computed.marks)
+                _refuse_doubles(keyed, keys)
+                computed.check(keyed, keys)
+            hooks = WriteHooks(on_begin=partial(_refuse_stale, dataset.state), replaces=computed.replaces)
+            written = rows.selected([name for name in rows.schema.names if name not in computed.marks])
+            return told(written.write(table, computed.operation, options, deletions=computed.deletions, hooks=hooks))
+
+    return _repeated(table, options, attempt)
+
+
+def append(
+    session: Session, entry: Entry, node: exp.Table, computed: Callable[[HoodieDataset, Target], Computed]
+) -> Result:
+    """Write rows that are computed without the rows of the table. They are computed again when its columns have changed."""
+    table, options = session.open(entry), session.write_options(entry)
+
+    def attempt(dataset: HoodieDataset) -> Result:
+        rows, operation, *_ = computed(dataset, Target(node, dataset.schema, dataset.state.properties))
+        hooks = WriteHooks(on_begin=partial(_refuse_altered, dataset.state))
+        return told(rows.write(table, operation, options, hooks=hooks))
+
+    return _repeated(table, options, attempt)
+
+
+def _repeated(table: HoodieTable, options: dict[str, str], attempt: Callable[[HoodieDataset], Result]) -> Result:
+    """The result of an attempt on the table as it is. Raises what it raises when others have changed the table every time."""
     rounds = max(_ROUNDS, resolve(select_keys(options, [CONFLICT_RETRIES]), [CONFLICT_RETRIES])[CONFLICT_RETRIES])
     while True:
         try:
-            dataset = HoodieDataset(table)
-            target = Target(node, dataset.schema, dataset.state.properties)
-            computed = changed(dataset, target)
-            with computed.rows.held() as rows:
-                if computed.operation in ("upsert", "delete", "delete_partition") and rows.is_empty():
-                    return Result.told("no row is changed")
-                if one_row_a_key:
-                    keys = RowKeys.of(target.properties, options)
-                    keyed = rows.keyed(keys, computed.marks)
-                    _refuse_doubles(keyed, keys)
-                    computed.check(keyed, keys)
-                hooks = WriteHooks(on_begin=partial(_refuse_stale, dataset.state), replaces=computed.replaces)
-                written = rows.selected([name for name in rows.schema.names if name not in computed.marks])
-                return told(
-                    written.write(table, computed.operation, options, deletions=computed.deletions, hooks=hooks)
-                )
+            return attempt(HoodieDataset(table))
         except (StaleRowsError, StaleSnapshotError) as error:
             rounds -= 1
             if not rounds:
@@ -151,6 +174,20 @@ def _refuse_stale(then: TableState, now: TableState) -> None:
             found=f"commit {changed[0]}",
             fix="run the statement again",
         )
+
+
+def _refuse_altered(then: TableState, now: TableState) -> None:
+    """Raises StaleRowsError when the columns, by name or by id, are no more those of which the statement was made."""
+    if _commits(then) != _commits(now) and _columns(then) != _columns(now):
+        raise StaleRowsError(
+            f"The columns of table {now.storage.base_path} were changed while a statement looked at them",
+            found=f"columns {', '.join((table_schema(now) or pa.schema([])).names)}",
+            fix="run the statement again",
+        )
+
+
+def _columns(state: TableState) -> tuple[object, ...]:
+    return table_schema(state), *(schema.columns for schema in state.schemas[-1:])
 
 
 def _commits(state: TableState) -> set[str]:

@@ -15,7 +15,7 @@ from hoodie.model.meta_columns import META_COLUMNS
 from hoodie.model.place import same_table
 from hoodie.sql.catalog import Entry
 from hoodie.sql.changes import Target, check_plain, refuse_more
-from hoodie.sql.dml import Computed, change, told
+from hoodie.sql.dml import Computed, append, change, told
 from hoodie.sql.engine import Rows
 from hoodie.sql.parse import DIALECT
 from hoodie.sql.partition import named_partitions, partition_casts
@@ -51,9 +51,7 @@ def insert_rows(session: Session, entry: Entry, tree: exp.Insert, node: exp.Tabl
     empties = tree.args.get("overwrite") and _partition(node)
     if empties or any(same_table(read.location, entry.location) for read in session.reads(query)):
         return change(session, entry, node, changed)  # its rows are computed from the table
-    dataset = HoodieDataset(session.open(entry))
-    computed = changed(dataset, Target(node, dataset.schema, dataset.state.properties))
-    return told(computed.rows.write(session.open(entry), computed.operation, session.write_options(entry)))
+    return append(session, entry, node, changed)
 
 
 def empty_partitions(session: Session, entry: Entry, clause: exp.Expression, node: exp.Table) -> Result:
