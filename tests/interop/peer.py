@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.interop.peer_env import BUNDLES, PYTHON
+
+ANSWER_SECONDS = 600.0  # a command takes seconds, also beside other work
 
 
 class HudiPeer:
@@ -42,9 +45,13 @@ class HudiPeer:
         self._answer()
 
     def _answer(self) -> dict:
-        line = self._process.stdout.readline()
+        answers, _, _ = select.select([self._process.stdout], [], [], ANSWER_SECONDS)
+        line = self._process.stdout.readline() if answers else ""
         if not line:
-            raise RuntimeError(f"the peer ended: {(self._folder / 'peer.log').read_text()[-3000:]}")
+            what = "ended" if answers else f"gave no answer in {ANSWER_SECONDS:.0f} seconds"
+            log = (self._folder / "peer.log").read_text()[-3000:]
+            self._process.kill()
+            raise RuntimeError(f"the peer {what}: {log}")
         answer = json.loads(line)
         if "error" in answer:
             raise PeerError(answer["error"] + "\n" + answer["trace"])

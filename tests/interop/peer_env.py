@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -22,15 +23,26 @@ TRINO = PEER / "trino-483"
 READERS = PEER / "readers-1"
 
 
+class SetUpError(RuntimeError):
+    """A peer that cannot be set up: what is missing, and what to do."""
+
+    def __init__(self, what: str, fix: str) -> None:
+        super().__init__(f"set-up of the peers failed: {what}.\nTo do: {fix}.")
+
+
 def ensure() -> None:
-    """Make what is missing; one clear line says what cannot be made."""
+    """Make what is missing. Raises SetUpError for what cannot be made."""
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        raise SetUpError(
+            "no java, which Apache Hudi's Spark needs", "install openjdk-17-jdk-headless, or set JAVA_HOME"
+        )
     lock = ROOT / "requirements" / "peer.lock"
     stamp = PEER / "venv" / "lock.sha256"
     wanted = hashlib.sha256(lock.read_bytes()).hexdigest()
     if not stamp.exists() or stamp.read_text() != wanted:
         venv.create(PYTHON.parents[1], with_pip=True, clear=True)
         command = [str(PYTHON), "-m", "pip", "install", "-q", "--require-hashes", "-r", str(lock)]
-        subprocess.run(command, check=True)
+        _run(command)
         stamp.write_text(wanted)
     for version, jar in BUNDLES.items():
         if jar.exists():
@@ -82,9 +94,9 @@ def _fetch_trino(folder: Path) -> None:
     with zipfile.ZipFile(plugin / "services.jar", "w") as jar:
         jar.writestr("META-INF/services/io.trino.spi.Plugin", "io.trino.plugin.hudi.HudiPlugin")
     command = ["javac", "--release", "17", "-d", str(folder / "launcher"), str(here / "StartTrino.java")]
-    subprocess.run(command, check=True)
+    _run(command)
     java = ["--no-deps", "--target", str(folder / "java"), "-r", str(ROOT / "requirements" / "trino.lock")]
-    subprocess.run([str(PYTHON), "-m", "pip", "install", "-q", "--require-hashes", *java], check=True)
+    _run([str(PYTHON), "-m", "pip", "install", "-q", "--require-hashes", *java])
 
 
 def ensure_readers() -> Path:
@@ -93,15 +105,26 @@ def ensure_readers() -> Path:
         if begun is not None:
             venv.create(begun, with_pip=True)
             command = [str(begun / "bin" / "python"), "-m", "pip", "install", "-q", "--require-hashes", "-r"]
-            subprocess.run([*command, str(ROOT / "requirements" / "readers.lock")], check=True)
+            _run([*command, str(ROOT / "requirements" / "readers.lock")])
     return READERS / "bin" / "python"
 
 
 def _maven(*arguments: str) -> None:
-    if shutil.which("mvn") is None:
-        sys.exit("the interop tests need Maven (mvn) to fetch Apache Hudi's bundles and Apache Hive")
-    subprocess.run(["mvn", "-q", "-B", *arguments], check=True)
+    _run(["mvn", "-q", "-B", *arguments])
+
+
+def _run(command: list[str]) -> None:
+    program = Path(command[0]).name
+    if shutil.which(command[0]) is None:
+        raise SetUpError(f"no {program}, which fetches or compiles them", f"install {program}, or run tests/needs.sh")
+    status = subprocess.call(command)
+    if status != 0:
+        fix = "check the network and the disk, then run the same again"
+        raise SetUpError(f"{program} ended with exit code {status}, its messages are above", fix)
 
 
 if __name__ == "__main__":
-    ensure()
+    try:
+        ensure()
+    except SetUpError as error:
+        sys.exit(str(error))
