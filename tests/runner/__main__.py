@@ -56,7 +56,7 @@ def _in_lanes(suites: Sequence[Suite], processes: Processes, environment: dict[s
         futures = [pool.submit(run, lane) for lane in lanes]
         try:
             return [ended for future in futures for ended in future.result()]
-        except KeyboardInterrupt:
+        except BaseException:
             processes.stop()  # else the pool waits for the suites that run
             raise
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import signal
 import subprocess
@@ -85,7 +86,7 @@ class Processes:
 
 
 def run_interruptible(main: Callable[[Processes], int]) -> int:
-    """Run `main` and return its exit code, or 130 after Ctrl-C, SIGTERM or SIGHUP. No process of it is left then."""
+    """Run `main` and return its exit code, 130 after Ctrl-C, SIGTERM or SIGHUP, 1 on a full disk. No process is left then."""
     processes = Processes()
     for number in _ENDS:
         if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
@@ -97,3 +98,10 @@ def run_interruptible(main: Callable[[Processes], int]) -> int:
         processes.stop()
         print("interrupted: all that ran is stopped", flush=True)
         return 130
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        processes.stop()
+        place = error.filename or Path.cwd()
+        print(f"the disk of {place} is full: free some space, or set TMPDIR to a folder of another disk", flush=True)
+        return 1

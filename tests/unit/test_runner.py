@@ -136,6 +136,26 @@ def test_a_signal_leaves_no_process(start, tmp_path, number):
     assert not psutil.pid_exists(int(forgotten.read_text()))
 
 
+FULL_DISK = """
+import errno
+from pathlib import Path
+from tests.runner import __main__ as runner
+
+def full(path):
+    raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+runner.read_phases = full
+"""
+
+
+def test_a_full_disk_is_named(tmp_path):
+    (tmp_path / "test_it.py").write_text(PASSES)
+    done = subprocess.run([sys.executable, "-c", FULL_DISK + SCRIPT], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "it.jsonl is full: free some space" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
 def test_every_suite_exists_once():
     assert len({suite.name for suite in SUITES}) == len(SUITES)
     for suite in SUITES:
