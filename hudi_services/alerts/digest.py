@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time
 from typing import Any
-from zoneinfo import ZoneInfo
+
+import pendulum
 
 from hudi_services.alerts.message import one_line
 from hudi_services.alerts.trouble import Trouble
@@ -17,8 +18,8 @@ _LINES = 30  # troubles of a text
 
 def digest_day(at: time, zone: str, now: datetime) -> date:
     """The day of the newest digest that there could be by now: today from that hour on, by a clock of the zone."""
-    local = now.astimezone(ZoneInfo(zone))
-    return local.date() if local.time() >= at else local.date() - timedelta(days=1)
+    local = pendulum.instance(now).in_timezone(zone)
+    return local.date() if local.time() >= at else local.date().subtract(days=1)
 
 
 def digest_values(day: date, fleet: Iterable[Summary], standing: Sequence[Trouble], now: datetime) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from hoodie.display import span
+from hoodie.times import span
 from hudi_services.entry.alerts import Alerts
 from hudi_services.watch.model import Summary
 

@@ -28,11 +28,11 @@ def _history(
     as_json: bool,
 ) -> int:
     from hoodie.clock import SystemClock
-    from hudi_services.history.asked import moment
+    from hudi_services.history.asked import since_when
     from hudi_services.show.render import print_page
 
     now = SystemClock().now()
-    first = moment(since, now)
+    first = since_when(since, now)
     if path is not None and registry is not None:
         raise click.UsageError("--registry has no effect with --path")
     histories = [History(path=path)] if path is not None else _registered(table, registry)

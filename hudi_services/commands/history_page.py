@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from hoodie.display import span
+from hoodie.times import span
 from hudi_services.outcome.values import told_rows
 from hudi_services.show.page import Column, Lines, Listing, Page, Part
 from hudi_services.show.words import count, moment, plain, size

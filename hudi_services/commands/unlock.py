@@ -56,7 +56,7 @@ def _unlock(
 
 
 def _told(lock: FoundLock) -> str:
-    from hoodie.display import span
+    from hoodie.times import span
 
     owner = lock.owner
     holder = f"process {owner.pid} of {owner.host} ({owner.purpose})" if owner is not None else lock.told or "(empty)"

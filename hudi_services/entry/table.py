@@ -16,7 +16,7 @@ from hudi_services.entry.objectives import Objectives
 from hudi_services.entry.sizes import bytes_of
 from hudi_services.entry.work import UP_TO
 from hudi_services.feed.model import BrokenFiles, Duration, Feed, Part, Texts
-from hudi_services.times import cron
+from hudi_services.schedule import cron
 
 _DIRECTIVES = {"%Y", "%m", "%d", "%H", "%%"}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from hudi_services.entry.service import ServiceEntry
 from hudi_services.entry.table import Table
-from hudi_services.times import next_begin
+from hudi_services.schedule import next_begin
 
 _STARTERS = ("schedule", "after_ingests")  # keys of a section that start its service
 

@@ -8,20 +8,16 @@ wherever the command runs. Names of columns in `csv` and `schema` are those of t
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date, datetime, timedelta
 from typing import Annotated, Literal
-from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from hoodie.times import duration, zone_name
 from hudi_services.feed.times import ISO, Times
 from hudi_services.feed.types import parse_type
-
-_DURATION = re.compile(r"([0-9]{1,6})\s*(s|m|h|d)")
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 class Part(BaseModel):
@@ -71,12 +67,7 @@ def _encoding(value: str) -> str:
 def _duration(value: object) -> object:
     if isinstance(value, int | float):
         raise ValueError(f"{value} has no unit; write 30s, 5m, 2h or 1d")
-    if not isinstance(value, str) or value.startswith("P"):  # ISO 8601
-        return value
-    match = _DURATION.fullmatch(value.strip())
-    if match is None:
-        raise ValueError(f"{value!r} is no duration; write 30s, 5m, 2h or 1d")
-    return timedelta(seconds=int(match[1]) * _SECONDS[match[2]])
+    return duration(value) if isinstance(value, str) else value
 
 
 def _header(value: object) -> bool | tuple[str, ...]:
@@ -94,14 +85,6 @@ def _pattern(value: str) -> str:
         raise ValueError(
             f"{value!r} must be a pattern of paths inside the source folder, such as orders_*.csv or */new/**"
         )
-    return value
-
-
-def _zone(value: str) -> str:
-    try:
-        ZoneInfo(value)
-    except (LookupError, ValueError, OSError) as error:  # an absolute path, a folder, an unknown name
-        raise ValueError(f"{value!r} is no time zone; write UTC, or a place such as Europe/Berlin") from error
     return value
 
 
@@ -123,7 +106,7 @@ def _as_formats(value: object) -> object:
 
 
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
-Zone = Annotated[str, AfterValidator(_zone)]
+Zone = Annotated[str, AfterValidator(zone_name)]
 """Such as 30s, 5m, 2h or 1d."""
 Char = Annotated[str, AfterValidator(_one_char)]
 Encoding = Annotated[str, AfterValidator(_encoding)]

@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie import HoodieTable
 from hoodie.errors import ConfigError, TableNotFoundError
+from hoodie.times import moment
 from hudi_services.entry.table import History
 from hudi_services.history.record import COLUMNS, FAILED, KILLED, NOTHING, RUNNING, Record, as_rows
 from hudi_services.history.spool import Spool
 from hudi_services.history.store import check_history
 
-_UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
-_AGO = re.compile(r"(\d{1,6})([mhd])", re.ASCII)
 _SUMMED = (
     *("seconds", "cpu_seconds", "rows_written", "bytes_read", "bytes_written"),
     *("bytes_freed", "log_bytes_merged", "files_before", "files_after"),
 )
 
 
-def moment(text: str, now: datetime) -> datetime:
+def since_when(text: str, now: datetime) -> datetime:
     """The time that a flag names: ISO (UTC), today, yesterday, or how long ago (30m, 12h, 7d). Raises ConfigError."""
-    word = text.strip().lower()
-    midnight = datetime.combine(now.astimezone(UTC).date(), time(), UTC)
-    if word in ("today", "yesterday"):
-        return midnight - timedelta(days=("today", "yesterday").index(word))
     try:
-        if ago := _AGO.fullmatch(word):
-            return now - int(ago[1]) * _UNITS[ago[2]]
-        found = datetime.fromisoformat(text.strip())
-        return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+        return moment(text, now)
     except (ValueError, OverflowError):
         raise ConfigError(
             f"--since {text!r:.100} is no time", fix="give an ISO date or time (UTC), today, yesterday, or 30m, 12h, 7d"

@@ -9,6 +9,8 @@ from itertools import pairwise
 
 from croniter import croniter
 
+from hoodie.times import iso_day
+
 _LOOKED_AT = 100  # runs of a schedule
 
 
@@ -68,7 +70,4 @@ def chosen_dates(start: str | None, stop: str | None) -> DateRange:
 
 
 def _day(text: str | None) -> date | None:
-    try:
-        return date.fromisoformat(text) if text else None
-    except ValueError as error:
-        raise ValueError(f"{text!r:.40} is no date, such as 2026-01-31: {error}") from None
+    return iso_day(text) if text else None

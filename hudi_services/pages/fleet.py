@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from hoodie.display import counted, span
+from hoodie.display import counted
+from hoodie.times import span
 from hudi_services.entries import ENTRIES, Entries
 from hudi_services.entry.dag import dag_id
 from hudi_services.entry.table import Table

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from itertools import islice, takewhile
 from typing import Any
 
-from hoodie.display import span
 from hoodie.model.commit import CommitMetadata
 from hoodie.timeline import WRITE_ACTIONS, Instant
+from hoodie.times import span
 from hudi_services.show.look import Look
 from hudi_services.show.page import Column, Lines, Listing, Page, Part
 from hudi_services.show.words import count, moment, size

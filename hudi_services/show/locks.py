@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hoodie.display import span
+from hoodie.times import span
 from hoodie.transaction.heartbeat import FOLDER
 from hoodie.transaction.locks import FoundLock, found_locks
 from hoodie.transaction.locks.servers import server_lock

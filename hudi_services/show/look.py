@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime
 from functools import cached_property
 
 from hoodie.clock import Clock, SystemClock
@@ -15,9 +14,10 @@ from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.config.partitions import partition_path
 from hoodie.errors import ConfigError, TimeTravelError
 from hoodie.model.time import Time
-from hoodie.read.times import moment_as_time
+from hoodie.read.times import is_instant, moment_as_time
 from hoodie.storage import ListedOnce, open_storage
 from hoodie.timeline import Instant, parse_time
+from hoodie.times import moment
 from hoodie.transaction.locks import Locking
 from hoodie.view import TableState, TableView, load_state
 from hudi_services.commandline.flags import ChosenTable
@@ -25,9 +25,6 @@ from hudi_services.entry.retention import options_of
 from hudi_services.entry.table import Table
 from hudi_services.objectives.facts import Facts
 from hudi_services.objectives.gather import gather
-
-_UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
-_AGO = re.compile(r"(\d{1,6})([mhd])", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -77,17 +74,9 @@ class Look:
 
         Raises ConfigError for what is none of these.
         """
-        word = text.strip().lower()
-        midnight = datetime.combine(self.now.astimezone(UTC).date(), time(), UTC)
-        days = {"today": 0, "yesterday": 1}.get(word)
-        ago = _AGO.fullmatch(word)
         try:
-            if days is not None:
-                return moment_as_time(self.state, midnight - timedelta(days=days))
-            if ago is not None:
-                return moment_as_time(self.state, self.now - int(ago[1]) * _UNITS[ago[2]])
-            return moment_as_time(self.state, text)
-        except (TimeTravelError, OverflowError):
+            return moment_as_time(self.state, text if is_instant(text) else moment(text, self.now))
+        except (TimeTravelError, ValueError, OverflowError):
             raise ConfigError(
                 f"{flag} {text!r:.100} is no time",
                 fix="give an instant (yyyyMMddHHmmssSSS), an ISO date or time, today, yesterday, or how long ago: 30m, 12h, 7d",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from hoodie.display import span
+from hoodie.times import span
 from hudi_services.objectives.judge import Verdict
 from hudi_services.show.page import Column
 from hudi_services.show.words import moment

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from hoodie.config.own import own_options
-from hoodie.display import counted, span
+from hoodie.display import counted
 from hoodie.errors import HoodieError
 from hoodie.markers.read import read_markers
 from hoodie.model.files import BaseFile
@@ -18,6 +18,7 @@ from hoodie.services.clean.service import CLEAN
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.decision import Decision
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State
+from hoodie.times import ago, span
 from hoodie.view.future import Future
 from hudi_services.objectives.judge import judge
 from hudi_services.pause.state import read_pause
@@ -28,7 +29,7 @@ from hudi_services.show.look import Look
 from hudi_services.show.objectives import COLUMNS as OBJECTIVES
 from hudi_services.show.objectives import in_words, verdict_rows
 from hudi_services.show.page import Bars, Column, Facts, Lines, Listing, Page, Part
-from hudi_services.show.words import ago, count, moment, size
+from hudi_services.show.words import count, moment, size
 
 _DOES = {"clean": ("remove", "file"), "archive": ("archive", "instant"), "compact": ("compact", "file group")}
 _COMMITS = 5  # that are shown

@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from hoodie.display import span
-
 _UNITS = ("bytes", "KB", "MB", "GB", "TB", "PB")
 _STEP = 1024  # bytes in a KB, and so on
 
@@ -29,13 +27,6 @@ def size(number: float | None) -> str:
             return f"{number:.0f} {unit}" if unit == "bytes" else f"{number:.1f} {unit}"
         number /= _STEP
     return f"{number:.1f} {_UNITS[-1]}"
-
-
-def ago(seconds: float | None) -> str:
-    """How long ago; of a moment that is later than now, in how long."""
-    if seconds is None:
-        return ""
-    return f"{span(seconds)} ago" if seconds >= 0 else f"in {span(-seconds)}"
 
 
 def moment(iso: str | None) -> str:

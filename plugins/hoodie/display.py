@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-_MINUTE, _HOUR, _DAY = 60, 3600, 86400  # seconds
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 """Characters that a terminal obeys instead of printing: control codes, and marks that reverse the direction of text."""
 
@@ -83,26 +82,6 @@ def some(names: Sequence[str], most: int = 5) -> str:
     """`a, b and 3 more`."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
-
-
-def span(seconds: float | None) -> str:
-    """A duration, in its two greatest units at most; nothing for None."""
-    if seconds is None:
-        return ""
-    if seconds < 0:
-        return f"-{span(-seconds)}"
-    if seconds < _MINUTE:
-        return f"{seconds:.1f} s"
-    if seconds < _HOUR:
-        return f"{int(seconds) // _MINUTE} min {int(seconds) % _MINUTE} s"
-    if seconds < _DAY:
-        return f"{int(seconds) // _HOUR} h {int(seconds) % _HOUR // _MINUTE} min"
-    return f"{int(seconds) // _DAY} d {int(seconds) % _DAY // _HOUR} h"
-
-
-def aged(seconds: float) -> str:
-    """An age in words. One below 0 is of a clock that was ahead."""
-    return f"{span(seconds)} old" if seconds >= 0 else f"dated {span(-seconds)} ahead of the clock here"
 
 
 def _cell(value: object) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from airflow.sdk.bases.notifier import BaseNotifier
@@ -14,7 +14,7 @@ from airflow.sdk.definitions.callback import AsyncCallback
 from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
 
 from hoodie.clock import SystemClock
-from hoodie.display import span
+from hoodie.times import iso_time, span
 from hoodie_airflow.forms import wants_explanation
 from hoodie_airflow.places import registry_file
 from hudi_services.alerts.tasks import say
@@ -52,7 +52,7 @@ def _in_time(run: Mapping[str, Any], limit: timedelta) -> bool:
     if run["state"] == "success":
         return True
     queued, ended = run["queued_at"] or run["run_after"], run["end_date"]
-    return ended is not None and datetime.fromisoformat(ended) - datetime.fromisoformat(queued) <= limit
+    return ended is not None and iso_time(ended) - iso_time(queued) <= limit
 
 
 class RunIsDone(BaseNotifier):

@@ -13,7 +13,13 @@ from hoodie.model.names import BaseFileName, LogFileName
 from hoodie.model.time import BEGINNING, Time, with_milliseconds
 from hoodie.storage.base import join
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, format_time
+from hoodie.times import iso_time
 from hoodie.view import TableState, TableView
+
+
+def is_instant(text: str) -> bool:
+    """Return whether the text is an instant as the timeline has it: 14 or 17 digits."""
+    return text.isascii() and text.isdigit() and len(text) in (14, 17)
 
 
 def moment_as_time(state: TableState, moment: str | datetime) -> Time:
@@ -22,16 +28,14 @@ def moment_as_time(state: TableState, moment: str | datetime) -> Time:
     Raises TimeTravelError for text that is none of these, ArgumentError for anything else.
     """
     check_argument("as_of, start or end", moment, "an instant or ISO time as text, or a datetime", str, datetime)
-    text = moment if isinstance(moment, str) else None
-    if text is not None and text.isascii() and text.isdigit() and len(text) in (14, 17):
-        return Time.of(with_milliseconds(text))
+    if isinstance(moment, str) and is_instant(moment):
+        return Time.of(with_milliseconds(moment))
     try:
-        parsed = datetime.fromisoformat(text) if text is not None else moment
+        parsed = iso_time(moment) if isinstance(moment, str) else moment
     except ValueError:
         raise TimeTravelError(
             f"Cannot read as of {moment!r}", fix="give an instant (yyyyMMddHHmmssSSS) or an ISO date or time"
         ) from None
-    assert isinstance(parsed, datetime)
     try:
         return format_time(parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC), state.zone)
     except OverflowError as error:  # a time zone away from the first or last year

@@ -14,10 +14,10 @@ from functools import cached_property
 from typing import Any
 
 from hoodie.clock import Clock
-from hoodie.display import aged, span
 from hoodie.errors import ConfigError, CorruptTableError, StorageError
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State, parse_time
 from hoodie.timeline.codecs.savepoint import decode_savepoint
+from hoodie.times import aged, span
 from hoodie.transaction.concurrency import plan_lock_path
 from hoodie.transaction.heartbeat import Heartbeats
 from hoodie.transaction.locks import FoundLock, Locking, found_locks

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
-from hoodie.display import counted, span
+from hoodie.display import counted
 from hoodie.errors import NoInstantError
 from hoodie.timeline import Instant, parse_time
+from hoodie.times import span
 
 _TOLERATED = timedelta(days=1)  # clocks and time zones of two machines may differ by some hours
 

@@ -9,11 +9,11 @@ import pytest
 from hoodie import CLEAN, HoodieTable
 from hoodie.clock import SystemClock
 from hoodie.errors import TimeTravelError
+from hoodie.times import ago
 from hoodie.view.future import Future
 from hudi_services.commandline.flags import ChosenTable
 from hudi_services.show.look import look_at
 from hudi_services.show.overview import overview
-from hudi_services.show.words import ago
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, create
 

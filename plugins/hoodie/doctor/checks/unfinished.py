@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hoodie.display import aged, span
 from hoodie.doctor import catalogue
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
@@ -12,6 +11,7 @@ from hoodie.errors import HoodieError
 from hoodie.markers import marker_folder
 from hoodie.services.blockers import Blocker
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
+from hoodie.times import aged, span
 from hoodie.transaction.heartbeat import FOLDER
 
 _LONG_S = 24 * 3600.0  # that a plan waits for those who carry plans out

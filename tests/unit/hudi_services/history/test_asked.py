@@ -13,7 +13,7 @@ from hoodie.errors import ConfigError
 from hudi_services.cli import main
 from hudi_services.entry.table import History
 from hudi_services.history import store
-from hudi_services.history.asked import moment, runs, sums
+from hudi_services.history.asked import runs, since_when, sums
 from hudi_services.history.record import Record, Started, as_rows
 from hudi_services.history.recorded import Asker, Recorded
 from hudi_services.outcome.result import Gain, ServiceResult
@@ -113,13 +113,13 @@ def test_the_registry_says_where(tmp_path, history, capsys):
     ],
 )
 def test_times_as_people_say_them(text, wanted):
-    assert moment(text, datetime(2026, 3, 3, tzinfo=UTC)) == wanted
+    assert since_when(text, datetime(2026, 3, 3, tzinfo=UTC)) == wanted
 
 
 @pytest.mark.parametrize("text", ["", "soon", "999999d", "7 days"])
 def test_no_times(text):
     with pytest.raises(ConfigError, match="is no time"):
-        moment(text, datetime(2026, 3, 3, tzinfo=UTC))
+        since_when(text, datetime(2026, 3, 3, tzinfo=UTC))
 
 
 def test_a_history_of_an_older_and_of_a_newer_release(history):

@@ -1,10 +1,11 @@
-"""Times as people write them: parsed in one place, so that each error names the same forms."""
+"""Cron schedules of the registry."""
 
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 
+import pendulum
 from croniter import CroniterBadDateError, croniter
 
 _RANDOM = re.compile(r"\b[RH]\b", re.IGNORECASE)  # fields that croniter draws, another time each time that it is asked
@@ -25,7 +26,7 @@ def cron(text: str) -> str:
 def next_begin(schedule: str, day: date) -> datetime | None:
     """Return when a cron schedule begins next, on this day or later; None if it never does. Both are without a zone."""
     try:
-        before = datetime(day.year, day.month, day.day) - timedelta(seconds=1)
+        before = pendulum.naive(day.year, day.month, day.day).subtract(seconds=1)
         begin: datetime = croniter(schedule, before, ret_type=datetime).get_next()
     except CroniterBadDateError:
         return None

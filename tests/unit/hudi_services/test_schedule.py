@@ -1,4 +1,4 @@
-"""Times as people write them."""
+"""When a service begins by its schedule."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import date, datetime
 
 import pytest
 
-from hudi_services.times import cron, next_begin
+from hudi_services.schedule import cron, next_begin
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,94 @@
+"""Times as people write and read them: parsed and printed here, by pendulum, so that commands, forms and files agree."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime, timedelta
+
+import pendulum
+
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_LENGTH = re.compile(r"([0-9]{1,6})\s*([smhd])")
+_DAY = re.compile(
+    r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}(?![0-9])"
+)  # pendulum also takes a year alone, an hour, an interval, `now`
+
+
+def duration(text: str) -> timedelta:
+    """Return the length that `30s`, `5m`, `2h`, `1d` or ISO 8601, such as `PT90M`, names. Raises ValueError."""
+    if match := _LENGTH.fullmatch(text.strip()):
+        return pendulum.duration(**{_UNITS[match[2]]: int(match[1])}).as_timedelta()
+    parsed = _parsed(text, exact=True) if text.startswith("P") else None
+    if not isinstance(parsed, pendulum.Duration):
+        raise ValueError(f"{text!r:.100} is no duration; write 30s, 5m, 2h or 1d")
+    return parsed.as_timedelta()
+
+
+def zone_name(text: str) -> str:
+    """Return the name of a time zone, such as UTC or Europe/Berlin. Raises ValueError."""
+    try:
+        return pendulum.timezone(text).name
+    except (LookupError, ValueError, OSError) as error:  # an absolute path, a folder, an unknown name
+        raise ValueError(f"{text!r:.100} is no time zone; write UTC, or a place such as Europe/Berlin") from error
+
+
+def iso_time(text: str) -> datetime:
+    """Return the ISO date or time, in UTC where it has no zone. Raises ValueError."""
+    parsed = _parsed(text.strip(), exact=False) if _DAY.match(text.strip()) else None
+    if not isinstance(parsed, pendulum.DateTime):
+        raise ValueError(f"{text!r:.100} is no ISO date or time")
+    return parsed
+
+
+def iso_day(text: str) -> date:
+    """Return the ISO date. Raises ValueError, for a time, too."""
+    parsed = _parsed(text, exact=True) if _DAY.match(text) else None
+    if not isinstance(parsed, pendulum.Date) or isinstance(parsed, pendulum.DateTime):
+        raise ValueError(f"{text!r:.40} is no date, such as 2026-01-31")
+    return date(parsed.year, parsed.month, parsed.day)
+
+
+def moment(text: str, now: datetime) -> datetime:
+    """Return an ISO date or time; the midnight, in UTC, of `today` or `yesterday`; or how long ago `30m`, `12h`, `7d` is.
+
+    Raises ValueError, and OverflowError for a time before the year 1.
+    """
+    word = text.strip().lower()
+    if word in ("today", "yesterday"):
+        return pendulum.instance(now).in_timezone("UTC").start_of("day").subtract(days=int(word == "yesterday"))
+    if _LENGTH.fullmatch(word):
+        return now - duration(word)
+    return iso_time(text)
+
+
+def _parsed(text: str, *, exact: bool) -> object:
+    try:
+        return pendulum.parse(text, exact=exact)
+    except ValueError:
+        return None
+
+
+def span(seconds: float | None) -> str:
+    """Return a duration in its two greatest units at most; nothing for None."""
+    if seconds is None:
+        return ""
+    if seconds < 0:
+        return f"-{span(-seconds)}"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    length = pendulum.duration(seconds=int(seconds))
+    parts = ((length.days, "d"), (length.hours, "h"), (length.minutes, "min"), (length.remaining_seconds, "s"))
+    first = next(number for number, (count, _) in enumerate(parts) if count)
+    return " ".join(f"{count} {unit}" for count, unit in parts[first : first + 2])
+
+
+def ago(seconds: float | None) -> str:
+    """Return how long ago something was, `in …` where it is ahead of the clock; nothing for None."""
+    if seconds is None:
+        return ""
+    return f"in {span(-seconds)}" if seconds < 0 else f"{span(seconds)} ago"
+
+
+def aged(seconds: float) -> str:
+    """Return an age in words. One below 0 is of a clock that was ahead."""
+    return f"{span(seconds)} old" if seconds >= 0 else f"dated {span(-seconds)} ahead of the clock here"
