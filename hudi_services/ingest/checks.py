@@ -45,6 +45,8 @@ class RowChecks:
             yield _flags(blank), f"column {name} is null or empty"
         if self.keys.fields:
             yield _flags(self.keys.unusable(rows)), f"no record key can be made of {', '.join(self.keys.fields)}"
+            same = f"another row has the same record key and other values of {', '.join(self.keys.fields)}"
+            yield _flags(self.keys.colliding(rows, [values_of(rows, name) for name in self.paths.fields])), same
         for flags, why in self.paths.flaws(rows):
             yield _flags(flags), f"no partition path can be made of {', '.join(self.paths.fields)}: {why}"
 

@@ -49,11 +49,7 @@ class RecordKeys:
             )
         if not self.with_names:
             return texts[0]
-        parts = [
-            pc.binary_join_element_wise(f"{field}:", _marked(text), "")
-            for field, text in zip(self.fields, texts, strict=True)
-        ]
-        return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, ",")
+        return self._joined(texts)
 
     def unusable(self, table: pa.Table) -> pa.ChunkedArray:
         """Boolean, never null: true where no key can be made, as every part of it is null or empty or some part has no text."""
@@ -63,11 +59,57 @@ class RecordKeys:
             result = pc.or_(result, bad)
         return result
 
+    def colliding(self, table: pa.Table, within: Sequence[pa.ChunkedArray] = ()) -> pa.ChunkedArray:
+        """Boolean, never null: true where another row of `table` has other values and the same key, and the same values of the
+        columns `within` (a table may hold a key once in each partition).
+
+        Hudi escapes nothing in a key of several columns: `a:x,b:y,b:z` is (`x`, `y,b:z`) and (`x,b:y`, `z`), and the text
+        `__null__` is as null. Values are only compared where one holds such a text.
+        """
+        if not self._ambiguous(table):
+            return pa.chunked_array([pa.repeat(False, table.num_rows)])
+        texts = [readable_text(values_of(table, field), field)[0] for field in self.fields]
+        places = _numbered([self._joined(texts), *within])
+        rows = _numbered([pa.chunked_array([places]), *texts])
+        _, first = np.unique(rows, return_index=True)
+        several = np.bincount(places[first]) > 1
+        return pa.chunked_array([pa.array(several[places])])
+
+    def _ambiguous(self, table: pa.Table) -> bool:
+        """True when some value could be read as another part of its key. One of two rows that collide has such a value."""
+        marks = pa.array([NULL_PART, EMPTY_PART])
+        for place, field in enumerate(self.fields if len(self.fields) > 1 else ()):
+            values = values_of(table, field)
+            if not pa.types.is_string(values.type):  # no number or date has such a text
+                continue
+            after = "".join(self.fields[place + 1 : place + 2])
+            if pc.any(pc.is_in(values, value_set=marks)).as_py():
+                return True
+            if after and pc.any(pc.match_substring(values, f",{after}:")).as_py():
+                return True
+        return False
+
+    def _joined(self, texts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+        parts = [
+            pc.binary_join_element_wise(f"{field}:", _marked(text), "")
+            for field, text in zip(self.fields, texts, strict=True)
+        ]
+        return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, ",")
+
 
 def generated_keys(instant: str, split: int, first_row: int, rows: int) -> pa.Array:
     """Keys for rows of a table without key columns: `<instant>_<split of the input>_<row of the split>` (utf8)."""
     numbers = pc.cast(pa.array(np.arange(first_row, first_row + rows)), pa.string())
     return pc.binary_join_element_wise(f"{instant}_{split}", numbers, "_")
+
+
+def _numbered(columns: Sequence[pa.ChunkedArray]) -> np.ndarray:
+    """Numbers from 0 on, equal where two rows have the same values, nulls among them."""
+    numbers = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        codes = pc.dictionary_encode(column.combine_chunks(), null_encoding="encode").indices.to_numpy()
+        _, numbers = np.unique(numbers * (int(codes.max()) + 1) + codes, return_inverse=True)
+    return numbers
 
 
 def _marked(text: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -88,6 +88,41 @@ def test_chunks_and_slices_make_no_difference(rows):
     assert made.of(table).to_pylist() == [f"x:{x or '__empty__'},y:{y or '__empty__'}" for x, y in rows]
 
 
+@pytest.mark.parametrize(
+    ("rows", "wanted"),
+    [
+        ([("x,b:y", "z"), ("x", "y,b:z")], [True, True]),
+        ([("x", "y,b:z"), ("q", "q"), ("x", "y,b:z")], [False] * 3),
+        ([("k", None), ("k", "__null__"), ("k", "q")], [True, True, False]),
+        ([("", "k"), ("__empty__", "k"), (None, "k")], [True, True, False]),
+        ([("__null__", "k"), (None, "l")], [False, False]),
+    ],
+)
+def test_different_values_with_one_key(rows, wanted):
+    """Alone, in chunks, and not beside each other in two partitions."""
+    table = pa.table({"a": [a for a, _ in rows], "b": pa.array([b for _, b in rows], pa.string())})
+    made = RecordKeys(("a", "b"), True)
+    for each in (table, pa.concat_tables(table.slice(n, 1) for n in range(len(rows)))):
+        assert made.colliding(each).to_pylist() == wanted
+        assert made.colliding(each, [pa.chunked_array([list(range(len(rows)))])]).to_pylist() == [False] * len(rows)
+    assert made.colliding(table.slice(0, 0)).to_pylist() == []
+
+
+@given(
+    st.lists(st.tuples(*[st.sampled_from(["", None, "x", "x,b:x", ",b:", "__null__", "__empty__"])] * 2), max_size=5)
+)
+def test_each_collision_is_found(rows):
+    """Also where no value looks ambiguous: then there is none."""
+    rows = [row for row in rows if any(row)]
+    table = pa.table(
+        {"a": pa.array([a for a, _ in rows], pa.string()), "b": pa.array([b for _, b in rows], pa.string())}
+    )
+    made = RecordKeys(("a", "b"), True)
+    named = list(zip(made.of(table).to_pylist(), rows, strict=True))
+    wanted = [any(key == other and row != values for other, values in named) for key, row in named]
+    assert made.colliding(table).to_pylist() == wanted
+
+
 def test_no_rows_have_no_keys():
     assert keys({"id": pa.array([], pa.string())}) == []
     assert keys({"x": pa.array([], pa.string()), "y": pa.array([], pa.int64())}, True) == []

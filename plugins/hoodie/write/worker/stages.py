@@ -29,7 +29,7 @@ from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.schema import top_level
 from hoodie.write.worker.assignment import Assignment, FileTask
 from hoodie.write.worker.context import WriteContext
-from hoodie.write.worker.rows import by_key_hash, keyed_rows, split_by
+from hoodie.write.worker.rows import by_key_hash, keyed_rows, refuse_colliding, split_by
 from hoodie.write.worker.write_file import write_file
 
 
@@ -151,6 +151,7 @@ class Tag:
         rows = pa.concat_tables(incoming)
         came = rows.num_rows
         if self.combine:
+            refuse_colliding(self.context.keys, rows, self.context.identity)
             rows = combined_batch(rows, self.context.rules, self.context.identity)
         tagged = self.index.tag(rows, pa.concat_tables(stored) if stored else None, self.partition_of_group)
         known = rows.num_rows - len(np.union1d(tagged.rows, tagged.new))

@@ -299,3 +299,11 @@ def test_a_time_beyond_the_years_of_python_goes_to_the_quarantine(feed, step):
     ((path, reason, row),) = feed.quarantined
     assert (path, row["id"]) == ("a.parquet", "far")
     assert "1000000000000000000" in reason
+
+
+def test_rows_that_only_share_the_text_of_their_key_are_quarantined(feed):
+    feed.land("keys.csv", 'id,part,ts,value\n"x,part:y",z,1,1\nx,"y,part:z",1,2\nq,q,1,3\n')
+    keys = {"hoodie.table.recordkey.fields": "id,part", "hoodie.table.partition.fields": ""}
+    result = feed.run("csv", options=keys, max_bad_share=1)
+    assert (result.rows_quarantined, result.rows_inserted) == (2, 1)
+    assert feed.open().read(columns=["value"]).to_pydict() == {"value": [3]}
