@@ -79,7 +79,9 @@ class MergeRules:
 
 
 def merge_rules(properties: TableProperties) -> MergeRules:
-    """How the table merges. Raises UnsupportedTableError for custom mergers, ConfigError for half a delete marker."""
+    """How the table merges. Raises UnsupportedTableError for custom mergers and for ordering fields inside structs, ConfigError
+    for half a delete marker."""
+    properties.check_ordering()
     merging = properties.merging
     partial = PartialUpdate(merging.unavailable, not merging.whole_logs) if merging.partial is not None else None
     return MergeRules(properties.precombine_fields, properties.merge_ordering_fields, merging.deletion, partial)
