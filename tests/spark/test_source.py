@@ -11,7 +11,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 import hoodie.spark
-from hoodie import HoodieTable
+from hoodie import CLEAN, HoodieTable
 from hoodie.engine import LocalEngine
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -81,6 +81,12 @@ def test_a_frame_stays_as_it_was_loaded(spark, tmp_path):
     assert "later" not in values(frame)
     assert frame.where("id = 'later'").count() == 0
     assert "later" in values(spark.read.format("hoodie").load(table.base_path))
+    table.write(batch([(f"k{i}", f"p{i % 2}", 9, 9) for i in range(10)]), "upsert", SMALL_BLOOM)
+    assert table.run(CLEAN, {"hoodie.clean.commits.retained": 1}).files_deleted
+    with pytest.raises(PySparkException, match="MissingFileError"):
+        frame.collect()  # planned before
+    with pytest.raises(PySparkException, match="StaleSnapshotError"):
+        frame.where("id = 'k1'").collect()
 
 
 def test_a_schema_names_the_columns_that_are_read(spark, tmp_path):
