@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hoodie.display import counted
-from hoodie.errors import MissingFileError, RollbackError
+from hoodie.errors import CorruptFileError, MissingFileError, RollbackError
 from hoodie.markers import read_markers
 from hoodie.model.files import GroupId
 from hoodie.model.names import BaseFileName, LogFileName
@@ -137,5 +137,5 @@ def _check_whole(state: TableState, after: TableView, instant: Instant) -> None:
                     raise RollbackError(what, found=f"clean {clean.time} removed {name}, which it superseded", fix=_FIX)
     try:
         after.check()
-    except MissingFileError as error:
+    except (CorruptFileError, MissingFileError) as error:
         raise RollbackError(what, found=str(error), fix=_FIX) from error

@@ -73,6 +73,16 @@ def test_not_one_whose_predecessor_a_clean_removed(tmp_path, version):
     assert content(made) == rows
 
 
+def test_not_one_whose_predecessor_was_cut_short(table):
+    last = table.timeline.commits[-1].time
+    (path,) = [s.base_file.path for s in table.file_slices() if s.partition == "part=q"]
+    kept = table.storage.read(path)
+    table.storage.delete(path)
+    table.storage.create(path, kept[:-9])
+    with pytest.raises(RollbackError, match="was cut short"):
+        table.run(Rollback(last))
+
+
 def test_a_failed_write_is_explained_with_its_files_and_goes(table):
     rows = content(table)
     state = table.state()
