@@ -29,7 +29,9 @@ def value_name(clause: int, column: int) -> str:
 
 @dataclass(frozen=True)
 class Changes:
-    """What a statement does to rows of a table: an UPDATE is one clause, a merge has several, some of which delete or insert."""
+    """What a statement does to rows of a table: an UPDATE is one clause, a merge has several, some of which delete or insert.
+
+    `keys` are the fields that name a row, with dots inside of structs."""
 
     table: str
     schema: pa.Schema
@@ -67,8 +69,11 @@ def _columns(found: pa.Table, changes: Changes, clause: int) -> list[pa.ChunkedA
         name = value_name(clause, number)
         if name in found.column_names:
             column = converted(found[name], field)
-            if not new and field.name in changes.keys:
-                _refuse_moved(found[field.name], column, field.name, changes.table)
+            keys = () if new else [key for key in changes.keys if key.partition(".")[0] == field.name]
+            for key in keys:
+                path = key.split(".")[1:]
+                _refuse_moved(_inner(found[field.name], path), _inner(column, path), key, changes.table)
+            if field.name in keys:
                 column = converted(found[field.name], field)  # 0.0 equals -0.0, which is another key
         elif new:
             column = pa.nulls(found.num_rows, field.type)
@@ -76,6 +81,10 @@ def _columns(found: pa.Table, changes: Changes, clause: int) -> list[pa.ChunkedA
             column = converted(found[field.name], field)
         columns.append(column)
     return columns
+
+
+def _inner(values: pa.ChunkedArray, path: list[str]) -> pa.ChunkedArray:
+    return pc.struct_field(values, path) if path else values
 
 
 def _refuse_moved(stored: pa.ChunkedArray, given: pa.ChunkedArray, column: str, table: str) -> None:

@@ -37,7 +37,8 @@ class Target:
     @property
     def changes(self) -> Changes:
         """Those of an UPDATE."""
-        return Changes(self.node.name, self.schema, tuple(self.keys))
+        fields = (*self.properties.record_key_fields, *self.properties.partition_fields)
+        return Changes(self.node.name, self.schema, fields)
 
     def column(self, name: str) -> pa.Field:
         """The column of this name in any letters. Raises SqlError."""

@@ -105,7 +105,13 @@ def renamed(tree: exp.Expression, marks: Mapping[int, str]) -> exp.Expression:
 
 
 def _unqualify(tree: exp.Expression) -> None:
-    """Columns lose the database in front of their table's name, which then is an alias."""
-    for column in tree.find_all(exp.Column):
-        column.set("db", None)
-        column.set("catalog", None)
+    """Columns lose the database in front of their table's name, which then is an alias. What follows a column are fields."""
+    aliases = {alias.name.lower() for alias in tree.find_all(exp.TableAlias)}
+    aliases |= {table.name.lower() for table in tree.find_all(exp.Table)}
+    for column in list(tree.find_all(exp.Column)):
+        parts = column.parts
+        if len(parts) > 2:  # read as database.table.column, or more
+            place = next((n for n, part in enumerate(parts[:-1]) if part.name.lower() in aliases), None)
+            named = parts[place:] if place is not None else [None, *parts]
+            plain = exp.Column(this=named[1], table=named[0])
+            column.replace(exp.Dot.build([plain, *named[2:]]) if named[2:] else plain)
