@@ -60,17 +60,24 @@ class Processes:
         return code
 
     def stop(self) -> None:
-        """Interrupt what runs, as Ctrl-C does, and kill what is left after a grace period. More signals change nothing."""
+        """Interrupt what runs, and start nothing more. More signals change nothing."""
         for number in (signal.SIGINT, *_ENDS):
             signal.signal(number, signal.SIG_IGN)
         with self._lock:
             self._stopped = True
+        self.interrupt()
+
+    def interrupt(self) -> None:
+        """Interrupt what runs, as Ctrl-C does, and kill what is left after a grace period."""
+        with self._lock:
             running = list(self._running)
         for process in running:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGINT)
         psutil.wait_procs([psutil.Process(p.pid) for p in running if psutil.pid_exists(p.pid)], timeout=GRACE_SECONDS)
         self.kill_left()
+        with self._lock:
+            self._running.difference_update([process for process in running if process.poll() is not None])
 
     def kill_left(self) -> list[str]:
         """Kill the descendants that still run. Returns their command lines."""

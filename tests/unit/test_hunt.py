@@ -58,7 +58,7 @@ def test_a_search_that_does_not_end_is_stopped_in_time(hunt, tmp_path):
     text = "import os, time\n\ndef test_it():\n    open('pid', 'w').write(str(os.getpid()))\n    time.sleep(600)\n"
     code, printed = hunt(text, "--minutes", "0.1")
     assert code == 0
-    assert re.search(r"the time is over: 0 turns found nothing, one of it was stopped", printed)
+    assert re.search(r"the time is over: 0 turns found nothing, 1 more were cut short", printed)
     assert time.monotonic() - begun < 60
     assert not (tmp_path / "pid").exists() or not psutil.pid_exists(int((tmp_path / "pid").read_text()))
 
