@@ -5,8 +5,12 @@ from __future__ import annotations
 import pyarrow as pa
 
 from hoodie.errors import SchemaConflictError
+from hoodie.schema.internal import kind_of
 from hoodie.schema.normalise import column_type, normalise
+from hoodie.schema.widening import widens
 
+_MAX_PRECISION = 38
+_IN_SQL = {"long": "bigint"}
 _WIDTHS = {pa.int32(): 0, pa.int64(): 1, pa.float32(): 2, pa.float64(): 3}  # Avro's numeric promotions
 
 
@@ -14,7 +18,8 @@ def reconcile(table: pa.Schema, incoming: pa.Schema, *, fills: bool = True) -> p
     """The table's schema after rows with the schema `incoming`, which is normalised first.
 
     The table's columns keep their order; new ones come after them as nullable, also inside structs. Of two numeric types the
-    wider one counts, and so does the greater precision of decimals of one scale. A column that is absent from the rows must be
+    wider one counts, and so does the greater precision of decimals of one scale. Decimals of a smaller scale fit where their
+    values do. A column that is absent from the rows must be
     nullable: it is written as null; so is one without a type, for its values are all null. Unless it `fills` no column may be
     absent. Raises SchemaConflictError naming the column, dotted.
     """
@@ -78,8 +83,9 @@ def _widen(table: pa.DataType, incoming: pa.DataType, path: str) -> pa.DataType:
         return table
     if table in _WIDTHS and incoming in _WIDTHS:
         return table if _WIDTHS[table] >= _WIDTHS[incoming] else incoming
-    if pa.types.is_decimal(table) and pa.types.is_decimal(incoming) and table.scale == incoming.scale:
-        return table if table.precision >= incoming.precision else incoming
+    if pa.types.is_decimal(table) and pa.types.is_decimal(incoming) and table.scale >= incoming.scale:
+        more = table.scale == incoming.scale and incoming.precision > table.precision
+        return incoming if more else table  # of a smaller scale each value is looked at when it is written
     if pa.types.is_timestamp(table) and pa.types.is_timestamp(incoming) and bool(table.tz) == bool(incoming.tz):
         return table
     if pa.types.is_fixed_size_binary(table) and pa.types.is_binary(incoming):
@@ -92,8 +98,28 @@ def _widen(table: pa.DataType, incoming: pa.DataType, path: str) -> pa.DataType:
     if pa.types.is_map(table) and pa.types.is_map(incoming):
         value = _widen(table.item_type, incoming.item_type, path + ".value")
         return pa.map_(pa.string(), pa.field("value", value, nullable=table.item_field.nullable))
+    wider = _of_both(table, incoming)
+    alter = f"widen it by ALTER TABLE … ALTER COLUMN {path} TYPE {wider} (HoodieTable.alter), " if wider else ""
     raise SchemaConflictError(
         f"Column {path!r} does not fit the table",
         found=f"the table has {table}, the rows have {incoming}",
-        fix=f"cast the column to {table} before the write, or write it under a new name",
+        fix=f"cast the column to {table} before the write, {alter}or write it under a new name",
     )
+
+
+def _of_both(table: pa.DataType, incoming: pa.DataType) -> str | None:
+    """The type, by its name in SQL, to which an ALTER can change the column so that it takes the rows; None: there is none."""
+    if pa.types.is_nested(table) or pa.types.is_nested(incoming):
+        return None
+    wider = incoming
+    if pa.types.is_decimal(table) and pa.types.is_decimal(incoming):
+        scale = max(table.scale, incoming.scale)
+        precision = max(table.precision - table.scale, incoming.precision - incoming.scale) + scale
+        if precision > _MAX_PRECISION:
+            return None
+        wider = pa.decimal128(precision, scale)
+    if not widens(kind_of(table), kind_of(wider)):
+        return None
+    if pa.types.is_decimal(wider):
+        return f"decimal({wider.precision},{wider.scale})"
+    return _IN_SQL.get(kind_of(wider), kind_of(wider))

@@ -1,5 +1,7 @@
 """How a table's schema may change, and what is refused."""
 
+from decimal import Decimal
+
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from hypothesis import given
 from hoodie.errors import SchemaConflictError
 from hoodie.schema import reconcile
 from tests.support.arrow_strategies import schemas
+from tests.support.tables import batch, create
 
 STRING = pa.string()
 
@@ -62,6 +65,7 @@ def test_of_two_numbers_the_wider_counts(table, incoming):
         (pa.int32(), pa.uint32(), pa.int64()),
         (pa.decimal128(9, 2), pa.decimal128(12, 2), pa.decimal128(12, 2)),
         (pa.decimal128(9, 2), pa.decimal128(5, 2), pa.decimal128(9, 2)),
+        (pa.decimal128(9, 2), pa.decimal128(9, 0), pa.decimal128(9, 2)),
         (pa.timestamp("ms", "UTC"), pa.timestamp("ns", "Asia/Tokyo"), pa.timestamp("ms", "UTC")),
         (pa.timestamp("us"), pa.timestamp("s"), pa.timestamp("us")),
         (pa.binary(4), pa.binary(), pa.binary(4)),
@@ -106,6 +110,35 @@ def test_types_that_do_not_fit_are_refused(table, incoming):
     ]:
         with pytest.raises(SchemaConflictError, match=f"'{path}' does not fit"):
             widened(wrap(table), wrap(incoming))
+
+
+@pytest.mark.parametrize(
+    ("table", "incoming", "wider"),
+    [
+        (pa.decimal128(9, 2), pa.decimal128(9, 3), "decimal(10,3)"),
+        (pa.int32(), pa.decimal128(12, 2), "decimal(12,2)"),
+        (pa.int32(), STRING, "string"),
+        (STRING, pa.int32(), None),
+        (pa.decimal128(38, 2), pa.decimal128(9, 3), None),
+    ],
+    ids=str,
+)
+def test_alter_is_named_where_it_helps(table, incoming, wider):
+    with pytest.raises(SchemaConflictError, match="does not fit") as caught:
+        widened(table, incoming)
+    named = f"ALTER TABLE … ALTER COLUMN c TYPE {wider} (HoodieTable.alter)"
+    assert named in str(caught.value) if wider else "ALTER" not in str(caught.value)
+
+
+def test_a_decimal_of_a_smaller_scale_fits_by_its_value(tmp_path):
+    table = create(tmp_path)
+    rows = batch([("a", "p", 1, 1)])
+    table.write(rows.append_column("d", pa.array([Decimal("1.25")], pa.decimal128(9, 2))))
+    table.write(rows.append_column("d", pa.array([Decimal("1234567.5")], pa.decimal128(9, 1))), "upsert")
+    assert table.read()["d"].to_pylist() == [Decimal("1234567.50")]
+    assert table.schema.field("d").type == pa.decimal128(9, 2)
+    with pytest.raises(SchemaConflictError, match="'d' has values that do not fit"):
+        table.write(rows.append_column("d", pa.array([Decimal("12345678.5")], pa.decimal128(9, 1))), "upsert")
 
 
 def test_a_missing_column_must_be_nullable():
