@@ -11,7 +11,8 @@ from hoodie.config import own_options
 from hoodie.config.compaction_keys import DELTA_COMMITS
 from hoodie.config.groups import COMPACT_OPTIONS
 from hudi_services.entry.call import Call, Task
-from hudi_services.entry.dag import Outlook
+from hudi_services.entry.dag import UNSCHEDULE, Arguments, Asked, Outlook
+from hudi_services.entry.digest import ONLY
 from hudi_services.entry.planned import (
     PlannedSection,
     check_mode,
@@ -53,6 +54,16 @@ def _contradictions(table: Table, section: Compact) -> Iterator[tuple[KeyPath, s
         yield ("compact",), "has no effect on a COPY_ON_WRITE table; remove it, or say type: MERGE_ON_READ"
 
 
+def _arguments(table: Table, section: Compact, asked: Asked) -> Arguments:
+    """Raises ValueError where a plan is to be removed and another one made."""
+    instant = asked.params.get(UNSCHEDULE.name)
+    if not instant:
+        return plan_arguments(table, section, asked)
+    if asked.params.get("force") or asked.params.get(ONLY):
+        raise ValueError("unschedule contradicts force and plan: leave these out")
+    return Arguments(("--unschedule", str(instant)), section.hoodie)
+
+
 def _outlook(base_path: str, options: Mapping[str, str]) -> Outlook:
     from hudi_services.compact.task import outlook
 
@@ -85,10 +96,10 @@ COMPACT: ServiceEntry[Compact] = ServiceEntry(
     ),
     Section(Compact, (COMPACT_OPTIONS,), contradictions=_contradictions),
     Dag(
-        plan_steps("compact", _outlook),
-        plan_arguments,
+        plan_steps("compact", _outlook, UNSCHEDULE.name),
+        _arguments,
         plan_trigger,
-        lambda _table: plan_form("compaction"),
+        lambda _table: plan_form("compaction", UNSCHEDULE),
         applies=lambda table: table.type == "MERGE_ON_READ",
     ),
 )

@@ -35,6 +35,13 @@ OPERATION = Field(
     "execute",
     {"type": "string", "enum": ["execute", EXPLAIN]},
 )
+UNSCHEDULE = Field(
+    "unschedule",
+    "Unschedule",
+    "The instant of a plan that waits: it is removed, nothing is scheduled or executed, and no row changes.",
+    None,
+    {"type": ["null", "string"], "pattern": "^([0-9]{14}([0-9]{3})?)?$"},
+)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from airflow.sdk import Param
 from airflow.sdk.exceptions import AirflowSkipException
 
 from hoodie.errors import ConfigError
-from hudi_services.entry.dag import EXPLAIN, OPERATION, Asked, Field
+from hudi_services.entry.dag import EXPLAIN, OPERATION, UNSCHEDULE, Asked, Field
 from hudi_services.entry.digest import ONLY
 from hudi_services.entry.words import unknown
 from hudi_services.history.recorded import Asker
@@ -62,10 +62,12 @@ def asker(context: Any) -> Asker:
     return Asker(ti.dag_id, ti.run_id, ti.task_id, index, ti.try_number)
 
 
-def skip_explained(context: Any, follows: str) -> None:
-    """Raises AirflowSkipException where the plan was explained by the task that this one `follows`."""
+def skip_planned(context: Any, follows: str) -> None:
+    """Raises AirflowSkipException where the task that this one `follows` has explained its plan, or removed one."""
     if follows and wants_explanation(context):
         raise AirflowSkipException(f"the plan is that of the task {follows}")
+    if follows and context["params"].get(UNSCHEDULE.name):
+        raise AirflowSkipException(f"the task {follows} has removed a plan, and the run does no more")
 
 
 def wants_explanation(context: Any) -> bool:

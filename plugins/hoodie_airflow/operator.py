@@ -13,7 +13,7 @@ from airflow.sdk.exceptions import AirflowNotFoundException
 from hoodie.errors import ConfigError, HoodieError
 from hoodie_airflow.assets import outlet
 from hoodie_airflow.child import Child
-from hoodie_airflow.forms import asked, asker, only_known, skip_explained, wants_explanation
+from hoodie_airflow.forms import asked, asker, only_known, skip_planned, wants_explanation
 from hoodie_airflow.lineage import lineage
 from hoodie_airflow.logged import log_fields
 from hoodie_airflow.outcome import refused, told
@@ -81,7 +81,7 @@ class HudiServiceOperator(SparkSubmitOperator):
     def execute(self, context: Any) -> dict[str, Any] | None:
         """Run it and wait. Returns the service's result; None for an explained plan, which is an XCom of its own."""
         log_fields(self.table.name, self.entry.name)
-        skip_explained(context, self.follows)
+        skip_planned(context, self.follows)
         try:
             only_known(context, self.entry.dag.form(self.table))
             wanted = asked(context, self.mode, self.agreed_in, self.follows)

@@ -8,7 +8,7 @@ from airflow.sdk import BaseOperator
 
 from hoodie.errors import HoodieError
 from hoodie_airflow.assets import outlet
-from hoodie_airflow.forms import asked, asker, only_known, skip_explained, wants_explanation
+from hoodie_airflow.forms import asked, asker, only_known, skip_planned, wants_explanation
 from hoodie_airflow.lineage import lineage
 from hoodie_airflow.logged import log_fields
 from hoodie_airflow.outcome import refused, told
@@ -60,7 +60,7 @@ class HudiWorkerOperator(BaseOperator):
         from hudi_services.history.recording import carried_out_recorded, delivered
 
         log_fields(self.table.name, self.entry.name)
-        skip_explained(context, self.follows)
+        skip_planned(context, self.follows)
         try:
             only_known(context, self.entry.dag.form(self.table))
             arguments = self.entry.called_with(self.table, asked(context, self.mode, self.agreed_in, self.follows))

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import ParamValidationError
+from airflow.sdk.exceptions import AirflowSkipException, ParamValidationError
 
 from hoodie.errors import ConfigError
-from hoodie_airflow.forms import only_known
+from hoodie_airflow.forms import only_known, skip_planned
 from hudi_services.cluster.entry import CLUSTER
 from hudi_services.entries import entry_named
 from hudi_services.entry.dag import Asked
@@ -89,6 +89,22 @@ def test_a_plan_by_hand(registry: Path, service: str) -> None:
     for field, wrong in (("force", "x"), ("max_plans", 0)):
         with pytest.raises(ParamValidationError, match=field):
             params[field] = wrong
+
+
+def test_a_compaction_is_unscheduled_by_the_form_and_nothing_else_is_done(registry: Path) -> None:
+    registry.write_text(PLANNED)
+    (table,) = load_registry(registry).tables
+    entry, form = entry_named("compact"), {"unschedule": "20260301060000123", "max_plans": 1}
+    assert entry.called_with(table, Asked("schedule", form)).flags == ("--unschedule", "20260301060000123")
+    assert entry.dag.steps(table, entry.section_of(table))[0].look(Asked("", form)).due
+    with pytest.raises(AirflowSkipException, match="has removed a plan"):
+        skip_planned(context(**form), "schedule")
+    for more in ({"force": True}, {"plan": "0123456789ab"}):
+        with pytest.raises(ValueError, match="unschedule contradicts"):
+            entry.called_with(table, Asked("schedule", {**form, **more}))
+    params = load()["hudi_compact__trips"].params
+    with pytest.raises(ParamValidationError, match="unschedule"):
+        params["unschedule"] = "the last"
 
 
 def test_what_a_clustering_by_hand_is_of(registry: Path) -> None:

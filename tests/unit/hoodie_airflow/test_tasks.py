@@ -91,8 +91,8 @@ def test_what_a_plan_was_scheduled_as_is_carried_out_alone() -> None:
     assert forms.asked(run, "execute", follows="schedule").scheduled == "20260101000000000"
     run["params"]["plan"] = None
     assert forms.asked(run, "execute", follows="schedule").scheduled == ""
-    forms.skip_explained(run, "schedule")
+    forms.skip_planned(run, "schedule")
     run["params"]["operation"] = "explain"
-    forms.skip_explained(run, "")
+    forms.skip_planned(run, "")
     with pytest.raises(AirflowSkipException, match="of the task schedule"):
-        forms.skip_explained(run, "schedule")
+        forms.skip_planned(run, "schedule")
