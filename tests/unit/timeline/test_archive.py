@@ -10,6 +10,7 @@ import pytest
 
 from hoodie import CLEAN, HoodieTable
 from hoodie.errors import CorruptTableError, MissingFileError
+from hoodie.storage import LocalStorage
 from hoodie.timeline import Action, Instant, State
 from hoodie.timeline.archive import LogArchive, LsmArchive
 from tests.support.archive import add_history, archive, archive_before, lsm_rows
@@ -179,6 +180,23 @@ def test_merged_archive_logs(table, deleted):
     for name in files[:deleted]:
         table.storage.delete(f"{folder}/{name}")
     assert [i.time for i in table.state().archive.instants()] == [i.time for i in table.all[:6]]
+
+
+@pytest.mark.parametrize("table", ["6"], indirect=True)
+def test_a_merge_that_ends_while_the_archive_is_listed(table):
+    files = sorted(name for name in history_files(table) if name.startswith(".commits_"))
+    folder = table.state().layout.archive_folder
+    plan = {"version": 1, "candidate": files, "mergedArchiveFileName": ".commits_.archive.4_1-0-1"}
+    table.storage.create(f"{folder}/mergeArchivePlan", merge_plan(plan))
+
+    class Ending(LocalStorage):
+        def list(self, path):
+            found = super().list(path)
+            if path == folder:
+                self.delete(f"{folder}/mergeArchivePlan")
+            return found
+
+    assert [i.time for i in LogArchive(Ending(table.base_path), folder).instants()] == [i.time for i in table.all[:6]]
 
 
 def merge_plan(record):

@@ -112,7 +112,10 @@ class LogArchive:
     def _paths(self) -> list[str]:
         files = {file.name: file.path for file in self._storage.list(self._folder).files}
         if _MERGE_PLAN in files:
-            files.pop(self._unfinished_merge(files), None)
+            try:
+                files.pop(self._unfinished_merge(files), None)
+            except FileNotFoundError:  # Hudi's archiver has ended the merge since the listing
+                return self._paths()
         named = [(number, path) for name, path in files.items() if (number := archive_number(name)) is not None]
         return [path for _, path in sorted(named)]
 
