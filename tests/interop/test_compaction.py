@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hoodie import COMPACTION, HoodieTable
+from hoodie import COMPACTION, HoodieTable, UnscheduleCompaction
 from tests.interop.rows import META, rows
 from tests.interop.test_cow import hudi_options
 from tests.interop.test_mor import mor_history
@@ -77,6 +77,21 @@ def test_a_plan_of_hudi_is_executed_by_us(tmp_path, hudi12, version):
     assert result.instant.time == time
     assert rows(ours.read()) == waiting == rows(hudi12.read(ours.base_path))
     assert ours.timeline.pending == ()
+
+
+@pytest.mark.deep("the unit tests hold which rows are there")
+def test_a_plan_of_hudi_is_unscheduled_and_logs_since_stay(tmp_path, hudi12):
+    """As by its own `compaction unschedule`: the logs on top of the plan belong to the slice before it again."""
+    ours, table = mor_history(tmp_path / "t", "9", True)
+    call(hudi12, ours, "schedule")
+    (time,) = [i.time for i in ours.timeline.pending if i.action == "compaction"]
+    ours.write(table(["k1", "k12", "k80"], [50, 50, 50], [7.0, 7.0, 7.0]), "upsert")
+    waiting = rows(ours.read())
+    ours.run(UnscheduleCompaction(time))
+    assert rows(ours.read()) == waiting == rows(hudi12.read(ours.base_path))
+    call(hudi12, ours, "scheduleandexecute")
+    assert [i.time > time for i in ours.timeline.commits if i.action == "commit"] == [True]
+    assert rows(ours.read()) == waiting == rows(hudi12.read(ours.base_path))
 
 
 @pytest.mark.parametrize("version", sample(["9", "6"], 0))
