@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hoodie.config import CREATE_KEYS, select_keys
+from hoodie.config.concurrency_keys import SHARING_KEYS
 from hoodie.config.create import new_table_properties
 from hoodie.config.key import resolve
 from hoodie.config.lock_keys import LOCK_KEYS
@@ -21,8 +22,10 @@ from hoodie.storage import open_storage
 from hoodie.table import HoodieTable
 from hoodie.transaction.create import create_table, never_committed, recreate_table
 from hoodie.transaction.locks import Locking
+from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState
 
+_SHARED_KEYS = (*LOCK_KEYS, *SHARING_KEYS)
 FIRST_LOAD = {"hudi_services.created.by": "ingest"}
 """The mark, among the table's properties. It means nothing once there is a commit."""
 
@@ -49,8 +52,9 @@ def create_target(
     if left is None:
         create_table(open_storage(base_path), created, None, FIRST_LOAD)
         return HoodieTable.open(base_path, engine=engine)
-    locking = Locking.of(resolve(select_keys(options, LOCK_KEYS), LOCK_KEYS))
-    recreate_table(left.storage, left.clock, created, FIRST_LOAD, locking)
+    chosen = resolve(select_keys(options, _SHARED_KEYS), _SHARED_KEYS)
+    locking, sharing = Locking.of(chosen), Sharing.of(chosen)
+    recreate_table(left.storage, left.clock, created, FIRST_LOAD, locking, sharing=sharing)
     return left
 
 

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from hoodie.clock import SystemClock
 from hoodie.config import CREATE_KEYS, own_options, select_keys
+from hoodie.config.concurrency_keys import SHARING_KEYS
 from hoodie.config.groups import WRITE_OPTIONS
 from hoodie.config.key import resolve
 from hoodie.config.lock_keys import LOCK_KEYS
@@ -27,7 +28,9 @@ from hoodie.storage import storage_of
 from hoodie.table import HoodieTable
 from hoodie.transaction.create import create_table, recreate_table
 from hoodie.transaction.locks import Locking
+from hoodie.transaction.sharing import Sharing
 
+_SHARED_KEYS = (*LOCK_KEYS, *SHARING_KEYS)
 _STORES_ROWS = ("TABLE", "VIEW")
 _UNREAD = re.compile(rf"\s*(OR\s+REPLACE\s+)?(?!TEMP)(\w+\s+)?({'|'.join(_STORES_ROWS)})\b", re.IGNORECASE)
 """The text after CREATE of a lasting table or view, in statements that the parser keeps as text."""
@@ -107,8 +110,9 @@ def _make(
     refuse_own(schema.names, "choose another name for the column")
     storage, own = storage_of(entry.location), select_keys(own_options(options, WRITE_OPTIONS), CREATE_KEYS)
     if is_left_behind(storage):
-        locking = Locking.of(resolve(select_keys(session.write_options(entry), LOCK_KEYS), LOCK_KEYS))
-        recreate_table(storage, SystemClock(), own, mark, locking, schema)
+        chosen = resolve(select_keys(session.write_options(entry), _SHARED_KEYS), _SHARED_KEYS)
+        sharing = Sharing.of(chosen)
+        recreate_table(storage, SystemClock(), own, mark, Locking.of(chosen), schema, sharing=sharing)
         return
     try:
         create_table(storage, own, schema, mark)

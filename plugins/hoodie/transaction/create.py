@@ -21,6 +21,7 @@ from hoodie.storage.base import Storage, walk_files
 from hoodie.storage.once import create_own
 from hoodie.timeline import Action, layout_of
 from hoodie.transaction.locks import Locking, verify_held
+from hoodie.transaction.sharing import Sharing
 from hoodie.transaction.transaction import transaction
 from hoodie.view import TableState
 from hoodie.view.table_schema import CREATE_SCHEMA
@@ -85,20 +86,25 @@ def recreate_table(
     more: Mapping[str, str],
     locking: Locking,
     schema: pa.Schema | None = None,
+    *,
+    sharing: Sharing | None = None,
 ) -> None:
-    """Give a table that never had a commit the properties of a new one, under its lock.
+    """Give a table that never had a commit the properties of a new one, under its lock. Another writer that `sharing` allows
+    counts as dead when its heartbeat is as old as `sharing` says.
 
     Nothing of it is deleted but the marks of partitions that failed writes made. Raises ConfigError as `create_table`,
     LockHeldError, PendingInstantError when there is a commit or one is at work, TableExistsError when there are other files.
     """
     properties = _checked_properties(options, schema, more)
-    with transaction(storage, clock, "create", locking) as tx:
+    sharing = sharing or Sharing()
+    with transaction(storage, clock, "create", locking, sharing) as tx:
         state = tx.state
         if not never_committed(state) or state.timeline.pending:
             raise PendingInstantError(
                 f"Table {storage.base_path} is in use by now",
-                found="a commit, or one at work",
-                fix="run again, with the options that the table has",
+                found="a commit, or a writer at work",
+                fix="run again when that writer is done, with the options that the table has; a dead writer counts as failed "
+                f"{sharing.expiry_ms / 1000:g} s after its last heartbeat",
             )
         present = storage.list("")
         files = [file.path for file in present.files]

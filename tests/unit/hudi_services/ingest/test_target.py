@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 import hoodie.table
@@ -169,3 +171,30 @@ def test_an_upsert_of_parquet_after_a_failed_load(feed):
     fail_first(feed)
     feed.land("2.parquet", batch([("c", "p", 1, 1)]))
     assert feed.run().rows_inserted == 1
+
+
+SHARED = {
+    "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
+    "hoodie.client.heartbeat.interval_in_ms": "1000",
+    "hoodie.client.heartbeat.tolerable.misses": "3",
+}
+
+
+def test_a_killed_first_load_that_shared_the_table_counts_as_failed_after_its_time(feed, monkeypatch):
+    feed.land("1.csv", GOOD)
+    for step in range(20, 200):
+        feed.table = feed.table.with_name(f"shared{step}")
+        storage = FaultyStorage(feed.table, step)
+        with monkeypatch.context() as patch:
+            patch.setattr(hoodie.table, "storage_of", lambda _, storage=storage: storage)
+            patch.setattr("hudi_services.ingest.target.open_storage", lambda _, storage=storage: storage)
+            with pytest.raises((Killed, HoodieError)):
+                run(feed, SHARED)
+        if (beats := list((feed.table / ".hoodie/.heartbeat").glob("*"))) and feed.open().timeline.pending:
+            break
+    with pytest.raises(PendingInstantError, match=r"in use by now.* counts as failed 3 s after") as raised:
+        run(feed, SHARED)
+    assert "concurrency.mode" not in str(raised.value)
+    os.utime(beats[0], (1, 1))
+    assert run(feed, SHARED).rows_inserted == 2
