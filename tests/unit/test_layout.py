@@ -50,14 +50,18 @@ def files_of(row: dict) -> dict[str, str]:
 
 
 def test_each_module_with_logic_has_its_test_file_or_is_counted_in_the_table() -> None:
-    listed = {package: row["modules"] for package, row in rows().items()}
+    """A number of the table may be too high after a module got its test file. It must not grow."""
+    allowed = {package: row["modules"] for package, row in rows().items()}
     modules = list(unmirrored())
     counted = Counter(package_of(module) for module in modules)
     assert_no_faults(
-        f"{package}: {TABLE} counts {listed.get(package, 0)} modules without a test file of their name, there are "
-        f"{counted[package]}: {', '.join(module for module in modules if package_of(module) == package)}"
-        for package in sorted(listed.keys() | counted.keys())
-        if listed.get(package, 0) != counted[package]
+        f"{package}: {counted[package]} modules have no test file of their name, {TABLE} allows {allowed.get(package, 0)}: "
+        f"{', '.join(module for module in modules if package_of(module) == package)}"
+        for package in sorted(counted)
+        if counted[package] > allowed.get(package, 0)
+    )
+    assert_no_faults(
+        f"{package}: {TABLE} needs this row no longer" for package in sorted(allowed.keys() - counted.keys())
     )
 
 
