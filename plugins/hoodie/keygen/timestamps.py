@@ -27,6 +27,7 @@ from hoodie.keygen.joda.fields import DAY, HOUR, MINUTE, SECOND, Flags, Longs
 MILLIS = {"MILLISECONDS": 1, "SECONDS": SECOND, "MINUTES": MINUTE, "HOURS": HOUR, "DAYS": DAY}
 PARTS_OF_MILLI = {"NANOSECONDS": 1_000_000, "MICROSECONDS": 1_000}
 NULL_VALUE = 1  # what Hudi takes for null: one unit after 1970-01-01T00:00Z, in text one millisecond
+_WHOLE_NUMBER = r"^-?[0-9]{1,18}$"  # in 64 bits
 _FURTHEST = 2**63 - 2 * DAY  # beyond this milliseconds and an offset do not fit in 64 bits
 
 
@@ -141,6 +142,9 @@ class TimestampFolders:
         elif pa.types.is_floating(kind):
             numbers = pc.fill_null(column.cast(pa.float64()), float(NULL_VALUE))
             return _java_long(np.asarray(numbers)), too_far
+        elif pa.types.is_string(kind) or pa.types.is_large_string(kind):  # Hudi reads a column of numbers back as text
+            too_far = np.asarray(pc.invert(pc.fill_null(pc.match_substring_regex(column, _WHOLE_NUMBER), True)))
+            column = pc.if_else(pa.array(too_far), pa.scalar(None, kind), column)
         elif not pa.types.is_integer(kind):
             self._refuse_type(column, name)
         return np.asarray(pc.fill_null(column.cast(pa.int64()), NULL_VALUE)), too_far
@@ -171,7 +175,7 @@ class TimestampFolders:
         return patterns
 
     def _refuse_type(self, column: pa.ChunkedArray, name: str) -> None:
-        wanted = "text" if self.options.unit is None else "numbers, dates or timestamps"
+        wanted = "text" if self.options.unit is None else "numbers, texts of whole ones, dates or timestamps"
         raise RecordKeyError(
             f"Partition column {name!r} cannot be read by the TimestampBased key generator",
             found=f"type {column.type}; the table expects {wanted}",

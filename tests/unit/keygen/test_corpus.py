@@ -76,7 +76,7 @@ def wrong(case, maker, what, expected):
         (refused if no else taken).append((row, answer))
     for row, answer in refused:
         made = made_by(maker, table(case, [row]))
-        if not isinstance(made, HoodieError):
+        if not isinstance(made, HoodieError) and not (by_type and _is_number_in_text(case, row)):
             yield row, answer, made
     if not taken:
         return
@@ -99,6 +99,11 @@ def _refused_type(case, what, expected):
         assert all(isinstance(path, dict) for (_, value), path in zip(case["rows"], expected, strict=True) if value)
         return True
     return case["class"] in ("SimpleKeyGenerator", "ComplexKeyGenerator") and case["fields"]["p"] == "local"
+
+
+def _is_number_in_text(case, row):
+    """We take it where numbers are expected, as Hudi gives such a column to readers as text. Hudi takes the null alone."""
+    return case["fields"]["p"] == "string" and (row[1] is None or row[1].lstrip("-").isdigit())
 
 
 def test_the_corpus_is_large():

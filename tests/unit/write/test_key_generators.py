@@ -6,6 +6,7 @@ import logging
 from datetime import UTC, date, datetime
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import hoodie.write.plan
@@ -51,6 +52,20 @@ def test_a_timestamp_is_the_folder_and_stays_in_the_file(tmp_path, kind):
     assert table.read().sort_by("id")["day"].to_pylist() == ROWS["day"].to_pylist()
     table.write(ROWS.select(["id", "day"]).slice(2), "delete")
     assert table.read().num_rows == 2
+
+
+def test_texts_of_numbers_are_the_numbers(tmp_path):
+    """Hudi reads a column of numbers of such a table back as text, and then keeps text."""
+    seconds = {NEW + "timestamp.type": "UNIX_TIMESTAMP", NEW + "output.dateformat": "yyyy-MM-dd"}
+    table = create(tmp_path, partitions="at", **{"hoodie.table.keygenerator.type": "TIMESTAMP"}, **seconds)
+    rows = pa.table({"id": [1, 2, 3], "at": ["1705311000", "-1", None], "n": [1, 1, 1]})
+    table.write(rows)
+    table.write(rows.slice(0, 1))
+    assert [path for _, _, path, _ in paths(table)] == ["2024-01-15", "1969-12-31", "1970-01-01"]
+    assert table.read(filter=pc.field("at") == "1705311000")["id"].to_pylist() == [1]
+    for wrong in ("17e8", "", " 1", "1.5", "9" * 19):
+        with pytest.raises(RecordKeyError, match="'at' has a value that is no time"):
+            table.write(pa.table({"id": [4], "at": [wrong], "n": [1]}))
 
 
 def test_a_custom_generator_nests_both_kinds(tmp_path):
