@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.errors import UnsupportedTableError
+from hoodie.errors import PendingInstantError, UnsupportedTableError
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.model.time import BEGINNING, Time
 from hoodie.read.query import Incremental
 from hoodie.read.times import moment_as_time, resolve_as_of
 from hoodie.timeline import WRITE_ACTIONS, Instant
+from hoodie.transaction.rollback import is_plan
 from hoodie.view import TableState
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -43,8 +47,9 @@ def incremental_range(state: TableState, asked: Incremental) -> IncrementalRange
     """The commits of the range, archived ones included, and what has to be read for their rows.
 
     Raises UnsupportedTableError for a table with virtual keys, CorruptTableError or MissingFileError when the archived timeline
-    is needed and cannot be read. With a full scan it is only asked whether there was a commit by the end of the range, where
-    that is before those of the active timeline: TimeTravelError when there was none.
+    is needed and cannot be read. PendingInstantError in version 6, where a write is at work that began before a commit of the
+    range (Hudi's `hoodie.read.timeline.holes.resolution.policy`, FAIL). With a full scan it is only asked whether there was a
+    commit by the end of the range, where that is before those of the active timeline: TimeTravelError when there was none.
     """
     if state.properties.virtual_keys:
         raise UnsupportedTableError(
@@ -54,6 +59,8 @@ def incremental_range(state: TableState, asked: Incremental) -> IncrementalRange
         )
     after = moment_as_time(state, asked.start) if asked.start is not None else BEGINNING
     until = moment_as_time(state, asked.end) if asked.end is not None else None
+    if not state.layout.names_tell_completion:
+        _check_complete(state, after, until)
     by_completion = after and state.layout.names_tell_completion
     began_after = state.earliest_begin(after) if by_completion else after
     archived: tuple[Instant, ...] = ()
@@ -77,6 +84,30 @@ def incremental_range(state: TableState, asked: Incremental) -> IncrementalRange
     as_of = max(i.time for i in commits if _key(state, i) <= until)
     later = tuple(i for i in commits if i.time <= as_of and _key(state, i) > until)
     return IncrementalRange(times, after, until, tuple(sorted(partitions)), as_of, later, _share(bodies))
+
+
+def _check_complete(state: TableState, after: Time, until: Time | None) -> None:
+    """Raises PendingInstantError when a write may still complete before the last commit of the range, by the begin of both.
+
+    A reader that goes on from that commit would never see the rows of the write.
+    """
+    pending = [i for i in state.timeline.pending if i.action in WRITE_ACTIONS and after < i.time]
+    writes = [i for i in pending if (until is None or i.time <= until) and not is_plan(state, i.time, i.action)]
+    if not writes:
+        return
+    first, table = writes[0], state.storage.base_path
+    passed = [i for i in state.timeline.commits if first.time < i.time and (until is None or i.time <= until)]
+    if passed:
+        before = max((i.time for i in state.timeline.commits if after < i.time < first.time), default=None)
+        end = f", or end the range at {before}" if before is not None else ""
+        raise PendingInstantError(
+            f"The range of an incremental read of table {table} is not complete",
+            found=f"{state.where(first)} is pending, and began before commit {passed[-1].time}, which is in the range",
+            fix=f"read again when it is complete or rolled back{end}; from version 8 on the time of completion decides",
+        )
+    if until is not None:
+        text = "Table %s: %s is pending and began in the range that ends at %s: read from its begin on the next time"
+        _log.warning(text, table, first, until)
 
 
 def _key(state: TableState, instant: Instant) -> Time:

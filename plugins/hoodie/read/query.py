@@ -25,10 +25,10 @@ class Incremental:
     """The rows that commits after `start` and not after `end` wrote, as they are at the end; None: from the first commit, to the
     last.
 
-    What counts is when a commit was complete; in version 6, whose timeline does not tell, when it began. A row that was written
-    several times appears once; deleted rows do not appear. Commits of the range that were archived are looked up in the archived
-    timeline; with `full_scan` every partition is read instead and the rows' own commit times tell, which is by the begin of
-    commits.
+    What counts is when a commit was complete; in version 6, whose timeline does not tell, when it began. There a write that may
+    complete late stops the read. A row that was written several times appears once; deleted rows do not appear. Commits of the
+    range that were archived are looked up in the archived timeline; with `full_scan` every partition is read instead and the
+    rows' own commit times tell, which is by the begin of commits.
     """
 
     start: str | datetime | None
