@@ -16,7 +16,6 @@ from typing import Any
 from hoodie.clock import Clock
 from hoodie.errors import ConfigError, CorruptTableError, StorageError
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant, State, parse_time
-from hoodie.timeline.codecs.savepoint import decode_savepoint
 from hoodie.times import aged, span
 from hoodie.transaction.concurrency import plan_lock_path
 from hoodie.transaction.heartbeat import Heartbeats
@@ -26,6 +25,7 @@ from hoodie.transaction.locks.held import holds_lock
 from hoodie.transaction.locks.servers import server_lock
 from hoodie.transaction.sharing import Sharing
 from hoodie.view import Busy, TableState
+from hoodie.view.savepoints import savepoint_of
 
 _MOST = 200  # characters of words that anybody may have written
 _SHOWN = 3  # blockers in one line of text
@@ -137,7 +137,9 @@ class _Owners:
         """In words, and since when."""
         since = parse_time(instant.time, self.state.zone)
         if instant.action is Action.SAVEPOINT:
-            made = decode_savepoint(self.state.body(instant), self.state.where(instant), instant.time)
+            made = savepoint_of(self.state, instant)
+            if made is None:
+                return None, since
             return _short(f"made by {made.by}: {made.comments}"), datetime.fromtimestamp(made.at_ms / 1000, UTC)
         if instant.time in self.beats.ages:
             age = span(self.beats.ages[instant.time] / 1000)

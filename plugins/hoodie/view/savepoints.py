@@ -12,8 +12,16 @@ from hoodie.view.state import TableState
 
 def savepoints(state: TableState) -> list[Savepoint]:
     """Those of the table, by the time of their commits. Raises CorruptTableError for a torn one."""
-    found = state.timeline.completed(Action.SAVEPOINT)
-    return [decode_savepoint(state.body(instant), state.where(instant), instant.time) for instant in found]
+    found = (savepoint_of(state, instant) for instant in state.timeline.completed(Action.SAVEPOINT))
+    return [savepoint for savepoint in found if savepoint is not None]
+
+
+def savepoint_of(state: TableState, instant: Instant) -> Savepoint | None:
+    """The body of a savepoint; None when it was deleted since the timeline was listed. Raises CorruptTableError."""
+    try:
+        return decode_savepoint(state.body(instant), state.where(instant), instant.time)
+    except FileNotFoundError:
+        return None
 
 
 def savepoint_named(state: TableState, instant: Time) -> Instant:

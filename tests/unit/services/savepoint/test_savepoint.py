@@ -7,9 +7,12 @@ import pytest
 from hoodie import CLEAN
 from hoodie.errors import CorruptTableError, NoSavepointError, PendingInstantError, SavepointError
 from hoodie.model.restore import RestorePlan
+from hoodie.services.blockers import Hold, blockers_of
 from hoodie.timeline import Action, State
 from hoodie.timeline.codecs.restore import encode_restore_plan
 from hoodie.transaction import instants
+from hoodie.transaction.sharing import Sharing
+from hoodie.view.savepoints import savepoints
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
@@ -101,6 +104,17 @@ def test_the_cleaner_keeps_the_files_of_a_savepoint_and_takes_them_once_it_is_de
     assert content(table) == latest
     if table.properties.table_type == "COPY_ON_WRITE":
         assert any(table.storage.info(path) is None for path in kept)
+
+
+def test_one_that_is_deleted_while_a_clean_is_planned_is_none(table):
+    """The plan is made without the lock, from a timeline that was listed before."""
+    saved = table.savepoint().instant
+    state = table.state()
+    table.delete_savepoint(saved)
+    assert savepoints(state) == []
+    (held,) = state.timeline.completed(Action.SAVEPOINT)
+    (blocker,) = blockers_of([Hold(held, "2 files", "which keeps them")], state, table.clock, Sharing())
+    assert blocker.owner is None
 
 
 def test_a_restore_under_way_stands_in_the_way(table):
