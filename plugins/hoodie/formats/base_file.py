@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from hoodie.errors import CorruptFileError, rollback_fix
+from hoodie.errors import CorruptFileError, UnsupportedTableError, rollback_fix
 from hoodie.formats.bloom import BloomFilter
 from hoodie.formats.coded import coded, coded_columns, one_dictionary, small_dictionaries
 from hoodie.formats.data_file import telling_missing
@@ -29,6 +29,7 @@ from hoodie.storage.base import File, Storage
 _BLOOM, _BLOOM_TYPE = "org.apache.hudi.bloomfilter", "hoodie_bloom_filter_type_code"
 _MIN_KEY, _MAX_KEY = "hoodie_min_record_key", "hoodie_max_record_key"
 _ARROW_CODECS = {"UNCOMPRESSED": "NONE", "LZ4_RAW": "LZ4"}  # as Arrow calls them
+_OTHER_FORMATS = frozenset({"orc", "lance"})  # extensions of files that Hudi writes and we do not read
 _BATCH_BYTES = (
     64 * 1024 * 1024
 )  # bytes of decoded rows per batch: merging copies a batch, and a text column of Arrow ends at 2 GiB
@@ -192,7 +193,7 @@ class BaseFileReader:
         """`dictionaries` are the text columns that are given as dictionaries if the file keeps them as small ones: rows that
         are only written again need not be decoded. All columns are called as the table calls them now, which `renaming` tells.
 
-        Raises MissingFileError or CorruptFileError naming the file.
+        Raises MissingFileError, CorruptFileError, or UnsupportedTableError for ORC and Lance, naming the file.
         """
         self._where = f"{storage.base_path}/{path}"
         self._renaming = renaming
@@ -206,6 +207,13 @@ class BaseFileReader:
                 )
         except (pa.ArrowInvalid, OSError) as error:
             self._source.close()
+            kind = path.rpartition(".")[2]
+            if kind in _OTHER_FORMATS:  # tables of several formats (hoodie.table.multiple.base.file.formats.enable)
+                raise UnsupportedTableError(
+                    f"Base file {self._where} cannot be read by this library",
+                    found=f"a file of the format {kind.upper()}",
+                    fix="read the table with Hudi on Spark, or let Hudi write its rows to a table of Parquet files",
+                ) from error
             raise self._corrupt(error) from error
 
     def __enter__(self) -> BaseFileReader:
