@@ -62,11 +62,17 @@ def update_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.
             raise SqlError(
                 f"An UPDATE lowers what table {entry.name} orders rows by, and would change nothing",
                 found=f"ordering fields {', '.join(target.properties.ordering_fields)}: of two rows the one with more stays",
-                fix="leave them as they are, or raise them; or DELETE the rows and INSERT them anew",
+                fix=f"leave them as they are, or raise them; or DELETE the rows, {_between(target)}then INSERT them",
             )
         return Computed(session.rows(update_query(tree, target), [dataset]).changed(target.changes), "upsert")
 
     return change(session, entry, node, changed, one_row_a_key=True)
+
+
+def _between(target: Target) -> str:
+    """The step before a row with a smaller ordering value can take the place of a deleted one. Until a compaction the stored row
+    of a merge-on-read table would come back, as in Hudi."""
+    return "run `hudi-services compact --force`, " if target.properties.is_merge_on_read else ""
 
 
 def delete_rows(session: Session, entry: Entry, tree: exp.Expression, node: exp.Table) -> Result:
