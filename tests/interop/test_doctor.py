@@ -14,6 +14,7 @@ from hoodie.clock import SystemClock
 from hoodie.timeline import Action
 from hoodie.view.metadata_table import read_metadata_table
 from tests.interop.peer import PeerError
+from tests.interop.recording import RecordedPeer
 from tests.interop.rows import rows
 from tests.support.matrix import sample
 from tests.support.metadata_tables import ALL, tell
@@ -154,11 +155,11 @@ MINE = {
 }
 
 
-def with_metadata_table(hudi, path, version):
+def with_metadata_table(hudis: RecordedPeer, path, version):
     for step in range(3):
         batch = pa.table({"id": ["a", "b"], "part": ["p", "q"], "ts": [step, step]})
-        hudi.write(path, batch, {**MINE, "hoodie.write.table.version": version})
-    for each in Path(path).rglob("*.crc"):  # Hadoop's own checksums
+        hudis.write(path, batch, {**MINE, "hoodie.write.table.version": version})
+    for each in Path(hudis.table(path)).rglob("*.crc"):  # Hadoop's own checksums
         each.unlink()
     return HoodieTable.open(path)
 
@@ -232,9 +233,9 @@ DAMAGES = [  # what is done, what is found, and how Hudi reads with its metadata
 
 
 @pytest.mark.parametrize("version", sample(["6", "8", "9"], 2))
-def test_the_metadata_table(hudi12, tmp_path, version):
+def test_the_metadata_table(hudi12, recorded, tmp_path, version):
     """show_metadata_table_partitions, show_metadata_table_files, and what Hudi reads with its metadata table and without."""
-    with_metadata_table(hudi12, str(tmp_path / "whole"), version)
+    with_metadata_table(recorded("hudi12"), str(tmp_path / "whole"), version)
     for damage, checks, reads in DAMAGES:
         name = damage.__name__
         shutil.copytree(tmp_path / "whole", tmp_path / name)
@@ -261,8 +262,8 @@ def named(hudi, table):
 
 
 @pytest.mark.parametrize("version", sample(["6", "8", "9"], 0))
-def test_a_metadata_table_that_was_switched_off_is_made_anew_by_hudi(hudi12, tmp_path, version):
-    table = with_metadata_table(hudi12, str(tmp_path / "table"), version)
+def test_a_metadata_table_that_was_switched_off_is_made_anew_by_hudi(hudi12, recorded, tmp_path, version):
+    table = with_metadata_table(recorded("hudi12"), str(tmp_path / "table"), version)
     lost_last_commit(table)
     assert as_hudi_reads(hudi12, table, metadata=True) == {"a": 1, "b": 1}
     table.mend(table.diagnose())
@@ -276,9 +277,9 @@ def test_a_metadata_table_that_was_switched_off_is_made_anew_by_hudi(hudi12, tmp
 
 
 @pytest.mark.deep("Hudi alone computes it")
-def test_validate_metadata_table_files_sees_no_damage(hudi12, tmp_path):
+def test_validate_metadata_table_files_sees_no_damage(hudi12, recorded, tmp_path):
     """That of 1.2.0 lists the storage through the metadata table: so it is no reference."""
-    table = with_metadata_table(hudi12, str(tmp_path / "table"), "9")
+    table = with_metadata_table(recorded("hudi12"), str(tmp_path / "table"), "9")
     lost = base(table, "p")
     lost_base(table)
     told = call(hudi12, table, "validate_metadata_table_files", verbose="true")
