@@ -23,6 +23,7 @@ from hudi_services.ingest.files.text import RejectText, without_mark
 _START = 4096  # bytes
 _LONGEST = 64 * 1024 * 1024  # characters of an object in an array
 _NO_TEXT = "changed from string to"  # Arrow on what is no text in a column of text
+ARRAY_HINT = "an array in place of an object: a file that is one array of objects needs `json: {layout: array}`"
 _DECODER = json.JSONDecoder()
 _SIGNS = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]')
 _BLANKS = {"": re.compile(r"\s*"), ",": re.compile(r"\s*(?:,\s*)?")}
@@ -75,7 +76,9 @@ def json_tables(
     except (pa.ArrowException, UnicodeDecodeError) as error:
         if len(lines.texts) == 1:
             line = lines.texts[0]
-            why = _undeclared(line, schema) if "unexpected field" in str(error) and schema is not None else None
+            why = ARRAY_HINT if is_array(line) else None
+            if "unexpected field" in str(error) and schema is not None:
+                why = _undeclared(line, schema)
             reject(line.decode(errors="replace"), f"line {lines.numbers[0]}: {why or error}")
             return
         half = len(lines.texts) // 2
@@ -112,6 +115,11 @@ def _read(texts: Sequence[bytes], schema: pa.Schema | None, others: str) -> pa.T
         read_options=pa_json.ReadOptions(block_size=len(data) + 1, use_threads=False),
         parse_options=pa_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others),
     )
+
+
+def is_array(line: bytes) -> bool:
+    """True for a line that begins an array."""
+    return line.lstrip()[:1] == b"["
 
 
 def _is_deep(text: bytes) -> bool:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hoodie import HoodieTable
+from hoodie.errors import SourceError
 from hudi_services.ingest.files.json_rows import Lines, json_tables
 from hudi_services.ingest.files.json_text import Wanted, rewritten
 from tests.support.examples import examples
@@ -196,3 +197,25 @@ def test_what_is_no_json_stays_as_it_is():
     ):
         assert rewritten(text, wanted) == text
     assert rewritten(b'{"v": 1} {"v": 2}', wanted) == b'{"v":"1"} {"v":"2"}'
+
+
+UNFIT = {"id": "b", "part": "p", "ts": 2, "value": [1, "x"]}
+
+
+@pytest.mark.parametrize("layout", ["lines", "array"])
+def test_a_file_whose_only_object_fits_no_type_goes_to_the_quarantine(feed, layout):
+    rows = {"a.json": {"id": "a", "part": "p", "ts": 1, "value": 1}, "b.json": UNFIT}
+    for name, row in rows.items():
+        feed.land(name, json.dumps([row] if layout == "array" else row))
+    assert feed.run("json", declared={"json": {"layout": layout}}, max_bad_share=0.5).rows_inserted == 1
+    ((file, _, row),) = feed.quarantined
+    assert (file, json.loads(row)) == ("b.json", UNFIT)
+    assert set(feed.content) == {"a"}
+
+
+@pytest.mark.parametrize("text", ['[{"id": "a"}, {"id": "b"}]\n', '[\n{"id": "a"},\n{"id": "b"}\n]\n'])
+def test_an_array_names_its_layout(feed, text):
+    feed.land("x.json", text)
+    for undeclared in ("keep", "refuse"):
+        with pytest.raises(SourceError, match=r"layout: array"):
+            feed.run("json", declared={"schema": KEYS, "undeclared": undeclared})
