@@ -80,7 +80,7 @@ def json_dialect(heads: Sequence[Path]) -> Dialect:
 def _objects(text: str, *, in_array: bool) -> list[Any]:
     found = []
     for part in [text] if in_array else text.splitlines():
-        with suppress(ValueError):  # the ingestion says what is wrong with it
+        with suppress(ValueError, RecursionError):  # the ingestion says what is wrong with it
             read = json.loads(part)
             found += read if isinstance(read, list) else [read]
     return found

@@ -90,6 +90,10 @@ def json_tables(
 
 def _parsed(lines: Lines, schema: pa.Schema | None, others: str) -> pa.Table:
     """Raises ArrowInvalid or UnicodeDecodeError when one of them does not parse."""
+    if any(map(_is_deep, lines.texts)):
+        raise pa.ArrowInvalid(
+            f"values are nested too deep: a column has at most {MAX_LEVELS} levels, a list counts as two"
+        )
     if schema is None:
         return _read(lines.texts, None, "infer")
     plain = pa.schema([field.with_type(without_maps(field.type)) for field in schema])
@@ -104,10 +108,6 @@ def _parsed(lines: Lines, schema: pa.Schema | None, others: str) -> pa.Table:
 
 
 def _read(texts: Sequence[bytes], schema: pa.Schema | None, others: str) -> pa.Table:
-    if any(map(_is_deep, texts)):
-        raise pa.ArrowInvalid(
-            f"values are nested too deep: a column has at most {MAX_LEVELS} levels, a list counts as two"
-        )
     data = b"\n".join(texts)
     data.decode()  # Arrow's JSON reader does not check it, and text that is none could never be read again
     return pa_json.read_json(

@@ -167,6 +167,11 @@ def test_bad_rows_and_other_files_are_told(folder, capsys):
     assert "# There are json files, too" in text
 
 
+def test_a_row_that_is_nested_too_deep_is_told(folder, capsys):
+    (folder / "a.json").write_text('{"id": 1, "v": "x"}\n{"id": 2, "v": ' + "[" * 2000 + "]" * 2000 + "}\n")
+    assert "# Cannot be loaded: a.json, line 2: values are nested too deep" in inferred(folder, capsys)
+
+
 def test_a_few_values_that_are_no_numbers_do_not_make_money_text(folder, capsys):
     for day in range(1, 4):
         lines = [f"{day}{n:03},0{n},{n}.50,2026-07-0{day} 10:00:00\n" for n in range(40)]

@@ -45,6 +45,16 @@ def test_a_json_row_that_is_nested_too_deep_goes_to_the_quarantine(feed, depth):
     assert "nested too deep" in reason
 
 
+def test_a_json_row_that_is_too_deep_for_a_declared_map_goes_to_the_quarantine(feed):
+    columns = {"id": "string", "part": "string", "ts": "bigint", "value": "bigint", "more": "map<string, array<int>>"}
+    deep = json.dumps({**ROW, "id": "deep"})[:-1] + ', "more": {"k": ' + "[" * 5000 + "]" * 5000 + "}}"
+    feed.land("x.json", "\n".join([json.dumps({**ROW, "more": {"k": [1]}}), deep]))
+    feed.run("json", declared={"schema": columns}, max_bad_share=0.5)
+    assert column(feed, "more") == {"a": [("k", [1])]}
+    ((_, reason, _),) = feed.quarantined
+    assert "nested too deep" in reason
+
+
 def test_a_late_json_column_is_added_to_a_table_that_is_there(feed):
     feed.land("1.json", [ROW])
     feed.run("json")
