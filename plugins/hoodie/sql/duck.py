@@ -48,12 +48,7 @@ class DuckEngine:
             id(table): name for (table, _), name in zip(sources, names, strict=True)
         }  # nodes that say the same are equal
         tree = renamed(tree, marks)
-        try:
-            text = duckdb_text(tree)
-        except SqlglotError as error:
-            raise SqlError(
-                f"DuckDB has no words for: {shortened(tree.sql(dialect='spark'))}", found=str(error)
-            ) from error
+        text = _text(tree)
         with self._lock:
             try:
                 for (_, source), name in zip(sources, names, strict=True):
@@ -75,7 +70,7 @@ class DuckEngine:
         with self._lock:
             try:
                 self._database.register(name, rows)
-                return self._rows(duckdb_text(query))
+                return self._rows(_text(query))
             finally:
                 self._database.unregister(name)
 
@@ -126,6 +121,17 @@ class DuckEngine:
                 found=str(error).partition("\n\nLINE")[0],
                 fix="correct the statement, or run it on Spark",
             ) from error
+
+
+def _text(tree: exp.Expression) -> str:
+    try:
+        return duckdb_text(tree)
+    except SqlglotError as error:
+        raise SqlError(
+            f"DuckDB has no words for: {shortened(tree.sql(dialect='spark'))}",
+            found=str(error),
+            fix="write it in another way, or run it on Spark",
+        ) from error
 
 
 def _quoted(name: str) -> str:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from sqlglot import exp, parse_one
 from sqlglot.dialects.duckdb import DuckDB
-from sqlglot.errors import UnsupportedError
+from sqlglot.errors import ErrorLevel
 
 from hoodie.sql.conditions import MACROS as CONDITION_MACROS
 from hoodie.sql.conditions import check_conditions
+from hoodie.sql.functions import MACROS as FUNCTION_MACROS
+from hoodie.sql.functions import translate_function
 from hoodie.sql.pattern import MACROS as PATTERN_MACROS
 from hoodie.sql.pattern import escaped_like
 
 _WHOLE, _BYTES, _TEXT, _SECONDS = "__hoodie_whole", "__hoodie_bytes", "__hoodie_text", "__hoodie_seconds"
-_POSITIVE = "__hoodie_positive"
+_POSITIVE, _TIME = "__hoodie_positive", "__hoodie_time"
 MACROS = (
     *CONDITION_MACROS,
     *PATTERN_MACROS,
+    *FUNCTION_MACROS,
     # A cast to a whole number cuts the fraction off, DuckDB's would round; times are seconds since 1970.
     f"CREATE MACRO {_WHOLE}(x DOUBLE) AS trunc(x), (x DECIMAL(38, 10)) AS trunc(x), "
     "(x VARCHAR) AS trunc(TRY_CAST(x AS DECIMAL(38, 10))), (x BIGINT) AS x, (x HUGEINT) AS x, (x BOOLEAN) AS x, "
@@ -27,6 +30,10 @@ MACROS = (
     "THEN error('DuckDB writes a ' || typeof(x) || ' as another text than Spark: name its fields') "
     "WHEN typeof(x) = 'TIMESTAMP WITH TIME ZONE' "
     r"THEN regexp_replace(CAST(x AS VARCHAR), '[+-][0-9]{2}(:[0-9]{2})*$', '') ELSE CAST(x AS VARCHAR) END",
+    # A number is seconds in Spark, and null in DuckDB.
+    f"CREATE MACRO {_TIME}(x, time) AS CASE WHEN regexp_matches(typeof(x), '^(INTEGER|[A-Z]*INT|DECIMAL.*|FLOAT|DOUBLE)$') "
+    "THEN error('a number is no time: write timestamp_seconds(x)') ELSE time END",
+    "CREATE MACRO timestamp_seconds(x) AS to_timestamp(x)",
     f"CREATE MACRO {_POSITIVE}(x) AS CASE WHEN x > 0 THEN x END",
     f"CREATE MACRO {_BYTES}(x VARCHAR) AS encode(x), (x BLOB) AS x",
     f"CREATE MACRO {_SECONDS}(x VARCHAR, f) AS CAST(epoch(try_strptime(x, f)) AS BIGINT), "
@@ -45,9 +52,8 @@ _UNITS = {
     "WEEK": "WEEK",
 }
 """What a date is cut to, by Spark's names."""
-_OTHERS = ("hash", "xxhash64", "typeof", "crc32")
-"""Functions of Spark under whose names DuckDB has others."""
 _TEXTS = (exp.DType.TEXT, exp.DType.VARCHAR)
+_TIMES = (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.TIMESTAMPNTZ)
 _BINARY = (exp.DType.BINARY, exp.DType.VARBINARY)
 _INTEGERS = (exp.DType.TINYINT, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT)
 
@@ -57,6 +63,7 @@ def duckdb_text(tree: exp.Expression) -> str:
     copied = tree.copy()
     check_conditions(copied)
     for node in reversed(list(copied.walk())):
+        translate_function(node)
         if isinstance(node, exp.Cast) and node.to.this in _INTEGERS and not _is_whole(node.this):
             node.set("this", exp.Anonymous(this=_WHOLE, expressions=[node.this]))
         elif isinstance(node, exp.Like | exp.ILike):
@@ -66,7 +73,7 @@ def duckdb_text(tree: exp.Expression) -> str:
         elif isinstance(node, exp.Anonymous) and str(node.this).lower() == "weekday":  # from Monday in Spark
             day = exp.DayOfWeekIso(this=node.expressions[0].copy())
             node.replace(exp.paren(exp.Sub(this=day, expression=exp.Literal.number(1)), copy=False))
-        elif isinstance(node, exp.TsOrDsAdd | exp.AddMonths):  # a time in DuckDB
+        elif isinstance(node, exp.TsOrDsAdd | exp.AddMonths | exp.DateFromUnixDate):  # a time in DuckDB
             node.replace(exp.cast(node.copy(), "date"))
         elif isinstance(node, exp.TimestampTrunc) and node.unit.name.upper() in _UNITS:
             node.set("unit", exp.Literal.string(_UNITS[node.unit.name.upper()]))
@@ -74,22 +81,23 @@ def duckdb_text(tree: exp.Expression) -> str:
             _cut_date(node)
         elif isinstance(node, exp.StrToUnix):  # of a time, too
             node.replace(exp.Anonymous(this=_SECONDS, expressions=[node.this.copy(), _pattern(node)]))
+        elif isinstance(node, exp.Cast) and node.to.this in _TIMES and not node.this.is_string:
+            node.replace(exp.Anonymous(this=_TIME, expressions=[node.this.copy(), node.copy()]))
         elif isinstance(node, exp.Cast) and node.to.this in _BINARY:
             node.replace(exp.Anonymous(this=_BYTES, expressions=[node.this.copy()]))
         elif isinstance(node, exp.Cast) and node.to.this in _TEXTS and not isinstance(node.this, exp.Literal):
             node.replace(exp.Anonymous(this=_TEXT, expressions=[node.this.copy()]))
         elif isinstance(node, exp.Ln | exp.Log):  # null where there is no logarithm
-            of = "this" if isinstance(node, exp.Ln) or node.args.get("expression") is None else "expression"
-            node.set(of, exp.Anonymous(this=_POSITIVE, expressions=[node.args[of].copy()]))
+            for of in ("this", "expression"):
+                if node.args.get(of) is not None:
+                    node.set(of, exp.Anonymous(this=_POSITIVE, expressions=[node.args[of].copy()]))
         elif isinstance(node, exp.Upper):  # the one letter that becomes two
             long = [exp.Literal.string("ß"), exp.Literal.string("SS")]
             node.set("this", exp.Anonymous(this="replace", expressions=[node.this.copy(), *long]))
         elif isinstance(node, exp.Anonymous) and _name(node) in ("isnull", "isnotnull"):  # words of DuckDB's grammar
             nothing = exp.paren(exp.Is(this=node.expressions[0].copy(), expression=exp.null()), copy=False)
             node.replace(nothing if _name(node) == "isnull" else exp.paren(exp.Not(this=nothing), copy=False))
-        elif isinstance(node, exp.Func) and _name(node) in _OTHERS:
-            raise UnsupportedError(f"{_name(node)}: DuckDB's function of that name gives other values than Spark's")
-    return str(copied.sql(dialect="duckdb", unsupported_level=None))
+    return str(copied.sql(dialect="duckdb", unsupported_level=ErrorLevel.RAISE))
 
 
 def _pattern(node: exp.StrToUnix) -> exp.Expression:

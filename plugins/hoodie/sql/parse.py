@@ -260,8 +260,18 @@ def _parts(text: str) -> Iterator[tuple[str, str]]:
 def _text(text: str, part: list[Token]) -> Iterator[tuple[str, str]]:
     if part:
         first, end = part[0].start, part[-1].end + 1
-        marked, at = "", first
-        for number, token in enumerate(token for token in part if token.token_type is TokenType.PLACEHOLDER):
-            marked += f"{text[at : token.start]}:{_place(number)}"
-            at = token.end + 1
+        marked, at, number = "", first, 0
+        for before, token in zip([None, *part], part, strict=False):
+            if token.token_type is TokenType.PLACEHOLDER:
+                marked += f"{text[at : token.start]}:{_place(number)}"
+                at, number = token.end + 1, number + 1
+            elif before is not None and _doubles_quote(text, before, token):
+                marked += text[at : before.end] + r"\'"
+                at = token.start + 1
         yield text[first:end], marked + text[at:end]
+
+
+def _doubles_quote(text: str, before: Token, token: Token) -> bool:
+    """True where two texts are one with a quote in it, as Spark 4 reads 'it''s'."""
+    are_texts = before.token_type is TokenType.STRING and token.token_type is TokenType.STRING
+    return are_texts and before.end + 1 == token.start and text[before.end] == text[token.start] == "'"

@@ -1,0 +1,178 @@
+"""Functions of Spark that DuckDB, or sqlglot's words for it, would compute in another way: in words that give the same, or
+refused by name. A comparison with Spark 4.2 over the examples of Spark's documentation and variations of them lists these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from sqlglot import exp
+from sqlglot.errors import UnsupportedError
+
+_CONTAINS, _POSITION, _SUBSTRING = "__hoodie_contains", "__hoodie_position", "__hoodie_substring"
+MACROS = (
+    f"CREATE MACRO {_CONTAINS}(a, x) AS CASE WHEN a IS NULL OR x IS NULL THEN NULL WHEN list_contains(a, x) THEN true "
+    "WHEN len(a) > list_count(a) THEN NULL ELSE false END",
+    f"CREATE MACRO {_POSITION}(a, x) AS CASE WHEN a IS NULL OR x IS NULL THEN NULL ELSE coalesce(list_position(a, x), 0) END",
+    # The first letter is number 1, and 0 too; negative numbers count from the end, and may begin before the text.
+    f"CREATE MACRO {_SUBSTRING}_from(s, p) AS CASE WHEN p < 0 THEN length(s) + p WHEN p > 0 THEN p - 1 ELSE p END",
+    f"CREATE MACRO {_SUBSTRING}(s, p) AS substring(s, CASE WHEN {_SUBSTRING}_from(s, p) < 0 THEN 1 "
+    f"ELSE {_SUBSTRING}_from(s, p) + 1 END), "
+    f"(s, p, n) AS CASE WHEN s IS NULL OR p IS NULL OR n IS NULL THEN NULL WHEN n <= 0 THEN '' "
+    f"ELSE substring(s, greatest({_SUBSTRING}_from(s, p), 0) + 1, "
+    f"greatest(least({_SUBSTRING}_from(s, p), 0) + n, 0)) END",
+)
+"""Functions that the texts call."""
+_OTHERS = (
+    *(exp.ApproxQuantile, exp.ArrayDistinct, exp.ArrayExcept, exp.ArrayRemove, exp.ArraysZip, exp.AtTimeZone),
+    *(exp.BitmapConstructAgg, exp.BitwiseCount, exp.ConvertTimezone, exp.Format, exp.JSONFormat, exp.Kurtosis),
+    *(exp.Levenshtein, exp.MonthsBetween, exp.Overlay, exp.ParseJSON, exp.RegrSlope, exp.Skewness),
+)
+_OTHER_NAMES = ("crc32", "hash", "printf", "time_bucket", "typeof", "url_encode", "xxhash64")
+_SPARKS_NAMES = {
+    exp.ApproxQuantile: "approx_percentile",
+    exp.AtTimeZone: "from_utc_timestamp",
+    exp.BitwiseCount: "bit_count",
+    exp.Format: "format_string",
+    exp.JSONFormat: "to_json",
+}
+_PATTERNED = (exp.TimeToStr, exp.TsOrDsToDate, exp.StrToTime, exp.StrToDate, exp.StrToUnix, exp.UnixToStr)
+_DIRECTIVE = re.compile("%-?[A-Za-z](strict)?")
+_FRACTIONS = ("SECOND", "SECONDS", "SEC", "SECS", "S")
+_FRACTION_CALLS = ("date_part", "datepart")
+
+
+def translate_function(node: exp.Expression) -> None:
+    """Let DuckDB give the value that Spark gives. Raises UnsupportedError for a function that it computes in another way."""
+    if isinstance(node, exp.Lateral) and node.args.get("outer"):
+        raise UnsupportedError("LATERAL VIEW OUTER: DuckDB leaves rows of empty arrays out")
+    if not isinstance(node, exp.Func | exp.AtTimeZone):
+        return
+    _refuse(node)
+    translate = _TRANSLATIONS.get(type(node))
+    if translate is not None:
+        translate(node)
+
+
+def _refuse(node: exp.Expression) -> None:
+    name = _name(node)
+    if isinstance(node, _OTHERS) or name in _OTHER_NAMES:
+        raise UnsupportedError(f"{name}: DuckDB's function of that name gives other values than Spark's")
+    if (isinstance(node, exp.Extract) and node.name.upper() in _FRACTIONS) or (
+        name in _FRACTION_CALLS and node.expressions and node.expressions[0].name.upper() in _FRACTIONS
+    ):
+        raise UnsupportedError("extract of seconds: DuckDB leaves the fraction out; use second() for whole seconds")
+    _refuse_time(node)
+    lambdas = node.args.get("expression")
+    if (
+        isinstance(node, exp.Transform | exp.ArrayFilter)
+        and isinstance(lambdas, exp.Lambda)
+        and len(lambdas.expressions) > 1
+    ):
+        raise UnsupportedError(f"{node.sql_name().lower()} with an index: DuckDB counts from 1, Spark from 0")
+    if isinstance(node, exp.StrPosition) and not _is_positive(node.args.get("position"), missing=True):
+        raise UnsupportedError(
+            "locate: DuckDB searches from another place than Spark where that is no positive literal"
+        )
+    if isinstance(node, exp.GenerateSeries) and node.args.get("step") is None and not _ascends(node):
+        raise UnsupportedError("sequence: without a step DuckDB never counts down; name the step")
+    if isinstance(node, exp.RegexpReplace) and set(_text_of(node.args.get("replacement"))) & {"$", "\\"}:
+        raise UnsupportedError("regexp_replace with groups in the replacement: DuckDB writes them in another way")
+    if isinstance(node, exp.ArgMax | exp.ArgMin) and node.args.get("count") is not None:
+        raise UnsupportedError("max_by and min_by of several rows: DuckDB's function gives one")
+    if isinstance(node, exp.JSONExtractScalar) and "*" in node.expression.sql():
+        raise UnsupportedError("get_json_object with *: DuckDB gives a list where Spark gives text")
+
+
+def _is_positive(node: exp.Expression | None, *, missing: bool) -> bool:
+    if node is None:
+        return missing
+    return isinstance(node, exp.Literal) and bool(node.is_int) and int(node.name) > 0
+
+
+def _name(node: exp.Expression) -> str:
+    """As Spark calls the function."""
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).lower()
+    return _SPARKS_NAMES.get(type(node)) or (str(node.sql_name()).lower() if isinstance(node, exp.Func) else "")
+
+
+def _refuse_time(node: exp.Expression) -> None:
+    """Raises UnsupportedError for a pattern of times that is not read whole, and for units that the two count in another way."""
+    pattern = node.args.get("format") if isinstance(node, _PATTERNED) else None
+    if pattern is not None and (
+        not isinstance(pattern, exp.Literal) or re.search("[A-Za-z']", _DIRECTIVE.sub("", pattern.name))
+    ):
+        raise UnsupportedError(
+            f"a pattern of times that DuckDB cannot read as Spark does: {pattern.sql()}; "
+            "use literals of y, M, d, H, h, m, s, a, E"
+        )
+    unit = node.args.get("unit")
+    if isinstance(node, exp.TimestampDiff) or (
+        isinstance(node, exp.DateDiff) and unit is not None and unit.name.upper() != "DAY"
+    ):
+        raise UnsupportedError(
+            "a difference in units of time: DuckDB counts begun ones, Spark whole ones; use datediff(a, b)"
+        )
+
+
+def _text_of(node: exp.Expression | None) -> str:
+    return node.name if isinstance(node, exp.Literal) else ""
+
+
+def _ascends(node: exp.GenerateSeries) -> bool:
+    first, last = node.args.get("start"), node.args.get("end")
+    whole = all(isinstance(each, exp.Literal) and each.is_int for each in (first, last))
+    return whole and int(first.name) <= int(last.name)
+
+
+def _call(macro: str, *arguments: exp.Expression) -> exp.Anonymous:
+    return exp.Anonymous(this=macro, expressions=[each.copy() for each in arguments])
+
+
+def _substring(node: exp.Substring) -> None:
+    start, length = node.args.get("start"), node.args.get("length")
+    plain = length is None or (isinstance(length, exp.Literal) and length.is_int)
+    if start is not None and not (plain and _is_positive(start, missing=False)):
+        node.replace(_call(_SUBSTRING, node.this, start, *([] if length is None else [length])))
+
+
+def _count_if(node: exp.CountIf) -> None:
+    node.replace(exp.Count(this=exp.Case().when(node.this.copy(), exp.Literal.number(1))))  # never null
+
+
+def _side(node: exp.Left | exp.Right) -> None:
+    count = node.expression
+    if not isinstance(count, exp.Literal):  # a negative one counts from the other side in DuckDB
+        negative = exp.LT(this=count.copy(), expression=exp.Literal.number(0))
+        node.set("expression", exp.Case().when(negative, exp.Literal.number(0)).else_(count.copy()))
+
+
+def _percentile(node: exp.Quantile) -> None:
+    node.replace(_call("quantile_cont", node.this, node.args["quantile"]))
+
+
+def _joined(node: exp.GroupConcat) -> None:
+    if node.args.get("separator") is None:
+        node.set("separator", exp.Literal.string(""))
+
+
+def _short_name(node: exp.Dayname | exp.Monthname) -> None:
+    node.replace(exp.Left(this=node.copy(), expression=exp.Literal.number(3)))
+
+
+_TRANSLATIONS: dict[type[exp.Expression], Callable[..., None]] = {
+    exp.ArgMax: lambda node: node.replace(_call("arg_max_null", node.this, node.expression)),
+    exp.ArgMin: lambda node: node.replace(_call("arg_min_null", node.this, node.expression)),
+    exp.ArrayContains: lambda node: node.replace(_call(_CONTAINS, node.this, node.expression)),
+    exp.ArrayPosition: lambda node: node.replace(_call(_POSITION, node.this, node.expression)),
+    exp.CountIf: _count_if,
+    exp.Dayname: _short_name,
+    exp.GroupConcat: _joined,
+    exp.IsNan: lambda node: node.replace(exp.Coalesce(this=node.copy(), expressions=[exp.false()])),
+    exp.Left: _side,
+    exp.Monthname: _short_name,
+    exp.Quantile: _percentile,
+    exp.Right: _side,
+    exp.Substring: _substring,
+}

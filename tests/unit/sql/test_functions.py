@@ -1,0 +1,82 @@
+"""Functions and literals that DuckDB alone would compute in another way than Spark: as Spark 4.2 gives them, or refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie.errors import SqlError
+from hoodie.sql import connect
+
+# As Spark 4.2 gives them.
+VALUES = {
+    "substring(s, 0, 2)": "Sp",
+    "substring(s, -3)": "SQL",
+    "substring(s, -12, 5)": "Sp",
+    "substring(s, n, -1)": "",
+    "substring(s, n, 3)": "par",
+    "substring(s, cast(null as int), 3)": None,
+    "left(s, 0 - n)": "",
+    "right(s, n)": "QL",
+    "array_contains(a, 9)": None,
+    "array_contains(a, 3)": True,
+    "array_contains(array(1), 9)": False,
+    "array_position(a, 9)": 0,
+    "array_position(a, 3)": 3,
+    "count_if(n > 5)": 0,
+    "max_by(nullif(s, s), n)": None,
+    "percentile(n, 0.5)": 2.0,
+    "listagg(s)": "Spark SQL",
+    "log(-1, n)": None,
+    "dayname(d)": "Wed",
+    "monthname(d)": "Jan",
+    "cast(date_from_unix_date(1) as string)": "1970-01-02",
+    "isnan(cast(null as double))": False,
+    "cast(timestamp_seconds(n) as string)": "1970-01-01 00:00:02",
+    "'it''s'": "it's",
+    "'it' 's'": "its",
+    "'''' || 'x'": "'x",
+    "date_format(d, 'yyyy-MM-dd')": "2024-01-31",
+}
+REFUSED = (
+    *("approx_percentile(n, 0.5)", "array_distinct(a)", "array_except(a, a)", "array_remove(a, 1)", "bit_count(n)"),
+    *("convert_timezone('Asia/Seoul', t)", "from_utc_timestamp(t, 'Asia/Seoul')", "months_between(d, d)"),
+    *(
+        "format_string('%d', n)",
+        "printf('%d', n)",
+        "levenshtein(s, s)",
+        "overlay(s placing 'x' from n)",
+        "url_encode(s)",
+    ),
+    *("kurtosis(n)", "skewness(n)", "regr_slope(n, n)", "to_json(named_struct('a', n))", "to_char(n, '99')"),
+    *("aggregate(a, 0, (x, y) -> x + y, x -> x * 2)", "array_sort(a, (x, y) -> 1)", "transform(a, (x, i) -> x + i)"),
+    *("filter(a, (x, i) -> x > i)", "last(n, true)", "max_by(n, n, 2)", "sequence(n, 1)", "encode(s, 'utf-16')"),
+    *("locate('x', s, n)", "get_json_object(s, '$[*].a')", "extract(second from t)", "date_part('seconds', t)"),
+    *("date_format(t, 'HH:mm:ss.SSS')", "to_unix_timestamp(s, 'yyyy')", "date_format(t, s)", "sha2(s, 512)"),
+    *("timestampdiff(month, d, d)", "datediff(month, d, d)", r"regexp_replace(s, '(a)', '<$1>')"),
+    *("cast(n as timestamp)", "cast(1.5 as timestamp)", "cast(max(n) as timestamp_ntz)", "typeof(n)"),
+)
+
+
+@pytest.fixture(scope="module")
+def db(tmp_path_factory):
+    with connect(tmp_path_factory.mktemp("functions")) as connection:
+        connection.sql(
+            "create table t (n int, s string, d date, t timestamp, a array<int>) using hudi tblproperties (primaryKey = 'n')"
+        )
+        connection.sql(
+            "insert into t values (2, 'Spark SQL', date '2024-01-31', timestamp '2024-01-31 10:00:00', array(1, null, 3))"
+        )
+        yield connection
+
+
+@pytest.mark.parametrize("called", VALUES)
+def test_values(db, called):
+    assert db.sql(f"select {called} as r from t").rows() == [(VALUES[called],)]
+
+
+def test_what_is_refused_is_named(db):
+    for called in REFUSED:
+        with pytest.raises(SqlError, match=r"DuckDB has no words for|timestamp_seconds"):
+            db.sql(f"select {called} as r from t")
+    with pytest.raises(SqlError, match="LATERAL VIEW OUTER"):
+        db.sql("select x from t lateral view outer explode(a) e as x")
