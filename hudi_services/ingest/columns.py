@@ -12,6 +12,11 @@ from hoodie.schema import find_field
 
 def check_roles(found: pa.Schema, source: str, operation: str, properties: TableProperties) -> None:
     """Raises SourceError when a column that makes keys, partitions or order is not among those of the source of that name."""
+    if not found.names:
+        raise SourceError(
+            f"No row of {source} fits any type",
+            fix="deliver each field with values of one type, or declare the columns in `schema`; nothing was loaded",
+        )
     roles = {
         "Record key": properties.record_key_fields,
         "Partition": properties.partition_fields,

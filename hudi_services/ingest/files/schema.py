@@ -125,7 +125,8 @@ class FileSchemas:
         if not some:
             hint = f": {ARRAY_HINT}" if array and self.feed.json_.layout == "lines" else ""
             raise pa.ArrowInvalid(f"no JSON object in {size} bytes{hint}")
-        return found or [pa.schema([])]
+        guessed = declared is None or self.feed.undeclared == "keep"
+        return found or [self.known if guessed and self.known is not None else pa.schema([])]
 
     def _check_declared(self, undeclared: str | None) -> None:
         if undeclared is not None:

@@ -213,6 +213,17 @@ def test_a_file_whose_only_object_fits_no_type_goes_to_the_quarantine(feed, layo
     assert set(feed.content) == {"a"}
 
 
+def test_objects_of_which_none_fits_a_type(feed):
+    feed.land("b.json", [UNFIT])
+    with pytest.raises(SourceError, match=r"No row of .* fits any type"):
+        feed.run("json", max_bad_share=1.0)
+    feed.land("a.json", [{**UNFIT, "value": 1}])
+    feed.run("json", max_bad_share=0.5)
+    feed.land("c.json", [{**UNFIT, "value": {"x": 1}}])
+    with pytest.raises(SourceError, match=r"1 of 1 rows .*c\.json: line 1"):
+        feed.run("json")
+
+
 @pytest.mark.parametrize("text", ['[{"id": "a"}, {"id": "b"}]\n', '[\n{"id": "a"},\n{"id": "b"}\n]\n'])
 def test_an_array_names_its_layout(feed, text):
     feed.land("x.json", text)
