@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,13 +24,13 @@ class Server:
 
 @contextmanager
 def serving() -> Iterator[Server]:
-    made = Server()
+    made, closing = Server(), threading.Event()
 
     class Answers(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             made.headers.append(dict(self.headers))
             made.got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            time.sleep(made.slow)
+            closing.wait(made.slow)
             self.send_response(made.statuses.pop(0) if len(made.statuses) > 1 else made.statuses[0])
             self.send_header("Location", f"{made.address}/elsewhere")
             self.send_header("Content-Length", "0")
@@ -47,6 +46,7 @@ def serving() -> Iterator[Server]:
     try:
         yield made
     finally:
+        closing.set()
         server.shutdown()
         thread.join()
         server.server_close()

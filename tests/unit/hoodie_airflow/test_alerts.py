@@ -50,7 +50,7 @@ def test_hooks_are_told_once_by_the_triggerer_and_the_command(told: tuple[Path, 
 
 def test_who_waits_for_commits_does_not_wait_for_hooks(told: tuple[Path, Server]) -> None:
     file, server = told
-    server.slow = 2.0
+    server.slow = 60.0
 
     async def first() -> float:
         running = looking.join(file)
@@ -60,7 +60,7 @@ def test_who_waits_for_commits_does_not_wait_for_hooks(told: tuple[Path, Server]
         await looking.leave(running)
         return took
 
-    assert asyncio.run(first()) < 1.5
+    assert asyncio.run(first()) < 30
 
 
 def test_what_is_wrong_with_alerts_does_not_end_the_rounds(

@@ -63,13 +63,13 @@ def test_what_is_not_taken_is_said_and_nobody_else_is_asked(server, status, aske
 
 
 def test_a_slow_hook_holds_nobody_up(server):
-    server.slow = 1.0
+    server.slow = 60.0
     began = time.monotonic()
     with serving() as other:
-        slow, quick = send_all([(hook(server.address), b"{}"), (hook(other.address), b"{}")], {}, 0.3)
-        assert (slow, quick) == ("no answer within 0.3 s", None)
+        slow, quick = send_all([(hook(server.address), b"{}"), (hook(other.address), b"{}")], {}, 2.0)
+        assert (slow, quick) == ("no answer within 2 s", None)
         assert len(other.got) == 1
-    assert time.monotonic() - began < 0.9
+    assert time.monotonic() - began < 30
 
 
 def test_one_that_drips_is_given_up():
