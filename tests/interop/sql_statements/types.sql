@@ -26,7 +26,7 @@ insert into {t} values (2, timestamp '2024-01-03 03:04:05', null);!ours
 select id, d, at from {t};
     1|2024-01-02|2024-01-02 00:00:00
   h 1|2024-01-02|2024-01-02 00:00:00
-  h 2|2024-01-03|null
+  h 2|2024-01-03|NULL
 -- differs: an INSERT does not cut a time to its day
 
 === casts in a query
