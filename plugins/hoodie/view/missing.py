@@ -18,6 +18,8 @@ from hoodie.model.time import BEGINNING, Time
 from hoodie.storage.base import join
 from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.clean import decode_clean_plan
+from hoodie.timeline.codecs.written import LISTED
+from hoodie.view.file_ends import whole_files
 from hoodie.view.files import Choice, ChosenFiles
 from hoodie.view.replaced import replaced_groups
 from hoodie.view.state import TableState
@@ -108,7 +110,8 @@ def short_files(
     """Files of the slices that have fewer bytes than a commit of the active timeline says, not later than `as_of`, and how many
     they have.
 
-    A listing gives the sizes, so this reads bodies of commits only, and those once a process (see `written_files`).
+    A listing gives the sizes, so this reads bodies of commits only, and those once a process (see `written_files`). The end of a
+    file that seems short is read, too: it may be whole all the same (see `whole_files`).
     """
     sizes: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for file_slice in slices:
@@ -121,7 +124,8 @@ def short_files(
             for name, size in written[partition].items():
                 if here.get(name, size) < size:
                     short[join(partition, name)] = ExpectedFile(partition, name, instant, size), here[name]
-    return list(short.values())
+    whole = whole_files(state.storage, [(path, size, file.instant.time) for path, (file, size) in short.items()])
+    return [found for path, found in short.items() if path not in whole]
 
 
 def _check_sizes(state: TableState, short: Sequence[tuple[ExpectedFile, int]]) -> None:
@@ -202,8 +206,8 @@ def _absent(
         time = instant.time
         for partition in written if partitions is None else [name for name in partitions if name in written]:
             here = present[partition]
-            for name in written[partition]:
-                if name in here.names:
+            for name, size in written[partition].items():
+                if name in here.names or size == LISTED:
                     continue
                 file_id, is_log = _file_id(name), name.startswith(".")
                 if as_of is not None and time > as_of:

@@ -13,6 +13,7 @@ from hoodie.model.files import BaseFile, LogFile
 from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP, PARTITION_METAFILE
 from hoodie.model.time import Time
 from hoodie.storage import join
+from hoodie.timeline.codecs.written import written_by
 from hoodie.view.files import partitions_above
 from hoodie.view.missing import ExpectedFile, absent_files, refuse_external, short_files
 
@@ -96,7 +97,7 @@ def orphans(facts: Facts) -> Iterator[Finding]:
     known = {i.time for i in timeline} | facts.torn | {time for time in facts.marked if facts.beats.alive(time)}
     known |= {time for time in facts.beats.ages if facts.beats.alive(time)}
     named = {
-        time: {join(stat.partition, stat.path.rpartition("/")[2]) for stat in commit.stats}
+        time: {join(partition, name) for partition, names in written_by(commit).items() for name in names}
         for time, commit in facts.commits.items()
         if time not in facts.marked and time not in _BOOTSTRAPS
     }

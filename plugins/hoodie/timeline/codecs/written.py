@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import fastavro
@@ -13,11 +13,14 @@ import fastavro
 from hoodie.formats import avro_file
 from hoodie.formats.varint import encode_zigzag
 from hoodie.model.commit import CommitMetadata
+from hoodie.model.names import LogFileName
 from hoodie.timeline.codecs.commit import count, load_json
 from hoodie.timeline.named import named_path, reading
 
 Sizes = Mapping[str, int]
-"""Names of base and log files -> bytes that they have at least; 0 where the commit does not say."""
+"""Names of base and log files -> bytes that they have at least; 0 where the commit does not say, or `LISTED`."""
+LISTED = -1
+"""In place of the bytes of a log that a stat lists beside its path: it belongs to the commit as long as it is there."""
 Written = Mapping[str, Sizes]
 """Partition path -> the base and log files that a commit wrote there."""
 
@@ -33,7 +36,11 @@ def written_by(metadata: CommitMetadata) -> Written:
     partitions: dict[str, list[tuple[str | None, int]]] = {}
     for stat in metadata.stats:
         size = stat.file_size + (stat.log.offset if stat.log is not None else 0)
-        partitions.setdefault(stat.partition, []).append((stat.path, size))
+        files = partitions.setdefault(stat.partition, [])
+        files.append((stat.path, size))
+        files += [
+            (name, LISTED) for name in _logs_beside(stat.path, stat.log.log_files if stat.log is not None else ())
+        ]
     return {partition: _named(files) for partition, files in partitions.items()}
 
 
@@ -55,7 +62,7 @@ def written_json(data: bytes, where: str, partitions: Collection[str] | None) ->
         if "\\/" not in text:
             with reading(where, "commit"):
                 return {partition: _find_json(text, partition) for partition in partitions}
-    return _all_of(load_json(data, where), where)
+    return _all_of(load_json(data, where), where, beside=False)
 
 
 def written_avro(data: bytes, where: str, partitions: Collection[str] | None) -> Written:
@@ -66,18 +73,36 @@ def written_avro(data: bytes, where: str, partitions: Collection[str] | None) ->
         found = {partition: _find_avro(data, partition, stats) for partition in partitions} if stats else {}
         if found and None not in found.values():
             return {partition: sizes or {} for partition, sizes in found.items()}
-    return _all_of(avro_file.decode(data, where), where)
+    return _all_of(avro_file.decode(data, where), where, beside=True)
 
 
-def _all_of(record: Mapping[str, Any], where: str) -> Written:
+def _all_of(record: Mapping[str, Any], where: str, *, beside: bool) -> Written:
+    """`beside` adds the logs that stats list. Before table version 8, whose bodies are JSON, these are all logs of the slice."""
     with reading(where, "commit"):
         return {
-            named_path(partition, where): _sizes(entries) for partition, entries in (record.get(_STATS) or {}).items()
+            named_path(partition, where): _sizes(entries, beside=beside)
+            for partition, entries in (record.get(_STATS) or {}).items()
         }
 
 
-def _sizes(entries: Iterable[Mapping[str, Any]]) -> Sizes:
-    return _named((entry.get("path"), count(entry.get("fileSizeInBytes")) + _offset(entry)) for entry in entries)
+def _sizes(entries: Iterable[Mapping[str, Any]], *, beside: bool = False) -> Sizes:
+    files: list[tuple[str | None, int]] = []
+    for entry in entries:
+        files.append((entry.get("path"), count(entry.get("fileSizeInBytes")) + _offset(entry)))
+        if beside:
+            files += [(name, LISTED) for name in _logs_beside(entry.get("path"), entry.get("logFiles") or ())]
+    return _named(files)
+
+
+def _logs_beside(path: str | None, logs: Sequence[str]) -> Iterator[str]:
+    """The logs with the instant of a log that its stat lists, too.
+
+    Flink makes one stat of the mini-batches of a file group: it has the path of the last log, and lists all.
+    """
+    own = LogFileName.parse((path or "").rpartition("/")[2]) if len(logs) > 1 else None
+    for other in map(LogFileName.parse, logs if own is not None else ()):
+        if own is not None and other is not None and (other.file_id, other.time) == (own.file_id, own.time):
+            yield str(other)
 
 
 def _offset(entry: Mapping[str, Any]) -> int:
@@ -91,7 +116,7 @@ def _named(files: Iterable[tuple[str | None, int]]) -> Sizes:
     for path, size in files:
         if path and not path.endswith(".cdc"):
             name = path.rpartition("/")[2]
-            sizes[name] = max(sizes.get(name, 0), size)
+            sizes[name] = max(sizes.get(name, LISTED), size)
     return sizes
 
 
@@ -132,7 +157,7 @@ def _find_avro(data: bytes, partition: str, stats: Any) -> Sizes | None:
         except _NOT_AVRO:  # anything at all may follow the bytes where they are no key
             continue
         if entries and all(entry.get("partitionPath") == partition for entry in entries):
-            return _sizes(entries)
+            return _sizes(entries, beside=True)
     return None if key in data else {}
 
 

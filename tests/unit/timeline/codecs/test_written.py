@@ -10,7 +10,7 @@ from hoodie.errors import CorruptTableError, UnsafePathError
 from hoodie.model.commit import CommitMetadata, LogStat, WriteStat
 from hoodie.timeline.codecs import written
 from hoodie.timeline.codecs.commit import encode_commit_avro, encode_commit_json
-from hoodie.timeline.codecs.written import written_avro, written_by, written_json
+from hoodie.timeline.codecs.written import LISTED, written_avro, written_by, written_json
 
 PARTITIONS = st.sampled_from(
     ["", "p", "part=p", "part=q", "a", "a/b", "2026/01/02", "part=ü", 'part="', "b", "0", "part=p/x"]
@@ -74,6 +74,17 @@ def test_a_log_of_several_writes_of_one_commit_has_at_least_the_bytes_of_the_las
     assert written_by(commit) == expected
     assert written_json(encode_commit_json(commit, replace=False), "here", None) == expected
     assert written_avro(encode_commit_avro(commit, replace=False), "here", None) == expected
+
+
+def test_logs_of_the_same_write_that_its_stat_lists():
+    """Flink makes one stat of the mini-batches of a file group."""
+    logs = [f".f-0_{time}.log.{version}_0-1-0" for time, version in [("1" * 17, 1), ("2" * 17, 1), ("2" * 17, 2)]]
+    stat = WriteStat("f-0", f"p/{logs[2]}", "p", file_size=9, log=LogStat("", (*logs, f"{logs[1]}.cdc"), 1))
+    commit = CommitMetadata("UPSERT", (stat,))
+    expected = {"p": {logs[1]: LISTED, logs[2]: 9}}
+    assert written_by(commit) == expected
+    for wanted in (None, ["p"]):
+        assert written_avro(encode_commit_avro(commit, replace=False), "here", wanted) == expected
 
 
 def test_torn_and_hostile_bodies():
