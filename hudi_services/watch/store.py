@@ -21,9 +21,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from hoodie.errors import StoreError
 from hoodie.model.place import same_table
 from hudi_services.watch.model import Cursor, Event, Key, Snapshot, Summary
+from hudi_services.watch.schema import ABOUT, EVENTS, METADATA, TABLES, VERSION
 
-VERSION = 2
-"""Of the tables of the store."""
 _PARAMETERS = 500  # of a statement
 _KEPT = timedelta(days=90)  # of events whose instants are archived
 GRACE = timedelta(minutes=10)
@@ -31,41 +30,6 @@ GRACE = timedelta(minutes=10)
 watchers may have different copies of it for a while."""
 _READS = "hudi_reads"
 _TIMES = ("looked_at", "last_commit", "since")  # columns of a summary that are times
-
-_metadata = sa.MetaData()
-_about = sa.Table(
-    "hudi_watch",
-    _metadata,
-    sa.Column("version", sa.Integer, primary_key=True),
-    sa.Column("round_at", sa.String(40)),
-)
-_tables = sa.Table(
-    "hudi_watch_tables",
-    _metadata,
-    sa.Column("name", sa.String(200), primary_key=True),
-    sa.Column("base_path", sa.Text, nullable=False),
-    sa.Column("floor", sa.String(40), nullable=False),
-    sa.Column("marks", sa.String(64), nullable=False),
-    sa.Column("again_at", sa.String(40)),
-    sa.Column("archive", sa.Text, nullable=False),
-    sa.Column("gone_at", sa.String(40)),  # since when the registry has it no more, or elsewhere
-    sa.Column("summary", sa.Text),
-    sa.Column("body", sa.Text),
-)
-_events = sa.Table(
-    "hudi_watch_events",
-    _metadata,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("name", sa.String(200), nullable=False),
-    sa.Column("instant", sa.String(40), nullable=False),
-    sa.Column("action", sa.String(40), nullable=False),
-    sa.Column("completed", sa.String(40), nullable=False),
-    sa.Column("seen_at", sa.String(40), nullable=False),
-    sa.Column("fresh", sa.Boolean, nullable=False),
-    sa.Column("facts", sa.Text, nullable=False),
-    sa.UniqueConstraint("name", "instant", "action"),
-    sqlite_autoincrement=True,  # else a number that was deleted is given again
-)
 
 
 @dataclass(frozen=True)
@@ -91,9 +55,9 @@ class SnapshotStore:
         """The same, with nothing in it, whatever was there: the next round sees every table for the first time."""
         store = cls._at(url, make=True)
         with store.writing() as connection:
-            _metadata.drop_all(connection)
-            _metadata.create_all(connection)
-            connection.execute(_about.insert().values(version=VERSION))
+            METADATA.drop_all(connection)
+            METADATA.create_all(connection)
+            connection.execute(ABOUT.insert().values(version=VERSION))
         return store
 
     @classmethod
@@ -132,16 +96,16 @@ class SnapshotStore:
 
     def _check(self, *, make: bool) -> None:
         with self.reading() as connection:
-            there = sa.inspect(connection).has_table(_about.name)
+            there = sa.inspect(connection).has_table(ABOUT.name)
         if not there:
             if not make:
                 raise _absent(self.shown)
             with self.writing() as connection:
-                _metadata.create_all(connection)
-                if connection.execute(sa.select(_about.c.version)).first() is None:
-                    connection.execute(_about.insert().values(version=VERSION))
+                METADATA.create_all(connection)
+                if connection.execute(sa.select(ABOUT.c.version)).first() is None:
+                    connection.execute(ABOUT.insert().values(version=VERSION))
         with self.reading() as connection:
-            version = connection.execute(sa.select(sa.func.max(_about.c.version))).scalar()
+            version = connection.execute(sa.select(sa.func.max(ABOUT.c.version))).scalar()
         if version != VERSION:
             raise StoreError(
                 f"The snapshot store {self.shown} is of another version",
@@ -152,13 +116,13 @@ class SnapshotStore:
     def fleet(self) -> list[Summary]:
         """All tables that were looked at, by name."""
         with self.reading() as connection:
-            rows = connection.execute(sa.select(_tables.c.summary).order_by(_tables.c.name)).scalars()
+            rows = connection.execute(sa.select(TABLES.c.summary).order_by(TABLES.c.name)).scalars()
             return [_summary(json.loads(row)) for row in rows if row is not None]
 
     def table(self, name: str) -> Snapshot | None:
         """The last good look at a table, with what the last one of all said; None: it was never looked at."""
         with self.reading() as connection:
-            wanted = sa.select(_tables.c.summary, _tables.c.body).where(_tables.c.name == name)
+            wanted = sa.select(TABLES.c.summary, TABLES.c.body).where(TABLES.c.name == name)
             row = connection.execute(wanted).first()
         if row is None or row.summary is None:
             return None
@@ -167,29 +131,29 @@ class SnapshotStore:
     def events(self, after: int = 0, *, table: str | None = None, fresh: bool = True, limit: int = 1000) -> list[Event]:
         """In the order in which they were seen, those with greater numbers than `after`; with `fresh` only what was completed
         since a table was first looked at."""
-        wanted = sa.select(_events).where(_events.c.number > after)
+        wanted = sa.select(EVENTS).where(EVENTS.c.number > after)
         if table is not None:
-            wanted = wanted.where(_events.c.name == table)
+            wanted = wanted.where(EVENTS.c.name == table)
         if fresh:
-            wanted = wanted.where(_events.c.fresh)
+            wanted = wanted.where(EVENTS.c.fresh)
         with self.reading() as connection:
-            return [_event(row) for row in connection.execute(wanted.order_by(_events.c.number).limit(limit))]
+            return [_event(row) for row in connection.execute(wanted.order_by(EVENTS.c.number).limit(limit))]
 
     def newest(self, table: str, limit: int = 100) -> list[Event]:
         """The events of a table, the instant that began last first."""
-        wanted = sa.select(_events).where(_events.c.name == table).order_by(_events.c.instant.desc()).limit(limit)
+        wanted = sa.select(EVENTS).where(EVENTS.c.name == table).order_by(EVENTS.c.instant.desc()).limit(limit)
         with self.reading() as connection:
             return [_event(row) for row in connection.execute(wanted)]
 
     def last_number(self) -> int:
         """Of the newest event; 0 without any."""
         with self.reading() as connection:
-            return connection.execute(sa.select(sa.func.max(_events.c.number))).scalar() or 0
+            return connection.execute(sa.select(sa.func.max(EVENTS.c.number))).scalar() or 0
 
     def cursor(self, name: str, base_path: str) -> Cursor | None:
         """How far a table was followed; None: it was never looked at, or lies elsewhere now."""
         with self.reading() as connection:
-            row = connection.execute(sa.select(_tables).where(_tables.c.name == name)).first()
+            row = connection.execute(sa.select(TABLES).where(TABLES.c.name == name)).first()
         if row is None or not same_table(row.base_path, base_path):
             return None
         return Cursor(row.floor, row.marks, _time(row.again_at), row.archive)
@@ -197,7 +161,7 @@ class SnapshotStore:
     def look_again(self, name: str) -> None:
         """The next round looks at all of the table, though nothing happened on its timeline."""
         with self.writing() as connection:
-            connection.execute(_tables.update().where(_tables.c.name == name).values(marks="", again_at=None))
+            connection.execute(TABLES.update().where(TABLES.c.name == name).values(marks="", again_at=None))
 
     def known(self, name: str, instants: Collection[str]) -> set[Key]:
         """Of these instants the events that are there."""
@@ -233,7 +197,7 @@ class SnapshotStore:
         if body is not None:
             values["body"] = json.dumps(body, default=str, allow_nan=False)
         with self.writing() as connection:
-            row = connection.execute(sa.select(_tables).where(_tables.c.name == name).with_for_update()).first()
+            row = connection.execute(sa.select(TABLES).where(TABLES.c.name == name).with_for_update()).first()
             if row is not None and not same_table(row.base_path, summary.base_path):  # the name is another table's now
                 if not _gone(connection, row, now):
                     return 0
@@ -241,12 +205,12 @@ class SnapshotStore:
             if row is not None and before is not None and row.marks != before.marks:
                 values |= {"marks": "", "again_at": None}
             if row is None:
-                connection.execute(_tables.insert().values(name=name, **values))
+                connection.execute(TABLES.insert().values(name=name, **values))
             else:
-                connection.execute(_tables.update().where(_tables.c.name == name).values(**values))
+                connection.execute(TABLES.update().where(TABLES.c.name == name).values(**values))
             added = self._add(connection, name, events)
-            old = sa.and_(_events.c.name == name, _events.c.instant < oldest, _events.c.seen_at < _text(now - _KEPT))
-            connection.execute(_events.delete().where(old))
+            old = sa.and_(EVENTS.c.name == name, EVENTS.c.instant < oldest, EVENTS.c.seen_at < _text(now - _KEPT))
+            connection.execute(EVENTS.delete().where(old))
         return added
 
     def _add(self, connection: Connection, name: str, events: Sequence[Event]) -> int:
@@ -267,32 +231,32 @@ class SnapshotStore:
         if rows:
             # A server gives numbers before the commit. Without this lock a greater one could be seen first, and who goes by
             # numbers would pass over the smaller.
-            connection.execute(sa.select(_about.c.version).with_for_update())
-            connection.execute(_events.insert(), rows)
+            connection.execute(sa.select(ABOUT.c.version).with_for_update())
+            connection.execute(EVENTS.insert(), rows)
         return len(rows)
 
     def rounded(self, at: datetime) -> None:
         """Note that all tables were looked at."""
         with self.writing() as connection:
-            connection.execute(_about.update().values(round_at=_text(at)))
+            connection.execute(ABOUT.update().values(round_at=_text(at)))
 
     def rounded_at(self) -> datetime | None:
         """When all tables were looked at last: long ago, no watcher runs."""
         with self.reading() as connection:
-            return _time(connection.execute(sa.select(_about.c.round_at)).scalar())
+            return _time(connection.execute(sa.select(ABOUT.c.round_at)).scalar())
 
     def forget(self, here: Mapping[str, str], now: datetime) -> list[str]:
         """Delete what there is of tables that have been away from the registry for long enough (`GRACE`): it has those of `here`,
         at these base paths. Returns whom."""
         with self.writing() as connection:
-            rows = connection.execute(sa.select(_tables.c.name, _tables.c.base_path, _tables.c.gone_at)).all()
+            rows = connection.execute(sa.select(TABLES.c.name, TABLES.c.base_path, TABLES.c.gone_at)).all()
             back = [
                 row.name
                 for row in rows
                 if row.gone_at is not None and same_table(here.get(row.name, ""), row.base_path)
             ]
             for name in back:
-                connection.execute(_tables.update().where(_tables.c.name == name).values(gone_at=None))
+                connection.execute(TABLES.update().where(TABLES.c.name == name).values(gone_at=None))
             return [row.name for row in rows if row.name not in here and _gone(connection, row, now)]
 
     @contextmanager
@@ -310,12 +274,12 @@ def _gone(connection: Connection, row: Any, now: datetime) -> bool:
     """Whether a table has been away for long enough: it is deleted then. Else it is noted since when."""
     since = _time(row.gone_at)
     if since is None or since > now:  # that clock was ahead
-        connection.execute(_tables.update().where(_tables.c.name == row.name).values(gone_at=_text(now)))
+        connection.execute(TABLES.update().where(TABLES.c.name == row.name).values(gone_at=_text(now)))
         return False
     if now - since < GRACE:
         return False
-    connection.execute(_events.delete().where(_events.c.name == row.name))
-    connection.execute(_tables.delete().where(_tables.c.name == row.name))
+    connection.execute(EVENTS.delete().where(EVENTS.c.name == row.name))
+    connection.execute(TABLES.delete().where(TABLES.c.name == row.name))
     return True
 
 
@@ -324,8 +288,8 @@ def _known(connection: Connection, name: str, instants: Collection[str]) -> set[
     ordered = sorted(set(instants))
     for start in range(0, len(ordered), _PARAMETERS):
         part = ordered[start : start + _PARAMETERS]
-        wanted = sa.select(_events.c.instant, _events.c.action)
-        rows = connection.execute(wanted.where(_events.c.name == name, _events.c.instant.in_(part)))
+        wanted = sa.select(EVENTS.c.instant, EVENTS.c.action)
+        rows = connection.execute(wanted.where(EVENTS.c.name == name, EVENTS.c.instant.in_(part)))
         found.update((row.instant, row.action) for row in rows)
     return found
 
