@@ -62,12 +62,13 @@ def _unnamed(files: Iterable[_File], written: Written | None) -> list[_File]:
 
 
 def _whole(state: TableState, commit: Instant) -> Written | None:
-    """All files that a commit names; None where its body cannot be read."""
+    """All files that a commit names; None where its body cannot be read, or names no file at all: then it says nothing of those
+    that are there."""
     (written,) = written_files(state, [commit])
     if written:
         return written
     try:
-        return written_by(state.commit_metadata(commit))
+        return written_by(state.commit_metadata(commit)) or None
     except CorruptTableError:  # `written_files` has logged it
         return None
 

@@ -75,15 +75,41 @@ def test_a_log_of_a_lost_attempt(tmp_path):
     assert content(table)["a"] == ("p", 5, 5)
 
 
-def test_what_a_torn_commit_names_is_not_known(tmp_path):
-    table = made(tmp_path, "9")
+@pytest.mark.parametrize("version", ["9", "6"])
+def test_what_a_torn_commit_names_is_not_known(tmp_path, version):
+    """`{}` is the JSON of an object, and no commit's."""
+    table = made(tmp_path, version)
     commit = table.timeline.commits[0]
     body = f"{table.state().layout.folder}/{commit.file_name}"
     data = table.storage.read(body)
+    for torn in (data[: len(data) // 2], b"{}"):
+        table.storage.delete(body)
+        table.storage.create(body, torn)
+        assert stray_paths(TableView(table.state()).files, table.state()) == frozenset()
+        assert content(table) == WHOLE
+
+
+def test_an_empty_object_replaces_something_that_nobody_knows(tmp_path):
+    """Version 6: the replaced file group would be back, and the new one a stray."""
+    table = made(tmp_path, "6")
+    table.write(batch([("a", "p", 3, 3)]), "insert_overwrite", SMALL_BLOOM)
+    state = table.state()
+    body = state.layout.path(table.timeline.last_commit)
     table.storage.delete(body)
-    table.storage.create(body, data[: len(data) // 2])
-    assert stray_paths(TableView(table.state()).files, table.state()) == frozenset()
+    table.storage.create(body, b"{}")
+    with pytest.raises(CorruptTableError, match="empty object"):
+        table.read()
+
+
+@pytest.mark.parametrize("version", ["9", "6"])
+def test_a_commit_that_names_no_file_says_nothing_of_those_that_are_there(tmp_path, version):
+    table = made(tmp_path, version)
+    state, commit = table.state(), table.timeline.last_commit
+    nothing = replace(state.commit_metadata(commit), stats=())
+    table.storage.delete(state.layout.path(commit))
+    table.storage.create(state.layout.path(commit), state.layout.encode_commit(nothing, replace=False))
     assert content(table) == WHOLE
+    assert table.diagnose().findings == ()
 
 
 @pytest.mark.parametrize("version", ["9", "6"])

@@ -99,7 +99,7 @@ def orphans(facts: Facts) -> Iterator[Finding]:
     named = {
         time: {join(partition, name) for partition, names in written_by(commit).items() for name in names}
         for time, commit in facts.commits.items()
-        if time not in facts.marked and time not in _BOOTSTRAPS
+        if commit.stats and time not in facts.marked and time not in _BOOTSTRAPS
     }
     for each in facts.files:
         if not each.has_metafile and each.partition not in facts.written:

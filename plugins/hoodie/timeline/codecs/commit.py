@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from hoodie.errors import CorruptTableError
@@ -44,6 +45,12 @@ def load_json(data: bytes, where: str) -> dict[str, Any]:
             fix="restore the file from a backup; the table is not read as if it were empty",
         ) from error
     return record
+
+
+def refuse_empty(record: Mapping[str, Any]) -> None:
+    """Raises ValueError for `{}`: not even the commit of no rows is that. It would seem to have written and replaced nothing."""
+    if not record:
+        raise ValueError("an empty object")
 
 
 def decode_commit_avro(data: bytes, where: str) -> CommitMetadata:
@@ -107,9 +114,10 @@ def _stat_to_record(stat: WriteStat, avro_only: bool) -> dict[str, Any]:
 def commit_of(record: dict[str, Any], where: str) -> CommitMetadata:
     """The metadata in a decoded HoodieCommitMetadata or HoodieReplaceCommitMetadata.
 
-    Raises UnsafePathError for paths that lead out of the table, CorruptTableError for a record of another kind.
+    Raises UnsafePathError for paths that lead out of the table, CorruptTableError for a record of another kind, or `{}`.
     """
     with reading(where, "commit"):
+        refuse_empty(record)
         stats = tuple(
             _stat_from_record(named_path(partition, where), stat, where)
             for partition, entries in (record.get("partitionToWriteStats") or {}).items()

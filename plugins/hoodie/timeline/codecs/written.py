@@ -14,7 +14,7 @@ from hoodie.formats import avro_file
 from hoodie.formats.varint import encode_zigzag
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.names import LogFileName
-from hoodie.timeline.codecs.commit import count, load_json
+from hoodie.timeline.codecs.commit import count, load_json, refuse_empty
 from hoodie.timeline.named import named_path, reading
 
 Sizes = Mapping[str, int]
@@ -79,6 +79,7 @@ def written_avro(data: bytes, where: str, partitions: Collection[str] | None) ->
 def _all_of(record: Mapping[str, Any], where: str, *, beside: bool) -> Written:
     """`beside` adds the logs that stats list. Before table version 8, whose bodies are JSON, these are all logs of the slice."""
     with reading(where, "commit"):
+        refuse_empty(record)
         return {
             named_path(partition, where): _sizes(entries, beside=beside)
             for partition, entries in (record.get(_STATS) or {}).items()

@@ -84,7 +84,8 @@ def test_what_other_writers_leave_out_has_a_default():
     found = decode_commit_json(json.dumps(sparse).encode(), "here")
     assert found == CommitMetadata("UNKNOWN", (WriteStat("f", "", "p"),))
     assert found.schema is None
-    assert decode_commit_json(b"{}", "here") == CommitMetadata("UNKNOWN")
+    with pytest.raises(CorruptTableError, match="empty object"):
+        decode_commit_json(b"{}", "here")
 
 
 def test_avro_of_an_older_writer_is_read_by_the_schema_it_carries():
