@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
 
 import pyarrow as pa
 from sqlglot import exp
@@ -43,16 +44,23 @@ def partition_casts(
     Raises SqlError for a value that its cast makes null, another number, or another time.
     """
     texts = {name: exp.cast(value.copy(), "STRING", DIALECT) for name, value in values.items()}
-    casts = {name: exp.cast(text.copy(), _type(target, name), DIALECT) for name, text in texts.items()}
+    casts = {name: _try_cast(text, _type(target, name)) for name, text in texts.items()}
     for name, value in values.items():
-        cast, lost = casts[name], exp.and_(value.copy().is_(exp.null()).not_(), casts[name].copy().is_(exp.null()))
-        widest = _widest(target.column(name).type)
-        if widest is not None:
-            written = exp.cast(cast.copy(), "STRING", DIALECT)  # 0.1 has the same digits as FLOAT and DOUBLE
-            given, kept = (exp.cast(each.copy(), widest, DIALECT) for each in (texts[name], written))
-            lost = exp.or_(lost, exp.NEQ(this=given, expression=kept))
-        (is_lost,) = session.rows(exp.select(lost.as_("lost"))).fetched()["lost"].to_pylist()
-        if is_lost:
+        moments = [_try_cast(each, "TIMESTAMP") for each in (texts[name], casts[name])]
+        (row,) = (
+            session.rows(
+                exp.select(
+                    texts[name].copy().as_("given"),
+                    exp.cast(casts[name].copy(), "STRING", DIALECT).as_("written"),
+                    (exp.EQ(this=moments[0], expression=moments[1]) if _is_date(target, name) else exp.true()).as_(
+                        "same"
+                    ),
+                )
+            )
+            .fetched()
+            .to_pylist()
+        )
+        if row["given"] is not None and not _is_kept(target.column(name).type, **row):
             raise SqlError(
                 f"A value cannot be stored in partition column {name} of type {_type(target, name)}",
                 found=value.sql(dialect=DIALECT),
@@ -61,12 +69,26 @@ def partition_casts(
     return casts
 
 
+def _try_cast(node: exp.Expression, kind: str) -> exp.TryCast:
+    return exp.TryCast(this=node.copy(), to=exp.DataType.build(kind, dialect=DIALECT))
+
+
+def _is_kept(kind: pa.DataType, given: str, written: str | None, same: bool) -> bool:
+    """Return whether the text `written` of a cast value has the digits that were given, all of them."""
+    if written is None or not same:
+        return False
+    try:
+        if pa.types.is_floating(kind):  # 0.1 is the same as FLOAT and DOUBLE
+            return float(given) == float(written) or given.lower() == written.lower()
+        exact = pa.types.is_integer(kind) or pa.types.is_decimal(kind)
+        return not exact or Decimal(given) == Decimal(written)
+    except (ValueError, InvalidOperation):
+        return False
+
+
+def _is_date(target: Target, name: str) -> bool:
+    return bool(pa.types.is_date(target.column(name).type))
+
+
 def _type(target: Target, name: str) -> str:
     return sql_type(target.column(name).type)
-
-
-def _widest(kind: pa.DataType) -> str | None:
-    """The type in which a value is compared with its cast; None where a cast is exact or null."""
-    if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
-        return "DECIMAL(38, 10)"
-    return "DOUBLE" if pa.types.is_floating(kind) else "TIMESTAMP" if pa.types.is_date(kind) else None
