@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sqlglot import exp
@@ -27,8 +28,8 @@ def check_conditions(tree: exp.Expression) -> None:
 
 
 def as_written(text: str) -> str:
-    """A query of DuckDB without the macros of conditions."""
-    return text.replace(_GROUPED, "").replace(CONDITION, "")
+    """A query of DuckDB without the macros of this library."""
+    return re.sub("__HOODIE_[A-Z_]+", "", text)
 
 
 def _conditions(node: exp.Expression) -> Iterator[exp.Expression]:

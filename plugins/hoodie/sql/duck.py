@@ -117,7 +117,7 @@ class DuckEngine:
                     fix="compare it with a value, such as `id <> 0`; nothing was changed",
                 ) from error
             raise SqlError(
-                f"DuckDB cannot run: {shortened(text)}",
+                f"DuckDB cannot run: {shortened(as_written(text))}",
                 found=str(error).partition("\n\nLINE")[0],
                 fix="correct the statement, or run it on Spark",
             ) from error

@@ -6,6 +6,8 @@ from sqlglot import exp, parse_one
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel
 
+from hoodie.sql.comparisons import MACROS as COMPARISON_MACROS
+from hoodie.sql.comparisons import exact_comparison
 from hoodie.sql.conditions import MACROS as CONDITION_MACROS
 from hoodie.sql.conditions import check_conditions
 from hoodie.sql.functions import MACROS as FUNCTION_MACROS
@@ -16,6 +18,7 @@ from hoodie.sql.pattern import escaped_like
 _WHOLE, _BYTES, _TEXT, _SECONDS = "__hoodie_whole", "__hoodie_bytes", "__hoodie_text", "__hoodie_seconds"
 _POSITIVE, _TIME = "__hoodie_positive", "__hoodie_time"
 MACROS = (
+    *COMPARISON_MACROS,
     *CONDITION_MACROS,
     *PATTERN_MACROS,
     *FUNCTION_MACROS,
@@ -63,6 +66,7 @@ def duckdb_text(tree: exp.Expression) -> str:
     copied = tree.copy()
     check_conditions(copied)
     for node in reversed(list(copied.walk())):
+        exact_comparison(node)
         translate_function(node)
         if isinstance(node, exp.Cast) and node.to.this in _INTEGERS and not _is_whole(node.this):
             node.set("this", exp.Anonymous(this=_WHOLE, expressions=[node.this]))
