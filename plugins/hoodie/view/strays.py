@@ -68,7 +68,7 @@ def _whole(state: TableState, commit: Instant) -> Written | None:
     if written:
         return written
     try:
-        return written_by(state.commit_metadata(commit)) or None
+        return written_by(state.commit_metadata(commit), commit.time) or None
     except CorruptTableError:  # `written_files` has logged it
         return None
 
@@ -117,7 +117,7 @@ def _archived(state: TableState, times: Collection[Time]) -> Mapping[Time, Writt
     before = min(times)[:-1]  # text that is less than any time which begins with it
     found = state.archive.instants(Time.of(before), max(times))
     return {
-        instant.time: written_by(state.commit_metadata(instant))
+        instant.time: written_by(state.commit_metadata(instant), instant.time)
         for instant in found
         if instant.time in times and instant.action in WRITE_ACTIONS
     }

@@ -115,11 +115,11 @@ def _load(state: TableState, instant: Instant, partitions: Collection[str] | Non
 
 def _read(state: TableState, instant: Instant, partitions: Collection[str] | None) -> Known:
     if state.has_read(instant):
-        return Known(written_by(state.commit_metadata(instant)), whole=True)
+        return Known(written_by(state.commit_metadata(instant), instant.time), whole=True)
     try:
         body = state.body(instant)
     except FileNotFoundError:  # archived meanwhile, or gone
-        return Known(written_by(state.commit_metadata(instant)), whole=True)
+        return Known(written_by(state.commit_metadata(instant), instant.time), whole=True)
     written = state.layout.decode_written(body, instant, partitions)
     if looked_up(body, partitions):
         return Known({**{name: {} for name in partitions or ()}, **written}, whole=False)

@@ -22,6 +22,18 @@ def made(path, kind, version):
     return table
 
 
+def say_size(table, size):
+    state, commit = table.state(), table.timeline.last_commit
+    metadata = state.commit_metadata(commit)
+    rewrite(table, commit, replace(metadata, stats=(replace(metadata.stats[0], file_size=size),)))
+
+
+def rewrite(table, commit, metadata):
+    layout = table.state().layout
+    table.storage.delete(layout.path(commit))
+    table.storage.create(layout.path(commit), layout.encode_commit(metadata, replace=False))
+
+
 def mini_batches(table):
     """Let the last commit say what Flink's says after two mini-batches; the second one wrote nothing that counts."""
     state, commit = table.state(), table.timeline.last_commit
@@ -34,9 +46,7 @@ def mini_batches(table):
         last = str(replace(first, version=first.version + 1))
         table.storage.create(f"{folder}/{last}", table.storage.read(stat.path))
         merged = replace(merged, path=f"{folder}/{last}", log=replace(stat.log, log_files=(*stat.log.log_files, last)))
-    body = state.layout.path(commit)
-    table.storage.delete(body)
-    table.storage.create(body, state.layout.encode_commit(replace(metadata, stats=(merged,)), replace=False))
+    rewrite(table, commit, replace(metadata, stats=(merged,)))
     return merged.path
 
 
@@ -49,6 +59,8 @@ def test_a_file_that_is_whole_is_not_short(tmp_path, kind, version):
     assert content(table) == ROWS
     assert sum(len(each.paths) for each in table.file_slices()) == files - (kind == "COPY_ON_WRITE")
     assert table.diagnose().findings == ()
+    if files == 3:  # what the stat says is the size of both logs
+        return
     whole = table.storage.read(path)
     for size in (0, 6, len(whole) - 9, len(whole) - 1):
         table.storage.delete(path)
@@ -56,3 +68,18 @@ def test_a_file_that_is_whole_is_not_short(tmp_path, kind, version):
         with pytest.raises(CorruptFileError, match="cut short"):
             table.read()
         assert [each.check for each in table.diagnose().findings if each.path == path] == ["file-size"]
+
+
+def test_a_log_that_ends_after_a_whole_block_is_short(tmp_path):
+    """Since table version 8 a log is written at once: no other block may come after the one that is there."""
+    table = made(tmp_path, "MERGE_ON_READ", "9")
+    path = table.file_slices()[0].paths[-1]
+    block = table.storage.read(path)
+    table.storage.delete(path)
+    table.storage.create(path, block + block)
+    say_size(table, 2 * len(block))
+    assert content(table) == ROWS
+    table.storage.delete(path)
+    table.storage.create(path, block)
+    with pytest.raises(CorruptFileError, match="cut short"):
+        table.read()

@@ -97,7 +97,7 @@ def orphans(facts: Facts) -> Iterator[Finding]:
     known = {i.time for i in timeline} | facts.torn | {time for time in facts.marked if facts.beats.alive(time)}
     known |= {time for time in facts.beats.ages if facts.beats.alive(time)}
     named = {
-        time: {join(partition, name) for partition, names in written_by(commit).items() for name in names}
+        time: {join(partition, name) for partition, names in written_by(commit, time).items() for name in names}
         for time, commit in facts.commits.items()
         if commit.stats and time not in facts.marked and time not in _BOOTSTRAPS
     }

@@ -14,6 +14,7 @@ from hoodie.formats import avro_file
 from hoodie.formats.varint import encode_zigzag
 from hoodie.model.commit import CommitMetadata
 from hoodie.model.names import LogFileName
+from hoodie.model.time import Time
 from hoodie.timeline.codecs.commit import count, load_json, refuse_empty
 from hoodie.timeline.named import named_path, reading
 
@@ -31,16 +32,16 @@ _NOT_AVRO = (ValueError, EOFError, LookupError, TypeError, ArithmeticError, Memo
 _PLAIN = re.compile(r"[\w=.:+@/-]+", re.ASCII)  # a partition path that JSON writes in one way only
 
 
-def written_by(metadata: CommitMetadata) -> Written:
-    """The files of a commit that was decoded already."""
+def written_by(metadata: CommitMetadata, time: Time) -> Written:
+    """The files of the commit `time` that was decoded already."""
     partitions: dict[str, list[tuple[str | None, int]]] = {}
     for stat in metadata.stats:
         size = stat.file_size + (stat.log.offset if stat.log is not None else 0)
-        files = partitions.setdefault(stat.partition, [])
-        files.append((stat.path, size))
-        files += [
-            (name, LISTED) for name in _logs_beside(stat.path, stat.log.log_files if stat.log is not None else ())
-        ]
+        own = (
+            stat.log is not None and f"_{time}.log." in stat.path
+        )  # before table version 8 the name is that of the slice
+        logs = stat.log.log_files if stat.log is not None and own else ()
+        partitions.setdefault(stat.partition, []).extend(_files_of(stat.path, size, logs))
     return {partition: _named(files) for partition, files in partitions.items()}
 
 
@@ -89,10 +90,15 @@ def _all_of(record: Mapping[str, Any], where: str, *, beside: bool) -> Written:
 def _sizes(entries: Iterable[Mapping[str, Any]], *, beside: bool = False) -> Sizes:
     files: list[tuple[str | None, int]] = []
     for entry in entries:
-        files.append((entry.get("path"), count(entry.get("fileSizeInBytes")) + _offset(entry)))
-        if beside:
-            files += [(name, LISTED) for name in _logs_beside(entry.get("path"), entry.get("logFiles") or ())]
+        logs = entry.get("logFiles") or () if beside else ()
+        files += _files_of(entry.get("path"), count(entry.get("fileSizeInBytes")) + _offset(entry), logs)
     return _named(files)
+
+
+def _files_of(path: str | None, size: int, logs: Sequence[str]) -> list[tuple[str | None, int]]:
+    """The files of one stat. With logs beside the path, `size` may be that of all of them."""
+    beside = [(name, LISTED) for name in _logs_beside(path, logs)]
+    return [(path, 0 if len(beside) > 1 else size), *beside]
 
 
 def _logs_beside(path: str | None, logs: Sequence[str]) -> Iterator[str]:

@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 
 from hoodie.errors import CorruptTableError, UnsafePathError
 from hoodie.model.commit import CommitMetadata, LogStat, WriteStat
+from hoodie.model.time import Time
 from hoodie.timeline.codecs import written
 from hoodie.timeline.codecs.commit import encode_commit_avro, encode_commit_json
 from hoodie.timeline.codecs.written import LISTED, written_avro, written_by, written_json
 
+TIME = Time("2" * 17)
 PARTITIONS = st.sampled_from(
     ["", "p", "part=p", "part=q", "a", "a/b", "2026/01/02", "part=ü", 'part="', "b", "0", "part=p/x"]
 )
@@ -51,7 +53,7 @@ COMMITS = st.builds(
 def test_the_files_of_some_partitions(commit, wanted, replace, kind):
     encode, decode = (encode_commit_json, written_json) if kind == "json" else (encode_commit_avro, written_avro)
     body = encode(commit, replace=replace)
-    expected = written_by(commit)
+    expected = written_by(commit, TIME)
     assert {name: files for name, files in decode(body, "here", None).items() if files} == {
         name: files for name, files in expected.items() if files
     }
@@ -62,7 +64,7 @@ def test_the_files_of_some_partitions(commit, wanted, replace, kind):
 def test_logs_of_changes_are_no_part_of_slices():
     names = [".f-0_20260101000000000.log.1_0-1-0.cdc", "f-0_1-2-3_20260101000000000.parquet"]
     commit = CommitMetadata("UPSERT", tuple(WriteStat("f-0", f"p/{name}", "p") for name in names))
-    assert written_by(commit) == {"p": {names[1]: 0}}
+    assert written_by(commit, TIME) == {"p": {names[1]: 0}}
 
 
 def test_a_log_of_several_writes_of_one_commit_has_at_least_the_bytes_of_the_last():
@@ -71,7 +73,7 @@ def test_a_log_of_several_writes_of_one_commit_has_at_least_the_bytes_of_the_las
     stats = [WriteStat("f-0", path, "p", file_size=size, log=LogStat("", (), 1, start)) for start, size in sizes]
     commit = CommitMetadata("UPSERT", tuple(stats))
     expected = {"p": {path[2:]: 145}}
-    assert written_by(commit) == expected
+    assert written_by(commit, TIME) == expected
     assert written_json(encode_commit_json(commit, replace=False), "here", None) == expected
     assert written_avro(encode_commit_avro(commit, replace=False), "here", None) == expected
 
@@ -81,10 +83,13 @@ def test_logs_of_the_same_write_that_its_stat_lists():
     logs = [f".f-0_{time}.log.{version}_0-1-0" for time, version in [("1" * 17, 1), ("2" * 17, 1), ("2" * 17, 2)]]
     stat = WriteStat("f-0", f"p/{logs[2]}", "p", file_size=9, log=LogStat("", (*logs, f"{logs[1]}.cdc"), 1))
     commit = CommitMetadata("UPSERT", (stat,))
-    expected = {"p": {logs[1]: LISTED, logs[2]: 9}}
-    assert written_by(commit) == expected
+    expected = {"p": {logs[1]: LISTED, logs[2]: 0}}
+    assert written_by(commit, TIME) == expected
     for wanted in (None, ["p"]):
         assert written_avro(encode_commit_avro(commit, replace=False), "here", wanted) == expected
+    alone = {"p": {logs[2]: 9}}  # before table version 8 the name of a log is that of its slice
+    assert written_by(commit, Time("3" * 17)) == alone
+    assert written_json(encode_commit_json(commit, replace=False), "here", None) == alone
 
 
 def test_torn_and_hostile_bodies():
