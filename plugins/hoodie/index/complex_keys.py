@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 
 from hoodie.errors import CorruptFileError, MissingFileError, UnsupportedTableError
 from hoodie.formats.base_file import BaseFileReader
 from hoodie.index.new_keys import logged_keys
 from hoodie.keygen import stored_keys
-from hoodie.model.commit import WriteStat
-from hoodie.view.state import TableState
+from hoodie.view import TableState, TableView
 
 
 def refuse_bare_keys(state: TableState) -> None:
@@ -27,7 +27,8 @@ def refuse_bare_keys(state: TableState) -> None:
 
 
 def bare_key(state: TableState) -> str | None:
-    """A stored key without the column's name, by the newest file that a commit of the timeline names.
+    """A stored key without the column's name, by the newest file that a commit of the timeline names, or by files of a listing
+    when it names no file.
 
     None: the table has other keys, or none, or it is older than version 9, where either form is usual. Opens one file, as long
     as it is there.
@@ -36,20 +37,27 @@ def bare_key(state: TableState) -> str | None:
     fields = properties.record_key_fields
     if properties.version < 9 or properties.virtual_keys or properties.keygen_type != "COMPLEX" or len(fields) != 1:
         return None
-    for instant in reversed(state.timeline.commits):
-        for stat in state.commit_metadata(instant).stats:
-            keys = _some_keys(state, stat)
-            if keys:
-                return next((key for key in keys if not key.startswith(f"{fields[0]}:")), None)
+    for path in _newest_files(state):
+        keys = _some_keys(state, path)
+        if keys:
+            return next((key for key in keys if not key.startswith(f"{fields[0]}:")), None)
     return None
 
 
-def _some_keys(state: TableState, stat: WriteStat) -> tuple[str, ...]:
+def _newest_files(state: TableState) -> Iterator[str]:
+    commits = state.timeline.commits
+    for instant in reversed(commits):
+        yield from (stat.path for stat in state.commit_metadata(instant).stats)
+    if commits:
+        yield from (path for each in TableView(state).slices for path in each.paths)
+
+
+def _some_keys(state: TableState, path: str) -> tuple[str, ...]:
     """The least and the greatest key of a base file, or the first of a log; none where the file has gone, or is damaged."""
     with suppress(MissingFileError, CorruptFileError, FileNotFoundError):
-        if stat.log is not None:
-            logged = logged_keys(state.storage, stat.path, stored_keys(state.properties, None))
+        if path.rpartition("/")[2].startswith("."):
+            logged = logged_keys(state.storage, path, stored_keys(state.properties, None))
             return next(((keys[0].as_py(),) for keys in logged if len(keys)), ())
-        with BaseFileReader(state.storage, stat.path) as reader:
+        with BaseFileReader(state.storage, path) as reader:
             return reader.key_range() or ()
     return ()

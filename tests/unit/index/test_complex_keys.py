@@ -7,6 +7,7 @@ import pytest
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
 from hoodie.errors import UnsupportedTableError
+from tests.support.archive import archive_before
 from tests.support.tables import batch, content, create
 
 BUCKET = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
@@ -34,6 +35,19 @@ def test_a_table_of_bare_keys_is_read_and_not_written(tmp_path, kind, options):
     table.write(ROWS, "insert_overwrite_table", options)
     table.write(ROWS, "upsert", options)
     assert len(content(table)) == 2
+
+
+def test_bare_keys_of_commits_that_are_archived(tmp_path):
+    """The commits that are left wrote no files."""
+    table = create(tmp_path)
+    table.write(ROWS, "upsert")
+    for _ in range(3):
+        table.write(batch([("none", "p", 1, 1)]), "delete")
+    archive_before(table, table.timeline.commits[1].time)
+    table = of_complex_keys(tmp_path)
+    assert not any(table.state().commit_metadata(commit).stats for commit in table.timeline.commits)
+    with pytest.raises(UnsupportedTableError, match="key 'a'"):
+        table.write(ROWS, "upsert")
 
 
 def test_a_table_of_keys_with_names_is_written_on(tmp_path):
