@@ -14,11 +14,15 @@ _DAY = re.compile(
 )  # pendulum also takes a year alone, an hour, an interval, `now`
 
 
+_HUGE = re.compile("[0-9]{10}")  # a number of an ISO duration that pendulum may take for a smaller one
+
+
 def duration(text: str) -> timedelta:
     """Return the length that `30s`, `5m`, `2h`, `1d` or ISO 8601, such as `PT90M`, names. Raises ValueError."""
     if match := _LENGTH.fullmatch(text.strip()):
         return pendulum.duration(**{_UNITS[match[2]]: int(match[1])}).as_timedelta()
-    parsed = _parsed(text, exact=True) if text.startswith("P") else None
+    is_iso = text.startswith("P") and text[-1].isalpha() and text != "PT" and not _HUGE.search(text)
+    parsed = _parsed(text, exact=True) if is_iso else None
     if not isinstance(parsed, pendulum.Duration):
         raise ValueError(f"{text!r:.100} is no duration; write 30s, 5m, 2h or 1d")
     return parsed.as_timedelta()
@@ -35,7 +39,7 @@ def zone_name(text: str) -> str:
 def iso_time(text: str) -> datetime:
     """Return the ISO date or time, in UTC where it has no zone. Raises ValueError."""
     parsed = _parsed(text.strip(), exact=False) if _DAY.match(text.strip()) else None
-    if not isinstance(parsed, pendulum.DateTime):
+    if not isinstance(parsed, pendulum.DateTime) or not _has_offset(parsed):
         raise ValueError(f"{text!r:.100} is no ISO date or time")
     return parsed
 
@@ -61,7 +65,16 @@ def moment(text: str, now: datetime) -> datetime:
     return iso_time(text)
 
 
+def _has_offset(parsed: pendulum.DateTime) -> bool:
+    try:
+        return parsed.utcoffset() is not None
+    except ValueError:  # a day or more
+        return False
+
+
 def _parsed(text: str, *, exact: bool) -> object:
+    if "/" in text:  # an interval, of which pendulum raises several errors
+        return None
     try:
         return pendulum.parse(text, exact=exact)
     except ValueError:

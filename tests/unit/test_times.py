@@ -30,7 +30,20 @@ def test_days_are_those_of_pythons_own_parser(day: date) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "2026", "2026-03", "10:00", "now", "2026-02-30", "2026-03-01/2026-04-01", "2026-03-01T25:00", "P1D", "x"],
+    [
+        "",
+        "2026",
+        "2026-03",
+        "10:00",
+        "now",
+        "2026-02-30",
+        "2026-03-01/2026-04-01",
+        "2026-03-01/P1D",
+        "2026-03-01T25:00",
+        "2026-03-01T00:00+24:00",
+        "P1D",
+        "x",
+    ],
 )
 def test_texts_that_name_no_moment(text: str) -> None:
     for parse in (iso_time, iso_day, lambda text: moment(text, NOW)):
@@ -60,7 +73,20 @@ def test_durations() -> None:
     taken = {"30s": 30, "5m": 300, " 2 h ": 7200, "1d": 86_400, "PT90M": 5400, "P1DT1S": 86_401}
     assert {text: duration(text).total_seconds() for text in taken} == taken
     assert type(duration("2h")) is timedelta
-    for text in ("2", "h", "2w", "1.5h", "-2h", "P", "2026-03-01", "٣d"):
+    for text in (
+        "2",
+        "h",
+        "2w",
+        "1.5h",
+        "-2h",
+        "P",
+        "PT",
+        "2026-03-01",
+        "٣d",
+        "P99999999999999D",
+        "P1D/2026-03-01",
+        "P1D/P1D",
+    ):
         with pytest.raises(ValueError, match="no duration"):
             duration(text)
 
