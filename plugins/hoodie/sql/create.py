@@ -128,6 +128,10 @@ def _make(
 def _partitions_last(schema: pa.Schema, options: dict[str, str]) -> list[str]:
     """The columns in the order of a table. Raises SqlError when a partition column is not among them."""
     there = {name.lower(): name for name in schema.names}
+    if len(there) < len(schema.names):
+        raise SqlError(
+            "Two columns of the query have one name", found=", ".join(schema.names), fix="give each its own name by AS"
+        )
     partitions = [name for name in options.get("hoodie.table.partition.fields", "").split(",") if name]
     lacking = [name for name in partitions if name.lower() not in there]
     if lacking:

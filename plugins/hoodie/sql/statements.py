@@ -23,10 +23,14 @@ from hoodie.sql.result import Result
 from hoodie.sql.session import Session
 from hoodie.sql.shows import show
 
+_TRANSACTION = re.compile(r"\s*(BEGIN|START\s+TRANSACTION|ROLLBACK|ABORT)\b", re.IGNORECASE)
+"""Statements that the engine would take for its own tables, while Hudi tables keep what is written."""
+
 
 def run_statement(session: Session, statement: Statement) -> Result:
     """What one statement gives. Raises SqlError, and what the library raises."""
     refuse_index_statement(session, statement)
+    _refuse_transaction(statement)
     refuse_own_aliases(statement.tree)
     run = _KINDS.get(type(statement.tree))
     if run is not None:
@@ -43,6 +47,15 @@ def run_statement(session: Session, statement: Statement) -> Result:
         if not others:
             raise
         raise SqlError(error.what, found="; ".join(filter(None, [error.found, *others])), fix=error.fix) from error
+
+
+def _refuse_transaction(statement: Statement) -> None:
+    if _TRANSACTION.match(statement.text):
+        raise SqlError(
+            f"There are no transactions of several statements: {shortened(statement.text)}",
+            found="each statement that changes a table is a commit of its own",
+            fix="leave this statement out; `hudi-services rollback` takes a commit back",
+        )
 
 
 def _others(session: Session, query: exp.Expression) -> list[str]:
@@ -113,13 +126,13 @@ def _changed(
     return run
 
 
-def _no_table(session: Session, statement: Statement, node: exp.Expression) -> Result:
+def _no_table(session: Session, statement: Statement, node: object) -> Result:
     """For a folder, a function or a query in place of a table. Spark writes rows of its own tables to a folder."""
     if session.engine.is_lasting and not session.reads(statement.tree):
         return _untouched(session, statement)
     raise SqlError(
         f"A statement changes something else than a table: {shortened(statement.text)}",
-        found=node.sql(dialect=DIALECT),
+        found=node.sql(dialect=DIALECT) if isinstance(node, exp.Expression) else "no name of one",
         fix="name a table; write files from the rows of a SELECT, such as by --json, or by Result.table in Python",
     )
 

@@ -220,6 +220,7 @@ def test_the_engines_own_tables(db):
         ("create table t (id int) using hudi", TableExistsError, "IF NOT EXISTS"),
         ("create table `../x` (id int) using hudi", SqlError, "letters"),
         ("create table u (id int, ID string) using hudi", SqlError, "twice"),
+        ("create table u as select id, 1 as ID from t", SqlError, "one name"),
         ("create table u (id interval) using hudi", SqlError, "type"),
         ("create table no.u (id int) using hudi", SqlError, "no database"),
         ("drop table nothing", TableNotFoundError, "nothing"),
@@ -292,12 +293,19 @@ def test_indexes_of_the_metadata_table_are_refused_by_name(tmp_path, statement, 
         "insert overwrite directory '/nowhere' select 1",
         "insert into function f(1) select 1",
         "delete from (select 1)",
+        "delete t where id = 1",
         "merge into (select 1) x using t on true when matched then delete",
         "truncate table f(x)",
     ],
 )
 def test_only_tables_change(db, statement):
     with pytest.raises(SqlError, match="something else than a table"):
+        db.sql(statement)
+
+
+@pytest.mark.parametrize("statement", ["begin", "START TRANSACTION", "rollback", "Abort"])
+def test_transactions_are_refused(db, statement):
+    with pytest.raises(SqlError, match="commit of its own"):
         db.sql(statement)
 
 
