@@ -39,8 +39,11 @@ def test_forgets():
 """
 
 
+# Programs that start the tests can ignore signals, as nohup does, and their children inherit that.
 SCRIPT = """
-import sys
+import signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from tests.runner import __main__ as runner
 from tests.runner.suites import Suite
 
