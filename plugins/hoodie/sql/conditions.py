@@ -45,3 +45,5 @@ def _conditions(node: exp.Expression) -> Iterator[exp.Expression]:
             yield node.this
     elif isinstance(node, exp.Is) and isinstance(node.expression, exp.Boolean):
         yield node.this
+    elif isinstance(node, exp.ArrayFilter) and isinstance(node.expression, exp.Lambda):
+        yield node.expression.this

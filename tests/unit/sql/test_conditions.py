@@ -28,6 +28,7 @@ _CONDITIONS = ("{n}", "{s}", "1", "'true'", "{b} and {n}", "not ({n})", "case wh
     [
         ("delete from t where {}", _CONDITIONS),
         ("update t set n = 7 where {}", _CONDITIONS[:1]),
+        ("delete from t where size(filter(array(0, 1), x -> {})) = 1", ("x", "x + 1")),
         ("merge into t using {source} s on {} when matched then delete", _CONDITIONS[1:3]),
         ("merge into t using {source} s on t.id = s.id when matched and {} then delete", _CONDITIONS[:1]),
         ("merge into t using {source} s on t.id = s.id + 8 when not matched and {} then insert *", _CONDITIONS[3:]),
