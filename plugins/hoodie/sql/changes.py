@@ -210,7 +210,12 @@ class _Clause:
             raise SqlError(
                 f"A merge cannot do this: {then.sql(dialect=DIALECT)}", fix="use UPDATE SET, DELETE or INSERT"
             )
-        return cls(matched, by_source, when.args.get("condition"), not values, values)
+        deletes, condition = not values, when.args.get("condition")
+        if not matched:  # as in Spark, names of an unmatched row are those of its own side
+            names, side = (target.schema.names, target.alias) if by_source else (source.names, alias)
+            values = {name: _qualified(value, names, side) for name, value in values.items()}
+            condition = None if condition is None else _qualified(condition, names, side)
+        return cls(matched, by_source, condition, deletes, values)
 
     def applies(self) -> exp.Expression:
         """Whether the clause is for a row, were it the only one."""
@@ -222,6 +227,19 @@ class _Clause:
         else:
             kind = exp.and_(here, exp.not_(there))
         return kind if self.condition is None else exp.and_(kind, exp.paren(self.condition.copy()))
+
+
+def _qualified(tree: exp.Expression, names: Sequence[str], table: str) -> exp.Expression:
+    """The expression with `table` before those of `names` that have no table, but for columns of its subqueries."""
+    known = {name.lower() for name in names}
+
+    def with_table(node: exp.Expression) -> exp.Expression:
+        plain = isinstance(node, exp.Column) and not node.table and node.name.lower() in known
+        if not plain or node.find_ancestor(exp.Query) is not None:
+            return node
+        return exp.column(node.this.copy(), table=exp.to_identifier(table, quoted=True))
+
+    return tree.copy().transform(with_table)
 
 
 def _updated(

@@ -132,6 +132,18 @@ def test_merge_updates_and_inserts(db):
     assert rows(db)[2:] == [(3, "q", 32.5, 9, "y"), (9, "n", 3.0, 9, "z")]
 
 
+def test_a_merge_takes_names_without_table_from_the_side_that_has_a_row(db):
+    """As Spark does; on DuckDB they were ambiguous."""
+    source = "merge into t using (select * from t where id = 1) s on t.id = s.id + 90 and t.dt = s.dt"
+    clause = (
+        "when not matched and id = 1 then insert (id, name, price, ts, dt) values (id + 90, upper(name), price, ts, dt)"
+    )
+    db.sql(f"{source} {clause} when not matched by source and id = 2 then delete")
+    old, new = db.sql("select name from t where id in (1, 91) order by id").rows()
+    assert new[0] == old[0].upper()
+    assert db.sql("select id from t where id = 2").rows() == []
+
+
 def test_merge_deletes(db):
     db.sql("merge into t using (select 1 id) s on t.id = s.id when matched then delete")
     assert [row[0] for row in rows(db)] == [2, 3]
