@@ -13,7 +13,7 @@ from hoodie.markers import DirectMarkers, MarkerType
 from hoodie.timeline import Action
 from tests.interop.rows import rows
 from tests.interop.test_clean import batch
-from tests.interop.test_savepoints import made_by_hudi, options, same
+from tests.interop.test_savepoints import options, same
 from tests.support.faulty import FaultyStorage, Killed
 
 pytestmark = pytest.mark.interop
@@ -41,7 +41,9 @@ def named(logs):
 
 def undone(hudi, path):
     """A table with two commits of Hudi's, and a third that is not complete. Returns the rows, and the instant of that."""
-    table = made_by_hudi(hudi, path, "6", "MERGE_ON_READ")
+    hudi.write(path, batch(1, "a", "b"), options("6", "MERGE_ON_READ"), "overwrite")
+    hudi.write(path, batch(2, "a"), options("6", "MERGE_ON_READ"))
+    table = HoodieTable.open(path)
     expected = rows(table.read())
     hudi.write(path, batch(3, "a"), options("6", "MERGE_ON_READ"))
     last = table.timeline.commits[-1]
