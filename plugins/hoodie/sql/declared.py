@@ -77,6 +77,8 @@ def declared(tree: exp.Create, name: str) -> Declared:
     lacking = [column for column in partitions if fields and not _has([*fields, *partition_fields], column)]
     if lacking:
         raise SqlError(f"The partition column {lacking[0]} is not among the columns", fix="declare it")
+    spellings = {field.name.lower(): field.name for field in [*fields, *partition_fields]}
+    partitions = [spellings.get(column.lower(), column) for column in partitions]
     create, write = sorted_out({"hoodie.table.name": name, **options}, partitions)
     return Declared(_ordered(fields, partition_fields, partitions), location, comment, create, write)
 

@@ -42,6 +42,15 @@ def test_a_table_of_another_program_outlives_the_connection(tmp_path):
         assert db.sql("select id from t order by id").rows() == [(1,), (2,)]
 
 
+def test_a_partition_column_is_named_in_any_case(tmp_path):
+    with connect(tmp_path) as db:
+        db.sql("create table t (id int, Day string) tblproperties (primaryKey = 'id') partitioned by (DAY)")
+        db.sql("insert into t values (1, 'x')")
+        assert db.sql("select id, Day from t where day = 'x'").rows() == [(1, "x")]
+        db.sql("truncate table t partition (day = 'x')")
+        assert db.sql("select id from t").rows() == []
+
+
 OF_QUERY = "create table if not exists t using hudi tblproperties (primaryKey = 'id') {} as select {} as id, 'a' as v"
 
 
