@@ -34,13 +34,13 @@ def db(spark, tmp_path):
 @pytest.fixture
 def plans(monkeypatch):
     """What is asked of tables, in turn."""
-    asked, plan = [], spark_engine.plan_read
+    asked, plan = [], spark_engine.plan_snapshot
 
     def planned(state, query):
         asked.append(query)
         return plan(state, query)
 
-    monkeypatch.setattr(spark_engine, "plan_read", planned)
+    monkeypatch.setattr(spark_engine, "plan_snapshot", planned)
     return asked
 
 
