@@ -22,6 +22,7 @@ from hoodie.transaction.locks import FoundLock
 from hoodie.view import TableState
 from hoodie.view.files import PartitionFiles, sizes_by_path
 from hoodie.view.metadata_table import MetadataListing
+from hoodie.view.missing import ExpectedFile, short_files
 from hoodie.view.replaced import replaced_groups
 from hoodie.view.slices import file_groups, latest_slices
 
@@ -80,6 +81,11 @@ class Facts:
     def slices(self) -> Sequence[FileSlice]:
         """The current ones of `groups`."""
         return latest_slices(self.groups, replaced_groups(self.state))
+
+    @cached_property
+    def short(self) -> Sequence[tuple[ExpectedFile, int]]:
+        """Files of `slices` with fewer bytes than their commit says, and how many they have. It may open some of them."""
+        return short_files(self.state, self.slices)
 
     @cached_property
     def sizes(self) -> Mapping[str, int]:

@@ -19,7 +19,7 @@ class Future:
     """Instants of a timeline that are more than a day ahead of the clock, by time."""
 
     instants: Sequence[Instant]
-    ahead: timedelta  # of the first of them
+    ahead: timedelta  # time by which the first is ahead
 
     @staticmethod
     def of(timeline: Iterable[Instant], now: datetime, zone: tzinfo) -> Future | None:

@@ -48,10 +48,16 @@ def _of_timeline(
             if not log.is_cdc:
                 by_time[log.time].append(log)
     commits = [each for each in state.timeline.commits if each.time in by_time and each.time not in _BOOTSTRAPS]
+    logs: list[LogFile] = []
     for commit, written in zip(commits, written_files(state, commits, partitions), strict=True):
         unnamed = _unnamed(by_time[commit.time], written)
-        if unnamed:
-            yield from (file for file in _unnamed(unnamed, _whole(state, commit)) if _is_of(state, file, partitions))
+        for file in _unnamed(unnamed, _whole(state, commit)) if unnamed else ():
+            if isinstance(file, BaseFile):
+                yield file
+            else:
+                logs.append(file)
+    if logs:
+        yield from _of_no_commit(logs, state, partitions)
 
 
 def _unnamed(files: Iterable[_File], written: Written | None) -> list[_File]:
@@ -73,14 +79,16 @@ def _whole(state: TableState, commit: Instant) -> Written | None:
         return None
 
 
-def _is_of(state: TableState, file: _File, partitions: Collection[str] | None) -> bool:
-    """Says if the instant in its name wrote the file. A log from before the table's upgrade to version 8 has the instant of its
-    slice, and other commits name it."""
-    if isinstance(file, BaseFile):
-        return True
-    others = written_files(state, state.timeline.commits, partitions)
-    named = any(file.info.name in written.get(file.partition, ()) for written in others)
-    return not named and state.timeline.covers(file.time)
+def _of_no_commit(logs: Iterable[LogFile], state: TableState, partitions: Collection[str] | None) -> Iterator[LogFile]:
+    """Those that no commit of the timeline names.
+
+    A log from before the table's upgrade to version 8 has the instant of its slice, and other commits name it.
+    """
+    written = written_files(state, state.timeline.commits, partitions)
+    for log in logs:
+        named = any(log.info.name in each.get(log.partition, ()) for each in written)
+        if not named and state.timeline.covers(log.time):
+            yield log
 
 
 def _of_archive(files: Iterable[PartitionFiles], state: TableState) -> Iterator[_File]:

@@ -15,7 +15,7 @@ from hoodie.model.time import Time
 from hoodie.storage import join
 from hoodie.timeline.codecs.written import written_by
 from hoodie.view.files import partitions_above
-from hoodie.view.missing import ExpectedFile, absent_files, refuse_external, short_files
+from hoodie.view.missing import ExpectedFile, absent_files, refuse_external
 
 _COPY = (
     "restore it from a copy of the table; a table with a savepoint can be taken back to it (`hudi-services restore`)"
@@ -51,7 +51,7 @@ def _missing(path: str, time: Time, why: str, remedy: str = _COPY) -> Finding:
 
 def sizes(facts: Facts) -> Iterator[Finding]:
     """Files of current slices that have fewer bytes than their commit says."""
-    for file, size in short_files(facts.state, facts.slices):
+    for file, size in facts.short:
         yield catalogue.FILE_SIZE.found(
             "a file was cut short: reads, and writes to its file group, fail",
             _COPY,

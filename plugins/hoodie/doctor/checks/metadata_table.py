@@ -238,7 +238,7 @@ def _missing(path: str, what: str, file: BaseFile | LogFile | None = None) -> Fi
 def _other_sizes(sides: _Sides) -> Iterator[Finding]:
     """Where the commit, or nobody else, says what the metadata table says, it is the file that is wrong."""
     appended = not sides.facts.state.layout.logs_tell_writer and bool(sides.begun)
-    short = {each.path for each in files.sizes(sides.facts)}
+    short = {file.path for file, _ in sides.facts.short}
     for each in sides.named:
         for file in each.files:
             size = sides.facts.sizes.get(file.path)

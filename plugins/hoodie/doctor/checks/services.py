@@ -22,9 +22,7 @@ _DONE = {"clean": Action.CLEAN, "compact": Action.COMMIT}
 def overdue(facts: Facts) -> Iterator[Finding]:
     """Due, and many commits have passed since the last run; an archival when as many instants would go."""
     for service, decided in facts.decisions.items():
-        if isinstance(
-            decided, (CorruptTableError, CorruptFileError, MissingFileError)
-        ):  # what they miss is told by name
+        if isinstance(decided, (CorruptTableError, CorruptFileError, MissingFileError)):  # other checks name the file
             continue
         if isinstance(decided, HoodieError):
             yield catalogue.UNCHECKED.found(
