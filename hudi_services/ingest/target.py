@@ -20,7 +20,7 @@ from hoodie.engine import Engine
 from hoodie.errors import ConfigError, PendingInstantError
 from hoodie.storage import open_storage
 from hoodie.table import HoodieTable
-from hoodie.transaction.create import create_table, never_committed, recreate_table
+from hoodie.transaction.create import create_table, is_left_behind, never_committed, recreate_table
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState
@@ -36,9 +36,8 @@ def properties_of_new(options: Mapping[str, object]) -> TableProperties:
 
 
 def is_left_by_first_load(state: TableState) -> bool:
-    """Whether all that was ever done to a table is that a first load created it."""
-    marked = all(state.properties.raw.get(name) == value for name, value in FIRST_LOAD.items())
-    return marked and never_committed(state)
+    """True where all that was ever done to a table is that a first load created it."""
+    return is_left_behind(state, FIRST_LOAD)
 
 
 def create_target(

@@ -16,10 +16,10 @@ from hoodie.config.groups import WRITE_OPTIONS
 from hoodie.config.key import resolve
 from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.errors import SqlError, TableExistsError
-from hoodie.sql import declared as declarations
 from hoodie.sql.catalog import Entry
+from hoodie.sql.declared import declared, is_of_hudi, is_temporary
 from hoodie.sql.inserts import fill, without_meta
-from hoodie.sql.leftovers import OF_QUERY, is_left_behind
+from hoodie.sql.leftovers import OF_QUERY, is_unfilled
 from hoodie.sql.names import checked_name, refuse_own
 from hoodie.sql.parse import Statement, shortened
 from hoodie.sql.result import Result
@@ -45,7 +45,7 @@ def create(session: Session, statement: Statement) -> Result | None:
     if tree.args["kind"] in ("DATABASE", "SCHEMA"):
         session.catalog.create_database(checked_name(tree.this.name, "database"))
         return Result.told(f"database {tree.this.name.lower()} is there")
-    if tree.args["kind"] == "TABLE" and declarations.is_of_hudi(tree):
+    if tree.args["kind"] == "TABLE" and is_of_hudi(tree):
         return _create_table(session, tree)
     query = tree.args.get("expression")
     if query is not None and session.reads(query):
@@ -53,7 +53,7 @@ def create(session: Session, statement: Statement) -> Result | None:
             f"A table or view of rows of Hudi tables has to be a Hudi table: {shortened(statement.text)}",
             fix="say CREATE TABLE … USING hudi AS SELECT …",
         )
-    if tree.args["kind"] in _STORES_ROWS and not declarations.is_temporary(tree):
+    if tree.args["kind"] in _STORES_ROWS and not is_temporary(tree):
         _refuse_forgotten(session, statement)
     return None
 
@@ -83,7 +83,7 @@ def _create_table(session: Session, tree: exp.Create) -> Result:
         raise TableExistsError(f"There is a table {name}", fix="drop it, choose another name, or say IF NOT EXISTS")
     if name.database not in session.catalog.databases():
         raise SqlError(f"There is no database {name.database}", fix=f"CREATE DATABASE {name.database}")
-    told = declarations.declared(tree, name.name)
+    told = declared(tree, name.name)
     location = storage_of(session.catalog.location_of(name, told.location)).base_path  # for other processes, too
     entry = Entry(name, location, told.location is None, told.write_options, told.comment)
     query = tree.args.get("expression")
@@ -109,7 +109,7 @@ def _make(
     """Create the table, also in place of one that a query was to fill. Raises TableExistsError, and what creating raises."""
     refuse_own(schema.names, "choose another name for the column")
     storage, own = storage_of(entry.location), select_keys(own_options(options, WRITE_OPTIONS), CREATE_KEYS)
-    if is_left_behind(storage):
+    if is_unfilled(storage):
         chosen = resolve(select_keys(session.write_options(entry), _SHARED_KEYS), _SHARED_KEYS)
         sharing = Sharing.of(chosen)
         recreate_table(storage, SystemClock(), own, mark, Locking.of(chosen), schema, sharing=sharing)

@@ -10,14 +10,14 @@ from hoodie.clock import SystemClock
 from hoodie.config.store import load_properties
 from hoodie.errors import TableNotFoundError
 from hoodie.storage import Storage
-from hoodie.transaction.create import never_committed
+from hoodie.transaction.create import is_left_behind
 from hoodie.view import load_state
 
 OF_QUERY = {"hoodie_sql.created.by": "create table as select"}
 """The mark, among the table's properties. It means nothing once there is a commit."""
 
 
-def is_left_behind(storage: Storage) -> bool:
+def is_unfilled(storage: Storage) -> bool:
     """True where all that was ever done to a table is that a query was to fill it. Raises what opening a table raises, but not
     TableNotFoundError."""
     clock = SystemClock()
@@ -25,5 +25,5 @@ def is_left_behind(storage: Storage) -> bool:
         stored = load_properties(storage, clock).raw
     except TableNotFoundError:
         return False
-    marked = all(stored.get(name) == value for name, value in OF_QUERY.items())
-    return marked and never_committed(load_state(storage, clock))
+    # Most tables have no mark, and their timelines are not listed.
+    return OF_QUERY.items() <= stored.items() and is_left_behind(load_state(storage, clock), OF_QUERY)

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from hoodie.errors import SqlError
 from hoodie.sql.catalog import DEFAULT_DATABASE, Entry
-from hoodie.sql.leftovers import is_left_behind
+from hoodie.sql.leftovers import is_unfilled
 from hoodie.sql.names import TableName
 from hoodie.storage import BasePath, storage_of
 from hoodie.storage.base import ReplacingStorage
@@ -198,7 +198,7 @@ class Warehouse:
 
     def _is_filled(self, folder: str) -> bool:
         """True for a table, but one that a query was to fill."""
-        return self._is_table(folder) and not is_left_behind(storage_of(self._location(folder)))
+        return self._is_table(folder) and not is_unfilled(storage_of(self._location(folder)))
 
     def _is_table(self, folder: str) -> bool:
         return f"{folder}/{_TABLE}" in self._storage.list(folder).folders

@@ -79,6 +79,11 @@ def never_committed(state: TableState) -> bool:
     return next(done, None) is None and next(iter(state.archive.newest()), None) is None
 
 
+def is_left_behind(state: TableState, mark: Mapping[str, str]) -> bool:
+    """True where all that was ever done to a table is that it was created with the properties `mark`."""
+    return all(state.properties.raw.get(name) == value for name, value in mark.items()) and never_committed(state)
+
+
 def recreate_table(
     storage: Storage,
     clock: Clock,
