@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
+from itertools import chain
 
 import pyarrow as pa
 from sqlglot import exp
@@ -43,30 +44,29 @@ def partition_casts(
 
     Raises SqlError for a value that its cast makes null, another number, or another time.
     """
+    if not values:
+        return {}
     texts = {name: exp.cast(value.copy(), "STRING", DIALECT) for name, value in values.items()}
     casts = {name: _try_cast(text, _type(target, name)) for name, text in texts.items()}
+    compared = [_compared(texts[name], casts[name], is_date=_is_date(target, name)) for name in values]
+    columns = [column.as_(f"c{place}") for place, column in enumerate(chain(*compared))]
+    (row,) = session.rows(exp.select(*columns)).fetched().to_pylist()
+    found = iter(row.values())
     for name, value in values.items():
-        moments = [_try_cast(each, "TIMESTAMP") for each in (texts[name], casts[name])]
-        (row,) = (
-            session.rows(
-                exp.select(
-                    texts[name].copy().as_("given"),
-                    exp.cast(casts[name].copy(), "STRING", DIALECT).as_("written"),
-                    (exp.EQ(this=moments[0], expression=moments[1]) if _is_date(target, name) else exp.true()).as_(
-                        "same"
-                    ),
-                )
-            )
-            .fetched()
-            .to_pylist()
-        )
-        if row["given"] is not None and not _is_kept(target.column(name).type, **row):
+        given, written, same = next(found), next(found), next(found)
+        if given is not None and not _is_kept(target.column(name).type, given, written, same):
             raise SqlError(
                 f"A value cannot be stored in partition column {name} of type {_type(target, name)}",
                 found=value.sql(dialect=DIALECT),
                 fix="give a value of that type; nothing was changed",
             )
     return casts
+
+
+def _compared(text: exp.Expression, cast: exp.Expression, *, is_date: bool) -> tuple[exp.Expression, ...]:
+    """The text of a value, that of its cast, and whether both are one moment where the column is a date."""
+    same = exp.EQ(this=_try_cast(text, "TIMESTAMP"), expression=_try_cast(cast, "TIMESTAMP")) if is_date else exp.true()
+    return text.copy(), exp.cast(cast.copy(), "STRING", DIALECT), same
 
 
 def _try_cast(node: exp.Expression, kind: str) -> exp.TryCast:

@@ -31,7 +31,6 @@ from hoodie.sql.procedures.procedure import (
 )
 from hoodie.storage import storage_of, walk_files
 from hoodie.timeline import Action
-from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.timeline.codecs.rollback import decode_rollback_result
 from hoodie.view import TableView
 
@@ -166,13 +165,11 @@ def _status(call: Call) -> Iterator[tuple[str, str, str, str, str]]:
         yield "exist", "", "", "", f"{state.storage.base_path}/{path}"
         return
     for instant in reversed(state.timeline.completed(Action.CLEAN, Action.ROLLBACK)):
-        body, where = state.body(instant), state.where(instant)
         if instant.action is Action.CLEAN:
-            gone = name in decode_clean_result(body, where).deleted.get(within, ())
+            gone = name in state.clean_result(instant).deleted.get(within, ())
         else:
-            gone = any(
-                each.endswith(f"/{path}") for each in decode_rollback_result(body, where).deleted.get(within, ())
-            )
+            undone = decode_rollback_result(state.body(instant), state.where(instant))
+            gone = any(each.endswith(f"/{path}") for each in undone.deleted.get(within, ()))
         if gone:
             yield "deleted", str(instant.action), str(instant.time), "active", f"{state.storage.base_path}/{path}"
             return
