@@ -9,11 +9,8 @@ import pendulum
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _LENGTH = re.compile(r"([0-9]{1,6})\s*([smhd])")
-_DAY = re.compile(
-    r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}(?![0-9])"
-)  # pendulum also takes a year alone, an hour, an interval, `now`
-
-
+# Pendulum also takes a year alone, an hour, an interval, `now`.
+_DAY = re.compile(r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}(?![0-9])")
 _HUGE = re.compile("[0-9]{10}")  # a number of an ISO duration that pendulum may take for a smaller one
 
 

@@ -16,7 +16,7 @@ def identity(path: str) -> str:
     Local paths and `file:` URLs are absolute, without links; other URLs have no empty, `.` or `..` steps, and `s3` for `s3a`.
     """
     path = _WITHOUT_HOST.sub(r"\1:///", path)
-    local = path.removeprefix("file:") if path.startswith("file:") else path
+    local = path.removeprefix("file:")
     if local == path and "://" in path:
         scheme, _, rest = path.partition("://")
         return f"{'s3' if scheme in _S3 else scheme}://{posixpath.normpath(rest)}"

@@ -37,10 +37,8 @@ def written_by(metadata: CommitMetadata, time: Time) -> Written:
     partitions: dict[str, list[tuple[str | None, int]]] = {}
     for stat in metadata.stats:
         size = stat.file_size + (stat.log.offset if stat.log is not None else 0)
-        own = (
-            stat.log is not None and f"_{time}.log." in stat.path
-        )  # before table version 8 the name is that of the slice
-        logs = stat.log.log_files if stat.log is not None and own else ()
+        # Before table version 8 a log has the instant of its slice, and its stat lists logs of other commits.
+        logs = stat.log.log_files if stat.log is not None and f"_{time}.log." in stat.path else ()
         partitions.setdefault(stat.partition, []).extend(_files_of(stat.path, size, logs))
     return {partition: _named(files) for partition, files in partitions.items()}
 
