@@ -14,6 +14,7 @@ import hoodie
 PAGES = (
     "hoodie",
     "hoodie.table",
+    "hoodie.table_reader",
     "hoodie.spark",
     "hoodie.errors",
     "hoodie.engine",

@@ -4,29 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any, TypeVar, overload
 
 import pyarrow as pa
 
 from hoodie.calls import call
-from hoodie.clock import Clock, SystemClock
+from hoodie.clock import Clock
 from hoodie.config import CREATE_KEYS, WRITE_KEYS, given_options, own_options, select_keys
 from hoodie.config.groups import SAVEPOINT_OPTIONS, WRITE_OPTIONS
-from hoodie.config.table import TableProperties
-from hoodie.display import Shown, Shows
-from hoodie.doctor.diagnose import diagnose
 from hoodie.doctor.finding import Diagnosis
 from hoodie.doctor.mend import decide_mending, mend
-from hoodie.engine import Engine, LocalEngine
-from hoodie.errors import ConfigError, SchemaConflictError, check_argument
-from hoodie.model.files import FileSlice
+from hoodie.engine import Engine
+from hoodie.errors import ConfigError
 from hoodie.model.savepoint import Savepoint
-from hoodie.read.execute import read_rows
-from hoodie.read.filters import Filter
-from hoodie.read.plan import ReadPlan, current_slices, plan_read
-from hoodie.read.query import Incremental, Query, Snapshot
-from hoodie.read.times import resolve_as_of
 from hoodie.schema.changes import SchemaChange
 from hoodie.services.after_write import AfterWrite
 from hoodie.services.decision import Decision
@@ -42,15 +32,10 @@ from hoodie.services.service import (
     schedule,
     waiting,
 )
-from hoodie.storage import BasePath, Storage, storage_of
-from hoodie.timeline import Timeline
+from hoodie.storage import BasePath, storage_of
+from hoodie.table_reader import TableReader
 from hoodie.transaction.create import create_table
 from hoodie.transaction.locks.owner import user_name
-from hoodie.view import TableState, load_state
-from hoodie.view.access import TableAccess
-from hoodie.view.savepoints import savepoints
-from hoodie.view.shown import shown_table
-from hoodie.view.table_schema import table_schema
 from hoodie.write.alter import alter_table
 from hoodie.write.drop import drop_partitions, named_partitions
 from hoodie.write.execute import WriteHooks, WriteResult, execute_write
@@ -61,19 +46,8 @@ P = TypeVar("P")
 R = TypeVar("R")
 
 
-class HoodieTable(Shows):
-    """A Hudi table at a base path. Every operation loads the table's state anew: what others committed is seen."""
-
-    def __init__(self, storage: Storage, engine: Engine | None = None, clock: Clock | None = None) -> None:
-        """Use `open` or `create`."""
-        check_argument("storage", storage, "a storage; HoodieTable.open takes paths and URLs", having="open_output")
-        check_argument(
-            "engine", engine, "an engine, such as hoodie.engine.LocalEngine()", type(None), having="map_input"
-        )
-        check_argument("clock", clock, "a clock, such as hoodie.clock.SystemClock()", type(None), having="now")
-        self.storage = storage
-        self.engine: Engine = engine or LocalEngine()
-        self.clock: Clock = clock or SystemClock()
+class HoodieTable(TableReader):
+    """A Hudi table at a base path. `TableReader` has the methods that change nothing."""
 
     @classmethod
     @call("opening a table")
@@ -105,51 +79,6 @@ class HoodieTable(Shows):
         storage = storage_of(base_path)
         create_table(storage, select_keys(own_options(options, WRITE_OPTIONS), CREATE_KEYS), schema)
         return cls(storage, engine, clock)
-
-    def shown(self) -> Shown:
-        """Type, version and commits as they are now, keys and columns: what a console or a notebook shows."""
-        return shown_table(self.access)
-
-    @property
-    def access(self) -> TableAccess:
-        """How services reach the table."""
-        return TableAccess(self.storage, self.clock, self.engine)
-
-    @call("looking at a table")
-    def state(self) -> TableState:
-        """Properties and timeline as they are now."""
-        return load_state(self.storage, self.clock)
-
-    @property
-    def base_path(self) -> str:
-        """Where the table is: an absolute path, or a URL."""
-        return self.storage.base_path
-
-    @property
-    def properties(self) -> TableProperties:
-        """What `hoodie.properties` says: name, type, keys, partitions."""
-        return self.state().properties
-
-    @property
-    def version(self) -> int:
-        """6, 8 or 9."""
-        return self.properties.version
-
-    @property
-    def timeline(self) -> Timeline:
-        """The active timeline: an iterable of Instant."""
-        return self.state().timeline
-
-    @property
-    @call("looking at a table")
-    def schema(self) -> pa.Schema:
-        """The data columns. Raises SchemaConflictError for a table that was created without a schema and never written."""
-        found = table_schema(self.state())
-        if found is None:
-            raise SchemaConflictError(
-                f"Table {self.base_path} has no schema yet", fix="write rows to it, or create it with a schema"
-            )
-        return found
 
     @call("writing", changes=True)
     def write(
@@ -232,62 +161,6 @@ class HoodieTable(Shows):
         result = drop_partitions(self.access, partitions, own, extra)
         return replace(result, services=after.run(self.access))
 
-    @call("planning a read")
-    def plan_read(
-        self,
-        columns: Sequence[str] | None = None,
-        filter: Filter | None = None,
-        as_of: str | datetime | None = None,
-        read_optimized: bool = False,
-        options: Mapping[str, object] | None = None,
-    ) -> ReadPlan:
-        """The files and columns that `read` would scan."""
-        query = Query(columns, filter, Snapshot(as_of, read_optimized), options=given_options(options))
-        return plan_read(self.state(), query)
-
-    @call("reading")
-    def read(
-        self,
-        columns: Sequence[str] | None = None,
-        filter: Filter | None = None,
-        as_of: str | datetime | None = None,
-        read_optimized: bool = False,
-        options: Mapping[str, object] | None = None,
-    ) -> pa.Table:
-        """A snapshot: the data columns, or the named ones (meta columns may be named), of the rows that pass `filter`.
-
-        The filter is an expression of `pyarrow.compute`, or a condition of SQL as text, such as
-        `"day >= '2026-01-01' and city in ('x')"` (see `hoodie.read.filters.text`). `as_of` is an instant, an ISO time or a
-        datetime. `options` are the keys of `hoodie.config.read_keys`. Raises TimeTravelError, ConfigError, MissingFileError …
-        """
-        query = Query(columns, filter, Snapshot(as_of, read_optimized), options=given_options(options))
-        return read_rows(self.state(), query, self.engine)
-
-    @call("reading")
-    def read_incremental(
-        self,
-        start: str | datetime | None,
-        end: str | datetime | None = None,
-        columns: Sequence[str] | None = None,
-        filter: Filter | None = None,
-        *,
-        full_scan: bool = False,
-        options: Mapping[str, object] | None = None,
-    ) -> pa.Table:
-        """The rows that commits completed after `start`, and not after `end`, wrote, as they are at the end of the range.
-
-        `options` are the keys of `hoodie.config.read_keys`. What counts as after, and what `full_scan` is for: see
-        `hoodie.read.query.Incremental`. Raises TimeTravelError when files that were current at `end` are cleaned.
-        """
-        query = Query(columns, filter, Incremental(start, end, full_scan), options=given_options(options))
-        return read_rows(self.state(), query, self.engine)
-
-    @call("listing the files of a table")
-    def file_slices(self, as_of: str | datetime | None = None) -> list[FileSlice]:
-        """The slices that make up the table now, or at `as_of`."""
-        state = self.state()
-        return current_slices(state, resolve_as_of(state, as_of) if as_of is not None else None)
-
     @call("making a savepoint", changes=True)
     def savepoint(
         self,
@@ -313,11 +186,6 @@ class HoodieTable(Shows):
         own = own_options(given_options(options), SAVEPOINT_OPTIONS)
         delete_savepoint(self.access, asked_time(instant), own)
 
-    @call("looking at a table")
-    def savepoints(self) -> list[Savepoint]:
-        """The savepoints of the table, with the files that they keep, by the time of their commits."""
-        return savepoints(self.state())
-
     @call("explaining a service")
     def explain(self, service: Decides[P], options: Mapping[str, object] | None = None) -> Decision[P]:
         """What a service (`hoodie.CLEAN`, `hoodie.COMPACTION` …) would do now, and why. Changes nothing.
@@ -326,19 +194,6 @@ class HoodieTable(Shows):
         """
         check_service(service)
         return service.decide(self.state(), own_options(given_options(options), service.options), self.clock)
-
-    @call("looking at a table")
-    def diagnose(self, options: Mapping[str, object] | None = None, *, deep: bool = False) -> Diagnosis:
-        """What is wrong with the table, and what helps (docs/doctor.md). Changes nothing; data files (footers, keys) are only
-        read when it is asked to look `deep`.
-
-        `options` are those of clean, compaction and archive, with which these decide whether they are due. Raises
-        TableNotFoundError, CorruptTableError or UnsupportedTableError for a table that cannot be opened at all.
-        """
-        given = given_options(options)
-        return diagnose(
-            self.storage, self.clock, dict.fromkeys(("clean", "compact", "archive"), given), data_files=deep
-        )
 
     @call("mending a table", changes=True)
     def mend(self, diagnosis: Diagnosis, options: Mapping[str, object] | None = None) -> list[str]:

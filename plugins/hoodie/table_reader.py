@@ -1,0 +1,166 @@
+"""TableReader: what a table is and holds. `HoodieTable` adds what changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import pyarrow as pa
+
+from hoodie.calls import call
+from hoodie.clock import Clock, SystemClock
+from hoodie.config import given_options
+from hoodie.config.table import TableProperties
+from hoodie.display import Shown, Shows
+from hoodie.doctor.diagnose import diagnose
+from hoodie.doctor.finding import Diagnosis
+from hoodie.engine import Engine, LocalEngine
+from hoodie.errors import SchemaConflictError, check_argument
+from hoodie.model.files import FileSlice
+from hoodie.model.savepoint import Savepoint
+from hoodie.read.execute import read_rows
+from hoodie.read.filters import Filter
+from hoodie.read.plan import ReadPlan, current_slices, plan_read
+from hoodie.read.query import Incremental, Query, Snapshot
+from hoodie.read.times import resolve_as_of
+from hoodie.storage import Storage
+from hoodie.timeline import Timeline
+from hoodie.view import TableState, load_state
+from hoodie.view.access import TableAccess
+from hoodie.view.savepoints import savepoints
+from hoodie.view.shown import shown_table
+from hoodie.view.table_schema import table_schema
+
+
+class TableReader(Shows):
+    """The methods of a table that change nothing. Each loads the table's state, so it sees what others have committed."""
+
+    def __init__(self, storage: Storage, engine: Engine | None = None, clock: Clock | None = None) -> None:
+        """Use `open` or `create`."""
+        check_argument("storage", storage, "a storage; HoodieTable.open takes paths and URLs", having="open_output")
+        check_argument(
+            "engine", engine, "an engine, such as hoodie.engine.LocalEngine()", type(None), having="map_input"
+        )
+        check_argument("clock", clock, "a clock, such as hoodie.clock.SystemClock()", type(None), having="now")
+        self.storage = storage
+        self.engine: Engine = engine or LocalEngine()
+        self.clock: Clock = clock or SystemClock()
+
+    def shown(self) -> Shown:
+        """Type, version and commits as they are now, keys and columns: what a console or a notebook shows."""
+        return shown_table(self.access)
+
+    @property
+    def access(self) -> TableAccess:
+        """How services reach the table."""
+        return TableAccess(self.storage, self.clock, self.engine)
+
+    @call("looking at a table")
+    def state(self) -> TableState:
+        """Properties and timeline as they are now."""
+        return load_state(self.storage, self.clock)
+
+    @property
+    def base_path(self) -> str:
+        """The place of the table: an absolute path, or a URL."""
+        return self.storage.base_path
+
+    @property
+    def properties(self) -> TableProperties:
+        """The content of `hoodie.properties`: name, type, keys, partitions."""
+        return self.state().properties
+
+    @property
+    def version(self) -> int:
+        """6, 8 or 9."""
+        return self.properties.version
+
+    @property
+    def timeline(self) -> Timeline:
+        """The active timeline: an iterable of Instant."""
+        return self.state().timeline
+
+    @property
+    @call("looking at a table")
+    def schema(self) -> pa.Schema:
+        """The data columns. Raises SchemaConflictError for a table that was created without a schema and never written."""
+        found = table_schema(self.state())
+        if found is None:
+            raise SchemaConflictError(
+                f"Table {self.base_path} has no schema yet", fix="write rows to it, or create it with a schema"
+            )
+        return found
+
+    @call("planning a read")
+    def plan_read(
+        self,
+        columns: Sequence[str] | None = None,
+        filter: Filter | None = None,
+        as_of: str | datetime | None = None,
+        read_optimized: bool = False,
+        options: Mapping[str, object] | None = None,
+    ) -> ReadPlan:
+        """The files and columns that `read` would scan."""
+        query = Query(columns, filter, Snapshot(as_of, read_optimized), options=given_options(options))
+        return plan_read(self.state(), query)
+
+    @call("reading")
+    def read(
+        self,
+        columns: Sequence[str] | None = None,
+        filter: Filter | None = None,
+        as_of: str | datetime | None = None,
+        read_optimized: bool = False,
+        options: Mapping[str, object] | None = None,
+    ) -> pa.Table:
+        """A snapshot: the data columns, or the named ones (meta columns may be named), of the rows that pass `filter`.
+
+        The filter is an expression of `pyarrow.compute`, or a condition of SQL as text, such as
+        `"day >= '2026-01-01' and city in ('x')"` (see `hoodie.read.filters.text`). `as_of` is an instant, an ISO time or a
+        datetime. `options` are the keys of `hoodie.config.read_keys`. Raises TimeTravelError, ConfigError, MissingFileError …
+        """
+        query = Query(columns, filter, Snapshot(as_of, read_optimized), options=given_options(options))
+        return read_rows(self.state(), query, self.engine)
+
+    @call("reading")
+    def read_incremental(
+        self,
+        start: str | datetime | None,
+        end: str | datetime | None = None,
+        columns: Sequence[str] | None = None,
+        filter: Filter | None = None,
+        *,
+        full_scan: bool = False,
+        options: Mapping[str, object] | None = None,
+    ) -> pa.Table:
+        """The rows that commits completed after `start`, and not after `end`, wrote, as they are at the end of the range.
+
+        `options` are the keys of `hoodie.config.read_keys`. `hoodie.read.query.Incremental` says what counts as after, and what
+        `full_scan` is for. Raises TimeTravelError when files that were current at `end` are cleaned.
+        """
+        query = Query(columns, filter, Incremental(start, end, full_scan), options=given_options(options))
+        return read_rows(self.state(), query, self.engine)
+
+    @call("listing the files of a table")
+    def file_slices(self, as_of: str | datetime | None = None) -> list[FileSlice]:
+        """The slices that make up the table now, or at `as_of`."""
+        state = self.state()
+        return current_slices(state, resolve_as_of(state, as_of) if as_of is not None else None)
+
+    @call("looking at a table")
+    def savepoints(self) -> list[Savepoint]:
+        """The savepoints of the table, with the files that they keep, by the time of their commits."""
+        return savepoints(self.state())
+
+    @call("looking at a table")
+    def diagnose(self, options: Mapping[str, object] | None = None, *, deep: bool = False) -> Diagnosis:
+        """Find what is wrong with the table, and what helps (docs/doctor.md). Changes nothing. Data files (footers, keys) are
+        only read when it is asked to look `deep`.
+
+        `options` are those of clean, compaction and archive, with which these decide whether they are due. Raises
+        TableNotFoundError, CorruptTableError or UnsupportedTableError for a table that cannot be opened at all.
+        """
+        given = given_options(options)
+        return diagnose(
+            self.storage, self.clock, dict.fromkeys(("clean", "compact", "archive"), given), data_files=deep
+        )
