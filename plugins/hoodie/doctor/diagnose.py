@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from hoodie.clock import Clock
-from hoodie.doctor import catalogue, deep, deep_keys, deep_logs, deep_schema
+from hoodie.doctor import archive, catalogue, deep, deep_keys, deep_logs, deep_schema
 from hoodie.doctor.checks import files, metadata, metadata_table, services, shape, unfinished
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Diagnosis, Finding, worst_first
@@ -36,7 +36,7 @@ CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     services.overdue,
     services.held_back,
 )
-DEEP = (deep.footers, deep_schema.schemas, deep_logs.logs, deep.unknown, deep_keys.duplicates)
+DEEP = (deep.footers, deep_schema.schemas, deep_logs.logs, deep.unknown, archive.strays, deep_keys.duplicates)
 _OF_FILES = frozenset({catalogue.MISSING_FILE.name})
 _TOO_MANY = frozenset({catalogue.ORPHAN.name, catalogue.UNCOMMITTED_FILE.name})
 _SIZES = frozenset({catalogue.FILE_SIZE.name})

@@ -5,7 +5,7 @@ Safe to kill at any point: whatever is half done then is found and mended by the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hoodie.config import select_keys
@@ -13,7 +13,7 @@ from hoodie.config.concurrency_keys import COMMON_KEYS
 from hoodie.config.key import Options, resolve
 from hoodie.config.store import PROPERTIES
 from hoodie.display import counted
-from hoodie.doctor import catalogue
+from hoodie.doctor import archive, catalogue
 from hoodie.doctor.checks import files, metadata
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Diagnosis, Finding, summary
@@ -121,7 +121,7 @@ def mend(access: TableAccess, mending: Mending, options: Mapping[str, Given]) ->
             facts = gather(ListedOnce(access.storage), access.clock, options)
             _write_metafiles(access.storage, facts, mending.paths(catalogue.PARTITION_METAFILE))
             agreed = mending.paths(catalogue.ORPHAN, catalogue.UNCOMMITTED_FILE)
-            found = [each for each in files.orphans(facts) if each.check in _MOVED and each.path in agreed]
+            found = [each for each in _to_move(facts, agreed) if each.check in _MOVED and each.path in agreed]
             _move(access, facts, found, new_time(tx.state, access.clock))
     return told
 
@@ -168,6 +168,14 @@ def _write_metafiles(storage: Storage, facts: Facts, paths: Collection[str]) -> 
         if finding.check == catalogue.PARTITION_METAFILE.name and finding.path in paths and finding.path and last:
             write_partition_mark(storage, finding.path.rpartition("/")[0], last.time)
             recovered(f"wrote {finding.path}")
+
+
+def _to_move(facts: Facts, agreed: Collection[str]) -> Iterator[Finding]:
+    """The files of no commit; those of archived commits only if one was agreed on that is not among the others."""
+    found = list(files.orphans(facts))
+    yield from found
+    if not {each.path for each in found}.issuperset(agreed):
+        yield from archive.strays(facts)
 
 
 def _move(access: TableAccess, facts: Facts, found: Sequence[Finding], time: Time) -> None:

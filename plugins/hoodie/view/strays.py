@@ -37,9 +37,22 @@ def stray_paths(
     return frozenset(file.info.path for file in (*_of_timeline(files, state, partitions), *_of_archive(files, state)))
 
 
-def _of_timeline(
-    files: Iterable[PartitionFiles], state: TableState, partitions: Collection[str] | None
-) -> Iterator[_File]:
+def archived_strays(files: Iterable[PartitionFiles], state: TableState) -> Iterator[_File]:
+    """Those that the archived commit in their name does not name; logs where names are those of their writers.
+
+    Reads the bodies of all archived commits that have files. A log from before the table's upgrade to version 8 may be among
+    them. Raises CorruptTableError or MissingFileError for an archive that cannot be read.
+    """
+    recent = state.timeline.commit_times | _BOOTSTRAPS
+    by_time = {
+        t: found for t, found in _by_time(files, state).items() if t not in recent and state.timeline.is_committed(t)
+    }
+    for time, named in (_archived(state, by_time) if by_time else {}).items():
+        yield from _unnamed(by_time[time], named or None)
+
+
+def _by_time(files: Iterable[PartitionFiles], state: TableState) -> Mapping[Time, list[_File]]:
+    """The files that are named for the instant that wrote them, by that instant."""
     by_time: defaultdict[Time, list[_File]] = defaultdict(list)
     for each in files:
         for base in each.base_files:
@@ -47,6 +60,13 @@ def _of_timeline(
         for log in each.log_files if state.layout.logs_tell_writer else ():
             if not log.is_cdc:
                 by_time[log.time].append(log)
+    return by_time
+
+
+def _of_timeline(
+    files: Iterable[PartitionFiles], state: TableState, partitions: Collection[str] | None
+) -> Iterator[_File]:
+    by_time = _by_time(files, state)
     commits = [each for each in state.timeline.commits if each.time in by_time and each.time not in _BOOTSTRAPS]
     logs: list[LogFile] = []
     for commit, written in zip(commits, written_files(state, commits, partitions), strict=True):

@@ -112,9 +112,9 @@ def orphans(facts: Facts) -> Iterator[Finding]:
                 time in named
                 and file.path not in named[time]
                 and _tells_writer(file, logs_tell=logs_tell)
-                and not (isinstance(file, LogFile) and _holds_others(facts, file))
+                and not (isinstance(file, LogFile) and holds_others(facts, file))
             ):
-                yield _uncommitted(file, time)
+                yield uncommitted(file, time)
 
 
 def _tells_writer(file: BaseFile | LogFile, *, logs_tell: bool) -> bool:
@@ -122,7 +122,7 @@ def _tells_writer(file: BaseFile | LogFile, *, logs_tell: bool) -> bool:
     return isinstance(file, BaseFile) or (logs_tell and not file.is_cdc)
 
 
-def _holds_others(facts: Facts, log: LogFile) -> bool:
+def holds_others(facts: Facts, log: LogFile) -> bool:
     """Whether blocks of it are of other completed commits: of a table that was upgraded, a log may be named as in version 6."""
     try:
         instants = {block.instant for block in scan_blocks(facts.state.storage, log.path)}
@@ -151,7 +151,8 @@ def _unread(file: BaseFile | LogFile, time: Time) -> Finding:
     )
 
 
-def _uncommitted(file: BaseFile | LogFile, time: Time) -> Finding:
+def uncommitted(file: BaseFile | LogFile, time: Time) -> Finding:
+    """The finding of a file that the completed instant in its name does not name."""
     return catalogue.UNCOMMITTED_FILE.found(
         f"a file of instant {time}, which completed and does not name it: Hudi's readers may take it for the table's",
         "run `hudi-services doctor --fix`, which moves it aside",

@@ -11,6 +11,7 @@ from hoodie.config.store import load_properties
 from hoodie.display import Shown, Shows, counted
 from hoodie.errors import MissingFileError
 from hoodie.model.time import Time
+from hoodie.services.archive.leftovers import Partitions
 from hoodie.services.archive.plan import ArchivePlan, checked, decide_archive
 from hoodie.services.decision import Decision
 from hoodie.services.service import Given
@@ -88,6 +89,7 @@ class _Backlog:
     state: TableState
     files: _Files
     marked: Sequence[Time] | None  # instants with markers; None once what they name is deleted
+    partitions: Partitions  # listed once for all batches under the lock
 
     @staticmethod
     def listed(access: TableAccess) -> _Backlog:
@@ -99,7 +101,8 @@ class _Backlog:
         for instant in sorted(found, key=lambda each: each.state):
             files.setdefault(instant.key, []).append(instant)
         timeline = Timeline.of(found, Gaps(access.storage, layout))
-        return _Backlog(TableState(access.storage, properties, layout, timeline), files, marked)
+        state = TableState(access.storage, properties, layout, timeline)
+        return _Backlog(state, files, marked, Partitions(state.files))
 
     def without(self, archived: Sequence[Instant]) -> _Backlog:
         """What is left when these are in the archive. Nothing that was read of them is held any longer."""
@@ -108,7 +111,7 @@ class _Backlog:
         state = TableState(self.state.storage, self.state.properties, self.state.layout, timeline)
         for key in gone:
             self.files.pop(key, None)
-        return _Backlog(state, self.files, None)
+        return _Backlog(state, self.files, None, self.partitions)
 
 
 def _next_batch(
@@ -117,7 +120,8 @@ def _next_batch(
     """Archive the oldest instants that may go, and that are `planned`, where somebody wants these only. Call it under the lock
     under which `backlog` was listed."""
     state, files = backlog.state, backlog.files
-    plan = decide_archive(state, given, access.clock, begun=begun, most=_INSTANTS).plan
+    partitions = backlog.partitions
+    plan = decide_archive(state, given, access.clock, begun=begun, most=_INSTANTS, partitions=partitions).plan
     if plan is None:
         return ()
     if backlog.marked is not None:

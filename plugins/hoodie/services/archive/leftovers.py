@@ -8,31 +8,37 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from hoodie.model.files import BaseFile, GroupId, LogFile
-from hoodie.model.rollback import RollbackResult
 from hoodie.model.time import BEGINNING, Time
 from hoodie.services.archive.retained import Hold
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.timeline.codecs.restore import restored_rollbacks
 from hoodie.timeline.codecs.rollback import decode_rollback_result
 from hoodie.view import TableState
-from hoodie.view.files import PartitionFiles
+from hoodie.view.files import PartitionFiles, StorageFiles
 from hoodie.view.strays import stray_paths
-from hoodie.view.written import written_files
+
+_REMEDY = "`hudi-services doctor --fix` moves it aside"
 
 
 class Partitions:
-    """The files of partitions, each listed once."""
+    """The data files of a table's partitions, each listed once."""
 
-    def __init__(self, state: TableState) -> None:
-        self._state = state
+    def __init__(self, files: StorageFiles) -> None:
+        self._files = files
         self._known: dict[str, PartitionFiles] = {}
+        self._all: Sequence[PartitionFiles] | None = None
 
     def of(self, partitions: Iterable[str]) -> list[PartitionFiles]:
         wanted = sorted(set(partitions))
         missing = [partition for partition in wanted if partition not in self._known]
-        for found in self._state.files.of(missing):
-            self._known[found.partition] = found
+        self._known.update((listed.partition, listed) for listed in self._files.of(missing))
         return [self._known[partition] for partition in wanted]
+
+    def all(self) -> Sequence[PartitionFiles]:
+        if self._all is None:
+            self._all = self._files.all()
+            self._known.update((listed.partition, listed) for listed in self._all)
+        return self._all
 
 
 def uncleaned(state: TableState, instants: Iterable[Instant], partitions: Partitions) -> Iterator[Hold]:
@@ -49,46 +55,48 @@ def uncleaned(state: TableState, instants: Iterable[Instant], partitions: Partit
                 return
 
 
-def taken_back(state: TableState, instants: Sequence[Instant], partitions: Partitions) -> Iterator[Hold]:
-    """The first instant that was rolled back, or restored past, and of which a file is there: it would count as committed once
-    `instants` are archived, or its rollback, after which nobody would look for its files again."""
-    start, known = state.timeline.start, {i.time for i in state.timeline if i.action is not Action.ROLLBACK}
-    until = max((i.time for i in instants if i.action.completed_as in WRITE_ACTIONS), default=BEGINNING)
-    for by, result in _results(state):
-        again = result.instant in known  # a compaction that was begun anew, and is complete or waits
-        passed = result.instant < until or by in instants
-        if again or start is None or result.instant < start or not passed:
-            continue
-        for found in partitions.of(result.deleted):
-            left = [file.path for file in found.base_files if file.instant == result.instant]
-            if state.layout.logs_tell_writer:
-                left += [log.path for log in found.log_files if log.time == result.instant]
-            if left:
-                how = "rolled back" if by.action is Action.ROLLBACK else "taken back by a restore"
-                yield Hold(result.instant, f"{left[0]} is left of {result.instant}, which was {how}", by, every=True)
-                return
+def uncommitted(state: TableState, instants: Sequence[Instant], partitions: Partitions) -> Iterator[Hold]:
+    """The first file of an instant that did not complete, or was taken back, and that would count as committed once `instants`
+    are archived. It may lie in any partition: an attempt that outlived its rollback writes where that did not look."""
+    commits, gone = state.timeline.commits, {each.key for each in instants}
+    start = next((each.time for each in commits if each.key not in gone), None)
+    if start is None or start == commits[0].time:
+        return
+    found = [
+        (time, file.info.path)
+        for file in _data_files(partitions)
+        if commits[0].time < (time := _time(file)) < start and not state.timeline.is_committed(time)
+    ]
+    if found:
+        time, path = min(found)
+        by, how = _taken_back(state, time)
+        before = max(each.time for each in commits if each.time < time)
+        yield Hold(before, f"{path} is left of {time}, which {how}; {_REMEDY}", by)
 
 
 def unnamed(state: TableState, instants: Sequence[Instant], partitions: Partitions) -> Iterator[Hold]:
     """The first of `instants` with whose time a file is there that it does not name, and that would be read as the newest of its
-    file group once the instant is archived."""
-    commits = [each for each in instants if each.action.completed_as in WRITE_ACTIONS]
-    found = partitions.of(partition for written in written_files(state, commits) for partition in written)
-    known = {each.time: each for each in commits}
-    strays = stray_paths(found, state) if commits else ()
+    file group once the instant is archived. It may lie in a partition where the instant wrote nothing."""
+    known = {each.time: each for each in instants if each.action.completed_as in WRITE_ACTIONS}
+    if not known:
+        return
+    found = partitions.all()
+    strays = stray_paths(found, state)
     begun = _newest(found, strays) if strays else {}
     alone = [
         (time, file.info.path)
-        for each in found
-        for file in each.files
+        for file in _data_files(partitions)
         if file.info.path in strays and (time := _time(file)) in known and begun.get(file.group, BEGINNING) < time
     ]
     if alone:
         time, path = min(alone)
-        why = (
-            f"{path} has the time of {known[time]}, which does not name it; `hudi-services doctor --fix` moves it aside"
-        )
-        yield Hold(time, why, known[time])
+        yield Hold(time, f"{path} has the time of {known[time]}, which does not name it; {_REMEDY}", known[time])
+
+
+def _data_files(partitions: Partitions) -> Iterator[BaseFile | LogFile]:
+    """All base files, and the logs that readers of the table merge."""
+    for each in partitions.all():
+        yield from (file for file in each.files if isinstance(file, BaseFile) or not file.is_cdc)
 
 
 def _newest(files: Iterable[PartitionFiles], strays: Collection[str]) -> dict[GroupId, Time]:
@@ -104,9 +112,13 @@ def _time(file: BaseFile | LogFile) -> Time:
     return file.instant if isinstance(file, BaseFile) else file.time
 
 
-def _results(state: TableState) -> Iterator[tuple[Instant, RollbackResult]]:
+def _taken_back(state: TableState, time: Time) -> tuple[Instant | None, str]:
+    """The instant on the timeline that took `time` back, if there is one, and a phrase for what became of `time`."""
     for rollback in state.timeline.completed(Action.ROLLBACK):
-        yield rollback, decode_rollback_result(state.body(rollback), state.where(rollback))
+        if decode_rollback_result(state.body(rollback), state.where(rollback)).instant == time:
+            return rollback, "was rolled back"
     for restore in state.timeline.completed(Action.RESTORE):
-        for result in restored_rollbacks(state.body(restore), state.where(restore)):
-            yield restore, result
+        results = restored_rollbacks(state.body(restore), state.where(restore))
+        if any(result.instant == time for result in results):
+            return restore, "was taken back by a restore"
+    return None, "did not complete"

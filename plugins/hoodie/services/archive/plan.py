@@ -12,7 +12,7 @@ from hoodie.display import counted
 from hoodie.errors import ConfigError
 from hoodie.model.names import METADATA_TABLE
 from hoodie.model.time import BEGINNING, Time
-from hoodie.services.archive.leftovers import Partitions, taken_back, uncleaned, unnamed
+from hoodie.services.archive.leftovers import Partitions, uncleaned, uncommitted, unnamed
 from hoodie.services.archive.retained import Hold, archivable, holds, kept_at_least
 from hoodie.services.blockers import Blocker, blockers_of
 from hoodie.services.blockers import Hold as Holding
@@ -37,10 +37,16 @@ class ArchivePlan:
 
 
 def decide_archive(
-    state: TableState, given: Given, clock: Clock, *, begun: bool = False, most: int | None = None
+    state: TableState,
+    given: Given,
+    clock: Clock,
+    *,
+    begun: bool = False,
+    most: int | None = None,
+    partitions: Partitions | None = None,
 ) -> Decision[ArchivePlan]:
-    """Plan an archival with the options of `hoodie.config.archive_keys`. Changes nothing; lists the partitions that the
-    instants which go wrote in.
+    """Plan an archival with the options of `hoodie.config.archive_keys`. Changes nothing. Lists all partitions when a
+    commit is to go, or takes what a run has listed (`partitions`).
 
     A run that has `begun` goes on to the fewest commits, and takes `most` instants at once. Raises ConfigError, and
     CorruptTableError when an instant that is asked cannot be read.
@@ -60,11 +66,14 @@ def decide_archive(
         return _nothing(state, f"{_commits(state)} on the timeline, and it is archived from {allowed + 1} on")
     found = [*holds(timeline, options, state.properties.is_merge_on_read, _last_clean(state)), *_metadata_table(state)]
     instants = archivable(timeline, found, kept, allowed, cleans_apart=apart)[:most]
-    partitions = Partitions(state)
-    found += uncleaned(state, instants, partitions)
-    found += taken_back(state, instants, partitions) if instants else ()
-    found += unnamed(state, instants, partitions)
-    instants = archivable(timeline, found, kept, allowed, cleans_apart=apart)[:most]
+    partitions = partitions or Partitions(state.files)
+    for leftovers in (
+        uncleaned,
+        uncommitted,
+        unnamed,
+    ):  # the first lists no more than the partitions of its file groups
+        found += leftovers(state, instants, partitions)
+        instants = archivable(timeline, found, kept, allowed, cleans_apart=apart)[:most]
     first = min(found, key=lambda hold: hold.since, default=None)
     reason = f"{_commits(state)} on the timeline, and the last {kept} stay"
     if first is not None and first.since < _since(state, kept):

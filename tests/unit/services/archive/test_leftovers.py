@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
 from hoodie import ARCHIVE, CLEAN, HoodieTable, Restore, Rollback
+from hoodie.model.names import BaseFileName
 from hoodie.timeline import Action
 from hoodie.transaction import instants
 from hoodie.transaction.times import new_time
+from hoodie.view.files import StorageFiles
 from tests.support.long_timelines import SHORT, written
 from tests.support.tables import SMALL_BLOOM, batch, content
 
@@ -89,30 +95,73 @@ def test_a_file_that_a_restore_took_back_is_never_seen_again(version, tmp_path):
     assert content(HoodieTable.open(table.base_path)) == rows
 
 
-def test_a_rollback_of_version_6_stays_while_a_file_of_its_instant_is_there(tmp_path):
-    """It has a count of its own. Archived before the commits around it, it would no longer protect them."""
+def test_what_was_rolled_back_is_not_seen_again_where_rollbacks_are_archived_apart(tmp_path):
+    """Version 6: they have a count of their own, and the file is there longer than the rollback on the timeline."""
     table = written(tmp_path / "t", 2, **{"hoodie.write.table.version": "6"})
     left = None
     for number in range(5):
         last = written_once(table, number)
         if left is None:
-            left = next(stat.path for stat in table.state().commit_metadata(last).stats)
+            left, time = next(stat.path for stat in table.state().commit_metadata(last).stats), last.time
             body = table.storage.read(left)
         table.run(Rollback(last.time))
     table.storage.create(left, body)
-    rows, rollbacks = content(table), table.timeline.completed(Action.ROLLBACK)
-    assert len(rollbacks) == 5
+    rows = content(table)
     table.run(ARCHIVE, SHORT)
-    assert table.timeline.completed(Action.ROLLBACK) == rollbacks
+    assert len(table.timeline.completed(Action.ROLLBACK)) == 2
     for number in range(5, 10):
         written_once(table, number)
+    assert f"{left} is left of {time}, which did not complete" in table.explain(ARCHIVE, SHORT).reason
     table.run(ARCHIVE, SHORT)
+    assert table.timeline.commits[0].time < time
     assert "k5" in content(table)
     assert {key: content(table)[key] for key in rows} == rows
     table.storage.delete(left)
     table.run(ARCHIVE, SHORT)
-    assert len(table.timeline.completed(Action.ROLLBACK)) == 2
     assert len(table.timeline.commits) == 2
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_file_lies_in_a_partition_that_its_instant_did_not_write(version, table_type, tmp_path):
+    """A lost attempt put its rows elsewhere: of an instant that completed, or was rolled back."""
+    table = written(tmp_path / "t", 3, **{"hoodie.write.table.version": version, "hoodie.table.type": table_type})
+    table.write(batch([("away", "q", 1, 1)]), "upsert", SMALL_BLOOM)
+    (base,) = [each.base_file for each in table.file_slices() if each.partition == "part=q"]
+    data, names = table.storage.read(base.path), []
+    done, lost = table.timeline.commits[1], written_once(table, 9)
+    table.run(Rollback(lost.time))
+    for number in range(4, 9):
+        written_once(table, number)
+    rows = table.read()
+    for instant in (done, lost):
+        name = BaseFileName(f"00000000-1111-2222-3333-{len(names):012}-0", "9-99-999", instant.time)
+        names.append(f"part=q/{name}")
+        table.storage.create(names[-1], data)
+    for held, path in zip((done.time, lost.time), names, strict=True):
+        assert re.search(rf"{path}.*{held}.*doctor --fix", table.explain(ARCHIVE, SHORT).reason)
+        table.run(ARCHIVE, SHORT)
+        table.run(ARCHIVE, SHORT)
+        assert table.timeline.commits[0].time <= held
+        assert table.read().num_rows == HoodieTable.open(table.base_path).read().num_rows == rows.num_rows
+        table.storage.delete(path)
+    table.run(ARCHIVE, SHORT)
+    assert len(table.timeline.commits) <= 3
+
+
+def test_all_partitions_are_listed_once_and_only_when_commits_go(tmp_path, monkeypatch):
+    table = written(tmp_path / "t", 3)
+    listed = []
+    whole = StorageFiles.all
+    monkeypatch.setattr(StorageFiles, "all", lambda files: listed.append(files) or whole(files))
+    assert table.explain(ARCHIVE, SHORT).plan is None
+    assert listed == []
+    for number in range(3, 9):
+        written_once(table, number)
+    listed.clear()
+    monkeypatch.setattr("hoodie.services.archive.execute._INSTANTS", 1)
+    monkeypatch.setattr("hoodie.services.archive.execute._SHARE", 1)
+    assert table.run(ARCHIVE, SHORT).instants > 4
+    assert len(listed) == 2  # by the plan, and under the lock
 
 
 def written_once(table, number):
