@@ -50,7 +50,7 @@ def _hunt(names: list[str], seconds: float, processes: Processes) -> int:
         try:
             code = _turn(name, seed, processes, min(left, seconds / len(names)))
         except subprocess.TimeoutExpired:
-            processes.interrupt()
+            processes.kill_left()
             cut += 1
             continue
         if code:

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
@@ -27,7 +28,7 @@ class Processes:
     def __init__(self) -> None:
         self._running: set[subprocess.Popen[bytes]] = set()
         self._lock = Lock()
-        self._stopped = False
+        self.stopped = False
         if sys.platform == "linux":
             ctypes.CDLL(None).prctl(_ADOPTS_ORPHANS, 1, 0, 0, 0)
 
@@ -37,47 +38,43 @@ class Processes:
         log: Path | None = None,
         environment: Mapping[str, str] | None = None,
         seconds: float | None = None,
+        folder: Path | None = None,
     ) -> int:
-        """Run to its end, with its output in `log` or in ours. Returns the exit code, 130 once the run was stopped.
+        """Run to its end in `folder`, with its output in `log` or in ours. Returns the exit code, 130 once the run was stopped.
 
-        Raises subprocess.TimeoutExpired if it has not ended after `seconds`. It goes on then.
+        Raises subprocess.TimeoutExpired if it has not ended after `seconds`. It is interrupted then.
         """
         with contextlib.ExitStack() as stack, self._lock:
-            if self._stopped:
+            if self.stopped:
                 return 130
             process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=None if log is None else stack.enter_context(log.open("ab")),
                 stderr=None if log is None else subprocess.STDOUT,
+                cwd=folder,
                 env={**os.environ, **(environment or {})},
                 start_new_session=True,
             )
             self._running.add(process)
-        code = process.wait(None if seconds is None else max(seconds, 0))
-        with self._lock:
-            self._running.discard(process)
-        return code
+        try:
+            return process.wait(None if seconds is None else max(seconds, 0))
+        except subprocess.TimeoutExpired:
+            _interrupt([process])
+            raise
+        finally:
+            with self._lock:
+                self._running.discard(process)
 
     def stop(self) -> None:
-        """Interrupt what runs, and start nothing more. More signals change nothing."""
+        """Interrupt what runs, kill what is left after a grace period, and start nothing more. More signals change nothing."""
         for number in (signal.SIGINT, *_ENDS):
             signal.signal(number, signal.SIG_IGN)
         with self._lock:
-            self._stopped = True
-        self.interrupt()
-
-    def interrupt(self) -> None:
-        """Interrupt what runs, as Ctrl-C does, and kill what is left after a grace period."""
-        with self._lock:
+            self.stopped = True
             running = list(self._running)
-        for process in running:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGINT)
-        psutil.wait_procs([psutil.Process(p.pid) for p in running if psutil.pid_exists(p.pid)], timeout=GRACE_SECONDS)
+        _interrupt(running)
         self.kill_left()
-        with self._lock:
-            self._running.difference_update([process for process in running if process.poll() is not None])
 
     def kill_left(self) -> list[str]:
         """Kill the descendants that still run. Returns their command lines."""
@@ -90,6 +87,23 @@ class Processes:
                 child.kill()
         psutil.wait_procs(left, timeout=GRACE_SECONDS)
         return names
+
+
+def _interrupt(running: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Interrupt sessions, as Ctrl-C does, and kill those whose first process is left after a grace period."""
+    for process in running:
+        _signal(process, signal.SIGINT)
+    end = time.monotonic() + GRACE_SECONDS
+    for process in running:
+        try:
+            process.wait(max(end - time.monotonic(), 0))
+        except subprocess.TimeoutExpired:
+            _signal(process, signal.SIGKILL)
+
+
+def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
 
 
 def run_interruptible(main: Callable[[Processes], int]) -> int:

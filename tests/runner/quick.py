@@ -24,7 +24,7 @@ UNIT = "tests/unit"
 NEAREST = 40  # test files
 SAMPLE = 20  # test files
 PACKAGES = ("hoodie", "hoodie_airflow", "hudi_services", "tests")
-_FAST = "not process and not histories"
+FAST = "not process and not histories"
 _ELSEWHERE = re.compile(r"^pytestmark = pytest\.mark\.(process|histories)\b", re.M)
 _IMPORT = re.compile(r"^\s*import ([\w., ]+)", re.M)
 _FROM = re.compile(r"^\s*from ([\w.]+) import (\([^)]*\)|.*)", re.M)
@@ -43,7 +43,7 @@ class Choice:
 
 def main(arguments: list[str]) -> int:
     changed = changed_files(ROOT)
-    tests = _unit_tests()
+    tests = unit_tests()
     chosen = choose(changed, tests, importers(tests))
     for file in sorted(name for name in changed if _is_test(name) and not name.startswith(UNIT)):
         print(f"changed, but of a suite that does not run here: {file}")
@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> int:
     others = chosen.nearest + chosen.sample
     return run_interruptible(
         lambda processes: (
-            _pytest(processes, chosen.changed, *arguments) or _pytest(processes, others, "-m", _FAST, *arguments)
+            _pytest(processes, chosen.changed, *arguments) or _pytest(processes, others, "-m", FAST, *arguments)
         )
     )
 
@@ -61,22 +61,32 @@ def main(arguments: list[str]) -> int:
 def choose(changed: Collection[str], tests: Mapping[str, str], importers: Mapping[str, Collection[str]]) -> Choice:
     """Choose from `tests`, which has the text of each file.
 
-    `importers` names the modules and test files that import a module. A file that mirrors the package of a changed file comes
-    before others that are as near.
+    `importers` names the modules and test files that import a module. The test file of a changed file's own name comes first. One
+    that mirrors its package comes before others that are as near.
     """
-    fast = {name for name, text in tests.items() if not _ELSEWHERE.search(text) and "/hoodie_airflow/" not in name}
-    rest = fast - set(changed)
+    nearest = near(changed, tests, importers)[:NEAREST]
+    sample = sorted(_fast(tests) - set(changed) - set(nearest), key=_digest)[:SAMPLE]
+    return Choice(tuple(sorted(tests.keys() & set(changed))), tuple(nearest), tuple(sample))
+
+
+def near(changed: Collection[str], tests: Mapping[str, str], importers: Mapping[str, Collection[str]]) -> list[str]:
+    """The fast ones of `tests`, but not of `changed`, that reach a changed file by imports, the nearest first (see `choose`)."""
     distances = _distances(filter(None, map(module_name, changed)), importers)
     for name in changed:
         distances.update(dict.fromkeys(_tests_named(name, tests), 1))
-    folders = {folder for name in changed if (folder := _mirror(name))}
+    mirrors = {mirror for name in changed if (mirror := _mirror(name))}
+    folders = {mirror.parent for mirror in mirrors}
 
-    def key(name: str) -> tuple[int, bool, str]:
-        return distances[name], str(PurePosixPath(name).parent) not in folders, _digest(name)
+    def key(name: str) -> tuple[bool, int, bool, str]:
+        path = PurePosixPath(name)
+        return path not in mirrors, distances[name], path.parent not in folders, _digest(name)
 
-    nearest = sorted(rest & distances.keys(), key=key)[:NEAREST]
-    sample = sorted(rest - set(nearest), key=_digest)[:SAMPLE]
-    return Choice(tuple(sorted(tests.keys() & set(changed))), tuple(nearest), tuple(sample))
+    return sorted((_fast(tests) - set(changed)) & distances.keys(), key=key)
+
+
+def _fast(tests: Mapping[str, str]) -> set[str]:
+    """Test files that neither load Airflow nor start programs."""
+    return {name for name, text in tests.items() if not _ELSEWHERE.search(text) and "/hoodie_airflow/" not in name}
 
 
 def changed_files(folder: Path) -> set[str]:
@@ -133,17 +143,18 @@ def _tests_named(changed: str, tests: Mapping[str, str]) -> Iterator[str]:
         yield from (name for name, text in tests.items() if path.name in text)
 
 
-def _mirror(file: str) -> str | None:
-    """The folder of unit tests of a module's package."""
-    name = file.removeprefix("plugins/").removeprefix("hoodie/")
-    return str(PurePosixPath(UNIT, name).parent) if module_name(file) else None
+def _mirror(file: str) -> PurePosixPath | None:
+    """The file of unit tests that has the name of a module."""
+    name = PurePosixPath(UNIT, file.removeprefix("plugins/").removeprefix("hoodie/"))
+    return name.with_name(f"test_{name.name}") if module_name(file) else None
 
 
 def _is_test(name: str) -> bool:
     return name.startswith("tests/") and PurePosixPath(name).match("test_*.py")
 
 
-def _unit_tests() -> dict[str, str]:
+def unit_tests() -> dict[str, str]:
+    """The text of each test file, by its path from the root of the project."""
     return {str(file.relative_to(ROOT)): file.read_text() for file in (ROOT / UNIT).rglob("test_*.py")}
 
 

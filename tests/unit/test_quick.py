@@ -53,6 +53,14 @@ def test_the_nearest_come_first_and_the_rest_is_a_sample():
     assert (chosen.changed, chosen.nearest, chosen.sample) == ((), (NEAR, FAR), (OTHER,))
 
 
+def test_the_test_file_of_a_changed_module_comes_first():
+    own = "tests/unit/merge/test_meeting.py"
+    chosen = choose(
+        {"plugins/hoodie/merge/meeting.py"}, {**TESTS, own: ""}, {**IMPORTERS, "hoodie.read.logs": {FAR, own}}
+    )
+    assert chosen.nearest == (own, NEAR, FAR)
+
+
 def test_changed_tests_always_run_also_those_that_start_programs():
     slow = "tests/unit/test_slow.py"
     chosen = choose({FAR, slow}, {**TESTS, slow: "pytestmark = pytest.mark.process\n"}, IMPORTERS)
