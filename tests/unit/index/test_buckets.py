@@ -36,13 +36,14 @@ def test_hashes_of_texts_in_chunks():
     assert string_hashes(pa.chunked_array([], pa.string())).tolist() == []
 
 
-KNOWN = ["a", "id-1", "1", "", "ключ", "😀", "a,b", "a:b"]
+KNOWN = ["a", "id-1", "1", "", "ключ", "😀", "a,b", "a:b", "2013-01-01T05:15"]
 
 
 def test_buckets_of_single_keys():
     keys = pa.chunked_array([list(KNOWN)])
-    wanted = [((31 + java_hash(key)) & 0x7FFFFFFF) % 256 for key in KNOWN]
-    assert Buckets(256, ("id",), ("id",)).of(keys).tolist() == wanted
+    for count in (256, 7):  # the sign of a hash shows in the second only
+        wanted = [((31 + java_hash(key)) & 0x7FFFFFFF) % count for key in KNOWN]
+        assert Buckets(count, ("id",), ("id",)).of(keys).tolist() == wanted
 
 
 @given(st.lists(st.tuples(st.text("xy:,_n", max_size=5), st.text("xy:,_n", max_size=5)), max_size=20))

@@ -10,14 +10,18 @@ import pytest
 
 from hoodie import CLEAN, CLUSTERING, COMPACTION, LOG_COMPACTION, HoodieTable
 from hoodie.errors import CorruptFileError, MissingFileError, TimeTravelError
+from hoodie.model.files import FileSlice
+from hoodie.model.time import Time
 from hoodie.read.plan import plan_read
 from hoodie.read.query import Query
 from hoodie.timeline import Action
 from hoodie.timeline.codecs.clean import encode_clean_plan
 from hoodie.transaction import instants
 from hoodie.transaction.times import new_time
+from hoodie.view.missing import absent_files
 from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage
+from tests.support.made_states import base_file, done, log_file, state_of, wrote
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 NO_SMALL_FILES = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
@@ -74,6 +78,17 @@ def test_as_of_before_a_compaction(table):
     table.schedule(COMPACTION, force=True)
     table.run(COMPACTION, SMALL_BLOOM)
     assert content(table, as_of=upsert)["a"] == content(table)["a"] == ("p", 2, 2)
+
+
+@pytest.mark.parametrize(("slice_of_log", "missed"), [("10", True), ("20", False)])
+def test_as_of_a_write_its_log_of_version_6_is_missed_from_the_slices_before(slice_of_log, missed):
+    """A compaction that was planned while the write ran began the slice of its log."""
+    base, log, compacted = base_file("10"), log_file(slice_of_log), base_file("20")
+    bodies = {done("10", "11"): wrote(base), done("15", "25"): wrote(log), done("20", "26"): wrote(compacted)}
+    state = state_of("6", bodies)
+    slices = [FileSlice("p", "f", Time("10"), base)]
+    found = absent_files(state, slices, as_of=Time("15"))
+    assert [file.path for file in found] == ([log.path] if missed else [])
 
 
 @pytest.fixture(params=[("COPY_ON_WRITE", "9"), ("MERGE_ON_READ", "9"), ("MERGE_ON_READ", "6")], ids="-".join)

@@ -6,6 +6,10 @@ import pytest
 
 from hoodie import CLEAN, COMPACTION, Restore
 from hoodie.errors import MissingFileError
+from hoodie.timeline import Action
+from hoodie.view.files import PartitionFiles
+from hoodie.view.slices import groups_without
+from tests.support.made_states import base_file, done, log_file, pending, state_of
 from tests.support.rivals import OCC, QuickClock, Rival, shared
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
@@ -51,3 +55,38 @@ def test_as_of_a_write_that_was_complete_after_a_compaction_was_planned(tmp_path
     table.storage.create(log.path, kept)
     table.run(Restore(written))
     assert content(table) == whole
+
+
+def slices(version, instants, bases, logs):
+    """(time of the slice, time of its base file, times of its logs) for each slice of one group, the newest first."""
+    state = state_of(version, {}, instants)
+    files = PartitionFiles("p", tuple(map(base_file, bases)), tuple(map(log_file, logs)), True)
+    return [
+        (each.base_instant, each.base_file and each.base_file.instant, [log.time for log in each.log_files])
+        for group in groups_without((), [files], state)
+        for each in group.slices
+    ]
+
+
+def test_a_log_belongs_to_the_newest_slice_that_began_before_it_was_complete():
+    instants = [done("10", "11"), done("20", "29"), done("30", "31")]
+    assert slices("9", instants, ["10", "30"], ["20"]) == [("30", "30", []), ("10", "10", ["20"])]
+    late = [done("10", "11"), done("20", "35"), done("30", "31")]
+    assert slices("9", late, ["10", "30"], ["20"]) == [("30", "30", ["20"]), ("10", "10", [])]
+    at_once = [done("10", "11"), done("20", "30"), done("30", "31")]
+    assert slices("9", at_once, ["10", "30"], ["20"]) == [("30", "30", ["20"]), ("10", "10", [])]
+
+
+def test_logs_of_writes_that_are_not_complete_are_in_no_slice():
+    instants = [done("10", "11"), pending("20")]
+    assert slices("9", instants, ["10"], ["10", "20"]) == [("10", "10", ["10"])]
+    assert slices("9", [*instants, done("40", "41")], ["10"], ["30"]) == [("10", "10", [])], "no instant knows it"
+    assert slices("9", instants, [], ["20"]) == []
+
+
+def test_logs_of_version_6_make_a_slice_where_their_instant_began_one():
+    """Their instant is that of the slice, so only their blocks name the write."""
+    instants = [done("10", "11"), pending("20"), pending("30", Action.COMPACTION)]
+    assert slices("6", instants, ["10"], ["10", "20"]) == [("10", "10", ["10"])]
+    assert slices("6", instants, ["10"], ["30"]) == [("10", "10", ["30"])], "read on top of the slice before"
+    assert slices("6", [done("10", "11")], [], ["10"]) == [("10", None, ["10"])]

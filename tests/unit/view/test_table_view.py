@@ -94,6 +94,7 @@ def test_replaced_groups_make_up_the_table_until_they_were(table):
     assert [(each, by.key) for each, by in view.replaced.items()] == [(group, done.key)]
     assert {file_slice.partition for file_slice in view.latest()} == {"part=q"}
     assert group in {each.group for each in view.groups}
+    assert TableView(table.state(), as_of=done.time).latest() == view.latest()
     past = TableView(table.state(), as_of=before.state.timeline.commits[-1].time)
     assert past.replaced == {}
     assert past.latest() == before.latest()
