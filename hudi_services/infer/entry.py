@@ -39,6 +39,7 @@ class Finding:
     broken: Mapping[str, str] = field(default_factory=dict)  # why files cannot be read, by their paths
     empty: Sequence[str] = ()  # files of 0 bytes
     mostly: Collection[str] = ()  # columns that are numbers but for a few values
+    untyped: Sequence[str] = ()  # columns and fields, dotted, without a value
 
 
 def entry_text(found: Finding) -> str:
@@ -113,17 +114,23 @@ def _schema(found: Finding) -> Iterator[str]:
         yield "      # columns, as the files have them:"
         for name, kind in found.types.items():
             yield f"      #   {_word(name)}: {kind}"
+        yield from _untyped(found)
         yield from _rename(found)
         return
     yield "      undeclared: keep  # of columns that are not in the sample the type is guessed; `refuse` stops the load?"
     yield "      schema:"
     old = {name: each for each, name in found.renamed.items()}
     for name, kind in found.types.items():
-        shown = "string" if name in found.roles.times or kind == "void" else kind
-        unsure = "no value in the sample" if kind == "void" else None
-        unsure = "a few values are no numbers; string takes these, too" if name in found.mostly else unsure
+        shown = "string" if name in found.roles.times else kind
+        unsure = "a few values are no numbers; string takes these, too" if name in found.mostly else None
         yield f"        {_word(old.get(name, name))}: {_word(shown)}{_remark(unsure)}"
+    yield from _untyped(found)
     yield from _rename(found)
+
+
+def _untyped(found: Finding) -> Iterator[str]:
+    if found.untyped:
+        yield f"      # no value in the sample, so the first load with one shows the type: {', '.join(found.untyped)}"
 
 
 def _rename(found: Finding) -> Iterator[str]:

@@ -49,7 +49,10 @@ def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
         while True:
             _check_some(sample)
             dialect, renamed = _look(sample.file_format, list(sample.heads.values()))
-            found = _settled(copy, sample.file_format, dialect, renamed)
+            try:
+                found = _settled(copy, sample.file_format, dialect, renamed)
+            except SourceError as error:
+                raise SourceError(error.what.replace(str(copy), folder), found=error.found, fix=error.fix) from None
             if not found.broken:
                 break
             # What is broken may have decided how the files are read.
@@ -77,6 +80,7 @@ def look_at(folder: str, file_format: str | None, name: str | None) -> Finding:
             sample.broken,
             sample.empty,
             found.mostly,
+            found.untyped,
         )
 
 
@@ -130,8 +134,6 @@ def usable_names(names: Iterable[str]) -> dict[str, str]:
 def _type(column: pa.ChunkedArray, guessed: bool) -> str:
     """Decimals have room for greater numbers than those of the sample; the guess has all the room there is."""
     kind = column.type
-    if pa.types.is_null(kind):
-        return "void"
     if guessed and pa.types.is_decimal(kind) and kind.scale < _DIGITS:
         most = pc.max(pc.abs(column)).as_py() or 0
         kind = pa.decimal128(_DIGITS if most < 10 ** (_DIGITS - kind.scale) / _ROOM else 38, kind.scale)
@@ -146,7 +148,7 @@ def _parquet_names(heads: Sequence[Path]) -> list[str]:
 class _Loaded:
     """The rows of a sample in the types that they get, and the quarantine's entries of those that are none; why files are
     `broken`, by their names; the columns that are text in some files and no text in others (`torn`), and those that are numbers
-    but for a few values (`mostly`).
+    but for a few values (`mostly`); the columns and fields, dotted, that have no value (`untyped`).
     """
 
     rows: pa.Table = field(default_factory=lambda: pa.table({}))
@@ -154,6 +156,7 @@ class _Loaded:
     broken: Mapping[str, str] = field(default_factory=dict)
     torn: Sequence[str] = ()
     mostly: Collection[str] = ()
+    untyped: Sequence[str] = ()
 
 
 def _settled(copy: Path, file_format: str, dialect: Dialect, renamed: Mapping[str, str]) -> _Loaded:
@@ -209,7 +212,8 @@ def _loaded(
     places = {
         renamed.get(name, name): place for place, name in enumerate(dict.fromkeys(dialect.names if types else ()))
     }
-    return _Loaded(rows.select(sorted(names, key=lambda name: places.get(name, len(places)))), bad)
+    selected = rows.select(sorted(names, key=lambda name: places.get(name, len(places))))
+    return _Loaded(selected, bad, untyped=done.columns_left_out)
 
 
 def _batch(request: IngestRequest, name: str = "") -> FileBatch:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pyarrow as pa
 
 from hoodie.config.operations import operation_named
 from hoodie.config.table import TableProperties
 from hoodie.errors import SourceError
 from hoodie.schema import find_field
+
+_NO_FIELDS = pa.struct([])
 
 
 def check_roles(found: pa.Schema, source: str, operation: str, properties: TableProperties) -> None:
@@ -32,9 +36,52 @@ def check_roles(found: pa.Schema, source: str, operation: str, properties: Table
                 )
 
 
-def settled_columns(found: pa.Schema, known: pa.Schema | None) -> pa.Schema:
-    """Where no value told the type, the table's, else text."""
-    return pa.schema([field.with_type(_type_of(field, known)) for field in found])
+def filled_columns(found: pa.Schema, known: pa.Schema | None) -> pa.Schema:
+    """The columns with the types of the table `known` where no value of the source shows one, also inside; otherwise null."""
+    kinds = {field.name: field.type for field in known or ()}
+    return pa.schema([field.with_type(_filled(field.type, kinds.get(field.name, pa.null()))) for field in found])
+
+
+def text_columns(found: pa.Schema) -> pa.Schema:
+    """The columns with text where no value shows a type: SQL needs a type of each column."""
+    return pa.schema([field.with_type(_as_text(field.type)) for field in found])
+
+
+@dataclass(frozen=True)
+class StoredColumns:
+    """The columns of a source that its table gets.
+
+    `left_out` are the columns and fields of structs, dotted, for which no value shows a type. The first load that has one adds
+    them. Text would hold the type for ever.
+    """
+
+    schema: pa.Schema
+    left_out: tuple[str, ...]
+
+
+def stored_columns(
+    found: pa.Schema, known: pa.Schema | None, properties: TableProperties, source: str
+) -> StoredColumns:
+    """The columns that a table of the columns `known` gets from those `found` in the source of that name.
+
+    Columns of keys, partitions and order are never left out: they are text where neither a value nor the table shows a type.
+    Raises SourceError where no column is left.
+    """
+    paths = (*properties.record_key_fields, *properties.partition_fields, *properties.precombine_fields)
+    needed = {path.partition(".")[0] for path in paths}.union(paths)
+    kept: list[pa.Field] = []
+    left_out: list[str] = []
+    for field in filled_columns(found, known):
+        kind = _as_text(field.type) if field.name in needed else _typed(field.type, field.name, left_out)
+        if kind is not None:
+            kept.append(field.with_type(kind))
+    if not kept:
+        raise SourceError(
+            f"No row of {source} has a value",
+            found=f"columns {', '.join(found.names)}",
+            fix="deliver rows with values, or declare the columns in `schema`; nothing was loaded",
+        )
+    return StoredColumns(pa.schema(kept), tuple(left_out))
 
 
 def untyped_ordering(found: pa.Schema, known: pa.Schema | None, properties: TableProperties) -> tuple[str, ...]:
@@ -45,18 +92,64 @@ def untyped_ordering(found: pa.Schema, known: pa.Schema | None, properties: Tabl
     return tuple(name for name, field in fields if field is not None and pa.types.is_null(field.type))
 
 
-def _type_of(field: pa.Field, known: pa.Schema | None) -> pa.DataType:
-    if known is not None and pa.types.is_null(field.type) and field.name in known.names:
-        return known.field(field.name).type
-    return _settled(field.type)
+def _filled(kind: pa.DataType, known: pa.DataType) -> pa.DataType:
+    if pa.types.is_null(kind) or (kind == _NO_FIELDS and pa.types.is_struct(known)):
+        return known
+    if pa.types.is_struct(kind):
+        kinds = {field.name: field.type for field in known.fields} if pa.types.is_struct(known) else {}
+        return pa.struct(
+            [field.with_type(_filled(field.type, kinds.get(field.name, pa.null()))) for field in kind.fields]
+        )
+    if _is_list(kind):
+        return _with_values(kind, _filled(kind.value_type, known.value_type if _is_list(known) else pa.null()))
+    if pa.types.is_map(kind):
+        return _with_items(kind, _filled(kind.item_type, known.item_type if pa.types.is_map(known) else pa.null()))
+    return pa.string() if _is_text(kind) else kind
 
 
-def _settled(kind: pa.DataType) -> pa.DataType:
-    """Text for large text, and where a type is not known yet, for all values were null: text holds whatever comes."""
-    if pa.types.is_null(kind) or pa.types.is_large_string(kind):
+def _as_text(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_null(kind):
         return pa.string()
     if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_settled(field.type)) for field in kind.fields])
-    if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(_settled(kind.value_type)))
-    return kind
+        return pa.struct([field.with_type(_as_text(field.type)) for field in kind.fields])
+    if _is_list(kind):
+        return _with_values(kind, _as_text(kind.value_type))
+    if pa.types.is_map(kind):
+        return _with_items(kind, _as_text(kind.item_type))
+    return pa.string() if _is_text(kind) else kind
+
+
+def _typed(kind: pa.DataType, path: str, left_out: list[str]) -> pa.DataType | None:
+    """The type without what no value shows, which goes to `left_out`; None where nothing stays."""
+    inside: list[str] = []
+    result: pa.DataType | None = kind
+    if pa.types.is_null(kind):
+        result = None
+    elif pa.types.is_struct(kind):
+        kinds = [(field, _typed(field.type, f"{path}.{field.name}", inside)) for field in kind.fields]
+        fields = [field.with_type(each) for field, each in kinds if each is not None]
+        result = pa.struct(fields) if fields else None
+    elif _is_list(kind):
+        value = _typed(kind.value_type, f"{path}.element", inside)
+        result = _with_values(kind, value) if value is not None else None
+    elif pa.types.is_map(kind):
+        item = _typed(kind.item_type, f"{path}.value", inside)
+        result = _with_items(kind, item) if item is not None else None
+    left_out += inside if result is not None else [path]
+    return result
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _with_values(kind: pa.DataType, value: pa.DataType) -> pa.DataType:
+    return kind if value == kind.value_type else pa.list_(kind.value_field.with_type(value))
+
+
+def _with_items(kind: pa.DataType, item: pa.DataType) -> pa.DataType:
+    return pa.map_(kind.key_field, kind.item_field.with_type(item))

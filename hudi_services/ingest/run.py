@@ -18,7 +18,7 @@ from hoodie.view.table_schema import table_schema
 from hoodie.write.execute import WriteHooks, WriteResult
 from hoodie.write.sizing import input_tasks
 from hudi_services.ingest.checks import RowChecks
-from hudi_services.ingest.columns import check_roles, settled_columns, untyped_ordering
+from hudi_services.ingest.columns import check_roles, filled_columns, stored_columns, untyped_ordering
 from hudi_services.ingest.load import Load
 from hudi_services.ingest.prepare import Prepared, prepare
 from hudi_services.ingest.quarantine import QuarantineWriter
@@ -54,7 +54,8 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     shaping = request.shape.plan(delivered, known, request.source.name)
     found = shaping.outgoing
     check_roles(found, request.source.name, request.operation, prepared.properties)
-    schema = settled_columns(found, known)
+    stored = stored_columns(found, known, prepared.properties, request.source.name)
+    schema = stored.schema
     with_types = with_keygen_options(prepared.properties, resolve(select_keys(options, KEYGEN_KEYS), KEYGEN_KEYS))
     checks = RowChecks.of_table(with_types, request.operation)
     normal = normalise(schema, nulls=True)
@@ -68,7 +69,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     tasks = input_tasks(operation_named(request.operation), chosen, batch.items.bytes, engine.parallelism)
     splits = [
         CheckedSplit(split, request.source.name, shaping, schema, checks, quarantine, number)
-        for number, split in enumerate(batch.splits(settled_columns(delivered, expected), tasks))
+        for number, split in enumerate(batch.splits(filled_columns(delivered, expected), tasks))
     ]
     load = Load(request, prepared, quarantine, untyped_ordering(found, known, prepared.properties))
     try:
@@ -83,7 +84,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
         load.failed()
         raise
     quarantine.finish(keep_rows=True)
-    return _service_result(result, batch, load)
+    return _service_result(result, batch, load, stored.left_out)
 
 
 def _nothing(prepared: Prepared, batch: Batch, engine: Engine) -> ServiceResult:
@@ -93,7 +94,7 @@ def _nothing(prepared: Prepared, batch: Batch, engine: Engine) -> ServiceResult:
     return ServiceResult("ingest", message=message, files_skipped=batch.files_skipped, services=ran)
 
 
-def _service_result(result: WriteResult, batch: Batch, load: Load) -> ServiceResult:
+def _service_result(result: WriteResult, batch: Batch, load: Load, left_out: tuple[str, ...]) -> ServiceResult:
     counts = load.counts
     written = result.rows_inserted + result.rows_updated + result.rows_deleted
     left = counts.read - counts.filtered - counts.bad - result.rows_combined - result.rows_known - written
@@ -111,6 +112,8 @@ def _service_result(result: WriteResult, batch: Batch, load: Load) -> ServiceRes
         (counts.bad, f"quarantined in {load.quarantine.path}, such as {counts.example}"),
     )
     parts = [message, batch.outcome, *(f"{counted(rows, 'row')} {what}" for rows, what in others if rows > 0)]
+    if left_out:
+        parts.append(f"left out until a row has a value of a known type: {', '.join(left_out)}")
     return ServiceResult(
         "ingest",
         services=result.services,
@@ -130,5 +133,6 @@ def _service_result(result: WriteResult, batch: Batch, load: Load) -> ServiceRes
         bytes_read=batch.items.bytes,
         files_written=result.files_written,
         bytes_written=result.bytes_written,
+        columns_left_out=left_out,
         message=with_services("; ".join(parts), result.services),
     )

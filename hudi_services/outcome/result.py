@@ -71,6 +71,7 @@ class ServiceResult:
     rows_quarantined: int = 0
     files_read: int = 0
     files_skipped: int = 0  # that cannot be read, by the feed's policy
+    columns_left_out: Sequence[str] = ()  # of a load, and fields, dotted: no row has a value that shows their type
     bytes_read: int = 0
     files_written: int = 0
     bytes_written: int = 0
@@ -118,7 +119,7 @@ def read_report(path: str) -> Report:
     if "plan" in values:
         return Explained(**values)
     services = tuple(ServiceOutcome(**each) for each in values["services"])
-    lists = {name: tuple(values[name]) for name in ("blockers", "recovered", "uncounted")}
+    lists = {name: tuple(values[name]) for name in ("blockers", "recovered", "uncounted", "columns_left_out")}
     return ServiceResult(
         **{**values, **lists, "services": services, "gain": Gain(**values["gain"]), "cost": Cost(**values["cost"])}
     )

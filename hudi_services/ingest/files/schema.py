@@ -25,7 +25,7 @@ from hudi_services.ingest.files.json_rows import readable as json_types
 from hudi_services.ingest.files.json_text import has_maps
 from hudi_services.ingest.files.numbers import are_codes, exact_type, is_number, readable
 from hudi_services.ingest.files.text import READ_ERRORS, is_broken, is_no_text, text_input, unreadable
-from hudi_services.ingest.files.unite import CODES, are_apart, common_type, unite, with_known
+from hudi_services.ingest.files.unite import CODES, WORDS, are_apart, common_type, unite, with_known
 from hudi_services.ingest.files.vast import vast_json
 from hudi_services.ingest.files.zones import with_zones
 
@@ -194,8 +194,13 @@ def _csv_types(block: Block, names: list[str], wanted: list[str], signs: Dialect
         for name, kind in types.items()
         if is_number(kind) or (csv.thousands_mark is not None and pa.types.is_string(kind))
     ]
-    texts = csv_rows(block, names, signs, _ignore, pa.schema([(name, pa.string()) for name in names]), numbers).rows
+    nulls = [name for name, kind in types.items() if pa.types.is_null(kind)]
+    texts = csv_rows(
+        block, names, signs, _ignore, pa.schema([(name, pa.string()) for name in names]), numbers + nulls
+    ).rows
     for name, kind in types.items():
+        if name in nulls and texts[name].null_count < texts.num_rows:
+            types[name] = WORDS
         if pa.types.is_time(kind):  # no type of a Hudi table
             types[name] = pa.string()
         elif name in numbers:

@@ -17,6 +17,7 @@ from hoodie.model.place import identity
 from hoodie.services.decision import Item, Items
 from hoodie.storage import open_storage
 from hudi_services.feed.model import Feed
+from hudi_services.ingest.columns import text_columns
 from hudi_services.ingest.files.checkpoint import KEY, Broken, Checkpoint
 from hudi_services.ingest.files.declaration import declared_schema, defaults
 from hudi_services.ingest.files.listing import FORMATS, SourceFile, list_source
@@ -206,6 +207,8 @@ class FileBatch:
     def splits(self, schema: pa.Schema, tasks: int) -> list[FileSplit]:
         """The files in order, large Parquet files cut into their row groups."""
         source = self.source
+        if source.file_format == "csv":
+            schema = text_columns(schema)
         return file_splits(
             open_storage(source.folder), source.file_format, self.plan.files, schema, tasks, source.feed, source.later
         )

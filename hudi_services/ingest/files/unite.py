@@ -11,6 +11,9 @@ from hoodie.errors import SchemaConflictError
 CODES = pa.large_string()
 """The guess for values such as 01234, which are codes and no numbers. The table gets text, also beside numbers of other files."""
 
+WORDS = pa.string_view()
+"""The guess for nothing but words such as NA, which are null beside values that are no text. Alone they are text."""
+
 _DIGITS = {8: 3, 16: 5, 32: 10, 64: 19}
 """Of whole numbers of so many bits; one more where 64 have no sign."""
 _OF_DOUBLE = 15
@@ -62,6 +65,8 @@ def common_type(one: pa.DataType, other: pa.DataType, path: str, *, guessed: boo
         return one
     if pa.types.is_null(one):
         return other
+    if guessed and WORDS in (one, other):
+        return other if one == WORDS else one
     if pa.types.is_struct(one) and pa.types.is_struct(other):
         return pa.struct(_fields(list(one.fields), list(other.fields), f"{path}.", guessed=guessed))
     if pa.types.is_list(one) and pa.types.is_list(other):

@@ -25,8 +25,11 @@ class Selected:
     misfits: dict[int, str] = field(default_factory=dict)
 
 
-def selected_columns(duck: Duck, statement: Statement, columns: pa.Schema) -> pa.Schema:
-    """The columns that a statement makes of these. Raises ConfigError when it does not fit them."""
+def selected_columns(duck: Duck, statement: Statement, columns: pa.Schema, carried: pa.Schema) -> pa.Schema:
+    """The columns that a statement makes of these; those that it leaves as they came have the types of `carried`.
+
+    Raises ConfigError when it does not fit them.
+    """
     _refuse_twins(
         columns, "SQL does not tell apart columns of the source whose names differ only in case", "rename one of them"
     )
@@ -43,13 +46,13 @@ def selected_columns(duck: Duck, statement: Statement, columns: pa.Schema) -> pa
         "The SQL of the source makes two columns of one name",
         "for another value of a column write * REPLACE (… AS name)",
     )
-    return pa.schema([_field(each, statement, columns) for each in found])
+    return pa.schema([_field(each, statement, carried) for each in found])
 
 
-def _field(made: pa.Field, statement: Statement, columns: pa.Schema) -> pa.Field:
+def _field(made: pa.Field, statement: Statement, carried: pa.Schema) -> pa.Field:
     """A column that comes through unchanged stays what it was: DuckDB knows no nullability, and other names inside lists."""
     source = statement.source_of(made.name)
-    for each in columns:
+    for each in carried:
         if source is not None and each.name.lower() == source.lower():
             return each.with_name(made.name)
     return made

@@ -18,7 +18,7 @@ from hudi_services.feed.arrow import arrow_type
 from hudi_services.feed.model import Feed
 from hudi_services.feed.times import Times
 from hudi_services.ingest.casting import Fit, Fitted, typed
-from hudi_services.ingest.columns import settled_columns
+from hudi_services.ingest.columns import filled_columns, text_columns
 from hudi_services.ingest.exact_cast import ExactFit
 from hudi_services.ingest.shape.duck import Duck, opened
 from hudi_services.ingest.shape.moments import TimesFit, kind_of
@@ -92,12 +92,13 @@ class Shape:
         """
         before = self._before_sql(known)
         incoming = self._incoming(found, before, source)
-        settled = settled_columns(incoming, before)
+        filled = filled_columns(incoming, before)
+        settled = text_columns(filled)
         if self.sql is None:
             return Shaping(self, settled, incoming)
         with opened() as duck:
             try:
-                return Shaping(self, settled, selected_columns(duck, self.sql, settled))
+                return Shaping(self, settled, selected_columns(duck, self.sql, settled, filled))
             except ConfigError:
                 untyped = [
                     each.name
@@ -108,7 +109,7 @@ class Shape:
                 if known is None or loose == settled:
                     raise
             # Nothing but nulls came in these columns, and the statement does not take texts: it gets nulls.
-            made = selected_columns(duck, self.sql, loose)
+            made = selected_columns(duck, self.sql, loose, loose)
             kinds = {each.name: each.type for each in known if self.sql.source_of(each.name) is None}
             return Shaping(self, loose, _with_types(made, kinds))
 

@@ -371,3 +371,18 @@ def test_without_a_header(folder, capsys):
         "header": ["column_1", "column_2", "column_3"],
     }
     assert "the first line looks like a row; name the columns, or true?" in text
+
+
+def test_columns_without_a_value_stay_open(folder, capsys):
+    (folder / "a.json").write_text('{"id": 1, "tags": [], "of": {"x": null, "y": 1}}\n')
+    text = inferred(folder, capsys)
+    assert "# no value in the sample, so the first load with one shows the type: tags, of.x\n" in text
+    (folder / "b.json").write_text('{"id": 2, "tags": ["t"], "of": {"x": 5, "y": 1}}\n')
+    found, _ = loaded(folder, text, capsys)
+    assert found == [{"id": 1, "of": {"y": 1, "x": None}, "tags": []}, {"id": 2, "of": {"y": 1, "x": 5}, "tags": ["t"]}]
+
+
+def test_a_folder_without_any_value_is_named(folder, capsys):
+    (folder / "a.csv").write_text("id,name\n")
+    assert main(["infer", str(folder)]) == 1
+    assert f"No row of {folder} has a value" in capsys.readouterr().err

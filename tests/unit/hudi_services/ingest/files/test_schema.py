@@ -222,14 +222,6 @@ def test_whole_numbers_of_parquet_that_the_double_of_the_table_changes_are_refus
     assert feed.open().read().num_rows == 0
 
 
-def test_nothing_but_nulls_is_text_also_inside(feed):
-    feed.land("x.json", [{**ROW, "tags": [], "of": {"x": None}}])
-    feed.run("json")
-    assert feed.open().schema.field("tags").type == pa.list_(pa.field("element", pa.string()))
-    assert column(feed, "of") == {"a": {"x": None}}
-    assert column(feed, "tags") == {"a": []}
-
-
 def test_a_parquet_column_of_no_type_fits_the_table(feed):
     feed.land("1.parquet", ROWS)
     feed.run()

@@ -11,7 +11,7 @@ import pytest
 
 from hoodie.errors import ConfigError, SourceError
 from hudi_services.feed.model import Feed
-from hudi_services.ingest.columns import settled_columns
+from hudi_services.ingest.columns import filled_columns
 from hudi_services.ingest.shape import selection
 from hudi_services.ingest.shape.shape import Shape
 
@@ -71,7 +71,7 @@ ALL_TYPES = pa.Table.from_pylist([VALUES, {"s": None}], schema=TYPES)
 
 def test_all_types_survive_sql_as_they_are():
     shaping = shape_of(sql="select * from batch").plan(TYPES, None, "feed")
-    assert shaping.outgoing == settled_columns(TYPES, None)
+    assert shaping.outgoing == filled_columns(TYPES, None)
     rows, _, misfits = shaped(ALL_TYPES, sql="select * from batch where true")
     assert not misfits
     assert [{**row, "fine": None} for row in rows] == [{**row, "fine": None} for row in ALL_TYPES.to_pylist()]
