@@ -24,6 +24,7 @@ _START = 4096  # bytes
 _LONGEST = 64 * 1024 * 1024  # characters of an object in an array
 _NO_TEXT = "changed from string to"  # Arrow on what is no text in a column of text
 ARRAY_HINT = "an array in place of an object: a file that is one array of objects needs `json: {layout: array}`"
+LINES_HINT = "an object on several lines: write each object in a line of its own"
 _DECODER = json.JSONDecoder()
 _SIGNS = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]')
 _BLANKS = {"": re.compile(r"\s*"), ",": re.compile(r"\s*(?:,\s*)?")}
@@ -76,7 +77,7 @@ def json_tables(
     except (pa.ArrowException, UnicodeDecodeError) as error:
         if len(lines.texts) == 1:
             line = lines.texts[0]
-            why = ARRAY_HINT if is_array(line) else None
+            why = ARRAY_HINT if _is_array(line) else None
             if "unexpected field" in str(error) and schema is not None:
                 why = _undeclared(line, schema)
             reject(line.decode(errors="replace"), f"line {lines.numbers[0]}: {why or error}")
@@ -94,6 +95,17 @@ def _parsed(lines: Lines, schema: pa.Schema | None, others: str) -> pa.Table:
         raise pa.ArrowInvalid(
             f"values are nested too deep: a column has at most {MAX_LEVELS} levels, a list counts as two"
         )
+    if not all(
+        map(_begins_object, lines.texts)
+    ):  # Arrow's JSON reader ends the process at a null in place of an object
+        raise pa.ArrowInvalid("not a JSON object")
+    found = _parsed_objects(lines, schema, others)
+    if found.num_rows != len(lines.texts) and not all(map(_is_whole, lines.texts)):
+        raise pa.ArrowInvalid(LINES_HINT)
+    return found
+
+
+def _parsed_objects(lines: Lines, schema: pa.Schema | None, others: str) -> pa.Table:
     if schema is None:
         return _read(lines.texts, None, "infer")
     plain = pa.schema([field.with_type(without_maps(field.type)) for field in schema])
@@ -117,9 +129,29 @@ def _read(texts: Sequence[bytes], schema: pa.Schema | None, others: str) -> pa.T
     )
 
 
-def is_array(line: bytes) -> bool:
+def layout_hint(lines: Lines) -> str:
+    """How to deliver or declare texts of which no line is an object; empty where nothing suggests itself."""
+    if any(map(_is_array, lines.texts)):
+        return ARRAY_HINT
+    return LINES_HINT if any(line.strip() == b"{" for line in lines.texts) else ""
+
+
+def _is_array(line: bytes) -> bool:
     """True for a line that begins an array."""
     return line.lstrip()[:1] == b"["
+
+
+def _begins_object(line: bytes) -> bool:
+    return line.lstrip()[:1] == b"{"
+
+
+def _is_whole(line: bytes) -> bool:
+    """True for a line of whole objects."""
+    try:
+        _objects(line)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_deep(text: bytes) -> bool:

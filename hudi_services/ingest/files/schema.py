@@ -20,7 +20,7 @@ from hudi_services.ingest.casting import unknown_field
 from hudi_services.ingest.files.csv_rows import Block, csv_rows, read_start, row_blocks, without_null_texts
 from hudi_services.ingest.files.declaration import header_names
 from hudi_services.ingest.files.dialect import Dialect, dialect
-from hudi_services.ingest.files.json_rows import ARRAY_HINT, Lines, is_array, json_tables, line_blocks
+from hudi_services.ingest.files.json_rows import Lines, json_tables, layout_hint, line_blocks
 from hudi_services.ingest.files.json_rows import readable as json_types
 from hudi_services.ingest.files.json_text import has_maps
 from hudi_services.ingest.files.numbers import are_codes, exact_type, is_number, readable
@@ -106,14 +106,14 @@ class FileSchemas:
     def _json(self, path: str) -> list[pa.Schema]:
         declared = self.declared
         found: list[pa.Schema] = []
-        size, some, array = 0, False, False
+        size, some, hint = 0, False, ""
         told = json_types(self._told)
         with text_input(self.storage, path, self.feed.json_.encoding) as source:
             for lines in line_blocks(source, self.feed.json_.layout):
                 size += sum(map(len, lines.texts))
                 if declared is not None and self.feed.undeclared != "keep":
                     some = some or any(map(_is_object, lines.texts))
-                    array = not some and (array or any(map(is_array, lines.texts)))
+                    hint = "" if some else hint or layout_hint(lines)
                     if some and not self._skips:
                         break
                     continue
@@ -121,10 +121,10 @@ class FileSchemas:
                     some = True
                     _unite_with_first(found, pa.schema([self._with_known(field) for field in schema]))
                 some = some or any(map(_is_object, lines.texts))  # objects of no type: the reader quarantines them
-                array = not some and (array or any(map(is_array, lines.texts)))
+                hint = "" if some else hint or layout_hint(lines)
         if not some:
-            hint = f": {ARRAY_HINT}" if array and self.feed.json_.layout == "lines" else ""
-            raise pa.ArrowInvalid(f"no JSON object in {size} bytes{hint}")
+            why = f": {hint}" if hint and self.feed.json_.layout == "lines" else ""
+            raise pa.ArrowInvalid(f"no JSON object in {size} bytes{why}")
         guessed = declared is None or self.feed.undeclared == "keep"
         return found or [self.known if guessed and self.known is not None else pa.schema([])]
 

@@ -94,7 +94,7 @@ def common_type(one: pa.DataType, other: pa.DataType, path: str, *, guessed: boo
         raise SchemaConflictError(
             f"Column {path!r} of the source files has types that do not go together",
             found=str(error) if apart else f"{one} and {other}",
-            fix="deliver one type a column",
+            fix="deliver one type a column, or declare it in `schema`, so that rows of other types go to the quarantine",
         ) from error
 
 

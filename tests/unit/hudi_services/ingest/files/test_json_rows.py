@@ -199,7 +199,8 @@ def test_what_is_no_json_stays_as_it_is():
     assert rewritten(b'{"v": 1} {"v": 2}', wanted) == b'{"v":"1"} {"v":"2"}'
 
 
-UNFIT = {"id": "b", "part": "p", "ts": 2, "value": [1, "x"]}
+ROW = {"id": "b", "part": "p", "ts": 2, "value": 1}
+UNFIT = {**ROW, "value": [1, "x"]}
 
 
 @pytest.mark.parametrize("layout", ["lines", "array"])
@@ -230,3 +231,19 @@ def test_an_array_names_its_layout(feed, text):
     for undeclared in ("keep", "refuse"):
         with pytest.raises(SourceError, match=r"layout: array"):
             feed.run("json", declared={"schema": KEYS, "undeclared": undeclared})
+
+
+@pytest.mark.parametrize("text", ["{}null\n", "null\n{}"])
+def test_a_null_in_place_of_an_object_is_quarantined(feed, text):
+    """Arrow's JSON reader ends the process when the first value is null."""
+    feed.land("x.json", text.format(json.dumps(ROW) + "\n"))
+    assert feed.run("json", max_bad_share=0.5).rows_inserted == 1
+    assert [reason.partition(": ")[2] for _, reason, _ in feed.quarantined] == ["not a JSON object"]
+
+
+def test_an_object_on_several_lines_is_refused_by_name(feed):
+    feed.land("x.json", json.dumps(ROW, indent=1))
+    with pytest.raises(SourceError, match="write each object in a line of its own"):
+        feed.run("json")
+    feed.land("x.json", json.dumps(ROW) + '\n{"id":\n{}}\n')
+    assert feed.run("json", max_bad_share=0.9).rows_quarantined == 2
