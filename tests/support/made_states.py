@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from hoodie.model.commit import CommitMetadata, LogStat, WriteStat
 from hoodie.model.files import BaseFile, LogFile
 from hoodie.model.time import Time
-from hoodie.storage.base import FileInfo
+from hoodie.storage.base import FileInfo, Storage
 from hoodie.timeline import Action, Instant, State, Timeline
 from hoodie.view.state import TableState
 from tests.support.tables import create
@@ -48,10 +48,16 @@ def wrote(*files: BaseFile | LogFile, operation: str = "UPSERT", **fields: objec
     return CommitMetadata(operation, stats, **fields)  # type: ignore[arg-type]
 
 
-def state_of(version: str, bodies: Mapping[Instant, CommitMetadata], others: Iterable[Instant] = ()) -> TableState:
-    """The state of a merge-on-read table with these completed commits, and other instants. It is in no folder."""
+def state_of(
+    version: str,
+    bodies: Mapping[Instant, CommitMetadata],
+    others: Iterable[Instant] = (),
+    storage: Storage | None = None,
+) -> TableState:
+    """The state of a merge-on-read table with these completed commits, and other instants. It is in no folder, unless a
+    `storage` is given, which need not have anything of it."""
     with tempfile.TemporaryDirectory() as folder:
         options = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": version}
         empty = create(f"{folder}/t", **options).state()
     known = {instant.file_name: body for instant, body in bodies.items()}
-    return TableState(empty.storage, empty.properties, empty.layout, Timeline.of([*bodies, *others]), known)
+    return TableState(storage or empty.storage, empty.properties, empty.layout, Timeline.of([*bodies, *others]), known)

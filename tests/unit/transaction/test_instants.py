@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+from contextlib import nullcontext
 
 import pytest
 
 from hoodie import HoodieTable
 from hoodie.errors import LockLostError, NotCommittedError, PendingInstantError, UnclearCommitError
+from hoodie.model.commit import CommitMetadata
 from hoodie.storage import LocalStorage
 from hoodie.timeline import Action
 from hoodie.transaction import instants
@@ -181,3 +183,27 @@ def test_no_plan_is_left_by_who_has_lost_the_lock(tmp_path, certain):
     with holding(Lost()), pytest.raises(LockLostError):
         instants.request(table.state(), "20260601000000000", Action.COMPACTION, b"plan")
     assert sorted(path.name for path in (tmp_path / "t").rglob("*")) == before
+
+
+@pytest.mark.parametrize("certain", [True, False])
+def test_a_commit_goes_again_if_its_lock_may_have_been_lost_and_another_rolled_it_back(tmp_path, certain):
+    """The writer was stopped between its look at the lock and the completed file."""
+
+    class Late:
+        def certain(self):
+            return certain
+
+        def verify(self):
+            """It was held then."""
+
+        def release(self):
+            pass
+
+    table = create(tmp_path / "t", FakeClock())
+    state = table.state()
+    inflight = instants.start(state, instants.request(state, "20260601000000000", Action.COMMIT))
+    table.storage.delete(state.layout.path(inflight))
+    body = state.layout.encode_commit(CommitMetadata("INSERT"), replace=False)
+    with holding(Late()), pytest.raises(LockLostError) if not certain else nullcontext():
+        instants.complete(state, inflight, body, table.clock)
+    assert [each.time for each in table.timeline.commits] == ([inflight.time] if certain else [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 
 import pytest
 
@@ -10,14 +11,19 @@ from hoodie import COMPACTION
 from hoodie.errors import PendingInstantError
 from hoodie.formats import avro_file
 from hoodie.markers import DirectMarkers, MarkerType
+from hoodie.model.files import LogFile
 from hoodie.model.rollback import RollbackPlan
 from hoodie.storage import LocalStorage
+from hoodie.storage.base import FileInfo
 from hoodie.timeline import Action, State
 from hoodie.timeline.codecs.rollback import encode_rollback_plan
 from hoodie.transaction import instants
-from hoodie.transaction.rollback import roll_back_now, rollback_failed_writes
+from hoodie.transaction.rollback import plan_rollbacks, roll_back_now, rollback_failed_writes
 from hoodie.transaction.sharing import Sharing
+from hoodie.view.files import PartitionFiles
 from tests.support.clock import FakeClock
+from tests.support.made_states import base_file, done, log_file, state_of, wrote
+from tests.support.made_states import pending as unfinished
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 LATER = "20260601000000000"
@@ -103,3 +109,34 @@ def test_a_file_that_is_finished_while_its_write_is_rolled_back_is_deleted(tmp_p
     roll_back_now(Meanwhile(made.base_path), made.clock, Sharing())
     assert not list((tmp_path / "t").rglob(f"*{LATER}*.parquet"))
     assert pending(made) == set()
+
+
+@pytest.mark.parametrize(("version", "logs"), [("9", ["p/.f_20.log.1_0-0-0"]), ("6", [])])
+def test_files_that_no_marker_names_are_found_by_their_names(tmp_path, version, logs):
+    """Logs of version 6 have the instant of their slice there, but for those of changes."""
+    state = state_of(version, {done("10", "11"): wrote()}, [unfinished("20")], LocalStorage(str(tmp_path)))
+    cdc = LogFile("p", "f", "20", 1, True, FileInfo("p/.f_20.log.1_0-0-0.cdc", 1, 0))
+    listing = PartitionFiles(
+        "p", (base_file("10"), base_file("20")), (log_file("10"), log_file("20"), cdc), has_metafile=True
+    )
+    (plan,) = plan_rollbacks(state, state.timeline.pending, [listing])
+    assert plan.files == {"p": (*logs, cdc.path, base_file("20").path)}
+
+
+def test_a_commit_names_its_files_of_changes(tmp_path):
+    base, cdc = base_file("20"), "p/.f_20.log.1_0-0-0.cdc"
+    body = wrote(base)
+    body = replace(body, stats=(replace(body.stats[0], cdc_stats={cdc: 1}),))
+    state = state_of("9", {done("20", "21"): body}, storage=LocalStorage(str(tmp_path)))
+    (plan,) = plan_rollbacks(state, state.timeline.commits, [])
+    assert plan.files == {"p": (cdc, base.path)}
+
+
+def test_a_write_whose_rollback_was_cut_short_is_rolled_back_once(table):
+    state = table.state()
+    instants.start(state, instants.request(state, LATER, Action.COMMIT))
+    body = encode_rollback_plan(RollbackPlan(LATER, "commit", {}), table.base_path)
+    instants.request(state, "20260601000000001", Action.ROLLBACK, body)
+    assert len(rollback_failed_writes(table.state(), table.clock)) == 1
+    assert len(table.timeline.completed(Action.ROLLBACK)) == 1
+    assert pending(table) == set()
