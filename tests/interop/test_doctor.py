@@ -18,6 +18,7 @@ from tests.interop.recording import RecordedPeer
 from tests.interop.rows import rows
 from tests.support.matrix import sample
 from tests.support.metadata_tables import ALL, tell
+from tests.support.tables import SMALL_BLOOM, batch, create
 
 pytestmark = pytest.mark.interop
 
@@ -248,6 +249,30 @@ def test_the_metadata_table(hudi12, recorded, tmp_path, version):
             assert told != as_hudi_reads(hudi12, table, metadata=False) == {"a": 2, "b": 2}, name
         if not checks & {"metadata-unreadable", "metadata-gone"}:
             assert named(hudi12, table) == held(table), name
+
+
+@pytest.mark.deep("Hudi alone computes it")
+@pytest.mark.parametrize("bundle", ["hudi12", "hudi15"])
+def test_hudi_reads_log_blocks_of_lost_attempts_in_version_6(request, tmp_path, bundle):
+    """No commit names their log. Moved aside, they are gone for Hudi, too."""
+    hudi = request.getfixturevalue(bundle)
+    table = create(tmp_path / "t", **{"hoodie.write.table.version": "6", "hoodie.table.type": "MERGE_ON_READ"})
+    for step in range(2):
+        table.write(batch([("a", "p", step, step)]), "upsert", SMALL_BLOOM)
+    log, last = table.file_slices()[0].log_files[-1], table.timeline.last_commit.time
+    other = create(tmp_path / "u", **{"hoodie.write.table.version": "6", "hoodie.table.type": "MERGE_ON_READ"})
+    for step in (0, 9):
+        other.write(batch([("a", "p", step, step)]), "upsert", SMALL_BLOOM)
+    data = other.storage.read(other.file_slices()[0].log_files[-1].path)
+    stray = log.path.rpartition("_")[0] + "_9-9-9"
+    table.storage.create(stray, data.replace(other.timeline.last_commit.time.encode(), last.encode()))
+
+    def values():
+        return [[row["value"] for row in rows.to_pylist()] for rows in (table.read(), hudi.read(table.base_path))]
+
+    assert values() == [[1], [9]]
+    table.mend(table.diagnose())
+    assert values() == [[1], [1]]
 
 
 def held(table):

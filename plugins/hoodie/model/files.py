@@ -71,6 +71,7 @@ class LogFile(InGroup):
     version: int
     is_cdc: bool
     info: FileInfo
+    foreign: frozenset[Time] = frozenset()  # commits that did not write it: a lost attempt has left their blocks in it
 
     @property
     def path(self) -> str:

@@ -35,8 +35,8 @@ def valid_blocks(
 
 
 def blocks_of(storage: Storage, log: LogFile) -> list[LogBlock]:
-    """All blocks of a log file, whether they count or not."""
-    return list(scan_blocks(storage, log.path))
+    """All blocks of a log file, whether they count or not, but those of lost attempts (`LogFile.foreign`)."""
+    return [block for block in scan_blocks(storage, log.path) if block.instant not in log.foreign]
 
 
 def counting(found: Sequence[LogBlock], timeline: Timeline, as_of: Time | None = None) -> list[LogBlock]:

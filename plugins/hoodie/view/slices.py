@@ -12,6 +12,7 @@ from functools import partial
 from hoodie.model.files import BaseFile, FileGroup, FileSlice, GroupId, LogFile
 from hoodie.model.time import BEGINNING, Time
 from hoodie.timeline import Action, Timeline
+from hoodie.view.attempts import with_foreign
 from hoodie.view.files import PartitionFiles
 from hoodie.view.state import TableState
 from hoodie.view.strays import stray_paths
@@ -26,6 +27,7 @@ def file_groups(
     elsewhere their blocks do. Files that a completed instant does not name are ignored, too (see `stray_paths`, also for
     `partitions`, and for what it raises). Change-data logs are not part of a slice.
     """
+    files = with_foreign(files, state, partitions)
     return groups_without(stray_paths(files, state, partitions), files, state)
 
 

@@ -14,6 +14,7 @@ from hoodie.model.names import FULL_BOOTSTRAP, METADATA_BOOTSTRAP, PARTITION_MET
 from hoodie.model.time import Time
 from hoodie.storage import join
 from hoodie.timeline.codecs.written import written_by
+from hoodie.view.attempts import lost_by, with_foreign
 from hoodie.view.files import partitions_above
 from hoodie.view.missing import ExpectedFile, absent_files, refuse_external
 
@@ -101,7 +102,7 @@ def orphans(facts: Facts) -> Iterator[Finding]:
         for time, commit in facts.commits.items()
         if commit.stats and time not in facts.marked and time not in _BOOTSTRAPS
     }
-    for each in facts.files:
+    for each in with_foreign(facts.files, facts.state):
         if not each.has_metafile and each.partition not in facts.written:
             continue
         for file in each.files:
@@ -115,6 +116,8 @@ def orphans(facts: Facts) -> Iterator[Finding]:
                 and not (isinstance(file, LogFile) and holds_others(facts, file))
             ):
                 yield uncommitted(file, time)
+            elif isinstance(file, LogFile) and (lost := lost_by(facts.storage, file)):
+                yield uncommitted(file, max(lost))
 
 
 def _tells_writer(file: BaseFile | LogFile, *, logs_tell: bool) -> bool:

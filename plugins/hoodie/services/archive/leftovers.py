@@ -5,7 +5,7 @@ A file that is older than the active timeline counts as committed, and a file gr
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from hoodie.model.files import BaseFile, GroupId, LogFile
 from hoodie.model.time import BEGINNING, Time
@@ -14,6 +14,7 @@ from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.timeline.codecs.restore import restored_rollbacks
 from hoodie.timeline.codecs.rollback import decode_rollback_result
 from hoodie.view import TableState
+from hoodie.view.attempts import lost_by, with_foreign
 from hoodie.view.files import PartitionFiles, StorageFiles
 from hoodie.view.strays import stray_paths
 
@@ -93,6 +94,22 @@ def unnamed(state: TableState, instants: Sequence[Instant], partitions: Partitio
         yield Hold(time, f"{path} has the time of {known[time]}, which does not name it; {_REMEDY}", known[time])
 
 
+def lost_blocks(state: TableState, instants: Sequence[Instant], partitions: Partitions) -> Iterator[Hold]:
+    """The first log of version 6 with blocks of a commit that does not name it, in a current slice as old as `instants`.
+
+    The writer of a block is certain only while every commit since that slice is on the timeline.
+    """
+    last = max((each.time for each in instants if each.action.completed_as in WRITE_ACTIONS), default=BEGINNING)
+    old = [log for each in partitions.all() for log in each.log_files if log.time <= last] if last > BEGINNING else []
+    if state.layout.logs_tell_writer or not old:
+        return
+    begun = _newest(partitions.all(), ())
+    for log in (log for each in with_foreign(partitions.all(), state) for log in each.log_files if log.foreign):
+        if log.time <= last and begun.get(log.group, BEGINNING) <= log.time and (lost := lost_by(state.storage, log)):
+            by = next(each for each in state.timeline.commits if each.time in lost)
+            yield Hold(log.time, f"{log.path} has blocks of {by}, which does not name it; {_REMEDY}", by)
+
+
 def _data_files(partitions: Partitions) -> Iterator[BaseFile | LogFile]:
     """All base files, and the logs that readers of the table merge."""
     for each in partitions.all():
@@ -122,3 +139,11 @@ def _taken_back(state: TableState, time: Time) -> tuple[Instant | None, str]:
         if any(result.instant == time for result in results):
             return restore, "was taken back by a restore"
     return None, "did not complete"
+
+
+LEFTOVERS: Sequence[Callable[[TableState, Sequence[Instant], Partitions], Iterator[Hold]]] = (
+    uncleaned,  # lists only the partitions of replaced file groups
+    uncommitted,
+    unnamed,
+    lost_blocks,
+)

@@ -12,7 +12,7 @@ from hoodie.display import counted
 from hoodie.errors import ConfigError
 from hoodie.model.names import METADATA_TABLE
 from hoodie.model.time import BEGINNING, Time
-from hoodie.services.archive.leftovers import Partitions, uncleaned, uncommitted, unnamed
+from hoodie.services.archive.leftovers import LEFTOVERS, Partitions
 from hoodie.services.archive.retained import Hold, archivable, holds, kept_at_least
 from hoodie.services.blockers import Blocker, blockers_of
 from hoodie.services.blockers import Hold as Holding
@@ -67,11 +67,7 @@ def decide_archive(
     found = [*holds(timeline, options, state.properties.is_merge_on_read, _last_clean(state)), *_metadata_table(state)]
     instants = archivable(timeline, found, kept, allowed, cleans_apart=apart)[:most]
     partitions = partitions or Partitions(state.files)
-    for leftovers in (
-        uncleaned,
-        uncommitted,
-        unnamed,
-    ):  # the first lists no more than the partitions of its file groups
+    for leftovers in LEFTOVERS:
         found += leftovers(state, instants, partitions)
         instants = archivable(timeline, found, kept, allowed, cleans_apart=apart)[:most]
     first = min(found, key=lambda hold: hold.since, default=None)

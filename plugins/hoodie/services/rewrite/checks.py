@@ -10,6 +10,7 @@ from hoodie.model.files import BaseFile, FileSlice, GroupId, LogFile
 from hoodie.storage.base import join
 from hoodie.timeline import Instant
 from hoodie.view import TableView
+from hoodie.view.attempts import with_foreign
 from hoodie.view.strays import stray_paths
 
 
@@ -22,7 +23,7 @@ def planned_slices(view: TableView, plan: CompactionPlan, instant: Instant) -> l
     bases: dict[str, BaseFile] = {}
     logs: dict[str, LogFile] = {}
     strays = stray_paths(view.files, view.state, plan.partitions)
-    for found in view.files:
+    for found in with_foreign(view.files, view.state, plan.partitions):
         bases.update({base.path: base for base in found.base_files})
         logs.update({log.path: log for log in found.log_files})
 
