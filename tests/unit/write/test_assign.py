@@ -7,10 +7,11 @@ from itertools import count
 import numpy as np
 import pytest
 
+from hoodie.model.commit import CommitMetadata, WriteStat
 from hoodie.model.files import BaseFile, FileSlice
 from hoodie.model.names import LogFileName
 from hoodie.storage.base import FileInfo
-from hoodie.write.assign import SizingOptions, assign
+from hoodie.write.assign import SizingOptions, assign, average_record_bytes
 
 SIZING = SizingOptions(max_file_bytes=1000, small_file_bytes=500, record_bytes=10, small_files=1)
 
@@ -75,3 +76,21 @@ def test_tasks_of_large_rows_are_not_small():
     assert sizes(0) == (70,), "as large as older records"
     assert sizes(3) == (70,)
     assert sizes(1000) == (7000,)
+
+
+@pytest.mark.parametrize(
+    ("commits", "record"),
+    [
+        ([(1000, 50), (1000, 25)], 20),  # the newest
+        ([(500, 1), (0, 0), (1000, 25)], 40),  # not those that wrote a small file, or none
+        ([(500, 1)], 10),
+        ([(1000, 1000)], 8),
+        ([(1 << 30, 1)], 1 << 20),
+    ],
+)
+def test_records_are_as_large_as_those_of_the_newest_commit_that_wrote_much(commits, record):
+    bodies = [
+        CommitMetadata("INSERT", (WriteStat("f", "p/f", "p", num_writes=rows, file_size=size),))
+        for size, rows in commits
+    ]
+    assert average_record_bytes(bodies, SIZING) == record

@@ -48,6 +48,7 @@ def left(table):
         (["part=p1", "part=q"], "bde"),
         (["part=p*"], "cde"),
         (["*1", "part=a b"], "bcd"),
+        (["part=*a"], "abcde"),  # "a b" goes on behind the "a"
         (["*"], ""),
         (["part=p"], "abcde"),
         (["part=.*"], "abcde"),

@@ -27,6 +27,13 @@ def test_a_plan_holds_full_paths_and_comes_back_relative(base):
     assert decode_clean_plan(encode_clean_plan(plan, base), "here", relative) == plan
 
 
+def test_source_files_of_a_bootstrapped_table_are_none_of_its_own():
+    file, source = (CleanFile(path, "p", "", 0, "planned before") for path in ("p/f.parquet", "s3://old/t/f.parquet"))
+    plan = CleanPlan("KEEP_LATEST_COMMITS", (file,), None, None, "20240103000000000", sources=(source,))
+    found = decode_clean_plan(encode_clean_plan(plan, "/lake/t"), "here", lambda path: relative_path("/lake/t", path))
+    assert (found.files, found.sources) == ((file,), (source,))
+
+
 def test_a_plan_may_have_nothing_but_its_watermark():
     plan = CleanPlan("KEEP_LATEST_FILE_VERSIONS", (), None, None, "20240103000000000")
     assert decode_clean_plan(encode_clean_plan(plan, "/t"), "here", str) == plan
