@@ -220,6 +220,10 @@ class TimeTravelError(HoodieError):
     """The asked instant cannot be read: unknown, before the first commit, or already cleaned."""
 
 
+class ChangeRangeError(TimeTravelError):
+    """The changes of a range cannot be given: their files are cleaned, or the table was taken back to an earlier time."""
+
+
 class SavepointError(HoodieError):
     """A commit can have no savepoint, or a table cannot be restored to one."""
 

@@ -8,6 +8,7 @@ from datetime import datetime
 import pyarrow as pa
 
 from hoodie.calls import call
+from hoodie.changes import ChangeQuery, open_changes, read_changes
 from hoodie.clock import Clock, SystemClock
 from hoodie.config import given_options
 from hoodie.config.table import TableProperties
@@ -140,6 +141,41 @@ class TableReader(Shows):
         """
         query = Query(columns, filter, Incremental(start, end, full_scan), options=given_options(options))
         return read_rows(self.state(), query, self.engine)
+
+    @call("reading changes")
+    def read_changes(
+        self,
+        start: str | datetime | None = None,
+        end: str | datetime | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        filter: Filter | None = None,
+        net: bool = False,
+        options: Mapping[str, object] | None = None,
+    ) -> pa.Table:
+        """Return what each commit that completed after `start`, and not after `end`, inserted, updated and deleted.
+
+        The columns are `op` (`i`, `u`, `d`), `_hoodie_commit_time`, `_hoodie_completion_time`, `_hoodie_record_key`, and `before`
+        and `after`, structs of the data columns, all of them or the named ones. The last completion time is the `start` of the
+        next call. `hoodie.changes.ChangeQuery` describes the arguments. Raises ChangeRangeError when files of the range
+        were cleaned or the table was taken back to an earlier time, TimeTravelError, ConfigError.
+        """
+        query = ChangeQuery(start, end, columns, filter, net, given_options(options))
+        return read_changes(self.state(), query, self.engine)
+
+    @call("reading changes")
+    def stream_changes(
+        self,
+        start: str | datetime | None = None,
+        end: str | datetime | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        filter: Filter | None = None,
+        options: Mapping[str, object] | None = None,
+    ) -> pa.RecordBatchReader:
+        """Return the same changes batch by batch: memory holds a few file groups, however long the range is."""
+        query = ChangeQuery(start, end, columns, filter, options=given_options(options))
+        return open_changes(self.state(), query, self.engine).reader()
 
     @call("listing the files of a table")
     def file_slices(self, as_of: str | datetime | None = None) -> list[FileSlice]:

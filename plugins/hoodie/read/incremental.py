@@ -60,7 +60,7 @@ def incremental_range(state: TableState, asked: Incremental) -> IncrementalRange
     after = moment_as_time(state, asked.start) if asked.start is not None else BEGINNING
     until = moment_as_time(state, asked.end) if asked.end is not None else None
     if not state.layout.names_tell_completion:
-        _check_complete(state, after, until)
+        check_complete(state, after, until)
     by_completion = after and state.layout.names_tell_completion
     began_after = state.earliest_begin(after) if by_completion else after
     archived: tuple[Instant, ...] = ()
@@ -73,7 +73,9 @@ def incremental_range(state: TableState, asked: Incremental) -> IncrementalRange
     elif not after and until is None:
         return IncrementalRange(None, after, until, None, None)  # every row there is
     commits = (*archived, *state.timeline.commits)
-    chosen = [i for i in commits if after < _key(state, i) and (until is None or _key(state, i) <= until)]
+    chosen = [
+        i for i in commits if after < time_in_range(state, i) and (until is None or time_in_range(state, i) <= until)
+    ]
     changing = [i for i in chosen if not state.commit_metadata(i).moves_rows]
     bodies = [state.commit_metadata(instant) for instant in changing]
     partitions = frozenset[str]().union(*(body.partitions for body in bodies))
@@ -81,12 +83,12 @@ def incremental_range(state: TableState, asked: Incremental) -> IncrementalRange
     if until is None or not chosen:
         return IncrementalRange(times, after, until, tuple(sorted(partitions)), None, share=_share(bodies))
     # A later write must not hide what the range wrote: the files are those of its end.
-    as_of = max(i.time for i in commits if _key(state, i) <= until)
-    later = tuple(i for i in commits if i.time <= as_of and _key(state, i) > until)
+    as_of = max(i.time for i in commits if time_in_range(state, i) <= until)
+    later = tuple(i for i in commits if i.time <= as_of and time_in_range(state, i) > until)
     return IncrementalRange(times, after, until, tuple(sorted(partitions)), as_of, later, _share(bodies))
 
 
-def _check_complete(state: TableState, after: Time, until: Time | None) -> None:
+def check_complete(state: TableState, after: Time, until: Time | None) -> None:
     """Raises PendingInstantError when a write may still complete before the last commit of the range, by the begin of both.
 
     A reader that goes on from that commit would never see the rows of the write.
@@ -110,8 +112,8 @@ def _check_complete(state: TableState, after: Time, until: Time | None) -> None:
         _log.warning(text, table, first, until)
 
 
-def _key(state: TableState, instant: Instant) -> Time:
-    """The time by which a read of a range goes."""
+def time_in_range(state: TableState, instant: Instant) -> Time:
+    """The time by which a read of a range goes: of completion, in version 6 of begin."""
     completion = instant.completion_time if state.layout.names_tell_completion else None
     return completion or instant.time
 

@@ -105,7 +105,7 @@ def _gaps(view: TableView, as_of: Time) -> Iterator[_Gap]:
     begins = {g.group: [s.base_instant for s in reversed(g.slices)] for g in view.groups}
     there: set[str] | None = None  # files that were put back after a clean had set them aside
     replaced: dict[GroupId, Time] | None = None
-    for clean, result in _cleans(state, as_of):
+    for clean, result in cleans_after(state, as_of):
         wanted = result.deleted if choice is None else choice.partitions(sorted(result.deleted))
         for partition in wanted:
             for name in result.deleted[partition]:
@@ -135,8 +135,8 @@ def _group_and_time(name: str) -> tuple[str, Time] | None:
     return (log.file_id, log.time) if log is not None and not log.is_cdc else None
 
 
-def _cleans(state: TableState, as_of: Time) -> Iterator[tuple[Instant, CleanResult]]:
-    """The cleans that may have removed what was current at `as_of`, the newest first."""
+def cleans_after(state: TableState, as_of: Time) -> Iterator[tuple[Instant, CleanResult]]:
+    """The completed cleans, archived or not, that may have removed what was current at `as_of`, the newest first."""
     known = state.timeline.completed(Action.CLEAN)
     for clean in reversed(known):
         yield clean, state.clean_result(clean)

@@ -1,0 +1,112 @@
+"""Completeness of the slices that a change is read from: files may be cleaned, or lost."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from hoodie.errors import ChangeRangeError, HoodieError, MissingFileError
+from hoodie.model.commit import NO_PREVIOUS_COMMIT, WriteStat
+from hoodie.model.files import FileSlice, GroupId
+from hoodie.model.names import BaseFileName, LogFileName
+from hoodie.model.time import Time
+from hoodie.read.times import cleans_after
+from hoodie.timeline import Action, Instant, Timeline
+from hoodie.timeline.codecs.clean import decode_clean_plan
+from hoodie.view import TableState
+
+
+@dataclass(frozen=True)
+class SliceCheck:
+    """Checks the slices of commits, the first of which is `first`. Bodies of cleans are read when they are needed."""
+
+    state: TableState
+    first: Time
+
+    def written(self, commit: Instant, stats: Sequence[WriteStat], after: FileSlice | None) -> None:
+        """Raises ChangeRangeError or MissingFileError when a file that the commit wrote is not in the slice after it."""
+        there = _names(after)
+        for stat in stats:
+            name = stat.path.rpartition("/")[2]
+            if name and name not in there:
+                raise self._error(commit, name, cleaned=name in self._cleaned.get(stat.group, ()))
+
+    def continued(
+        self, commit: Instant, stats: Sequence[WriteStat], before: FileSlice | None, timeline: Timeline
+    ) -> None:
+        """Raises ChangeRangeError or MissingFileError when the slice before is not the one that the commit continued.
+
+        Each stat names the begin of that slice. Logs that are written while a compaction waits name the compaction. `timeline`
+        is without the commit and later ones.
+        """
+        for stat in stats:
+            previous = stat.prev_commit
+            if previous in (NO_PREVIOUS_COMMIT, commit.time):
+                continue
+            begin = before.base_instant if before is not None else None
+            waits = previous not in timeline.commit_times
+            appended = stat.log is not None and begin is not None and (waits or previous < begin)
+            if begin != previous and not appended:
+                slice_name = f"the slice {previous} of file group {stat.file_id} in partition {stat.partition!r}"
+                raise self._error(commit, slice_name, cleaned=bool(self._cleaned.get(stat.group)))
+            if begin != previous or self._pending:
+                self.replaced(commit, stat.group, before)
+
+    def replaced(self, commit: Instant, group: GroupId, before: FileSlice | None) -> None:
+        """Raises ChangeRangeError when a clean took files of the slice that the commit replaced, or of a later one."""
+        there, begin = _names(before), before.base_instant if before is not None else ""
+        for name, time in self._cleaned.get(group, {}).items():
+            if begin <= time <= commit.time and name not in there:
+                raise self._error(commit, name, cleaned=True)
+
+    @cached_property
+    def _pending(self) -> Sequence[Instant]:
+        return [each for each in self.state.timeline.pending if each.action is Action.CLEAN]
+
+    @cached_property
+    def _cleaned(self) -> Mapping[GroupId, Mapping[str, Time]]:
+        """File group -> names of files that cleans removed or are about to remove, each with the time in the name."""
+        found: defaultdict[GroupId, dict[str, Time]] = defaultdict(dict)
+        for partition, name in self._removed():
+            base, log = BaseFileName.parse(name), LogFileName.parse(name)
+            if base is not None:
+                found[GroupId(partition, base.file_id)][name] = base.instant
+            elif log is not None and not log.is_cdc:
+                found[GroupId(partition, log.file_id)][name] = log.time
+        return found
+
+    def _removed(self) -> Iterator[tuple[str, str]]:
+        """Partition and name of each file that was cleaned."""
+        for _, result in cleans_after(self.state, self.first):
+            for partition, names in result.deleted.items():
+                yield from ((partition, name) for name in names)
+        for clean in self._pending:
+            path = self.state.layout.requested_path(clean.time, clean.action)
+            try:
+                plan = decode_clean_plan(self.state.storage.read(path), path, lambda path: path)
+            except FileNotFoundError:  # the clean is complete, or was taken back
+                continue
+            for file in plan.files:
+                partition, _, name = file.path.rpartition("/")
+                yield partition, name
+
+    def _error(self, commit: Instant, name: str, *, cleaned: bool) -> HoodieError:
+        table = self.state.storage.base_path
+        if not cleaned:
+            return MissingFileError(
+                f"A file of table {table} is missing",
+                found=f"{name}, which the changes of {self.state.where(commit)} need",
+                fix="restore it from a copy; nothing was changed",
+            )
+        return ChangeRangeError(
+            f"The changes of commit {commit.time} of table {table} cannot be read any more",
+            found=f"{name} was cleaned",
+            fix="read a snapshot and go on from its last commit, or start at a later commit. A clean that retains more commits "
+            "(hoodie.clean.commits.retained) keeps longer ranges",
+        )
+
+
+def _names(file_slice: FileSlice | None) -> frozenset[str]:
+    return frozenset(path.rpartition("/")[2] for path in file_slice.paths) if file_slice is not None else frozenset()

@@ -1,0 +1,81 @@
+"""Equality of the values of two columns, row by row, nested types too."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.schema.nested import list_offsets, without_offset
+
+Mask = npt.NDArray[np.bool_]
+
+
+def same_rows(rows: pa.Table, others: pa.Table) -> Mask:
+    """For each row whether it has the values of the row of `others` in its place. Both have the same schema."""
+    same = np.ones(rows.num_rows, dtype=bool)
+    for one, other in zip(rows.columns, others.columns, strict=True):
+        same &= same_values(_whole(one), _whole(other))
+    return same
+
+
+def same_values(values: pa.Array, others: pa.Array) -> Mask:
+    """For each value whether it is that of `others` in its place. Null is null, and NaN is NaN. Maps are the same if their
+    entries have the same order."""
+    valid, other_valid = _mask(values.is_valid()), _mask(others.is_valid())
+    both = valid & other_valid
+    if both.any():
+        both &= _equal(values, others, both)
+    return both | ~(valid | other_valid)
+
+
+def _equal(values: pa.Array, others: pa.Array, both: Mask) -> Mask:
+    """Compare valid values. They are where `both` is true, and the answer counts only there."""
+    kind = values.type
+    if pa.types.is_struct(kind):
+        same = np.ones(len(values), dtype=bool)
+        for number in range(kind.num_fields):
+            same &= same_values(values.field(number), others.field(number))
+        return same
+    if pa.types.is_nested(kind):
+        return _equal_lists(values, others, both)
+    if pa.types.is_floating(kind):
+        equal = pc.or_(pc.equal(values, others), pc.and_(pc.is_nan(values), pc.is_nan(others)))
+        return _mask(equal.fill_null(False))
+    if pa.types.is_null(kind):
+        return both
+    return _mask(pc.equal(values, others).fill_null(False))
+
+
+def _equal_lists(values: pa.Array, others: pa.Array, both: Mask) -> Mask:
+    """Compare lists and maps: they need the same length, and the same elements in their order."""
+    where = np.flatnonzero(both)
+    parts, other_parts = (without_offset(each.take(pa.array(where))) for each in (values, others))
+    begins, other_begins = (np.asarray(list_offsets(each)).astype(np.int64) for each in (parts, other_parts))
+    lengths = np.diff(begins)
+    alike = lengths == np.diff(other_begins)
+    kept = lengths[alike]
+    # The elements of lists of the same length, side by side.
+    steps = np.arange(kept.sum()) - np.repeat(np.cumsum(kept) - kept, kept)
+    places, other_places = (pa.array(np.repeat(each[:-1][alike], kept) + steps) for each in (begins, other_begins))
+    same = same_values(_elements(parts).take(places), _elements(other_parts).take(other_places))
+    different = np.concatenate([[0], np.cumsum(~same)])
+    ends = np.cumsum(kept)
+    result = np.zeros(len(values), dtype=bool)
+    result[where[alike]] = different[ends] == different[ends - kept]
+    return result
+
+
+def _elements(lists: pa.Array) -> pa.Array:
+    if pa.types.is_map(lists.type):
+        return pa.StructArray.from_arrays([lists.keys, lists.items], ["key", "value"])
+    return lists.values
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _mask(values: pa.Array) -> Mask:
+    return np.asarray(values.to_numpy(zero_copy_only=False), dtype=bool)

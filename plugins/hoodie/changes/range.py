@@ -1,0 +1,123 @@
+"""The commits of a table in a range of completion times, and the table as it was at each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from hoodie.changes.query import ChangeQuery
+from hoodie.errors import ChangeRangeError
+from hoodie.model.time import BEGINNING, Time
+from hoodie.read.incremental import check_complete, time_in_range
+from hoodie.read.times import moment_as_time
+from hoodie.timeline import WRITE_ACTIONS, Action, Instant, Timeline
+from hoodie.timeline.codecs.restore import restored_instants
+from hoodie.timeline.codecs.rollback import decode_rollback_result
+from hoodie.view import TableState
+from hoodie.view.restoring import as_restored
+
+
+@dataclass(frozen=True)
+class ChangeRange:
+    """Commits that changed rows, in the order of their completion, and a state that has all of them on its timeline."""
+
+    state: TableState
+    commits: tuple[Instant, ...]
+    active: TableState  # without the archived commits of the range
+
+    def completion(self, commit: Instant) -> Time:
+        """The time by which the range orders a commit."""
+        return time_in_range(self.state, commit)
+
+    @cached_property
+    def _ordered(self) -> Sequence[Instant]:
+        return sorted(self.state.timeline.commits, key=lambda each: (self.completion(each), each.time))
+
+    def before(self, commit: Instant) -> TableState:
+        """The table when `commit` was not complete: without it, and without those that completed after it."""
+        place = self._ordered.index(commit)
+        return self.state.before(self._ordered[place:])
+
+    def after(self, commit: Instant) -> TableState:
+        """The table when `commit` was complete, and none of the later ones was."""
+        place = self._ordered.index(commit) + 1
+        return self.state.before(self._ordered[place:])
+
+
+def change_range(state: TableState, query: ChangeQuery) -> ChangeRange:
+    """The commits of a range, archived ones too, without those that move rows and change none.
+
+    Raises TimeTravelError for what is no time, PendingInstantError in version 6 where a write may still complete before the last
+    commit of the range, and ChangeRangeError where the table was taken back to a time before `start`.
+    """
+    state = as_restored(state)
+    after = BEGINNING if query.start is None else moment_as_time(state, query.start)
+    until = None if query.end is None else moment_as_time(state, query.end)
+    if not state.layout.names_tell_completion:
+        check_complete(state, after, until)
+    _check_not_restored(state, after)
+    by_completion = after and state.layout.names_tell_completion
+    began_after = state.earliest_begin(after) if by_completion else after
+    active = state
+    if not state.timeline.covers(began_after):
+        state = _with_archived(state, began_after)
+    _check_not_rolled_back(state, after)
+    chosen = [
+        each
+        for each in state.timeline.commits
+        if after < time_in_range(state, each) and (until is None or time_in_range(state, each) <= until)
+    ]
+    changing = [each for each in chosen if not state.commit_metadata(each).moves_rows]
+    changing.sort(key=lambda each: (time_in_range(state, each), each.time))
+    return ChangeRange(state, tuple(changing), active)
+
+
+def _with_archived(state: TableState, after: Time) -> TableState:
+    """The state with the archived commits that began after `after` on its timeline, and with the last one before them: what is
+    older than all of them counts as committed."""
+    active = {instant.key for instant in state.timeline}
+    archived: list[Instant] = []
+    for instant in state.archive.newest():
+        if instant.action in WRITE_ACTIONS and instant.key not in active:
+            archived.append(instant)
+            if instant.time <= after:
+                break
+    return replace(state, timeline=Timeline.of([*archived, *state.timeline], state.timeline.gaps))
+
+
+def _check_not_restored(state: TableState, after: Time) -> None:
+    """Raises ChangeRangeError when a restore took back commits that a reader whose position is `after` has read."""
+    for restore in state.timeline.completed(Action.RESTORE):
+        if time_in_range(state, restore) <= after:
+            continue
+        gone = sorted(each for each in restored_instants(state.body(restore), state.where(restore)) if each <= after)
+        if gone:
+            raise _taken_back(state, after, gone[0], f"{state.where(restore)} took back commit {gone[0]}")
+
+
+def _check_not_rolled_back(state: TableState, after: Time) -> None:
+    """Raises ChangeRangeError when the commit whose completion is `after` was rolled back.
+
+    A rollback does not say whether its write was complete. The position of a reader is the completion of a
+    commit: if there is no commit of that completion, it was taken back.
+    """
+    if any(time_in_range(state, each) == after for each in state.timeline.commits):
+        return
+    for rollback in state.timeline.completed(Action.ROLLBACK):
+        if rollback.time <= after:
+            continue
+        result = decode_rollback_result(state.body(rollback), state.where(rollback))
+        if result.instant <= after:
+            found = f"{state.where(rollback)} took back {result.instant}, and no commit completed at {after}"
+            raise _taken_back(state, after, result.instant, found)
+
+
+def _taken_back(state: TableState, after: Time, gone: Time, found: str) -> ChangeRangeError:
+    last = max((time_in_range(state, each) for each in state.timeline.commits if each.time < gone), default=None)
+    start = f"the changes after {last}" if last is not None else "all changes"
+    return ChangeRangeError(
+        f"The changes of table {state.storage.base_path} after {after} do not continue what was read before",
+        found=found,
+        fix=f"read a snapshot again and go on from its last commit, or read {start} into what you have as of that time",
+    )

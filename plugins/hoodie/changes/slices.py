@@ -1,0 +1,118 @@
+"""The task of a change feed: two slices of a file group are read, and their difference becomes changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.changes.difference import Difference, Places, difference
+from hoodie.changes.plan import GroupChange
+from hoodie.changes.query import DELETE, INSERT, UPDATE, keyed_schema
+from hoodie.config.memory_keys import MergeMemory
+from hoodie.formats.stitched import open_base_file
+from hoodie.model.files import FileSlice
+from hoodie.model.internal_columns import POSITION
+from hoodie.model.meta_columns import RECORD_KEY
+from hoodie.read.logs import LogReader
+from hoodie.read.merged import SliceMerger
+from hoodie.timeline import Timeline
+
+
+@dataclass(frozen=True)
+class GroupChanges:
+    """The changes of a commit in one file group, with the columns of `keyed_schema`."""
+
+    deletes: pa.Table
+    others: pa.Table
+
+
+@dataclass(frozen=True)
+class ReadGroupChanges:
+    """Task function: `GroupChange` -> `GroupChanges`. Picklable. It holds the rows of both slices in memory."""
+
+    logs: LogReader
+    memory: MergeMemory
+    data: pa.Schema  # all data columns of the table
+    images: pa.Schema  # those that are asked for
+    filter: pc.Expression | None
+
+    def __call__(self, change: GroupChange) -> GroupChanges:
+        before = self._rows(change.before, change.commit.before)
+        after = self._rows(change.after, change.commit.after)
+        found = self._filtered(difference(before, after, RECORD_KEY), before, after)
+        return GroupChanges(
+            self._changes(change, DELETE, before, found.deleted, None, None),
+            pa.concat_tables(
+                [
+                    self._changes(change, UPDATE, before, found.updated_before, after, found.updated_after),
+                    self._changes(change, INSERT, None, None, after, found.inserted),
+                ]
+            ),
+        )
+
+    def _rows(self, file_slice: FileSlice | None, timeline: Timeline) -> pa.Table:
+        """Record keys and data columns of a slice, in its order."""
+        schema = pa.schema([self.logs.schema.field(RECORD_KEY), *self.data])
+        if file_slice is None:
+            return schema.empty_table()
+        merger = SliceMerger(replace(self.logs, timeline=timeline), self.memory)
+        if file_slice.base_file is None:
+            merged = list(merger.batches(file_slice, None))
+        else:
+            with open_base_file(self.logs.storage, file_slice.base_file, columns=self.logs.columns) as reader:
+                merged = list(merger.batches(file_slice, reader))
+        rows = [schema.empty_table(), *(each.rows.select(schema.names).cast(schema) for each in merged)]
+        return pa.concat_tables(rows).combine_chunks()
+
+    def _filtered(self, found: Difference, before: pa.Table, after: pa.Table) -> Difference:
+        if self.filter is None:
+            return found
+        old, new = (_passing(rows, self.filter) for rows in (before, after))
+        updated = old[found.updated_before] | new[found.updated_after]
+        return Difference(
+            found.deleted[old[found.deleted]],
+            found.updated_before[updated],
+            found.updated_after[updated],
+            found.inserted[new[found.inserted]],
+        )
+
+    def _changes(
+        self,
+        change: GroupChange,
+        op: str,
+        before: pa.Table | None,
+        old: Places | None,
+        after: pa.Table | None,
+        new: Places | None,
+    ) -> pa.Table:
+        """Changes of one kind; `old` and `new` are numbers of rows."""
+        rows, places = (after, new) if after is not None else (before, old)
+        assert rows is not None, "a change has an image"
+        assert places is not None
+        count = len(places)
+        texts = [pa.repeat(pa.scalar(text), count) for text in (op, change.commit.time, change.commit.completion)]
+        keys = rows[RECORD_KEY].take(pa.array(places))
+        partition = pa.repeat(pa.scalar(change.group.partition), count)
+        images = [self._image(before, old, count), self._image(after, new, count)]
+        return pa.table([*texts, keys, partition, *images], schema=keyed_schema(self.images))
+
+    def _image(self, rows: pa.Table | None, places: Places | None, count: int) -> pa.Array:
+        fields = [each.with_nullable(True) for each in self.images]
+        if rows is None or places is None:
+            return pa.nulls(count, pa.struct(fields))
+        taken = rows.select(self.images.names).take(pa.array(places)).combine_chunks()
+        columns = [each.chunk(0) if each.num_chunks == 1 else each.combine_chunks() for each in taken.columns]
+        if not columns:
+            return pa.array([{}] * count, pa.struct([]))
+        return pa.StructArray.from_arrays(columns, fields=fields)
+
+
+def _passing(rows: pa.Table, filter: pc.Expression) -> np.ndarray:
+    """True for each row that passes the filter."""
+    numbered = rows.append_column(POSITION, pa.array(np.arange(rows.num_rows)))
+    passing = np.zeros(rows.num_rows, dtype=bool)
+    passing[numbered.filter(filter)[POSITION].to_numpy()] = True
+    return passing

@@ -1,0 +1,63 @@
+"""From all changes of a range to one change for each row."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hoodie.changes.equality import same_values
+from hoodie.changes.query import AFTER, BEFORE, DELETE, INSERT, OP, UPDATE
+from hoodie.errors import DataError
+from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
+
+
+def net_changes(changes: pa.Table) -> pa.Table:
+    """The first image before and the last image after, for each record key and partition, in the order of the last changes.
+
+    `changes` are in their order, with the columns of `keyed_schema`. A row that ends as it began has no change. Raises
+    DataError where several rows of a partition have one key, as plain inserts can leave them.
+    """
+    if not changes.num_rows:
+        return changes
+    rows = _numbers(changes)
+    order = np.argsort(rows, kind="stable")
+    begins = np.concatenate([[True], rows[order][1:] != rows[order][:-1]])
+    _check_one_row_a_key(changes, order, begins)
+    first, last = order[begins], order[np.concatenate([begins[1:], [True]])]
+    place = np.argsort(last, kind="stable")
+    first, last = first[place], last[place]
+    before = changes[BEFORE].combine_chunks().take(pa.array(first))
+    result = changes.take(pa.array(last)).combine_chunks()
+    after = result[AFTER].combine_chunks()
+    was, stays = (np.asarray(each.is_valid().to_numpy(zero_copy_only=False), dtype=bool) for each in (before, after))
+    ops = np.where(was & stays, UPDATE, np.where(stays, INSERT, DELETE))
+    result = result.set_column(result.schema.get_field_index(OP), result.schema.field(OP), pa.array(ops, pa.string()))
+    result = result.set_column(result.schema.get_field_index(BEFORE), result.schema.field(BEFORE), before)
+    return result.filter(pa.array(~same_values(before, after)))
+
+
+def _numbers(changes: pa.Table) -> npt.NDArray[np.int64]:
+    """For each change the number of its row: of record key and partition."""
+    keys, partitions = (
+        pc.dictionary_encode(changes[name].combine_chunks()).indices.to_numpy().astype(np.int64)
+        for name in (RECORD_KEY, PARTITION_PATH)
+    )
+    numbers: npt.NDArray[np.int64] = keys * (int(partitions.max()) + 1) + partitions
+    return numbers
+
+
+def _check_one_row_a_key(changes: pa.Table, order: npt.NDArray[np.int64], begins: npt.NDArray[np.bool_]) -> None:
+    """Raise DataError unless inserts, and only they, follow deletes. Otherwise several rows have the key."""
+    ops = changes[OP].take(pa.array(order))
+    inserts, deletes = (np.asarray(pc.equal(ops, op).to_numpy(), dtype=bool) for op in (INSERT, DELETE))
+    wrong = np.flatnonzero(~begins[1:] & (inserts[1:] != deletes[:-1]))
+    if len(wrong):
+        change = changes.slice(int(order[wrong[0]]), 1)
+        key, partition = (change[name][0].as_py() for name in (RECORD_KEY, PARTITION_PATH))
+        raise DataError(
+            "One change for each row cannot be given",
+            found=f"several rows with the key {key!r} in partition {partition!r}",
+            fix="read the changes without net=True, or upsert such keys instead of inserting them",
+        )

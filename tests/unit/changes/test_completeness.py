@@ -1,0 +1,58 @@
+"""Changes whose files are cleaned, or lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hoodie import CLEAN
+from hoodie.errors import ChangeRangeError, MissingFileError
+from tests.support.changes import operations, write
+from tests.support.clock import FakeClock
+from tests.support.tables import create
+
+
+def test_a_cleaned_range_is_refused_and_a_later_one_is_read(table):
+    times = [write(table, [("a", "p", n, n), ("b", "q", 1, 1)]) for n in range(1, 6)]
+    table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
+    if table.properties.is_merge_on_read:
+        assert operations(table.read_changes(times[0])), "logs are of the newest slice"
+        return
+    with pytest.raises(ChangeRangeError, match=r"cannot be read any more.*hoodie\.clean\.commits\.retained"):
+        table.read_changes(times[0])
+    assert operations(table.read_changes(times[-2])) == [("u", "a", 4, 5)]
+
+
+def test_a_slice_that_a_commit_continued_was_cleaned(tmp_path):
+    """The files that the commit wrote are there. Without the slice before it its updates would be inserts."""
+    table = create(tmp_path / "t", FakeClock())
+    times = [write(table, [("a", "p", n, n)]) for n in range(1, 6)]
+    table.run(CLEAN, {"hoodie.clean.commits.retained": 3})
+    assert operations(table.read_changes(times[1])) == [("u", "a", n, n + 1) for n in range(2, 5)]
+    with pytest.raises(ChangeRangeError, match=rf"slice {table.timeline.commits[0].time} of file group .* was cleaned"):
+        table.read_changes(times[0])
+
+
+def test_a_replaced_slice_was_cleaned(tmp_path):
+    """Without it its deletes would be missing, as in Hudi. The savepoint keeps an older slice, which is another state."""
+    table = create(tmp_path / "t", FakeClock())
+    write(table, [("a", "p", 1, 1)])
+    table.savepoint()
+    start = write(table, [("a", "p", 2, 2)])
+    write(table, [("b", "p", 3, 3)], "insert_overwrite")
+    assert operations(table.read_changes(start)) == [("d", "a", 2, None), ("i", "b", None, 3)]
+    write(table, [("b", "p", 4, 4)])
+    write(table, [("b", "p", 5, 5)])
+    table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
+    with pytest.raises(ChangeRangeError, match="was cleaned"):
+        table.read_changes(start)
+
+
+def test_a_lost_file_is_named(table):
+    start = write(table, [("a", "p", 1, 1)], "insert")
+    write(table, [("a", "p", 2, 2)])
+    lost = next(path for file_slice in table.file_slices() for path in file_slice.paths[-1:])
+    (Path(table.base_path) / lost).unlink()
+    with pytest.raises(MissingFileError, match=lost.rpartition("/")[2]):
+        table.read_changes(start)

@@ -1,0 +1,62 @@
+"""The commits of a range, and the ranges that are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie import Restore, Rollback
+from hoodie.errors import ChangeRangeError, PendingInstantError
+from hoodie.model.time import Time
+from hoodie.timeline import Action
+from tests.support.archive import archive_before
+from tests.support.changes import Follower, operations, write
+from tests.support.clock import FakeClock
+from tests.support.tables import create
+
+
+def test_archived_commits_are_part_of_the_range(table):
+    times = [write(table, [("a", "p", n, n)]) for n in range(1, 7)]
+    before = operations(table.read_changes())
+    archive_before(table, table.timeline.commits[4].time)
+    assert operations(table.read_changes()) == before
+    assert operations(table.read_changes(times[1], times[3])) == [("u", "a", 2, 3), ("u", "a", 3, 4)]
+
+
+def test_a_table_that_was_restored(table):
+    kept = write(table, [("a", "p", 1, 1)], "insert")
+    table.savepoint()
+    follower = Follower(table)
+    undone = write(table, [("a", "p", 2, 2)])
+    follower.follow()
+    table.run(Restore(table.timeline.commits[0].time))
+    with pytest.raises(ChangeRangeError, match="took back commit"):
+        follower.follow()
+    assert operations(table.read_changes(kept)) == []
+    last = write(table, [("a", "p", 3, 3)])
+    assert operations(table.read_changes(kept)) == [("u", "a", 1, 3)]
+    with pytest.raises(ChangeRangeError, match=f"after {kept}"):
+        table.read_changes(undone)
+    assert operations(table.read_changes(last)) == []
+
+
+def test_a_commit_that_was_rolled_back(table):
+    kept = write(table, [("a", "p", 1, 1)], "insert")
+    undone = write(table, [("a", "p", 2, 2)])
+    table.run(Rollback(table.timeline.commits[-1].time))
+    with pytest.raises(ChangeRangeError, match="no commit completed at"):
+        table.read_changes(undone)
+    write(table, [("a", "p", 3, 3)])
+    assert operations(table.read_changes(kept)) == [("u", "a", 1, 3)]
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_write_that_may_complete_late(tmp_path, kind):
+    """Version 6 orders by the begin of commits: a consumer would pass over a write that began before the last one."""
+    table = create(tmp_path / "t", FakeClock(), **{"hoodie.write.table.version": "6", "hoodie.table.type": kind})
+    start = write(table, [("a", "p", 1, 1)], "insert")
+    write(table, [("a", "p", 2, 2)])
+    action = Action.DELTA_COMMIT if table.properties.is_merge_on_read else Action.COMMIT
+    rival = Time.of(str(int(start) + 1))
+    table.storage.create(table.state().layout.requested_path(rival, action), b"")
+    with pytest.raises(PendingInstantError, match=rival):
+        table.read_changes(start)
