@@ -42,7 +42,8 @@ def partition_casts(
 ) -> dict[str, exp.Expression]:
     """The values in the types of their columns, each by way of its text, as Spark does.
 
-    Raises SqlError for a value that its cast makes null, another number, or another time.
+    Raises SqlError for a value that its cast makes null, another number, or another time, and for an expression that is null
+    and does not say so: a cast that failed would name the partition of null.
     """
     if not values:
         return {}
@@ -54,13 +55,22 @@ def partition_casts(
     found = iter(row.values())
     for name, value in values.items():
         given, written, same = next(found), next(found), next(found)
-        if given is not None and not _is_kept(target.column(name).type, given, written, same):
+        if _is_null(value):
+            continue
+        if given is None or not _is_kept(target.column(name).type, given, written, same):
             raise SqlError(
                 f"A value cannot be stored in partition column {name} of type {_type(target, name)}",
                 found=value.sql(dialect=DIALECT),
                 fix="give a value of that type; nothing was changed",
             )
     return casts
+
+
+def _is_null(value: exp.Expression) -> bool:
+    """Return whether a value is written as NULL, with a type or without."""
+    while isinstance(value, exp.Cast | exp.Paren):
+        value = value.this
+    return isinstance(value, exp.Null)
 
 
 def _compared(text: exp.Expression, cast: exp.Expression, *, is_date: bool) -> tuple[exp.Expression, ...]:

@@ -101,14 +101,29 @@ def _drop(session: Session, statement: Statement) -> Result:
                 return Result.told("there is no such table")
             session.entry(table)
         return _untouched(session, statement)
-    for table in tree.args["tables"]:
-        entry = session.entry(table)
+    for entry in _dropped(session, tree):
         session.catalog.drop(entry)
         files = (
             "and its files are" if entry.managed else f"is forgotten; its files stay at {entry.location}, the name is"
         )
         done.append(f"table {entry.name} {files} gone")
     return Result.told("; ".join(done))
+
+
+def _dropped(session: Session, tree: exp.Drop) -> list[Entry]:
+    """The tables of a DROP TABLE, each once. Raises SqlError, and TableNotFoundError, before one of them is gone."""
+    entries = {}
+    for table in tree.args["tables"]:
+        if session.is_of_engine(table):
+            raise SqlError(
+                f"{table.name} is a table of {session.engine.name}, and others of this DROP TABLE are Hudi tables",
+                fix="drop it by a statement of its own; nothing was dropped",
+            )
+        name = session.named(table)
+        is_absent = session.catalog.find(name) is None and session.catalog.other(name) is None
+        if not (is_absent and tree.args.get("exists")):
+            entries[name] = session.entry(table)
+    return list(entries.values())
 
 
 def _changed(
@@ -169,6 +184,8 @@ def _truncate(session: Session, statement: Statement) -> Result:
     entries = [session.written(node) for node in nodes]
     clause = statement.tree.args.get("partition")
     if clause is not None:
+        if len(entries) > 1:
+            raise SqlError("TRUNCATE … PARTITION names several tables", fix="name one; nothing was changed")
         return empty_partitions(session, entries[0], clause, nodes[0])
     done = [told(session.open(entry).truncate(session.write_options(entry))) for entry in entries]
     services = tuple(service for each in done for service in each.services)

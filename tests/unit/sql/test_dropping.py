@@ -69,3 +69,13 @@ def test_a_table_in_the_folder_of_another_is_not_dropped_with_it(db, tmp_path, s
     inner.rename(tmp_path / "away")
     db.sql(statement)
     assert len(HoodieTable.open(tmp_path / "away").read()) == 1
+
+
+def test_several_tables_are_dropped_together_or_not_at_all(db):
+    db.sql(f"create table t {TABLE}; create temporary table of_duckdb as select 1 as id")
+    for more, error in (("nope", "There is no table default.nope"), ("of_duckdb", "of_duckdb is a table of DuckDB")):
+        with pytest.raises((SqlError, TableNotFoundError), match=error):
+            db.sql(f"drop table t, {more}")
+    assert db.sql("select count(*) from t, of_duckdb").rows() == [(0,)]
+    db.sql("drop table if exists t, nope, t")
+    assert db.sql("drop table if exists t").message == "there is no such table"

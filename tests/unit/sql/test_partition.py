@@ -72,3 +72,24 @@ def test_a_moment_names_no_partition_of_days(db):
         with pytest.raises(SqlError, match=r"does not name a partition.*TIMESTAMP.*DELETE FROM t"):
             db.sql(statement)
     assert ids(db) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "value", ["cast('x' as int)", "1 / 0", "try_cast('x' as int)", "(select max(id) from t where id > 9)"]
+)
+def test_a_value_that_failed_does_not_name_the_partition_of_null(db, value):
+    db.sql(TABLE.format("t", "int", "") + "; insert into t values (1, 1), (2, null)")
+    for statement in ("truncate table t partition (p = {})", "insert overwrite t partition (p = {}) select 9"):
+        with pytest.raises(SqlError, match="cannot be stored in partition column p"):
+            db.sql(statement.format(value))
+    assert ids(db) == [1, 2]
+    db.sql("truncate table t partition (p = cast(null as int))")
+    assert ids(db) == [1]
+
+
+def test_a_partition_is_one_of_one_table(db):
+    for name in "tu":
+        db.sql(TABLE.format(name, "int", "") + f"; insert into {name} values (1, 1)")
+    with pytest.raises(SqlError, match="names several tables"):
+        db.sql("truncate table t, u partition (p = 1)")
+    assert (ids(db), ids(db, "u")) == ([1], [1])
