@@ -37,6 +37,10 @@ DESCRIBE_COLUMN = re.compile(
 """Of one column, which sqlglot does not read."""
 _DESCRIBE_QUERY = re.compile(r"(DESC(?:RIBE)?)\s+QUERY\s+", re.IGNORECASE)
 _ALTER = re.compile(r"ALTER\s+TABLE\b", re.IGNORECASE)
+_CREATE = re.compile(r"CREATE\b", re.IGNORECASE)
+_FORMAT = ("USING", "ORG", ".", "APACHE", ".", "HUDI")
+_TABLE = re.compile(rf"TABLE\s+({_WORD}(?:\.{_WORD})*)", re.IGNORECASE)
+"""All rows of a table, as Spark also writes it."""
 _CALL = re.compile(r"CALL\s+(.*)", re.IGNORECASE | re.DOTALL)
 
 # It says of statements that it does not know that it keeps them as text, which is what is wanted here.
@@ -211,6 +215,10 @@ def parsed(text: str) -> exp.Expression:
     text = _DESCRIBE_QUERY.sub(r"\1 ", text.strip()) if _DESCRIBE_QUERY.match(text.strip()) else text
     if _ALTER.match(text.strip()):
         return exp.Command(this="ALTER", expression=exp.Literal.string(text))
+    if _CREATE.match(text.strip()):
+        text = _with_short_format(text)
+    if whole := _TABLE.fullmatch(text.strip()):
+        text = f"SELECT * FROM {whole[1]}"
     called = _CALL.fullmatch(text.strip())
     try:
         if called:
@@ -218,7 +226,21 @@ def parsed(text: str) -> exp.Expression:
         tree = sqlglot.parse_one(text, read=DIALECT)
     except (SqlglotError, RecursionError) as error:
         raise unreadable(text, error) from error
+    if isinstance(tree, exp.Insert) and isinstance(tree.args.get("source"), exp.Table):  # INSERT INTO t TABLE u
+        tree.set("expression", exp.select("*").from_(tree.args["source"].pop()))
     return tree
+
+
+def _with_short_format(text: str) -> str:
+    """The statement with `hudi` for the longer name of the format, which sqlglot reads in backquotes alone."""
+    found = tokens(text)
+    words = [token.text.upper() for token in found]
+    for first in range(len(found) - len(_FORMAT) + 1):
+        last = first + len(_FORMAT) - 1
+        is_plain = found[first].token_type is not TokenType.STRING and words[last + 1 : last + 2] != ["."]
+        if is_plain and tuple(words[first : last + 1]) == _FORMAT:
+            return f"{text[: found[first + 1].start]}hudi{text[found[last].end + 1 :]}"
+    return text
 
 
 def unreadable(text: str, error: Exception) -> SqlError:

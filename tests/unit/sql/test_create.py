@@ -104,3 +104,14 @@ def test_a_relative_location_is_the_same_from_everywhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "b")
     with connect(tmp_path / "w") as db:
         assert db.sql("select id from t").rows() == [(1,)]
+
+
+@pytest.mark.parametrize("name", ["org.apache.hudi", "Org.Apache.Hudi", "`org.apache.hudi`", "hudi"])
+def test_the_format_by_its_long_name(tmp_path, name):
+    with connect(tmp_path) as db:
+        db.sql(f"create table t (id int comment 'using org.apache.hudi', p int) using {name} partitioned by (p)")
+        db.sql(f"insert into t values (1, 2); create table u using {name} as select * from t")
+        assert db.sql("select * from u").rows() == [(1, 2)]
+        assert db.sql("describe t id").rows()[2] == ("comment", "using org.apache.hudi")
+        with pytest.raises(SqlError, match="gone with the connection"):
+            db.sql("create table v (id int) using org.apache.hudi.other")

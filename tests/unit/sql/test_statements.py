@@ -312,3 +312,12 @@ def test_transactions_are_refused(db, statement):
 def test_a_call_of_nothing(db):
     with pytest.raises(SqlError):
         db.sql("call")
+
+
+def test_all_rows_of_a_table_by_its_name(tmp_path):
+    with connect(tmp_path) as db:
+        db.sql("create table t (id int, v string) using hudi; create table u (id int, v string) using hudi")
+        db.sql("insert into u values (1, 'a'); insert into t table u; insert into table t (id, v) table default.u")
+        assert db.sql("table t").rows() == [(1, "a"), (1, "a")]
+        db.sql("insert overwrite t table u")
+        assert db.sql("TABLE `t`").rows() == [(1, "a")]
