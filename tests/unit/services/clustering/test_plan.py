@@ -12,11 +12,14 @@ from hoodie.errors import (
     PendingInstantError,
     UnsupportedTableError,
 )
+from hoodie.markers import DirectMarkers, MarkerType
 from hoodie.timeline import Action
 from hoodie.timeline.codecs.clustering import decode_clustering_plan, encode_clustering_plan
+from hoodie.transaction import instants
 from hoodie.view import TableView
+from tests.support.clock import FakeClock
 from tests.support.clustered import CONTENT, NO_SMALL_FILES, PLAN
-from tests.support.tables import SMALL_BLOOM, batch, content
+from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 
 def planned(table, **options):
@@ -103,6 +106,22 @@ def test_groups_that_a_plan_of_compaction_names_are_not_taken(table):
     assert not set(decision.plan.groups) & set(compacting)
     assert decision.blockers
     assert decision.blockers[0].action == "compaction"
+
+
+def test_groups_of_version_6_to_which_a_living_writer_appends_are_not_taken(tmp_path):
+    """Its log has the instant of the base file. No reader looks at it once the group is replaced."""
+    options = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": "6"}
+    table = create(tmp_path / "t", FakeClock(), **options)
+    for key in "abc":
+        table.write(batch([(key, "p", 1, 1)]), "insert", NO_SMALL_FILES)
+    state, time = table.state(), "20260601000000000"
+    instants.start(state, instants.request(state, time, Action.DELTA_COMMIT))
+    log = f"part=p/.{table.file_slices()[0].file_id}_{table.timeline.commits[0].time}.log.1_0-0-0"
+    DirectMarkers(table.storage, time).create(log, MarkerType.APPEND)
+    shared = {"hoodie.write.concurrency.mode": "optimistic_concurrency_control"}
+    assert planned(table, **shared) == [["part=p"] * 3], "its writer is dead"
+    table.storage.create(f".hoodie/.heartbeat/{time}", b"")
+    assert planned(table, **shared) == [["part=p"] * 2]
 
 
 def test_a_curve_needs_columns(table):
