@@ -66,7 +66,7 @@ class BaseMerger:
         self._lacks = [name for name in incoming.schema.names if name.startswith(LACKS)]
         # Deletions have nulls in columns that the table requires: only the rows that replace others must have values.
         present = self._incoming.select([*(name for name in columns if name in incoming.schema.names), *self._lacks])
-        self._rows = present.cast(pa.schema([field.with_nullable(True) for field in present.schema]))
+        self._rows = _in_schema(present, pa.schema([field.with_nullable(True) for field in present.schema]))
         self._keys = Incoming(self._incoming, ordering)
         self._partial = partial
         self._stamps_filled = stamps_filled
@@ -110,9 +110,16 @@ class BaseMerger:
         """The stored and the incoming rows in one schema: what is stored as dictionaries comes in as such, too."""
         names = coded_columns(stored.schema)
         if names != coded_columns(self._rows.schema):
-            self._rows = self._rows.cast(coded(self._rows.schema, names))
+            self._rows = _in_schema(self._rows, coded(self._rows.schema, names))
         return stored.cast(self._rows.schema), self._rows
 
     def inserts(self) -> pa.Table:
         """The incoming rows that met no stored row and are not deletes, with `columns`; call it after the last batch."""
         return self._rows.drop_columns(self._lacks).filter(pa.array(~self._keys.met & ~self._keys.deletes))
+
+
+def _in_schema(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """`rows` with these types. Columns that have theirs are left alone: Arrow checks what it casts, and structs of deletions have
+    nulls in fields that the table requires."""
+    columns = zip(rows.columns, schema, strict=True)
+    return pa.table([c if c.type == field.type else c.cast(field.type) for c, field in columns], schema=schema)

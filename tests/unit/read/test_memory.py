@@ -9,6 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -91,6 +92,17 @@ def test_a_log_compaction_in_parts_adds_up_to_the_same(tmp_path, monkeypatch, ve
     assert table.read().sort_by("id").equals(whole)
 
 
+def test_deletions_in_parts_where_a_struct_has_required_fields(tmp_path):
+    table = create(tmp_path / "t", **MERGE_ON_READ)
+    kind = pa.struct([pa.field("name", pa.string(), nullable=False)])
+    rows = batch([("a", "p", 1, 1), ("b", "p", 1, 1), ("c", "p", 1, 1)])
+    rows = rows.append_column("more", pa.array([{"name": "x"}] * 3, kind))
+    table.write(rows)
+    table.write(rows.slice(0, 2))
+    table.write(rows.slice(1, 1), "delete")
+    assert table.read(options=tiny(1)).sort_by("id")["id"].to_pylist() == ["a", "c"]
+
+
 SCRIPT = """
 import re, sys
 from pathlib import Path
@@ -112,7 +124,6 @@ def test_ten_times_the_budget_in_fixed_memory(tmp_path):
     Besides the budget it holds a block of a log and a row group, which are kept small here.
     """
     import numpy as np
-    import pyarrow as pa
 
     table = create(tmp_path / "t", **MERGE_ON_READ)
     choose = np.random.default_rng(1)
