@@ -260,20 +260,39 @@ def masked(text: str) -> str:
 
 def encoded(table: pa.Table) -> dict[str, Any]:
     """Rows as JSON: the types of the columns, and a list for each row; bytes as hexadecimal digits."""
-    types = {column.name: str(column.type) for column in table.schema}
-    assert all(str(pa.type_for_alias(name)) == name for name in types.values()), f"no recording holds {types}"
+    types = {column.name: _named(column.type) for column in table.schema}
     columns = [column.to_pylist() for column in table.columns]
     return {"types": types, "rows": [[_plain(value) for value in row] for row in zip(*columns, strict=True)]}
 
 
 def decoded(answer: Mapping[str, Any]) -> pa.Table:
-    types = {name: pa.type_for_alias(kind) for name, kind in answer["types"].items()}
+    types = {name: _typed(kind) for name, kind in answer["types"].items()}
     columns = list(zip(*answer["rows"], strict=True)) or [()] * len(types)
     arrays = [
         pa.array([bytes.fromhex(v) if pa.types.is_binary(kind) and v is not None else v for v in column], kind)
         for column, kind in zip(columns, types.values(), strict=True)
     ]
     return pa.table(dict(zip(types, arrays, strict=True)))
+
+
+def _named(kind: pa.DataType) -> Any:
+    """A type as JSON."""
+    if pa.types.is_struct(kind):
+        return {"struct": {field.name: _named(field.type) for field in kind.fields}}
+    if pa.types.is_list(kind):
+        return {"list": _named(kind.value_type)}
+    assert str(pa.type_for_alias(str(kind))) == str(kind), f"no recording holds {kind}"
+    return str(kind)
+
+
+def _typed(kind: Any) -> pa.DataType:
+    """The type that `_named` gave this name."""
+    if isinstance(kind, str):
+        return pa.type_for_alias(kind)
+    ((nesting, inner),) = kind.items()
+    if nesting == "struct":
+        return pa.struct([(name, _typed(part)) for name, part in inner.items()])
+    return pa.list_(_typed(inner))
 
 
 def shape(folder: Path) -> dict[str, int]:

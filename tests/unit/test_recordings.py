@@ -153,6 +153,9 @@ def test_who_answers():
 
 def test_rows_without_rows_and_types_that_no_recording_holds():
     assert decoded(encoded(ROWS.slice(0, 0))) == ROWS.slice(0, 0)
+    kind = pa.struct([("list", pa.list_(pa.struct([("n", pa.int32())]))), ("text", pa.string())])
+    nested = pa.table({"s": pa.array([{"list": [{"n": 1}, None], "text": "x"}, None], kind)})
+    assert decoded(json.loads(json.dumps(encoded(nested)))) == nested
     with pytest.raises(ValueError, match="timestamp"):
         encoded(pa.table({"at": pa.array([], pa.timestamp("us", "UTC"))}))
 

@@ -36,13 +36,6 @@ def merging_properties(options: Options) -> dict[str, str]:
             found=f"{keys.ORDERING_FIELDS.name}={','.join(ordering)}",
             fix=f"set {','.join(rules.ordering)}, or leave the option out",
         )
-    inside = next((name for name in ordering if "." in name), None)
-    if inside is not None:
-        raise ConfigError(
-            f"Ordering field {inside!r} is inside a struct",
-            found=f"{keys.ORDERING_FIELDS.name}={','.join(ordering)}",
-            fix="copy its value into a column of its own, and order by that",
-        )
     if by_0_x:
         return _version_6(rules, payload, ordering, custom=_deletion(options) is not None)
     return _version_9(rules, payload, ordering)

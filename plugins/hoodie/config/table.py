@@ -146,18 +146,9 @@ class TableProperties:
 
     @property
     def ordering_fields(self) -> tuple[str, ...]:
+        """The fields that order the rows of a key, the first first; `a.b` is a field of the struct column `a`."""
         text = self.raw.get("hoodie.table.ordering.fields") or self.raw.get("hoodie.table.precombine.field") or ""
         return _columns(text)
-
-    def check_ordering(self) -> None:
-        """Raises UnsupportedTableError for an ordering field inside a struct, where it decides between rows."""
-        inside = next((name for name in self.precombine_fields if "." in name), None)
-        if inside is not None:
-            raise UnsupportedTableError(
-                f"Rows of table {self.name!r} cannot be merged by this library",
-                found=f"{inside} (hoodie.table.ordering.fields), an ordering field inside a struct",
-                fix="read and write it with Hudi; of file slices without logs, rows are read here too (read_optimized)",
-            )
 
     @property
     def precombine_fields(self) -> tuple[str, ...]:
@@ -250,7 +241,6 @@ class TableProperties:
     def check_writable(self) -> None:
         """Raises UnsupportedTableError naming the first property that our writer cannot honour."""
         _ = self.version, self.keygen_type, self.merge_mode
-        self.check_ordering()
         if self.version < 9 and self.keygen_type == "COMPLEX" and len(self.record_key_fields) == 1:
             self._refuse("hoodie.table.recordkey.fields", "keys that Hudi's releases write in two ways (HUDI-7001)")
         if self.slash_dates:

@@ -13,6 +13,7 @@ from hoodie.index.tagging import Tagged
 from hoodie.merge import incoming_wins
 from hoodie.model.internal_columns import DELETE, GROUP, POSITION
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
+from hoodie.schema import top_level
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Across:
     @property
     def columns(self) -> tuple[str, ...]:
         """What of stored rows has to be read besides their keys."""
-        return self.ordering if self.moves else self.partition_columns
+        return tuple(top_level(self.ordering)) if self.moves else self.partition_columns
 
     def tag(self, incoming: pa.Table, stored: pa.Table | None, partition_of_group: Sequence[str]) -> Tagged:
         """Join incoming rows (`_hoodie_record_key`, at most one row for each, `_hoodie_partition_path`, `@delete`, the ordering

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from hoodie.merge.batch import IDENTITY, latest_per_key
 from hoodie.merge.partial import PartialUpdate, folded_per_key
 from hoodie.model.internal_columns import RESET, SEQUENCE
+from hoodie.schema import top_level
 
 
 def newest_per_key(
@@ -39,7 +40,7 @@ def newest_per_key(
 
 def _lowest_where_reset(rows: pa.Table, ordering: Sequence[str]) -> pa.Table:
     """Ordering values of resets as null, which is the lowest: whatever follows a reset wins."""
-    for name in ordering:
+    for name in top_level(ordering):
         position = rows.schema.get_field_index(name)
         field = rows.schema.field(position).with_nullable(True)
         none = pa.nulls(rows.num_rows, field.type)

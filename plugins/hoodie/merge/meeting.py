@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from hoodie.merge.ordering import incoming_wins
 from hoodie.model.internal_columns import DELETE, POSITION, RESET
 from hoodie.model.meta_columns import RECORD_KEY
+from hoodie.schema import top_level
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,9 @@ class Incoming:
         wins = np.ones(len(incoming), dtype=bool)
         if self._ordering:
             places = pa.array(incoming)
-            new = self._rows.select(self._ordering).take(places)
-            old = batch.select(self._ordering).take(pa.array(stored))
+            columns = top_level(self._ordering)
+            new = self._rows.select(columns).take(places)
+            old = batch.select(columns).take(pa.array(stored))
             wins = _numpy(_one_chunk(incoming_wins(new, old, self._ordering)))
             if self._resets is not None:
                 wins = wins | _numpy(self._resets.take(places))

@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.schema import values_of
+
 _SIGN_BIT = np.uint8(0x80)
 _ALL_BUT_SIGN = np.int64(0x7FFF_FFFF_FFFF_FFFF)
 
@@ -47,13 +49,13 @@ _ENCODERS = {pa.float32(): _float_ranks, pa.float64(): _float_ranks, pa.binary()
 def incoming_wins(incoming: pa.Table, stored: pa.Table, ordering: Sequence[str]) -> pa.ChunkedArray:
     """Boolean per row pair: the incoming ordering values, compared as a tuple, are greater than or equal to the stored ones.
 
-    Both tables have the ordering columns with equal types and the same number of rows. A null is lower than any value and
-    equal to a null, so a tie, with or without nulls, goes to the newer write.
+    Both tables have the columns of the ordering fields (`a.b` is in the struct `a`), with equal types and the same number of
+    rows. A null is lower than any value and equal to a null, so a tie, with or without nulls, goes to the newer write.
     """
     # From the last field to the first: a field decides unless it is equal, then the fields after it do.
     result: pa.ChunkedArray | None = None
     for name in reversed(ordering):
-        new, old = comparable(incoming[name]), comparable(stored[name])
+        new, old = comparable(values_of(incoming, name)), comparable(values_of(stored, name))
         greater = pc.fill_null(pc.greater(new, old), pc.and_(pc.is_valid(new), pc.is_null(old)))
         equal = pc.fill_null(pc.equal(new, old), pc.and_(pc.is_null(new), pc.is_null(old)))
         later = result if result is not None else True

@@ -14,6 +14,7 @@ from hoodie.merge.batch import key_numbers
 from hoodie.merge.ordering import comparable
 from hoodie.model.internal_columns import DELETE, LACKS, RESET, SEQUENCE, is_internal
 from hoodie.model.meta_columns import META_COLUMNS
+from hoodie.schema import values_of
 
 _Mask = npt.NDArray[np.bool_]
 _Places = npt.NDArray[np.int64]
@@ -130,7 +131,7 @@ def _ranks(rows: pa.Table, ordering: Sequence[str]) -> npt.NDArray[np.int64]:
     """A number per row that orders as its ordering values do, compared as a tuple, null lowest; all 0 without any."""
     ranks = np.zeros(rows.num_rows, dtype=np.int64)
     for name in ordering:
-        column = comparable(rows[name].combine_chunks())
+        column = comparable(values_of(rows, name).combine_chunks())
         dense = np.where(_flags(pc.is_null(column)), 0, _numpy(pc.rank(column, tiebreaker="dense")).astype(np.int64))
         both = ranks * (rows.num_rows + 1) + dense
         ranks = np.unique(both, return_inverse=True)[1].astype(np.int64)

@@ -14,6 +14,7 @@ from hoodie.errors import SchemaConflictError
 from hoodie.merge.batch import IDENTITY, latest_per_key
 from hoodie.merge.partial import PartialUpdate, folded_per_key
 from hoodie.model.meta_columns import IS_DELETED, OPERATION, RECORD_KEY
+from hoodie.schema import top_level
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class MergeRules:
     def columns(self, known: pa.Schema) -> list[str]:
         """Of the columns `known` those that merging has to see."""
         field = self.deletion.field if self.deletion is not None else None
-        wanted = (*self.ordering, *self.base_ordering, IS_DELETED, OPERATION, field)
+        wanted = (*top_level((*self.ordering, *self.base_ordering)), IS_DELETED, OPERATION, field)
         return [name for name in dict.fromkeys(wanted) if name is not None and name in known.names]
 
     def copied(self, schema: pa.Schema, keys: Iterable[str]) -> frozenset[str]:
@@ -79,9 +80,7 @@ class MergeRules:
 
 
 def merge_rules(properties: TableProperties) -> MergeRules:
-    """How the table merges. Raises UnsupportedTableError for custom mergers and for ordering fields inside structs, ConfigError
-    for half a delete marker."""
-    properties.check_ordering()
+    """How the table merges. Raises UnsupportedTableError for custom mergers, ConfigError for half a delete marker."""
     merging = properties.merging
     partial = PartialUpdate(merging.unavailable, not merging.whole_logs) if merging.partial is not None else None
     return MergeRules(properties.precombine_fields, properties.merge_ordering_fields, merging.deletion, partial)

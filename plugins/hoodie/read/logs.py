@@ -28,7 +28,7 @@ from hoodie.model.files import FileSlice
 from hoodie.model.internal_columns import DELETE, LACKS, POSITION, RESET, SEQUENCE
 from hoodie.model.meta_columns import COMMIT_TIME, META_COLUMNS, PARTITION_PATH, RECORD_KEY
 from hoodie.model.time import Time
-from hoodie.schema import conform
+from hoodie.schema import column_of, conform, find_fields
 from hoodie.schema.history import NAMED_ALIKE, StoredColumns
 from hoodie.storage.base import Storage
 from hoodie.timeline import Timeline
@@ -166,12 +166,9 @@ class SliceLogs:
 
     def _deletes(self, block: LogBlock) -> Iterator[pa.Table]:
         schema = self.reader.schema
-        ordering = [schema.field(name) for name in self.reader.rules.ordering]
+        ordering = find_fields(schema, self.reader.rules.ordering)
         gone = read_deletes(self.reader.storage, block, ordering)
-        nulls = [pa.nulls(gone.num_rows, field.type) for field in schema]
-        names = gone.schema.names
-        columns = [gone[f.name] if f.name in names else null for f, null in zip(schema, nulls, strict=True)]
-        rows = pa.table(columns, schema=_nullable(schema))
+        rows = pa.table([column_of(field, gone) for field in schema], schema=_nullable(schema))
         rows = _with_value(rows, PARTITION_PATH, self.file_slice.partition)
         yield rows.append_column(RESET, gone[RESET]).append_column(DELETE, pa.repeat(True, rows.num_rows))
 

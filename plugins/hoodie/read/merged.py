@@ -28,7 +28,7 @@ from hoodie.model.files import BaseFile, FileSlice
 from hoodie.model.internal_columns import POSITION
 from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.read.logs import LogReader, SliceLogs
-from hoodie.schema import conform
+from hoodie.schema import conform, top_level
 
 _PART = 4  # a part of the logs takes a quarter of the memory: reducing and merging it takes copies
 _NARROW_ROWS = 1 << 14  # rows of the base file at a time, where memory is short
@@ -104,7 +104,7 @@ class SliceMerger:
             others = [number for number in range(reader.row_groups) if number not in wanted]
             # Without ordering values a row of the logs stands, but as often as its key: inserts may have put it there twice.
             if others and (ordering or key != POSITION):
-                compared = [name for name in schema.names if name in (key, *ordering)]
+                compared = [name for name in schema.names if name in (key, *top_level(ordering))]
                 for batch in self._keyed(reader, others, pa.schema([schema.field(name) for name in compared]), key):
                     overlay.meet(batch)
         yield conform(overlay.standing(), schema)

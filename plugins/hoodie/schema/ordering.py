@@ -7,15 +7,18 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from hoodie.errors import SchemaConflictError
+from hoodie.schema.dotted import find_field
 
 
 def check_ordering(columns: pa.Schema, names: Iterable[str], *, logged: bool) -> None:
-    """Raises SchemaConflictError for the first of the `names`, all of which are `columns`, whose values have no order.
+    """Raises SchemaConflictError for the first of the `names`, all of which are fields of `columns`, whose values have no order.
 
     `logged` says that Hudi 1.x keeps rows in logs, where it cannot compare bytes.
     """
     for name in names:
-        kind = columns.field(name).type
+        field = find_field(columns, name)
+        assert field is not None, "a field of the columns"
+        kind = field.type
         if pa.types.is_nested(kind) or (logged and pa.types.is_binary(kind)):
             raise SchemaConflictError(
                 f"Ordering column {name!r} has a type by whose values Hudi cannot order rows",

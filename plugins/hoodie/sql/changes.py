@@ -95,13 +95,14 @@ def update_query(tree: exp.Update, target: Target) -> exp.Select:
 def lowered_query(tree: exp.Update, target: Target) -> exp.Select | None:
     """The rows whose ordering an update would lower, so that the stored ones stay; None where it cannot."""
     properties, values = target.properties, _assigned(tree.expressions, target)
-    fields = [target.column(name) for name in top_level(properties.ordering_fields)]
-    if properties.merge_mode != EVENT or not any(field.name in values for field in fields):
+    fields = [(target.column(name.partition(".")[0]), name.split(".")[1:]) for name in properties.ordering_fields]
+    if properties.merge_mode != EVENT or not any(field.name in values for field, _ in fields):
         return None
     lower: list[exp.Expression] = []
     same: list[exp.Expression] = []
-    for field in fields:  # the first that differs decides
-        new, old = exp.paren(values.get(field.name, _column(target, field)).copy()), _column(target, field)
+    for field, inside in fields:  # the first that differs decides
+        stored = _column(target, field)
+        new, old = _part(exp.paren(values.get(field.name, stored).copy()), inside), _part(stored, inside)
         lower.append(exp.and_(*(each.copy() for each in same), exp.LT(this=new, expression=old)))
         same.append(exp.EQ(this=new.copy(), expression=old.copy()))
     query = exp.select(exp.Literal.number(1)).from_(target.node.copy()).where(exp.or_(*lower)).limit(1)
@@ -325,6 +326,13 @@ def _cases(rules: Sequence[tuple[exp.Expression, exp.Expression]]) -> exp.Case:
 
 def _column(target: Target, field: pa.Field) -> exp.Column:
     return exp.column(_quoted(field.name), table=_quoted(target.alias))
+
+
+def _part(struct: exp.Expression, names: Sequence[str]) -> exp.Expression:
+    """The field of a struct to which `names` lead; with none the value itself."""
+    for name in names:
+        struct = exp.Dot(this=struct, expression=_quoted(name))
+    return struct
 
 
 def _quoted(name: str) -> exp.Identifier:

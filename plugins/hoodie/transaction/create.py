@@ -138,9 +138,8 @@ def _checked_properties(
     check_key_generator(properties)
     if schema is not None:
         columns = normalise(schema)
-        named = (*properties.record_key_fields, *properties.partition_fields)
+        named = (*properties.record_key_fields, *properties.partition_fields, *properties.ordering_fields)
         lacking = [name for name in named if find_field(columns, name) is None]
-        lacking += [name for name in properties.ordering_fields if name not in columns.names]
         if lacking:
             raise RecordKeyError(
                 f"Column {lacking[0]!r} of the table's keys is not in its schema",

@@ -172,7 +172,7 @@ def plan_write(
     else:
         schema = normalise(incoming) if existing is None else reconcile(existing, incoming, fills=_fills(options))
     ordering = properties.ordering_fields
-    missing = [name for name in ordering if name not in incoming.names]
+    missing = [name for name in ordering if find_field(incoming, name) is None]
     if missing and not deletes:
         raise RecordKeyError(
             f"Ordering column {missing[0]!r} is missing",

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from hoodie import COMPACTION, HoodieTable
-from hoodie.errors import SqlError
+from hoodie.errors import RecordKeyError, SqlError
 from hoodie.sql import connect
 from tests.support.sql_tables import rows
 
@@ -104,6 +104,29 @@ def test_an_update_that_would_be_lost_is_refused(db, tmp_path):
         else:
             db.sql(f"update {name} set b = -1")
         assert rows(db, f"select a, b from {name}") == [(6, 0 if lowers else -1)]
+
+
+def test_rows_ordered_by_a_field_inside_a_struct(db):
+    db.sql(
+        "create table s (id int, meta struct<ts: bigint, name: string>, note string) using hudi "
+        "tblproperties (type = 'mor', primaryKey = 'id', preCombineField = 'meta.ts')"
+    )
+    db.sql(
+        "insert into s values (1, named_struct('ts', 5, 'name', 'b'), 'first'), (2, named_struct('ts', 5, 'name', 'b'), 'first')"
+    )
+    with pytest.raises(SqlError, match="lowers"):
+        db.sql("update s set meta = named_struct('ts', meta.ts - 1, 'name', 'z') where id = 1")
+    with pytest.raises(RecordKeyError, match=r"'meta\.ts' is null"):
+        db.sql("update s set meta = null")
+    db.sql("update s set note = 'set', meta = named_struct('ts', meta.ts, 'name', 'a') where id = 1")
+    source = (
+        "select 1 id, named_struct('ts', 4, 'name', 'z') meta, 'late' note "
+        "union all select 2, named_struct('ts', 6, 'name', 'c'), 'new'"
+    )
+    db.sql(f"merge into s using ({source}) n on s.id = n.id when matched then update set *")
+    assert rows(db, "select id, meta.name, note from s order by id") == [(1, "a", "set"), (2, "c", "new")]
+    db.sql("delete from s where id = 1")
+    assert rows(db, "select id from s") == [(2,)]
 
 
 def test_no_fraction_is_dropped_from_a_whole_number(db):

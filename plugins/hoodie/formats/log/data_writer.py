@@ -10,12 +10,13 @@ import pyarrow as pa
 from hoodie.formats.avro_rows import avro_block
 from hoodie.formats.base_file import BaseFileOptions, BaseFileWriter
 from hoodie.formats.log.blocks import BlockType
+from hoodie.schema import find_fields
 
 
 def data_block_type(schema: pa.Schema, ordering: Iterable[str]) -> BlockType:
     """Parquet, but Avro where an ordering field is text: in Parquet blocks Hudi 1.2.0 misreads it (format notes, section 7.3)."""
-    kinds = [schema.field(name).type for name in ordering if name in schema.names]
-    return BlockType.AVRO_DATA if any(map(pa.types.is_string, kinds)) else BlockType.PARQUET_DATA
+    text = any(pa.types.is_string(field.type) for field in find_fields(schema, ordering))
+    return BlockType.AVRO_DATA if text else BlockType.PARQUET_DATA
 
 
 @dataclass(frozen=True)

@@ -190,7 +190,7 @@ def _key_problems(footers: Sequence[Footer], schema: pa.Schema, properties: Tabl
     for use, names in named.items():
         for name in names:
             lacking = [f.info.path for f in footers if not _has(f, name) and name not in _told(f, properties)]
-            if find_field(schema, name) is None or (use == "ordering" and "." in name):
+            if find_field(schema, name) is None:
                 yield f"the {use} column {name!r} is not in the source; it has {', '.join(schema.names)}"
             elif lacking:
                 yield f"the {use} column {name!r} is missing from {len(lacking)} files: {some(lacking)}"

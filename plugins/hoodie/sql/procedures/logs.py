@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from hoodie.errors import SqlError
 from hoodie.formats.log import BlockType, LogBlock, read_deletes, read_rows, scan_blocks
+from hoodie.schema import find_fields
 from hoodie.sql.procedures.procedure import (
     FILTER,
     FLAG,
@@ -60,8 +61,7 @@ def _rows(call: Call, block: LogBlock) -> int:
 
 
 def _ordering(call: Call) -> list[pa.Field]:
-    schema = call.table.schema
-    return [schema.field(name) for name in call.state.properties.ordering_fields if name in schema.names]
+    return find_fields(call.table.schema, call.state.properties.ordering_fields)
 
 
 def _records(call: Call) -> Iterator[tuple[str]]:

@@ -24,6 +24,7 @@ from hoodie.model.commit import LogStat, WriteStat
 from hoodie.model.files import FileSlice
 from hoodie.model.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from hoodie.model.names import LogFileName
+from hoodie.schema import values_of
 from hoodie.storage.base import join
 from hoodie.transaction.writing import DataFile, Writing
 
@@ -78,7 +79,7 @@ class LogFileHandle:
     def write_deletes(self, rows: pa.Table, ordering: Sequence[str]) -> None:
         """Write a delete block of the keys of `rows`, none for no rows (see `encode_deletes`). They may have `@position` too."""
         if rows.num_rows:
-            values = [rows[name] for name in ordering]
+            values = [values_of(rows, name) for name in ordering]
             content = encode_deletes(rows[RECORD_KEY], self._slice.partition, values)
             self._write(BlockType.DELETE, content, self._positions(rows))
 

@@ -14,7 +14,7 @@ from hoodie.formats.murmur import murmur2
 from hoodie.keygen import RecordKeys, generated_keys
 from hoodie.model.internal_columns import DELETE, SEQUENCE
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
-from hoodie.schema import conform
+from hoodie.schema import conform, values_of
 from hoodie.write.worker.context import WriteContext
 
 _CHUNK_BYTES = 64 * 1024 * 1024  # enough rows for the kernels to be worth their call
@@ -81,10 +81,11 @@ def refuse_colliding(keys: RecordKeys, rows: pa.Table, identity: Sequence[str]) 
 def _check_ordering(context: WriteContext, rows: pa.Table) -> None:
     """Hudi's writers refuse null ordering values, as nobody can tell whether such a row is newer."""
     for name in context.rules.ordering:
-        if rows[name].null_count:
+        nulls = values_of(rows, name).null_count  # a struct that is null has no value either: Hudi refuses it
+        if nulls:
             raise RecordKeyError(
                 f"Ordering column {name!r} is null",
-                found=f"{rows[name].null_count} of {rows.num_rows} rows",
+                found=f"{nulls} of {rows.num_rows} rows",
                 fix="fill it or drop these rows; ingestion can quarantine them",
             )
 
