@@ -119,6 +119,20 @@ def test_markers_of_a_commit_that_was_archived_beyond_a_savepoint_delete_nothing
     assert content(table) == rows | {"k9": ("p9", 9, 99)}
 
 
+def test_files_of_a_lost_attempt_go_before_their_commit_is_archived(version, tmp_path):
+    """Once it is archived, no list has its own files apart from these."""
+    table = written(tmp_path / "t", 8, **{"hoodie.write.table.version": version})
+    third = table.timeline.commits[2]
+    [own] = (stat.path for stat in table.state().commit_metadata(third).stats)
+    lost = f"part=p/00000000-0000-4000-8000-000000000000-0_7-7-7_{third.time}.parquet"
+    table.storage.create(lost, table.storage.read(own))
+    table.storage.create(f".hoodie/.temp/{third.time}/{lost}.marker.CREATE", b"")
+    rows = content(table)
+    assert table.run(ARCHIVE, SHORT).instants == 6
+    assert table.storage.info(lost) is None
+    assert content(table) == rows
+
+
 def test_a_commit_that_others_were_archived_after_conflicts_all_the_same(version, tmp_path):
     """It was archived, and then newer ones by themselves: a search for it must not end at the last file."""
     table = written(tmp_path / "t", 8, **{"hoodie.write.table.version": version})
