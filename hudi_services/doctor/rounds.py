@@ -15,7 +15,6 @@ from hoodie.doctor.finding import Diagnosis, Finding
 from hoodie.engine import Progress
 from hoodie.engine.progress import Counter
 from hoodie.errors import HoodieError, TableNotFoundError
-from hoodie.services.service import Given
 from hoodie.storage import open_storage
 from hudi_services.history.recorded import Recorded
 
@@ -29,7 +28,7 @@ class Patient:
 
     name: str
     base_path: str
-    options: Mapping[str, Given]
+    options: Mapping[str, Mapping[str, object]]
     deep: bool = False  # data files are read, too
     recorded: Recorded | None = None  # where what is mended is written down
 

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hoodie import HoodieTable
+from hoodie.config.operations import operation_named
 from hoodie.engine import LocalEngine
 from hoodie.errors import SchemaConflictError, SourceError
 from hoodie.schema.normalise import fits_avro
@@ -193,7 +194,9 @@ def _loaded(
     source = FilesSource(str(copy), file_format, feed=feed, later=shape.later)
     options = {"hoodie.table.name": "sample", "hoodie.clean.automatic": "false"}
     table = Path(mkdtemp(dir=copy.parent)) / "table"
-    request = IngestRequest(str(table), source, "bulk_insert", max_bad_share=1.0, options=options, shape=shape)
+    request = IngestRequest(
+        str(table), source, operation_named("bulk_insert"), max_bad_share=1.0, options=options, shape=shape
+    )
     try:
         with _quiet():
             done = run_ingest(request, LocalEngine())

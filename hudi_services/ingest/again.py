@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from hoodie.config import select_keys
-from hoodie.config.operations import operation_named
+from hoodie.config.operations import Operation
 from hoodie.config.write_keys import DUP_POLICY
 from hoodie.errors import ConfigError
 from hudi_services.entry.dag import Field
@@ -75,19 +75,18 @@ def only_files(patterns: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_again(
-    operation: str, options: Mapping[str, object], *, reload: bool, since: str | None, start_fresh: bool
+    operation: Operation, options: Mapping[str, object], *, reload: bool, since: str | None, start_fresh: bool
 ) -> None:
     """Raises ConfigError where the flags contradict each other, or the operation would add the rows a second time."""
     if since is not None and (reload or start_fresh):
         other = "--reload" if reload else "--start-fresh"
         raise ConfigError(f"--reload-since contradicts {other}", fix="keep one of them")
-    how = operation_named(operation)
-    if not (reload or since is not None) or how.finds_keys or how.replaces is not None:
+    if not (reload or since is not None) or operation.finds_keys or operation.replaces is not None:
         return
     if select_keys(options, [DUP_POLICY]):
         return
     raise ConfigError(
-        f"Operation {operation} would add rows that are loaded again a second time",
+        f"Operation {operation.name} would add rows that are loaded again a second time",
         found="--reload" if reload else f"--reload-since {since}",
         fix=f"pass --operation upsert; where the rows are gone from the table, or may be there twice, say {DUP_POLICY.name}=NONE",
     )

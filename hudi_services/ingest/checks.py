@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.config.operations import operation_named
+from hoodie.config.operations import Operation
 from hoodie.config.table import TableProperties
 from hoodie.keygen import PartitionPaths, RecordKeys, key_generator
 from hoodie.schema import values_of
@@ -24,9 +24,9 @@ class RowChecks:
     paths: PartitionPaths
 
     @staticmethod
-    def of_table(properties: TableProperties, operation: str) -> RowChecks:
+    def of_table(properties: TableProperties, operation: Operation) -> RowChecks:
         """What `operation` needs of rows for a table with these properties. Raises as `key_generator`."""
-        ordering = () if operation_named(operation).deletes else properties.precombine_fields
+        ordering = () if operation.deletes else properties.precombine_fields
         keys, paths = key_generator(properties)
         return RowChecks(tuple(dict.fromkeys((*properties.record_key_fields, *ordering))), keys, paths)
 

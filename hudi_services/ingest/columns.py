@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from hoodie.config.operations import operation_named
+from hoodie.config.operations import Operation
 from hoodie.config.table import TableProperties
 from hoodie.errors import SourceError
 from hoodie.schema import find_field
@@ -14,7 +14,7 @@ from hoodie.schema import find_field
 _NO_FIELDS = pa.struct([])
 
 
-def check_roles(found: pa.Schema, source: str, operation: str, properties: TableProperties) -> None:
+def check_roles(found: pa.Schema, source: str, operation: Operation, properties: TableProperties) -> None:
     """Raises SourceError when a column that makes keys, partitions or order is not among those of the source of that name."""
     if not found.names:
         raise SourceError(
@@ -24,7 +24,7 @@ def check_roles(found: pa.Schema, source: str, operation: str, properties: Table
     roles = {
         "Record key": properties.record_key_fields,
         "Partition": properties.partition_fields,
-        "Ordering": () if operation_named(operation).deletes else properties.ordering_fields,
+        "Ordering": () if operation.deletes else properties.ordering_fields,
     }
     for role, names in roles.items():
         for name in names:

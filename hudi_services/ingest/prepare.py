@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hoodie.config import CREATE_KEYS, select_keys
 from hoodie.config.groups import INGEST_OPTIONS
-from hoodie.config.operations import operation_named
+from hoodie.config.operations import Operation
 from hoodie.config.table import TableProperties
 from hoodie.config.write_keys import PARTITIONS_TO_DELETE
 from hoodie.engine import Engine
@@ -30,10 +30,10 @@ class Prepared:
     batch: Batch
     after: AfterWrite  # with the options that are meant for the ingestion and the services after its commit
 
-    def warnings(self, operation: str) -> tuple[str, ...]:
+    def warnings(self, operation: Operation) -> tuple[str, ...]:
         """What a person should know before rows are loaded again by this operation."""
-        by_order = operation_named(operation).deletes or self.properties.merge_ordering_fields
-        if not self.batch.again or not operation_named(operation).finds_keys or by_order:
+        by_order = operation.deletes or self.properties.merge_ordering_fields
+        if not self.batch.again or not operation.finds_keys or by_order:
             return ()
         return (
             "WARNING: the table orders by no column, so rows that are loaded again take the place of newer ones of their keys",
@@ -47,8 +47,7 @@ def prepare(request: IngestRequest, engine: Engine) -> Prepared:
         raise ConfigError(
             f"The share of bad rows cannot be {request.max_bad_share}", fix="give --max-bad-share a number from 0 to 1"
         )
-    operation = operation_named(request.operation)
-    if select_keys(after.options, [PARTITIONS_TO_DELETE]):
+    if after.options.given(PARTITIONS_TO_DELETE):
         raise ConfigError(
             f"An ingestion takes no {PARTITIONS_TO_DELETE.name}",
             found="by the operation delete_partition it drops the partitions of the rows that it loads",
@@ -63,13 +62,13 @@ def prepare(request: IngestRequest, engine: Engine) -> Prepared:
     try:
         opened = HoodieTable.open(request.base_path, engine=engine)
     except TableNotFoundError as error:
-        if operation.deletes:
+        if request.operation.deletes:
             raise _nothing_to_delete(error.what) from None
         properties = properties_of_new(created)
     else:
         state = opened.state()
         was_left = is_left_by_first_load(state)
-        if was_left and operation.deletes:
+        if was_left and request.operation.deletes:
             raise _nothing_to_delete(f"Table {opened.base_path} never had a commit")
         if was_left and created:
             left = opened

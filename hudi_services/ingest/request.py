@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from hoodie.config.operations import Operation, operation_named
 from hudi_services.ingest.places import Places
 from hudi_services.ingest.shape.shape import Shape
 from hudi_services.ingest.source import Source
+
+_UPSERT = operation_named("upsert")
 
 
 @dataclass(frozen=True)
@@ -19,13 +22,17 @@ class IngestRequest:
 
     base_path: str
     source: Source
-    operation: str = "upsert"
+    operation: Operation = _UPSERT  # a caller may give its name
     start_fresh: bool = False
     reload_since: str | None = None
     quarantine_path: str | None = None
     max_bad_share: float = 0.0
     options: Mapping[str, object] = field(default_factory=dict)
     shape: Shape = field(default_factory=Shape)
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError for the name of an operation that is not known."""
+        object.__setattr__(self, "operation", operation_named(self.operation))
 
     @property
     def places(self) -> Places:

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from hoodie.config import KEYGEN_KEYS, WRITE_KEYS, select_keys
 from hoodie.config.key import resolve
-from hoodie.config.operations import operation_named
 from hoodie.config.same_keygen import with_keygen_options
 from hoodie.display import counted
 from hoodie.engine import Engine
@@ -66,7 +65,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     run = f"run-{table.clock.now():%Y%m%d%H%M%S}-{table.clock.uuid().hex[:8]}"
     quarantine = QuarantineWriter(request.places.quarantine, request.base_path, run)
     chosen = resolve(select_keys(options, WRITE_KEYS), WRITE_KEYS)
-    tasks = input_tasks(operation_named(request.operation), chosen, batch.items.bytes, engine.parallelism)
+    tasks = input_tasks(request.operation, chosen, batch.items.bytes, engine.parallelism)
     splits = [
         CheckedSplit(split, request.source.name, shaping, schema, checks, quarantine, number)
         for number, split in enumerate(batch.splits(filled_columns(delivered, expected), tasks))
@@ -98,7 +97,7 @@ def _service_result(result: WriteResult, batch: Batch, load: Load, left_out: tup
     counts = load.counts
     written = result.rows_inserted + result.rows_updated + result.rows_deleted
     left = counts.read - counts.filtered - counts.bad - result.rows_combined - result.rows_known - written
-    operation = operation_named(load.request.operation)
+    operation = load.request.operation
     left = left if operation.writes else 0  # else rows only name partitions
     message = f"{counted(result.rows_inserted, 'row')} inserted, {result.rows_updated:,} updated, {result.rows_deleted:,} deleted"
     if operation.replaces is not None:

@@ -6,12 +6,10 @@ long as it never had a commit the next load gives it the properties of a new tab
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from hoodie.config import CREATE_KEYS, select_keys
 from hoodie.config.concurrency_keys import SHARING_KEYS
 from hoodie.config.create import new_table_properties
-from hoodie.config.key import resolve
+from hoodie.config.key import Given, resolve
 from hoodie.config.lock_keys import LOCK_KEYS
 from hoodie.config.same_keygen import with_keygen_options
 from hoodie.config.same_table import check_same_table
@@ -30,7 +28,7 @@ FIRST_LOAD = {"hudi_services.created.by": "ingest"}
 """The mark, among the table's properties. It means nothing once there is a commit."""
 
 
-def properties_of_new(options: Mapping[str, object]) -> TableProperties:
+def properties_of_new(options: Given) -> TableProperties:
     """The properties of the table that a first load creates. Raises ConfigError."""
     return new_table_properties(resolve(select_keys(options, CREATE_KEYS), CREATE_KEYS)).with_values(FIRST_LOAD)
 
@@ -40,9 +38,7 @@ def is_left_by_first_load(state: TableState) -> bool:
     return is_left_behind(state, FIRST_LOAD)
 
 
-def create_target(
-    base_path: str, options: Mapping[str, object], engine: Engine, left: HoodieTable | None
-) -> HoodieTable:
+def create_target(base_path: str, options: Given, engine: Engine, left: HoodieTable | None) -> HoodieTable:
     """A new table; or `left`, which a failed first load left behind, as a new one.
 
     Raises HoodieError, PendingInstantError when somebody has begun to use the table.
@@ -68,7 +64,7 @@ def check_still_new(state: TableState, properties: TableProperties) -> None:
             )
 
 
-def check_same(state: TableState, given: Mapping[str, object]) -> None:
+def check_same(state: TableState, given: Given) -> None:
     """Options that shape a table cannot change it later. Raises ConfigError naming the first that differs."""
     try:
         wanted = resolve(given, CREATE_KEYS)

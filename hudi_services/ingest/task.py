@@ -10,6 +10,7 @@ from hoodie.config import select_keys
 from hoodie.config.ingest_keys import SOURCE_ROOT
 from hoodie.config.key import resolve
 from hoodie.config.table_keys import VERSION
+from hoodie.config.write_keys import OPERATION
 from hoodie.engine import Engine
 from hoodie.errors import ConfigError
 from hoodie.services.decision import Decision
@@ -94,7 +95,7 @@ def ingest_task(
         raise ConfigError(
             "The date range is empty", found=f"--from {start:%Y-%m-%d} --to {end:%Y-%m-%d}", fix="--to is exclusive"
         )
-    chosen = chosen_operation(operation, options)
+    chosen = chosen_operation(operation, resolve(select_keys(options, [OPERATION]), [OPERATION]))
     check_again(chosen, options, reload=reload, since=reload_since, start_fresh=start_fresh)
     declared = read_feed(feed, source_format)
     shape = Shape.of(declared)

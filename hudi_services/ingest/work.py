@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hoodie.config.operations import operation_named
 from hoodie.display import counted
 from hoodie.engine import Engine
 from hoodie.view import TableState, TableView
@@ -19,7 +18,7 @@ def ingest_work(request: IngestRequest, engine: Engine) -> Work:
     prepared = prepare(request, engine)
     new = prepared.batch.items
     what = f"{counted(len(new), f'new {new.noun}')} of {size_of(new.bytes)}"
-    if prepared.table is None or not new or not operation_named(request.operation).finds_keys:
+    if prepared.table is None or not new or not request.operation.finds_keys:
         return Work(new.bytes, what)
     partitions, stored = _touched(prepared.table.state())
     return Work(

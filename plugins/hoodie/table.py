@@ -10,8 +10,10 @@ import pyarrow as pa
 
 from hoodie.calls import call
 from hoodie.clock import Clock
-from hoodie.config import CREATE_KEYS, WRITE_KEYS, given_options, own_options, select_keys
+from hoodie.config import CREATE_KEYS, given_options, own_options, select_keys
 from hoodie.config.groups import SAVEPOINT_OPTIONS, WRITE_OPTIONS
+from hoodie.config.operations import Operation
+from hoodie.config.options import Given, options_for
 from hoodie.doctor.finding import Diagnosis
 from hoodie.doctor.mend import decide_mending, mend
 from hoodie.engine import Engine
@@ -84,8 +86,8 @@ class HoodieTable(TableReader):
     def write(
         self,
         rows: Any,
-        operation: str | None = None,
-        options: Mapping[str, object] | None = None,
+        operation: str | Operation | None = None,
+        options: Given | None = None,
         *,
         schema: pa.Schema | None = None,
         deletions: str | None = None,
@@ -106,22 +108,21 @@ class HoodieTable(TableReader):
 
         Raises HoodieError of many kinds; whatever it is, nothing of the write is visible and the next write starts clean.
         """
-        after = AfterWrite.of(given_options(options))
-        operation = chosen_operation(operation, after.options)
-        own = select_keys(after.options, (*CREATE_KEYS, *WRITE_KEYS))
+        after = AfterWrite.of(options)
+        chosen = chosen_operation(operation, after.options)
         extra, hooks = {} if extra_metadata is None else extra_metadata, WriteHooks() if hooks is None else hooks
-        names = named_partitions(operation, own)
+        names = named_partitions(chosen, after.options)
         if names is not None:
             return self._dropped(names, after, extra)
-        with write_input(self.access, rows, schema, operation, own, deletions) as given:
-            result = execute_write(self.access, given, operation, own, extra, hooks)
+        with write_input(self.access, rows, schema, chosen, after.options, deletions) as given:
+            result = execute_write(self.access, given, chosen, after.options, extra, hooks)
         return replace(result, services=after.run(self.access))
 
     @call("dropping partitions", changes=True)
     def delete_partitions(
         self,
         partitions: Sequence[str],
-        options: Mapping[str, object] | None = None,
+        options: Given | None = None,
         *,
         extra_metadata: Mapping[str, str] | None = None,
     ) -> WriteResult:
@@ -131,34 +132,31 @@ class HoodieTable(TableReader):
         `partitions` are their paths, such as `day=2026-01-01`; `*` stands for anything. `options` are those of a write. Raises
         ConfigError, PendingInstantError when a compaction or clustering of one of their files waits, LockHeldError.
         """
-        after = AfterWrite.of(given_options(options))
+        after = AfterWrite.of(options)
         return self._dropped(partitions, after, {} if extra_metadata is None else extra_metadata)
 
     @call("emptying a table", changes=True)
-    def truncate(
-        self, options: Mapping[str, object] | None = None, *, extra_metadata: Mapping[str, str] | None = None
-    ) -> WriteResult:
+    def truncate(self, options: Given | None = None, *, extra_metadata: Mapping[str, str] | None = None) -> WriteResult:
         """Take all rows out of the table in one commit. Its columns stay, and its files until they are cleaned.
 
         `options` are those of a write. Raises PendingInstantError when a clustering waits, LockHeldError.
         """
-        after = AfterWrite.of(given_options(options))
+        after = AfterWrite.of(options)
         return self._dropped(None, after, {} if extra_metadata is None else extra_metadata)
 
     @call("altering a table", changes=True)
-    def alter(self, changes: Sequence[SchemaChange], options: Mapping[str, object] | None = None) -> WriteResult:
+    def alter(self, changes: Sequence[SchemaChange], options: Given | None = None) -> WriteResult:
         """Change the columns in one commit (`hoodie.schema.changes`, docs/schema.md). No file is rewritten: from then on columns
         are found by ids, as Hudi does with `hoodie.schema.on.read.enable`.
 
         `options` are those of a write. Raises SchemaConflictError for what would lose something, LockHeldError.
         """
-        after = AfterWrite.of(given_options(options))
-        result = alter_table(self.access, changes, select_keys(after.options, (*CREATE_KEYS, *WRITE_KEYS)))
+        after = AfterWrite.of(options)
+        result = alter_table(self.access, changes, after.options)
         return replace(result, services=after.run(self.access))
 
     def _dropped(self, partitions: Sequence[str] | None, after: AfterWrite, extra: Mapping[str, str]) -> WriteResult:
-        own = select_keys(after.options, (*CREATE_KEYS, *WRITE_KEYS))
-        result = drop_partitions(self.access, partitions, own, extra)
+        result = drop_partitions(self.access, partitions, after.options, extra)
         return replace(result, services=after.run(self.access))
 
     @call("making a savepoint", changes=True)
@@ -168,7 +166,7 @@ class HoodieTable(TableReader):
         *,
         user: str | None = None,
         comments: str = "",
-        options: Mapping[str, object] | None = None,
+        options: Given | None = None,
     ) -> Savepoint:
         """Keep the files of a commit (None: the last) until its savepoint is deleted: no clean removes them, and the table can be
         restored to it (`hoodie.Restore`). `user` is whoever runs the process.
@@ -178,22 +176,22 @@ class HoodieTable(TableReader):
         asked = SavepointRequest(
             asked_time(instant) if instant is not None else None, user_name() if user is None else user, comments
         )
-        return make_savepoint(self.access, asked, own_options(given_options(options), SAVEPOINT_OPTIONS))
+        return make_savepoint(self.access, asked, options_for(options, SAVEPOINT_OPTIONS))
 
     @call("deleting a savepoint", changes=True)
-    def delete_savepoint(self, instant: str, options: Mapping[str, object] | None = None) -> None:
+    def delete_savepoint(self, instant: str, options: Given | None = None) -> None:
         """Let the next cleans remove what only this savepoint keeps. Raises NoSavepointError, LockHeldError."""
-        own = own_options(given_options(options), SAVEPOINT_OPTIONS)
+        own = options_for(options, SAVEPOINT_OPTIONS)
         delete_savepoint(self.access, asked_time(instant), own)
 
     @call("explaining a service")
-    def explain(self, service: Decides[P], options: Mapping[str, object] | None = None) -> Decision[P]:
+    def explain(self, service: Decides[P], options: Given | None = None) -> Decision[P]:
         """What a service (`hoodie.CLEAN`, `hoodie.COMPACTION` …) would do now, and why. Changes nothing.
 
         `options` are those that the service takes; others of Hudi's are passed over or refused, as `own_options` says.
         """
         check_service(service)
-        return service.decide(self.state(), own_options(given_options(options), service.options), self.clock)
+        return service.decide(self.state(), options_for(options, service.options), self.clock)
 
     @call("mending a table", changes=True)
     def mend(self, diagnosis: Diagnosis, options: Mapping[str, object] | None = None) -> list[str]:
@@ -207,20 +205,20 @@ class HoodieTable(TableReader):
 
     @call("scheduling a service", changes=True)
     def schedule(
-        self, service: Scheduled[Any, Any], options: Mapping[str, object] | None = None, *, force: bool = False
+        self, service: Scheduled[Any, Any], options: Given | None = None, *, force: bool = False
     ) -> str | None:
         """Put a plan of the service on the timeline if one is due, or at once with `force`. Returns its instant."""
         check_service(service, Scheduled)
-        instant, _ = schedule(self.access, service, own_options(given_options(options), service.options), force=force)
+        instant, _ = schedule(self.access, service, options_for(options, service.options), force=force)
         return instant.time if instant is not None else None
 
     @overload
-    def run(self, service: Service[Any, R], options: Mapping[str, object] | None = None) -> R: ...
+    def run(self, service: Service[Any, R], options: Given | None = None) -> R: ...
     @overload
     def run(
         self,
         service: Scheduled[Any, R],
-        options: Mapping[str, object] | None = None,
+        options: Given | None = None,
         *,
         time: str | None = None,
     ) -> list[R]: ...
@@ -228,7 +226,7 @@ class HoodieTable(TableReader):
     def run(
         self,
         service: Service[Any, R] | Scheduled[Any, R],
-        options: Mapping[str, object] | None = None,
+        options: Given | None = None,
         *,
         time: str | None = None,
     ) -> R | list[R]:
@@ -238,7 +236,7 @@ class HoodieTable(TableReader):
         meanwhile. What the service raises is raised here.
         """
         check_service(service, Service, Scheduled)
-        own = own_options(given_options(options), service.options)
+        own = options_for(options, service.options)
         if not isinstance(service, Scheduled):
             if time is not None:
                 raise ConfigError(

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
 from hoodie.errors import ConfigError
@@ -96,10 +97,16 @@ def choice(*allowed: str) -> Callable[[str], str]:
 
 
 class Options:
-    """Values of declared keys: given ones, else defaults. Immutable."""
+    """Values of declared keys: given ones, else defaults. Immutable, and handed on: they are parsed once."""
 
-    def __init__(self, values: Mapping[ConfigKey[Any], Any]) -> None:
-        self._values = dict(values)
+    def __init__(
+        self, values: Mapping[ConfigKey[Any], Any], names: Mapping[ConfigKey[Any], str] = MappingProxyType({})
+    ) -> None:
+        self._values, self._names = dict(values), dict(names)
+
+    def __bool__(self) -> bool:
+        """True where the caller set any option."""
+        return bool(self._values)
 
     def __getitem__(self, key: ConfigKey[T]) -> T:
         """The given value or the default. Raises ConfigError when there is neither."""
@@ -116,6 +123,18 @@ class Options:
         """Whether the caller set the option (not the default)."""
         return key in self._values
 
+    def origin(self, key: ConfigKey[Any]) -> str:
+        """The source of the value: `default`, or the name (an older one too) under which the option was given."""
+        return self._names.get(key, key.name) if key in self._values else "default"
+
+    def among(self, keys: Iterable[ConfigKey[Any]]) -> Options:
+        """The given values of these keys alone. The others have their defaults."""
+        return Options({key: self._values[key] for key in keys if key in self._values}, self._names)
+
+    def with_value(self, key: ConfigKey[T], value: T) -> Options:
+        """These options, with another value of one key."""
+        return Options({**self._values, key: value}, self._names)
+
 
 def shown(value: object) -> str:
     """A given value as the text that a properties file would hold."""
@@ -124,12 +143,20 @@ def shown(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def resolve(given: Mapping[str, object], keys: Iterable[ConfigKey[Any]]) -> Options:
+Given = Mapping[str, object] | Options
+"""Options of a call: names and values as a person wrote them, or already resolved."""
+
+
+def resolve(given: Given, keys: Iterable[ConfigKey[Any]]) -> Options:
     """Check and parse `given` (names or older names -> values, text or Python values) against the declared `keys`.
+
+    It takes those of `keys` out of options that are resolved already.
 
     Raises ConfigError for an unknown key (naming the closest one), a value that cannot be, or two names of one option that
     contradict each other. An option that would have no effect is an error: its user believes that it has one.
     """
+    if isinstance(given, Options):
+        return given.among(keys)
     by_name = {name: key for key in keys for name in key.names}
     values: dict[ConfigKey[Any], Any] = {}
     origin: dict[ConfigKey[Any], str] = {}
@@ -158,4 +185,4 @@ def resolve(given: Mapping[str, object], keys: Iterable[ConfigKey[Any]]) -> Opti
             )
         values[key] = value
         origin[key] = name
-    return Options(values)
+    return Options(values, origin)

@@ -60,8 +60,10 @@ _OPERATIONS = {
 assert tuple(_OPERATIONS) == keys.OPERATIONS, "the option takes the operations that there are"
 
 
-def operation_named(name: str) -> Operation:
-    """The operation that goes by `name`. Raises ConfigError for any other name."""
+def operation_named(name: str | Operation) -> Operation:
+    """The operation of this name, or the operation itself. Raises ConfigError for any other name."""
+    if isinstance(name, Operation):
+        return name
     if not isinstance(name, str) or name not in _OPERATIONS:
         raise ConfigError(f"Operation {name!r} is not known", fix=f"use one of {', '.join(_OPERATIONS)}")
     return _OPERATIONS[name]

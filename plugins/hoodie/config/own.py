@@ -10,11 +10,11 @@ from __future__ import annotations
 import difflib
 import logging
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from hoodie.config.catalogue import Entry, Kind, Verdict, catalogue, find
 from hoodie.config.groups import GROUPS, OptionGroup
-from hoodie.config.key import ConfigKey, shown
+from hoodie.config.key import ConfigKey, Options, shown
 from hoodie.errors import ArgumentError, ConfigError
 
 _log = logging.getLogger(__name__)
@@ -29,8 +29,14 @@ def declared(name: str) -> ConfigKey[Any] | None:
     return _DECLARED.get(name)
 
 
-def select_keys(options: Mapping[str, V], keys: Iterable[ConfigKey[Any]]) -> dict[str, V]:
+@overload
+def select_keys(options: Options, keys: Iterable[ConfigKey[Any]]) -> Options: ...
+@overload
+def select_keys(options: Mapping[str, V], keys: Iterable[ConfigKey[Any]]) -> dict[str, V]: ...
+def select_keys(options: Mapping[str, V] | Options, keys: Iterable[ConfigKey[Any]]) -> dict[str, V] | Options:
     """The part of options that has these keys, under whichever of their names."""
+    if isinstance(options, Options):
+        return options.among(keys)
     _check_mapping(options)
     names = {name for key in keys for name in key.names}
     return {name: value for name, value in options.items() if name in names}

@@ -12,7 +12,6 @@ from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Diagnosis, Finding, worst_first
 from hoodie.doctor.gather import gather
 from hoodie.errors import HoodieError
-from hoodie.services.service import Given
 from hoodie.storage import ListedOnce, Storage
 
 CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
@@ -44,7 +43,9 @@ _AT_ONCE = 16
 _LOOKS = 3
 
 
-def diagnose(storage: Storage, clock: Clock, options: Mapping[str, Given], *, data_files: bool = False) -> Diagnosis:
+def diagnose(
+    storage: Storage, clock: Clock, options: Mapping[str, Mapping[str, object]], *, data_files: bool = False
+) -> Diagnosis:
     """What is wrong with a table. Changes nothing; footers and keys are only read with `data_files`.
 
     `options` are those of each service by its name (clean, compact, archive), with which it decides whether it is due. Raises

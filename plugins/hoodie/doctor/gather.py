@@ -22,7 +22,7 @@ from hoodie.services.blockers import Blocker, Hold, blockers_of
 from hoodie.services.clean.service import CLEAN
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.decision import Decision
-from hoodie.services.service import Decides, Given
+from hoodie.services.service import Decides
 from hoodie.storage import ListedOnce, join
 from hoodie.timeline import WRITE_ACTIONS, Action, Gaps, Instant, Timeline, layout_of, parse_time
 from hoodie.timeline.codecs.clean import decode_clean_plan, decode_clean_result
@@ -47,7 +47,7 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
-def gather(storage: ListedOnce, clock: Clock, options: Mapping[str, Given]) -> Facts:
+def gather(storage: ListedOnce, clock: Clock, options: Mapping[str, Mapping[str, object]]) -> Facts:
     """All of it. Changes nothing. `options` are those of services by their names.
 
     Data folders and markers are listed before the timeline: whatever a writer has made by then, its instant is known. Raises
@@ -175,7 +175,7 @@ def _plan(state: TableState, instant: Instant) -> Sequence[str] | HoodieError | 
     return None
 
 
-def _sharing(options: Mapping[str, Given]) -> Sharing:
+def _sharing(options: Mapping[str, Mapping[str, object]]) -> Sharing:
     """How writers tell that they are alive."""
     given = {name: value for each in options.values() for name, value in each.items()}
     return Sharing.of(resolve(select_keys(given, SHARING_KEYS), SHARING_KEYS))
@@ -189,12 +189,12 @@ def _bare_key(state: TableState) -> str | None:
         return None
 
 
-def _global_index(options: Mapping[str, Given]) -> bool:
+def _global_index(options: Mapping[str, Mapping[str, object]]) -> bool:
     return any(str(each.get(_INDEX, "")).strip().upper() in _GLOBAL for each in options.values())
 
 
 def _decisions(
-    state: TableState, options: Mapping[str, Given], clock: Clock
+    state: TableState, options: Mapping[str, Mapping[str, object]], clock: Clock
 ) -> Mapping[str, Decision[Any] | HoodieError]:
     """What the services would do now."""
     found: dict[str, Decision[Any] | HoodieError] = {}

@@ -23,7 +23,6 @@ from hoodie.model.names import METADATA_TABLE
 from hoodie.model.time import Time
 from hoodie.services.clean.execute import finish_cleans
 from hoodie.services.decision import Decision, Item, Items
-from hoodie.services.service import Given
 from hoodie.storage import ListedOnce, Storage, walk_files
 from hoodie.timeline import Action
 from hoodie.timeline.layouts.names import parse_name
@@ -104,7 +103,7 @@ def _item(finding: Finding) -> Item:
     return Item(finding.path or "", finding.bytes, f"{finding.check}: {_DONE[finding.check]}", {"check": finding.check})
 
 
-def mend(access: TableAccess, mending: Mending, options: Mapping[str, Given]) -> list[str]:
+def mend(access: TableAccess, mending: Mending, options: Mapping[str, Mapping[str, object]]) -> list[str]:
     """Do it, under the table's lock, on the table as it is by then; returns what was done, in the past tense.
 
     Of files only those are moved that `mending` names and that are nobody's still. Raises LockHeldError, PendingInstantError
@@ -126,12 +125,12 @@ def mend(access: TableAccess, mending: Mending, options: Mapping[str, Given]) ->
     return told
 
 
-def _resolved(options: Mapping[str, Given]) -> Options:
+def _resolved(options: Mapping[str, Mapping[str, object]]) -> Options:
     given = {name: value for each in options.values() for name, value in each.items()}
     return resolve(select_keys(given, COMMON_KEYS), COMMON_KEYS)
 
 
-def _make_readable(access: TableAccess, mending: Mending, options: Mapping[str, Given]) -> None:
+def _make_readable(access: TableAccess, mending: Mending, options: Mapping[str, Mapping[str, object]]) -> None:
     """What keeps a change from beginning, and still cannot be read under the lock: a writer may just have ended it. A plan goes
     after what it has begun: the next run finds it."""
     storage, torn = access.storage, (catalogue.TORN_SERVICE_INSTANT, catalogue.TORN_PLAN)

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hoodie.config import after_write_keys as keys
-from hoodie.config import own_options, select_keys
+from hoodie.config import select_keys
 from hoodie.config.clustering_keys import MAX_COMMITS
 from hoodie.config.groups import WRITE_OPTIONS, OptionGroup
-from hoodie.config.key import ConfigKey, Options, resolve, shown
+from hoodie.config.key import ConfigKey, Given, Options, resolve
 from hoodie.config.lock_keys import WAIT_MS
+from hoodie.config.options import options_for
 from hoodie.config.sync_keys import ENABLE
 from hoodie.errors import ConfigError, HoodieError, LockHeldError
 from hoodie.model.outcome import ServiceOutcome
@@ -27,7 +28,7 @@ from hoodie.services.clustering.expire import schedule_clustering
 from hoodie.services.clustering.service import CLUSTERING
 from hoodie.services.compaction.service import COMPACTION
 from hoodie.services.log_compaction.service import LOG_COMPACTION
-from hoodie.services.service import Decides, Given, Scheduled, Service, execute_waiting, schedule, waiting
+from hoodie.services.service import Decides, Scheduled, Service, execute_waiting, schedule, waiting
 from hoodie.services.sync import SYNC
 from hoodie.services.ttl.service import TTL
 from hoodie.view.access import TableAccess
@@ -50,10 +51,10 @@ class Step:
     """
 
     service: Decides[Any]
-    act: Callable[[TableAccess, Given], Told]
+    act: Callable[[TableAccess, Options], Told]
     keys: tuple[ConfigKey[Any], ...]
     counts: bool
-    check: Callable[[Given], object] = bool
+    check: Callable[[Options], object] = bool
     quiet: bool = False
     yields: bool = False
 
@@ -65,7 +66,7 @@ class Step:
 def at_once(service: Service[Any, Any], *, counts: bool, without: Sequence[ConfigKey[Any]] = ()) -> Step:
     """A service runs; `without` are options that it does not take from those of a write."""
 
-    def act(access: TableAccess, options: Given) -> Told:
+    def act(access: TableAccess, options: Options) -> Told:
         return service.told(service.run(access, options))
 
     return Step(service, act, tuple(key for key in service.options.keys if key not in without), counts)
@@ -74,7 +75,7 @@ def at_once(service: Service[Any, Any], *, counts: bool, without: Sequence[Confi
 def scheduled(service: Scheduled[Any, Any], *, counts: bool) -> Step:
     """A plan is put on the timeline if one is due: another process carries it out."""
 
-    def act(access: TableAccess, options: Given) -> Told:
+    def act(access: TableAccess, options: Options) -> Told:
         instant, decision = schedule(access, service, options)
         if instant is None:
             return decision.told, None
@@ -83,7 +84,7 @@ def scheduled(service: Scheduled[Any, Any], *, counts: bool) -> Step:
     return Step(service, act, service.options.keys, counts)
 
 
-def _schedule_clustering(access: TableAccess, options: Given) -> Told:
+def _schedule_clustering(access: TableAccess, options: Options) -> Told:
     instant, decision, expired = schedule_clustering(access, options)
     gone = "".join(f"gave {each.time} up, which nobody carried out; " for each in expired)
     if instant is None:
@@ -94,7 +95,7 @@ def _schedule_clustering(access: TableAccess, options: Given) -> Told:
 def scheduled_and_executed(service: Scheduled[Any, Any], *, counts: bool) -> Step:
     """A plan is put on the timeline if one is due, and all of this service that wait are carried out."""
 
-    def act(access: TableAccess, options: Given) -> Told:
+    def act(access: TableAccess, options: Options) -> Told:
         _, decision = schedule(access, service, options)
         done = list(execute_waiting(access, waiting(access.state(), service), [service], options))
         if not done:
@@ -107,7 +108,7 @@ def scheduled_and_executed(service: Scheduled[Any, Any], *, counts: bool) -> Ste
 def of_logs(step: Step) -> Step:
     """The step for tables that have logs; nothing to do for others."""
 
-    def act(access: TableAccess, options: Given) -> Told:
+    def act(access: TableAccess, options: Options) -> Told:
         if not access.state().properties.is_merge_on_read:
             return "nothing to do: a COPY_ON_WRITE table has no logs", None
         return step.act(access, options)
@@ -118,9 +119,8 @@ def of_logs(step: Step) -> Step:
 def _inline(step: Step) -> Step:
     """A clustering that a write carries out is due by an option of its own."""
 
-    def act(access: TableAccess, options: Given) -> Told:
-        after = resolve(select_keys(options, [keys.CLUSTER_AFTER]), [keys.CLUSTER_AFTER])[keys.CLUSTER_AFTER]
-        return step.act(access, {**select_keys(options, step.keys), MAX_COMMITS.name: after})
+    def act(access: TableAccess, options: Options) -> Told:
+        return step.act(access, options.among(step.keys).with_value(MAX_COMMITS, options[keys.CLUSTER_AFTER]))
 
     others = tuple(key for key in step.keys if key is not MAX_COMMITS)
     return replace(step, act=act, keys=(*others, keys.CLUSTER_AFTER))
@@ -130,24 +130,22 @@ def _inline(step: Step) -> Step:
 class AfterWrite:
     """The services that the options of a write ask for, in order, and the options that are meant for the write and for them."""
 
-    options: Given
+    options: Options
     steps: tuple[Step, ...]
 
     @staticmethod
-    def of(given: Given, *groups: OptionGroup) -> AfterWrite:
-        """From all options that were given to a write, and to whoever takes `groups` with it.
+    def of(given: Given | None, *groups: OptionGroup) -> AfterWrite:
+        """From all options that were given to a write, and to whoever takes `groups` with it. They are resolved here, once.
 
         Values are checked before anything is written. Raises ConfigError, also for what `own_options` refuses.
         """
+        given = {} if given is None else given
         asked = resolve(select_keys(given, keys.AFTER_WRITE_KEYS), keys.AFTER_WRITE_KEYS)
         steps = tuple(_steps(asked))
-        groups = (WRITE_OPTIONS, *groups)
-        own = own_options(given, *groups, *(step.service.options for step in steps))
-        for taken in (*(group.keys for group in groups), *(step.keys for step in steps)):
-            resolve(select_keys(own, taken), taken)
+        options = options_for(given, WRITE_OPTIONS, *groups, *(step.service.options for step in steps))
         for step in steps:
-            step.check(select_keys(own, step.keys))
-        return AfterWrite(own, steps)
+            step.check(options.among(step.keys))
+        return AfterWrite(options, steps)
 
     def run(self, access: TableAccess) -> tuple[ServiceOutcome, ...]:
         """Run the services one after the other. Raises nothing: what fails is told in the log and in its outcome."""
@@ -195,7 +193,7 @@ def _one_of(asked: Options, carried_out: ConfigKey[bool], planned: ConfigKey[boo
     return asked[carried_out], asked[planned]
 
 
-def _outcome(step: Step, access: TableAccess, options: Given) -> ServiceOutcome | None:
+def _outcome(step: Step, access: TableAccess, options: Options) -> ServiceOutcome | None:
     """None when there is nothing to tell."""
     try:
         message, instant = step.act(access, _waiting_shortly(options) if step.yields else options)
@@ -217,6 +215,5 @@ def _outcome(step: Step, access: TableAccess, options: Given) -> ServiceOutcome 
     return ServiceOutcome(step.name, message, instant)
 
 
-def _waiting_shortly(options: Given) -> Given:
-    asked = resolve(select_keys(options, [WAIT_MS]), [WAIT_MS])[WAIT_MS]
-    return {**options, WAIT_MS.name: shown(min(asked, _SHORT_WAIT_MS))}
+def _waiting_shortly(options: Options) -> Options:
+    return options.with_value(WAIT_MS, min(options[WAIT_MS], _SHORT_WAIT_MS))

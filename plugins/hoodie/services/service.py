@@ -6,13 +6,13 @@ A service acts at once (`Service`), or puts a plan on the timeline that it or an
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from hoodie.clock import Clock
 from hoodie.config.groups import OptionGroup
-from hoodie.config.key import resolve
+from hoodie.config.key import Given, resolve
 from hoodie.errors import ArgumentError, PendingInstantError
 from hoodie.model.time import Time
 from hoodie.services.decision import Decision
@@ -31,9 +31,6 @@ P = TypeVar("P")
 P_co = TypeVar("P_co", covariant=True)
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
-
-Given = Mapping[str, object]
-"""Options that are meant for a service, by name; their values are not looked at yet."""
 
 Seen = MutableMapping[Any, Any]
 """What was looked at before the lock, and cannot be another thing under it: a service's own keys and values."""

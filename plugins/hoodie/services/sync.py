@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from hoodie.clock import Clock
 from hoodie.config.groups import SYNC_OPTIONS, OptionGroup
+from hoodie.config.options import Given
 from hoodie.services.decision import Decision
-from hoodie.services.service import Given
 from hoodie.sync.connect import open_catalog
 from hoodie.sync.model import SyncPlan
 from hoodie.sync.run import Connect, explain_sync, run_sync

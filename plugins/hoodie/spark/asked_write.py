@@ -8,7 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from hoodie.config import CREATE_KEYS, WRITE_KEYS, given_options, select_keys
+from hoodie.config import CREATE_KEYS, select_keys
+from hoodie.config.key import resolve
 from hoodie.config.operations import DELETE_PARTITION
 from hoodie.config.write_keys import COMBINE_BEFORE_INSERT, OPERATION
 from hoodie.engine import Engine
@@ -49,7 +50,7 @@ class AskedWrite:
         options: dict[str, object] = {
             name: value for name, value in given.items() if name != PATH and name not in OF_CATALOG
         }
-        operation = chosen_operation(None, options)
+        operation = chosen_operation(None, resolve(select_keys(options, [OPERATION]), [OPERATION])).name
         if overwrite:
             if operation in ("delete", DELETE_PARTITION):
                 raise ConfigError(
@@ -66,13 +67,13 @@ class AskedWrite:
     def check(self, schema: pa.Schema) -> None:
         """Raises what would keep rows of these columns from being written, or the table from being created, as far as that is
         known before there are rows."""
-        own = AfterWrite.of(given_options(self.options)).options
+        own = AfterWrite.of(self.options).options
         try:
             state = HoodieTable.open(self.base_path).state()
         except TableNotFoundError:
             check_creation(storage_of(self.base_path), select_keys(own, CREATE_KEYS), schema)
         else:
-            plan_write(state, schema, self.operation, select_keys(own, (*CREATE_KEYS, *WRITE_KEYS)))
+            plan_write(state, schema, chosen_operation(self.operation, own), own)
 
     def carry_out(self, rows: Sequence[Any], schema: pa.Schema, engine: Engine) -> WriteResult:
         """Write splits of rows of these columns. Raises what `HoodieTable.write` raises, and HoodieTable.create."""

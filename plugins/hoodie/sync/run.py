@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 
 from hoodie.config import sync_keys as keys
 from hoodie.config.key import Options, resolve
+from hoodie.config.options import Given
 from hoodie.errors import CatalogError, ConfigError
 from hoodie.model.time import Time
 from hoodie.sync.catalog import Catalog
@@ -41,7 +42,7 @@ class _Seen:
     changes: PartitionChanges
 
 
-def explain_sync(state: TableState, given: Mapping[str, object], connect: Connect = open_catalog) -> SyncPlan:
+def explain_sync(state: TableState, given: Given, connect: Connect = open_catalog) -> SyncPlan:
     """What a sync would change in the catalog. Writes nothing.
 
     Raises ConfigError (options, extractor, partition values), SchemaConflictError, TableExistsError, CatalogError.
@@ -53,7 +54,7 @@ def explain_sync(state: TableState, given: Mapping[str, object], connect: Connec
         return plan_sync(state, options, catalog)
 
 
-def run_sync(state: TableState, given: Mapping[str, object], connect: Connect = open_catalog) -> SyncPlan:
+def run_sync(state: TableState, given: Given, connect: Connect = open_catalog) -> SyncPlan:
     """Plan as `explain_sync` does and apply the plan. Returns what was done.
 
     Everything is checked before the first change. Killed in between, or when the catalog fails, the next run goes on: the last

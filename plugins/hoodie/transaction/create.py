@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from hoodie.clock import Clock
 from hoodie.config.create import new_table_properties
-from hoodie.config.key import resolve
+from hoodie.config.key import Given, resolve
 from hoodie.config.store import PROPERTIES, create_properties, update_properties
 from hoodie.config.table import TableProperties
 from hoodie.config.table_keys import CREATE_KEYS
@@ -29,7 +29,7 @@ from hoodie.view.table_schema import CREATE_SCHEMA
 
 def create_table(
     storage: Storage,
-    options: Mapping[str, object],
+    options: Given,
     schema: pa.Schema | None,
     more: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
@@ -49,7 +49,7 @@ def create_table(
 
 def check_creation(
     storage: Storage,
-    options: Mapping[str, object],
+    options: Given,
     schema: pa.Schema | None,
     more: Mapping[str, str] = MappingProxyType({}),
 ) -> TableProperties:
@@ -87,7 +87,7 @@ def is_left_behind(state: TableState, mark: Mapping[str, str]) -> bool:
 def recreate_table(
     storage: Storage,
     clock: Clock,
-    options: Mapping[str, object],
+    options: Given,
     more: Mapping[str, str],
     locking: Locking,
     schema: pa.Schema | None = None,
@@ -131,9 +131,7 @@ def recreate_table(
         create_own(storage, _keep(properties), b"")
 
 
-def _checked_properties(
-    options: Mapping[str, object], schema: pa.Schema | None, more: Mapping[str, str]
-) -> TableProperties:
+def _checked_properties(options: Given, schema: pa.Schema | None, more: Mapping[str, str]) -> TableProperties:
     properties = new_table_properties(resolve(options, CREATE_KEYS)).with_values(more)
     check_key_generator(properties)
     if schema is not None:

@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from hoodie.config.key import Options, resolve
+from hoodie.config.key import Options
 from hoodie.config.same_table import check_same_table
 from hoodie.config.table import TableProperties
-from hoodie.config.table_keys import CREATE_KEYS
-from hoodie.config.write_keys import WRITE_KEYS
 from hoodie.errors import ArgumentError, SchemaConflictError
 from hoodie.merge import merge_rules
 from hoodie.model.commit import ALTER_SCHEMA, LATEST_SCHEMA_KEY, SCHEMA_KEY, CommitMetadata
@@ -36,17 +34,17 @@ from hoodie.write.plan import commit_action
 _log = logging.getLogger(__name__)
 
 
-def alter_table(access: TableAccess, changes: Sequence[SchemaChange], given: Mapping[str, object]) -> WriteResult:
+def alter_table(access: TableAccess, changes: Sequence[SchemaChange], options: Options) -> WriteResult:
     """Change the columns in one commit, one change after the other. Data files stay as they are: they are read by ids.
 
-    `given` are options of a write. Raises ArgumentError, SchemaConflictError, ConfigError, LockHeldError, WriteConflictError.
+    `options` are those of a write. Raises ArgumentError, SchemaConflictError, ConfigError, LockHeldError, WriteConflictError.
     """
     if not isinstance(changes, list | tuple):
         raise ArgumentError(
             "The changes to the columns are no list", found=f"{changes!r:.100}", fix="give a list of them"
         )
-    alter = _Alter(access, tuple(changes), given)
-    options, _ = alter.planned(access.state())  # refuse before taking the lock
+    alter = _Alter(access, tuple(changes), options)
+    alter.planned(access.state())  # refuse before taking the lock
     done = attempts(access, options, alter.attempt, readable_again=True)
     if any(isinstance(change, DropColumn | RenameColumn) for change in changes):
         _log.warning(
@@ -61,12 +59,11 @@ def alter_table(access: TableAccess, changes: Sequence[SchemaChange], given: Map
 class _Alter:
     access: TableAccess
     changes: tuple[SchemaChange, ...]
-    given: Mapping[str, object]
+    options: Options
 
-    def planned(self, state: TableState) -> tuple[Options, InternalSchema]:
-        """The checked options, and the columns after the changes."""
-        options = resolve(self.given, (*CREATE_KEYS, *WRITE_KEYS))
-        check_same_table(state.properties, options)
+    def planned(self, state: TableState) -> InternalSchema:
+        """The columns after the changes, where the options fit the table."""
+        check_same_table(state.properties, self.options)
         state.properties.check_writable()
         columns = table_schema(state)
         if columns is None:
@@ -79,15 +76,15 @@ class _Alter:
         before = replace(known[-1], max_id=greatest).with_columns(columns) if known else first_schema(columns)
         after = altered(before, self.changes, _fixed(state.properties))
         refuse_deep(arrow_columns(after))
-        return options, after
+        return after
 
     def attempt(self) -> WriteResult:
         access = self.access
-        options, _ = self.planned(access.state())
-        sharing, locking = Sharing.of(options), Locking.of(options)
+        self.planned(access.state())
+        sharing, locking = Sharing.of(self.options), Locking.of(self.options)
         begin = optimistic if sharing.optimistic else transaction
         with begin(access.storage, access.clock, "alter", locking, sharing) as tx:
-            _, schema = self.planned(tx.state)
+            schema = self.planned(tx.state)
             properties = tx.state.properties
             instant = tx.open(commit_action(properties), operation=ALTER_SCHEMA)
             extra = {

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from hoodie.config.key import Options, resolve
+from hoodie.config.key import Options
 from hoodie.config.operations import Operation, operation_named
 from hoodie.config.partitions import partition_path
 from hoodie.config.same_table import check_same_table
-from hoodie.config.table_keys import CREATE_KEYS
-from hoodie.config.write_keys import PARTITIONS_TO_DELETE, WRITE_KEYS
+from hoodie.config.write_keys import PARTITIONS_TO_DELETE
 from hoodie.errors import ArgumentError, ConfigError, SchemaConflictError
 from hoodie.index.hashing_files import refuse_replacing
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata
@@ -36,15 +35,15 @@ _log = logging.getLogger(__name__)
 DROP, EMPTY = operation_named("delete_partition"), operation_named("insert_overwrite_table")
 
 
-def named_partitions(operation: str, given: Mapping[str, object]) -> tuple[str, ...] | None:
+def named_partitions(operation: Operation, options: Options) -> tuple[str, ...] | None:
     """The partitions that the options of a write name (`hoodie.datasource.write.partitions.to.delete`); None: those of its rows.
 
     Raises ConfigError where they are named for an operation that drops none.
     """
-    names = resolve(given, (*CREATE_KEYS, *WRITE_KEYS)).get(PARTITIONS_TO_DELETE)
-    if names is not None and operation != DROP.name:
+    names = options.get(PARTITIONS_TO_DELETE)
+    if names is not None and operation != DROP:
         raise ConfigError(
-            f"Option {PARTITIONS_TO_DELETE.name} has no meaning for the operation {operation}",
+            f"Option {PARTITIONS_TO_DELETE.name} has no meaning for the operation {operation.name}",
             found=", ".join(names),
             fix=f"remove it, or write by {DROP.name}",
         )
@@ -52,7 +51,7 @@ def named_partitions(operation: str, given: Mapping[str, object]) -> tuple[str, 
 
 
 def drop_partitions(
-    access: TableAccess, names: Sequence[str] | None, given: Mapping[str, object], extra: Mapping[str, str]
+    access: TableAccess, names: Sequence[str] | None, options: Options, extra: Mapping[str, str]
 ) -> WriteResult:
     """Take whole partitions out of the table in one commit; None: all rows of it. A clean deletes their files later.
 
@@ -66,7 +65,7 @@ def drop_partitions(
     def choose(state: TableState) -> _Chosen:
         return Replaced.of(state, None) if checked is None else _named(state, checked), extra
 
-    done = _dropped(_Drop(access, DROP if names is not None else EMPTY, choose, given))
+    done = _dropped(_Drop(access, DROP if names is not None else EMPTY, choose, options))
     assert done is not None, "it was asked for by name"
     return done
 
@@ -74,7 +73,7 @@ def drop_partitions(
 def drop_chosen(
     access: TableAccess,
     choose: Callable[[TableState], tuple[Sequence[str], Mapping[str, str]] | None],
-    given: Mapping[str, object],
+    options: Options,
 ) -> WriteResult | None:
     """As `drop_partitions`, of partitions that are there and that `choose` names in the state under the table's lock, with the
     extra metadata of the commit; None: there is nothing to drop."""
@@ -83,15 +82,15 @@ def drop_chosen(
         found = choose(state)
         return (Replaced.of(state, sorted(found[0])), found[1]) if found is not None else None
 
-    return _dropped(_Drop(access, DROP, chosen, given))
+    return _dropped(_Drop(access, DROP, chosen, options))
 
 
 _Chosen = tuple[Replaced, Mapping[str, str]]
 
 
 def _dropped(drop: _Drop) -> WriteResult | None:
-    options, _ = drop.planned(drop.access.state())  # refuse before taking the lock
-    return attempts(drop.access, options, drop.attempt, readable_again=True)
+    drop.planned(drop.access.state())  # refuse before taking the lock
+    return attempts(drop.access, drop.options, drop.attempt, readable_again=True)
 
 
 @dataclass(frozen=True)
@@ -99,12 +98,11 @@ class _Drop:
     access: TableAccess
     operation: Operation
     choose: Callable[[TableState], _Chosen | None]
-    given: Mapping[str, object]
+    options: Options
 
-    def planned(self, state: TableState) -> tuple[Options, pa.Schema]:
-        """The checked options, and the columns of the table."""
-        options = resolve(self.given, (*CREATE_KEYS, *WRITE_KEYS))
-        check_same_table(state.properties, options)
+    def planned(self, state: TableState) -> pa.Schema:
+        """The columns of the table, whose options and state are checked."""
+        check_same_table(state.properties, self.options)
         state.properties.check_writable()
         check_partitions(state.properties, self.operation)
         schema = table_schema(state)
@@ -113,15 +111,15 @@ class _Drop:
                 f"Table {state.storage.base_path} has no schema yet",
                 fix="there is nothing to drop: it was never written",
             )
-        return options, schema
+        return schema
 
     def attempt(self) -> WriteResult | None:
         access = self.access
-        options, _ = self.planned(access.state())
-        sharing, locking = Sharing.of(options), Locking.of(options)
+        self.planned(access.state())
+        sharing, locking = Sharing.of(self.options), Locking.of(self.options)
         begin = optimistic if sharing.optimistic else transaction
         with begin(access.storage, access.clock, self.operation.name, locking, sharing) as tx:
-            _, schema = self.planned(tx.state)
+            schema = self.planned(tx.state)
             refuse_replacing(tx.state)
             chosen = self.choose(tx.state)
             if chosen is None:

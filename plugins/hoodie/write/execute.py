@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from hoodie.config import concurrency_keys
+from hoodie.config.key import Options
 from hoodie.config.operations import Operation
 from hoodie.display import Shown, Shows, counted
 from hoodie.engine.spooled import OnceSplit
@@ -120,8 +121,8 @@ class WriteHooks:
 def execute_write(
     access: TableAccess,
     given: WriteInput,
-    operation: str,
-    options: Mapping[str, object],
+    operation: Operation,
+    options: Options,
     extra: Mapping[str, str],
     hooks: WriteHooks,
 ) -> WriteResult:
@@ -154,8 +155,8 @@ def check_extra(extra: object) -> None:
 class _Write:
     access: TableAccess
     given: WriteInput
-    operation: str
-    options: Mapping[str, object]
+    operation: Operation
+    options: Options
     extra: Mapping[str, str]
     hooks: WriteHooks
     sharing: Sharing
@@ -163,7 +164,7 @@ class _Write:
     def attempt(self, locking: Locking, marking: Marking) -> WriteResult:
         access, shared = self.access, self.sharing.optimistic
         begin = optimistic if shared else transaction
-        with begin(access.storage, access.clock, self.operation, locking, self.sharing, marking) as tx:
+        with begin(access.storage, access.clock, self.operation.name, locking, self.sharing, marking) as tx:
             self.hooks.on_begin(tx.state)
             plan = plan_write(tx.state, self.given.schema, self.operation, self.options, self.given.deletions)
             for warning in plan.warnings:
@@ -187,7 +188,7 @@ class _Write:
             if context.paths.may_nest:
                 refuse_nested(access.storage, instant.time, {stat.partition for stat in written.stats})
             replaced = written.replaced
-            metadata = CommitMetadata(self.operation.upper(), tuple(written.stats), self.extra, replaced.groups)
+            metadata = CommitMetadata(self.operation.name.upper(), tuple(written.stats), self.extra, replaced.groups)
 
             def more() -> Mapping[str, str]:
                 return {**self.hooks.before_commit(), SCHEMA_KEY: plan.commit_schema}  # last: a caller has no say in it
@@ -219,7 +220,7 @@ class _Write:
             return error
         now = self.access.state()
         if not any(i.key == own.key for i in now.timeline.pending):
-            gone = find_conflict(Change(own, CommitMetadata(self.operation.upper())), Window(begun, now))
+            gone = find_conflict(Change(own, CommitMetadata(self.operation.name.upper())), Window(begun, now))
             return conflict_error(now, own, gone) if gone is not None else error
         undoes = next((i for i in now.timeline.pending if i.action in (Action.ROLLBACK, Action.RESTORE)), None)
         if isinstance(error, PendingInstantError) and undoes is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +13,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from hoodie.config.key import resolve
+from hoodie.config.key import Options
 from hoodie.config.memory_keys import SPILL_FOLDER
-from hoodie.config.operations import operation_named
-from hoodie.config.own import select_keys
-from hoodie.config.write_keys import WRITE_KEYS
+from hoodie.config.operations import Operation
 from hoodie.engine.base import Engine
 from hoodie.engine.splits import arrow_splits
 from hoodie.engine.spooled import OnceSplit, spooled
@@ -55,8 +53,8 @@ def write_input(
     access: TableAccess,
     rows: Any,
     schema: pa.Schema | None,
-    operation: str,
-    options: Mapping[str, object],
+    operation: Operation,
+    options: Options,
     deletions: str | None = None,
 ) -> Iterator[WriteInput]:
     """The rows of a write as the engine takes them: with `schema` they may be that already, else they are brought to its types.
@@ -72,12 +70,11 @@ def write_input(
     if schema is not None and _is_native(rows, access.engine):
         yield WriteInput(rows, schema, deletions)
         return
-    chosen = resolve(select_keys(options, WRITE_KEYS), WRITE_KEYS)
-    kind, engine = operation_named(operation), access.engine
+    engine = access.engine
 
     def held(table: pa.Table) -> WriteInput:
         _check_index(rows, table.schema)
-        tasks = input_tasks(kind, chosen, table.nbytes, engine.parallelism)
+        tasks = input_tasks(operation, options, table.nbytes, engine.parallelism)
         return WriteInput(arrow_splits(table, tasks), table.schema, deletions)
 
     if isinstance(rows, pa.Table) and schema is None:
@@ -98,10 +95,10 @@ def write_input(
         plan = plan_write(access.state(), reader.schema, operation, options, deletions)
         every = itertools.chain(_let_go(first), batches)
         if plan.places_at_once:
-            tasks = input_tasks(kind, chosen, 0, engine.parallelism)
+            tasks = plan.tasks(0, engine.parallelism)
             yield WriteInput([OnceSplit(every)] * tasks, reader.schema)
             return
-        with tempfile.TemporaryDirectory(prefix="hoodie-write-", dir=chosen[SPILL_FOLDER] or None) as folder:
+        with tempfile.TemporaryDirectory(prefix="hoodie-write-", dir=options[SPILL_FOLDER] or None) as folder:
             yield WriteInput(spooled(every, reader.schema, Path(folder)), reader.schema, deletions)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -20,19 +20,17 @@ from hoodie.config.index_keys import (
     INDEX_TYPE,
     SIMPLE_MOVES,
 )
-from hoodie.config.key import Options, resolve
+from hoodie.config.key import Options
 from hoodie.config.memory_keys import SPILL_FOLDER
 from hoodie.config.operations import Operation, operation_named
-from hoodie.config.own import select_keys
 from hoodie.config.same_keygen import with_keygen_options
 from hoodie.config.same_table import check_same_table
 from hoodie.config.table import TableProperties
-from hoodie.config.table_keys import CREATE_KEYS
 from hoodie.config.write_keys import OPERATION
 from hoodie.errors import ConfigError, RecordKeyError, SchemaConflictError, check_argument
 from hoodie.formats.base_file import BaseFileOptions
 from hoodie.formats.file_format import FileFormat
-from hoodie.keygen import PartitionPaths, keeps_text, key_generator, misread_times, stored_keys
+from hoodie.keygen import PartitionPaths, RecordKeys, keeps_text, key_generator, misread_times, stored_keys
 from hoodie.merge import MergeRules, merge_rules
 from hoodie.schema import arrow_to_avro, check_ordering, find_field, normalise, reconcile, top_level
 from hoodie.schema.history import StoredColumns
@@ -44,6 +42,7 @@ from hoodie.view.state import TableState
 from hoodie.view.table_schema import table_schema
 from hoodie.write.assign import SizingOptions
 from hoodie.write.same_layout import check_layout
+from hoodie.write.sizing import input_tasks
 from hoodie.write.worker.context import WriteContext
 
 
@@ -58,6 +57,8 @@ class WritePlan:
     commit_schema: str  # their Avro JSON, for the commit
     row_schema: pa.Schema  # columns that the rows are brought to: for a delete, only what finds them
     rules: MergeRules
+    record_keys: RecordKeys  # made of the columns of a row
+    paths: PartitionPaths
     warnings: tuple[str, ...] = ()  # what nobody may get in silence
     deletions: str | None = None  # column of the rows, true for deletions, that is not stored
     versions: tuple[InternalSchema, ...] = ()  # the schemas that the table has had, where their history is kept
@@ -112,6 +113,10 @@ class WritePlan:
         """Whether a row of another partition than that of its key takes the key there."""
         return self.options[BLOOM_MOVES if self.options[INDEX_TYPE] == GLOBAL_BLOOM else SIMPLE_MOVES]
 
+    def tasks(self, input_bytes: int, parallelism: int) -> int:
+        """The number of splits to cut an input into, where it can be cut at will. `parallelism` tasks run at once."""
+        return input_tasks(self.operation, self.options, input_bytes, parallelism)
+
     @property
     def sizing(self) -> SizingOptions:
         options = self.options
@@ -123,33 +128,31 @@ class WritePlan:
         )
 
 
-def chosen_operation(asked: str | None, options: Mapping[str, object]) -> str:
-    """The operation: of the call, of the option, or Hudi's default. Raises ConfigError when call and option contradict."""
+def chosen_operation(asked: str | Operation | None, options: Options) -> Operation:
+    """The operation: of the call, of the option, or Hudi's default. Raises ConfigError for an unknown name, and when call and
+    option contradict each other."""
+    if isinstance(asked, Operation):
+        return asked
     check_argument("operation", asked, "the name of an operation, such as 'upsert'", str, type(None))
-    resolved = resolve(select_keys(options, [OPERATION]), [OPERATION])
-    if asked is None or not resolved.given(OPERATION):
-        return resolved[OPERATION] if asked is None else asked
-    if asked != resolved[OPERATION]:
+    if asked is not None and options.given(OPERATION) and asked != options[OPERATION]:
         raise ConfigError(
             f"Option {OPERATION.name} contradicts the operation that is asked for",
-            found=f"{resolved[OPERATION]} and {asked}",
+            found=f"{options[OPERATION]} and {asked}",
             fix="give one of them",
         )
-    return asked
+    return operation_named(options[OPERATION] if asked is None else asked)
 
 
 def plan_write(
-    state: TableState, incoming: pa.Schema, name: str, given: Mapping[str, object], deletions: str | None = None
+    state: TableState, incoming: pa.Schema, operation: Operation, options: Options, deletions: str | None = None
 ) -> WritePlan:
-    """Check a write of rows with the schema `incoming`, by the operation of that name, before anything is touched. `deletions` is
-    the column, which is not stored, that tells which of them are deletions.
+    """Check a write of rows with the schema `incoming` before anything is touched. `options` are keys of `CREATE_KEYS` and
+    `WRITE_KEYS`. `deletions` is the column, which is not stored, that tells which rows are deletions.
 
     Raises ConfigError (operation or option), UnsupportedTableError (a table that we cannot write), RecordKeyError (a key,
     partition or ordering column is missing), SchemaConflictError.
     """
-    operation = operation_named(name)
     incoming = _without_mark(incoming, deletions, operation)
-    options = resolve(given, (*CREATE_KEYS, *keys.WRITE_KEYS))
     check_same_table(state.properties, options)
     properties = with_keygen_options(state.properties, options)
     properties.check_writable()
@@ -198,16 +201,18 @@ def plan_write(
         arrow_to_avro(schema, properties.name),
         row_schema,
         rules,
+        record_keys,
+        partition_paths,
         (f"{misread.what}: {misread.found}, as in its folders so far",) if misread is not None else (),
         deletions,
         state.schemas,
     )
-    _check_index(plan, partition_paths)
+    _check_index(plan)
     check_layout(state, options, operation, properties)
     return plan
 
 
-def _check_index(plan: WritePlan, paths: PartitionPaths) -> None:
+def _check_index(plan: WritePlan) -> None:
     """Raises ConfigError for a global index where it could not keep what it promises."""
     chosen = f"{INDEX_TYPE.name}={plan.options[INDEX_TYPE]}"
     if plan.looks_at_footers and plan.properties.virtual_keys:
@@ -224,6 +229,7 @@ def _check_index(plan: WritePlan, paths: PartitionPaths) -> None:
             found="partial updates: of a key that moves, the values that a row does not give would stay behind",
             fix=f"use {INDEX_TYPE.name}=SIMPLE",
         )
+    paths = plan.paths
     whole = paths.fields == tuple(top_level(paths.fields)) and not paths.timestamp_fields
     moves = BLOOM_MOVES if plan.options[INDEX_TYPE] == GLOBAL_BLOOM else SIMPLE_MOVES
     if not plan.moves_keys and not whole:
@@ -323,13 +329,12 @@ def commit_action(properties: TableProperties) -> Action:
 def write_context(plan: WritePlan, writing: Writing) -> WriteContext:
     """What the tasks of the write will know."""
     properties, options = plan.properties, plan.options
-    record_keys, partition_paths = key_generator(properties)
     return WriteContext(
         writing=writing,
         file=FileFormat.of(plan.schema, properties.name, base_file_options(options, properties)),
         schema=plan.row_schema,
-        keys=record_keys,
-        paths=partition_paths,
+        keys=plan.record_keys,
+        paths=plan.paths,
         stored_keys=stored_keys(properties, plan.schema),
         rules=plan.rules,
         operation=plan.operation,

@@ -312,6 +312,9 @@ import numpy as np
 import pyarrow as pa
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
+from hoodie.config.groups import WRITE_OPTIONS
+from hoodie.config.operations import operation_named
+from hoodie.config.options import options_for
 from hoodie.write.input import write_input
 
 rows, size, width = 2_000_000, 20_000, 400
@@ -328,7 +331,7 @@ before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 if sys.argv[2] == "bulk_insert":
     written = table.write(reader, "bulk_insert").rows_inserted
 else:
-    with write_input(table.access, reader, None, sys.argv[2], {}) as given:
+    with write_input(table.access, reader, None, operation_named(sys.argv[2]), options_for({}, WRITE_OPTIONS)) as given:
         written = sum(batch.num_rows for split in given.rows for batch in split.narrowed(["id"]).batches())
 after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(written, (after - before) // 1024)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from hoodie.config import archive_keys as keys
 from hoodie.config.key import Options
+from hoodie.config.options import Given
 from hoodie.config.store import load_properties
 from hoodie.display import Shown, Shows, counted
 from hoodie.errors import MissingFileError
@@ -14,7 +15,6 @@ from hoodie.model.time import Time
 from hoodie.services.archive.leftovers import Partitions
 from hoodie.services.archive.plan import ArchivePlan, checked, decide_archive
 from hoodie.services.decision import Decision
-from hoodie.services.service import Given
 from hoodie.storage.base import Storage
 from hoodie.timeline import Action, Gaps, Instant, Timeline, layout_of, list_instants
 from hoodie.timeline.archive.writer import ArchiveSettings, ArchiveWriter, Entry, StateFile

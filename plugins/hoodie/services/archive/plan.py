@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from hoodie.clock import Clock
 from hoodie.config import archive_keys as keys
 from hoodie.config.key import Options, resolve
+from hoodie.config.options import Given
 from hoodie.display import counted
 from hoodie.errors import ConfigError
 from hoodie.model.names import METADATA_TABLE
@@ -17,7 +18,6 @@ from hoodie.services.archive.retained import Hold, archivable, holds, kept_at_le
 from hoodie.services.blockers import Blocker, blockers_of
 from hoodie.services.blockers import Hold as Holding
 from hoodie.services.decision import Decision, Item, Items
-from hoodie.services.service import Given
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from hoodie.clock import Clock
 from hoodie.config.groups import ARCHIVE_OPTIONS, OptionGroup
+from hoodie.config.options import Given
 from hoodie.display import counted
 from hoodie.services.archive.execute import ArchiveRun, run_archive
 from hoodie.services.archive.plan import ArchivePlan, decide_archive
 from hoodie.services.decision import Decision
-from hoodie.services.service import Given
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
 

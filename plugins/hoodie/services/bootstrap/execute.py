@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from hoodie.clock import Clock
 from hoodie.config import bootstrap_keys as keys
+from hoodie.config.operations import operation_named
 from hoodie.config.write_keys import WRITE_KEYS
 from hoodie.engine.base import Engine
 from hoodie.engine.pack import packed
@@ -116,8 +117,7 @@ class _Run:
     def execute(self, modes: Sequence[str]) -> BootstrapResult:
         state = self._state
         assert self._plan.schema is not None, "a plan without a schema has problems"
-        given = {key.name: self._options[key] for key in WRITE_KEYS if self._options.given(key)}
-        write = plan_write(state, self._plan.schema, "bulk_insert", given)
+        write = plan_write(state, self._plan.schema, operation_named("bulk_insert"), self._options.among(WRITE_KEYS))
         changes: list[Change] = []
         for mode in modes:
             instant = self._tx.open(commit_action(state.properties), time=TIMES[mode])

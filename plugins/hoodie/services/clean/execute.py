@@ -11,6 +11,7 @@ from hoodie.clock import Clock
 from hoodie.config.bootstrap_keys import SOURCE
 from hoodie.config.clean_keys import CLEAN_KEYS
 from hoodie.config.key import resolve
+from hoodie.config.options import Given
 from hoodie.display import Shown, Shows, counted
 from hoodie.engine.base import Engine
 from hoodie.errors import CorruptTableError, DeleteCapError, HoodieError, MissingFileError, UnsafeDeleteError
@@ -65,9 +66,7 @@ class CleanRun(Shows):
         return sum(len(names) for result in self.results for names in result.deleted.values())
 
 
-def run_clean(
-    access: TableAccess, options: Mapping[str, object], *, agreed: str | None = None, only: str | None = None
-) -> CleanRun:
+def run_clean(access: TableAccess, options: Given, *, agreed: str | None = None, only: str | None = None) -> CleanRun:
     """Finish cleans that were interrupted, then plan and run a new one.
 
     Safe to kill at any point: the plan is on the timeline before the first delete, and the next run carries it out. A file

@@ -5,7 +5,7 @@ Only partitions that changed since the last clean are listed: a table may have t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -13,6 +13,7 @@ from hoodie.clock import Clock
 from hoodie.config import clean_keys as keys
 from hoodie.config import delete_keys
 from hoodie.config.key import Options, resolve
+from hoodie.config.options import Given
 from hoodie.display import counted
 from hoodie.errors import ConfigError
 from hoodie.model.clean import CleanFile, CleanPlan, CleanResult
@@ -48,7 +49,7 @@ GRACE_UNTIL = "hoodie.delete.grace.until"  # a key of ours there: the files are 
 
 
 @looked_at_again
-def decide_clean(state: TableState, given: Mapping[str, object], clock: Clock) -> Decision[CleanPlan]:
+def decide_clean(state: TableState, given: Given, clock: Clock) -> Decision[CleanPlan]:
     """Plan a clean with the options of `hoodie.config.clean_keys`. Lists partitions, changes nothing.
 
     Raises ConfigError for options; CorruptTableError when a commit that is to be retained cannot be read;

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from hoodie.clock import Clock
 from hoodie.config.groups import CLEAN_OPTIONS, OptionGroup
+from hoodie.config.options import Given
 from hoodie.display import counted
 from hoodie.model.clean import CleanPlan
 from hoodie.services.clean.execute import CleanRun, run_clean
 from hoodie.services.clean.plan import GRACE_UNTIL, decide_clean
 from hoodie.services.decision import Decision
-from hoodie.services.service import Given
 from hoodie.transaction.aside import until_of
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess

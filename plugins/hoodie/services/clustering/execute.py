@@ -6,12 +6,13 @@ Scheduling takes the lock for a moment; executing holds none while it works. Wri
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from hoodie.config.clustering_keys import CLUSTERING_KEYS, CURVE_SAMPLE
 from hoodie.config.key import resolve
+from hoodie.config.options import Given
 from hoodie.config.write_keys import ROW_GROUP_SIZE
 from hoodie.display import Shown, Shows, counted
 from hoodie.engine.base import Engine
@@ -61,7 +62,7 @@ class ClusteringResult(Shows):
         return Shown(f"ClusteringResult({self.instant.time}: {written}, {self.metadata.bytes_written:,} bytes)")
 
 
-def execute_clustering(access: TableAccess, time: Time, given: Mapping[str, object]) -> ClusteringResult:
+def execute_clustering(access: TableAccess, time: Time, given: Given) -> ClusteringResult:
     """Carry out the clustering that was scheduled at `time`, whoever scheduled it.
 
     Replaced are the file groups that still are as they were planned: one that was written to, or replaced, since then stays as it

@@ -12,12 +12,13 @@ from datetime import timedelta
 from hoodie.clock import Clock
 from hoodie.config.clustering_keys import CLUSTERING_KEYS, EXPIRES, EXPIRES_AFTER
 from hoodie.config.key import resolve
+from hoodie.config.options import Given
 from hoodie.errors import LockHeldError, PendingInstantError, UnsupportedTableError
 from hoodie.model.clustering import ClusteringPlan
 from hoodie.services.clustering.give_up import GiveUpClustering
 from hoodie.services.clustering.service import CLUSTERING
 from hoodie.services.decision import Decision
-from hoodie.services.service import Given, schedule, waiting
+from hoodie.services.service import schedule, waiting
 from hoodie.timeline import Instant, parse_time
 from hoodie.transaction.heartbeat import Heartbeats
 from hoodie.transaction.sharing import Sharing

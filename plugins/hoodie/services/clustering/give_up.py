@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hoodie.clock import Clock
 from hoodie.config.groups import CLUSTER_OPTIONS, OptionGroup
 from hoodie.config.key import resolve
+from hoodie.config.options import Given
 from hoodie.display import counted
 from hoodie.errors import PendingInstantError
 from hoodie.model.clustering import ClusteringPlan
@@ -14,7 +15,7 @@ from hoodie.model.time import Time
 from hoodie.services.clustering.buckets import refuse_resizing
 from hoodie.services.decision import Decision
 from hoodie.services.rewrite.removal import remove_plan
-from hoodie.services.service import Given, asked_time
+from hoodie.services.service import asked_time
 from hoodie.timeline import Instant
 from hoodie.transaction.concurrency import pending_plan
 from hoodie.view import TableState, clustering_plan

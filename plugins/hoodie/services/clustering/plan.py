@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from hoodie.clock import Clock
 from hoodie.config import clustering_keys as keys
 from hoodie.config.key import Options, resolve
+from hoodie.config.options import Given
 from hoodie.display import counted, some
 from hoodie.model.clustering import ClusteringGroup, ClusteringPlan, ClusteringSlice
 from hoodie.model.files import FileSlice
@@ -32,7 +33,7 @@ _MB = 1024 * 1024  # bytes; Hudi's plans count in megabytes
 
 @looked_at_again
 def decide_clustering(
-    state: TableState, given: Mapping[str, object], clock: Clock, *, force: bool = False
+    state: TableState, given: Given, clock: Clock, *, force: bool = False
 ) -> Decision[ClusteringPlan]:
     """Plan a clustering with the options of `hoodie.config.clustering_keys`; `force` does not ask whether it is due.
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from hoodie.clock import Clock
 from hoodie.config.groups import CLUSTER_OPTIONS, OptionGroup
+from hoodie.config.options import Given
 from hoodie.model.clustering import ClusteringPlan
 from hoodie.model.time import Time
 from hoodie.services.clustering.execute import ClusteringResult, execute_clustering
 from hoodie.services.clustering.plan import decide_clustering
 from hoodie.services.decision import Decision
-from hoodie.services.service import Given, Seen
+from hoodie.services.service import Seen
 from hoodie.timeline import Action
 from hoodie.timeline.codecs.clustering import encode_clustering_plan
 from hoodie.view import TableState

@@ -5,12 +5,13 @@ Scheduling takes the lock for a moment; executing holds none while it works, so 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
 from hoodie.config.compaction_keys import MEMORY
 from hoodie.config.key import Options
+from hoodie.config.options import Given
 from hoodie.markers import read_markers
 from hoodie.model.commit import WriteStat
 from hoodie.model.compaction import CompactionPlan
@@ -27,7 +28,7 @@ from hoodie.view import StorageFiles, TableState, TableView
 from hoodie.view.access import TableAccess
 
 
-def execute_compaction(access: TableAccess, time: Time, options: Mapping[str, object]) -> CompactionResult:
+def execute_compaction(access: TableAccess, time: Time, options: Given) -> CompactionResult:
     """Carry out the compaction that was scheduled at `time`, whoever scheduled it.
 
     Raises what `run_compaction` raises, and CorruptTableError for a plan that contradicts another one or the table.

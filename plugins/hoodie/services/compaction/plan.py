@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from hoodie.clock import Clock
 from hoodie.config import compaction_keys as keys
 from hoodie.config.key import Options, resolve
+from hoodie.config.options import Given
 from hoodie.model.compaction import CompactionOperation, CompactionPlan
 from hoodie.model.files import FileSlice
 from hoodie.services.blockers import blockers_of
@@ -32,7 +33,7 @@ from hoodie.view.missing import looked_at_again
 
 @looked_at_again
 def decide_compaction(
-    state: TableState, given: Mapping[str, object], clock: Clock, *, force: bool = False
+    state: TableState, given: Given, clock: Clock, *, force: bool = False
 ) -> Decision[CompactionPlan]:
     """Plan a compaction with the options of `hoodie.config.compaction_keys`; `force` does not ask whether it is due.
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from hoodie.clock import Clock
 from hoodie.config.groups import COMPACT_OPTIONS, OptionGroup
+from hoodie.config.options import Given
 from hoodie.model.compaction import CompactionPlan
 from hoodie.model.time import Time
 from hoodie.services.compaction.execute import execute_compaction
 from hoodie.services.compaction.plan import decide_compaction
 from hoodie.services.decision import Decision
 from hoodie.services.rewrite.run import CompactionResult
-from hoodie.services.service import Given, Seen
+from hoodie.services.service import Seen
 from hoodie.timeline import Action
 from hoodie.timeline.codecs.compaction import encode_compaction_plan
 from hoodie.view import TableState

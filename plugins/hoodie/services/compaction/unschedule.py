@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from hoodie.clock import Clock
 from hoodie.config.groups import COMPACT_OPTIONS, OptionGroup
 from hoodie.config.key import resolve
+from hoodie.config.options import Given
 from hoodie.display import counted
 from hoodie.errors import CorruptTableError, PendingInstantError
 from hoodie.model.compaction import CompactionPlan
 from hoodie.model.time import Time
 from hoodie.services.decision import Decision
 from hoodie.services.rewrite.removal import remove_plan
-from hoodie.services.service import Given, asked_time
+from hoodie.services.service import asked_time
 from hoodie.timeline import Action, Instant
 from hoodie.transaction.concurrency import pending_plan
 from hoodie.transaction.rollback import failed_writes

@@ -6,13 +6,14 @@ blocks stay until the next compaction and clean.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
 
 from hoodie.config.compaction_keys import MEMORY
 from hoodie.config.key import Options
+from hoodie.config.options import Given
 from hoodie.markers import read_markers
 from hoodie.model.commit import WriteStat
 from hoodie.model.compaction import CompactionPlan
@@ -30,7 +31,7 @@ from hoodie.view import StorageFiles, TableState, TableView
 from hoodie.view.access import TableAccess
 
 
-def execute_log_compaction(access: TableAccess, time: Time, options: Mapping[str, object]) -> CompactionResult:
+def execute_log_compaction(access: TableAccess, time: Time, options: Given) -> CompactionResult:
     """Carry out the log compaction that was scheduled at `time`, whoever scheduled it.
 
     Groups that were compacted or replaced since, or are about to be, are passed over. Raises what `run_compaction` raises.

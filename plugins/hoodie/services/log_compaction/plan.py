@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from hoodie.clock import Clock
 from hoodie.config import compaction_keys as keys
 from hoodie.config.key import resolve
+from hoodie.config.options import Given
 from hoodie.errors import UnsupportedTableError
 from hoodie.formats.log import LogBlock
 from hoodie.merge import merge_rules
@@ -35,7 +36,7 @@ _READERS = 16  # headers are waited for, not worked on
 
 @looked_at_again
 def decide_log_compaction(
-    state: TableState, given: Mapping[str, object], clock: Clock, seen: Seen | None = None
+    state: TableState, given: Given, clock: Clock, seen: Seen | None = None
 ) -> Decision[CompactionPlan]:
     """Plan a log compaction of the slices with enough blocks (`hoodie.log.compaction.blocks.threshold`).
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from hoodie.clock import Clock
 from hoodie.config.groups import RESTORE_OPTIONS, OptionGroup
 from hoodie.config.key import resolve
+from hoodie.config.options import Given
 from hoodie.display import Shown, Shows
 from hoodie.errors import SavepointError
 from hoodie.model.restore import RestorePlan, RestoreResult
 from hoodie.services.decision import Decision, digest_of
 from hoodie.services.guard import Caps
 from hoodie.services.restore.plan import decide_restore
-from hoodie.services.service import Given, asked_time
+from hoodie.services.service import asked_time
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.restore import execute_restore, request_restore
 from hoodie.transaction.sharing import Sharing

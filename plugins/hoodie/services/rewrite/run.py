@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from hoodie.config.compaction_keys import COMPACTION_KEYS
 from hoodie.config.key import Options, resolve
+from hoodie.config.options import Given
 from hoodie.display import Shown, Shows, counted
 from hoodie.model.commit import SCHEMA_KEY, CommitMetadata, WriteStat
 from hoodie.model.compaction import CompactionPlan
@@ -57,9 +58,7 @@ class CompactionWork:
     merge: Callable[[TableState, pa.Schema, Writing, Sequence[FileSlice], Options], Sequence[WriteStat]]
 
 
-def run_compaction(
-    access: TableAccess, time: Time, given: Mapping[str, object], work: CompactionWork
-) -> CompactionResult:
+def run_compaction(access: TableAccess, time: Time, given: Given, work: CompactionWork) -> CompactionResult:
     """Carry out the plan of instant `time`, whoever scheduled it.
 
     Safe to kill at any point: what an earlier attempt wrote is deleted first. Raises PendingInstantError when there is no such

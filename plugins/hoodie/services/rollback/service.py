@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from hoodie.clock import Clock
 from hoodie.config.groups import ROLLBACK_OPTIONS, OptionGroup
 from hoodie.config.key import resolve
+from hoodie.config.options import Given
 from hoodie.errors import RollbackError
 from hoodie.model.rollback import RollbackPlan
 from hoodie.model.time import Time
 from hoodie.services.decision import Decision, digest_of
 from hoodie.services.guard import Caps
 from hoodie.services.rollback.plan import decide_rollback
-from hoodie.services.service import Given, asked_time
+from hoodie.services.service import asked_time
 from hoodie.timeline import Action
 from hoodie.transaction.concurrency import plan_lock
 from hoodie.transaction.heartbeat import refuse_living

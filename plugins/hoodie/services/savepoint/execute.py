@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from hoodie.config.groups import SAVEPOINT_OPTIONS
 from hoodie.config.key import resolve
+from hoodie.config.options import Given
 from hoodie.errors import PendingInstantError
 from hoodie.model.savepoint import Savepoint
 from hoodie.model.time import Time
 from hoodie.services.savepoint.plan import SavepointRequest, plan_savepoint
-from hoodie.services.service import Given
 from hoodie.timeline import Action, Instant, State
 from hoodie.timeline.codecs.savepoint import encode_savepoint
 from hoodie.transaction import instants

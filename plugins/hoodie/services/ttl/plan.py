@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -11,6 +11,7 @@ from hashlib import sha256
 from hoodie.clock import Clock
 from hoodie.config import ttl_keys as keys
 from hoodie.config.key import Options, resolve
+from hoodie.config.options import Given
 from hoodie.display import counted
 from hoodie.model.files import FileSlice, GroupId, LogFile
 from hoodie.services.blockers import Hold, blockers_of
@@ -53,7 +54,7 @@ class TtlPlan:
 
 
 @looked_at_again
-def decide_ttl(state: TableState, given: Mapping[str, object], clock: Clock) -> Decision[TtlPlan]:
+def decide_ttl(state: TableState, given: Given, clock: Clock) -> Decision[TtlPlan]:
     """Which partitions are to be dropped now, with the options of `hoodie.config.ttl_keys`. Changes nothing.
 
     Those for which a compaction or clustering waits are left for a later run. Raises ConfigError, MissingFileError (see

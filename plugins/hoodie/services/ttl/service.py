@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from hoodie.clock import Clock
 from hoodie.config import select_keys
 from hoodie.config.groups import TTL_OPTIONS, OptionGroup
+from hoodie.config.key import resolve
+from hoodie.config.options import Given
 from hoodie.config.write_keys import WRITE_KEYS
 from hoodie.display import counted
 from hoodie.services.decision import Decision
-from hoodie.services.service import Given
 from hoodie.services.ttl.plan import TtlPlan, decide_ttl
 from hoodie.view import TableState
 from hoodie.view.access import TableAccess
@@ -58,7 +59,7 @@ class Ttl:
             plan = decided[-1].plan
             return (plan.partitions, {_WHY: plan.rule}) if plan is not None else None
 
-        done = drop_chosen(access, choose, select_keys(options, WRITE_KEYS))
+        done = drop_chosen(access, choose, resolve(select_keys(options, WRITE_KEYS), WRITE_KEYS))
         return TtlRun(decided[-1], done)
 
     def _allowed(self, access: TableAccess, state: TableState, options: Given) -> Decision[TtlPlan]:

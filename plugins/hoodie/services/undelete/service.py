@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from hoodie.clock import Clock
 from hoodie.config.groups import UNDELETE_OPTIONS, OptionGroup
 from hoodie.config.key import resolve
+from hoodie.config.options import Given
 from hoodie.config.partitions import partition_path
 from hoodie.display import counted
 from hoodie.engine.base import Engine
 from hoodie.model.time import Time
 from hoodie.services.decision import Decision
-from hoodie.services.service import Given, asked_time
+from hoodie.services.service import asked_time
 from hoodie.services.undelete.plan import AsideFile, UndeletePlan, decide_undelete
 from hoodie.storage.base import Storage
 from hoodie.transaction.audit import Audited, AuditedFile, audited

@@ -1,0 +1,100 @@
+"""Options are resolved once, where a call begins, and say where their values are from."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import pyarrow as pa
+import pytest
+
+from hoodie import CLEAN, COMPACTION, HoodieTable
+from hoodie.config.clean_keys import COMMITS_RETAINED, POLICY
+from hoodie.config.groups import CLEAN_OPTIONS, WRITE_OPTIONS
+from hoodie.config.key import resolve
+from hoodie.config.options import Options, options_for
+from hoodie.config.table_keys import ORDERING_FIELDS
+from hoodie.errors import ConfigError
+from hoodie.schema.changes import AddColumn
+from tests.support.tables import SMALL_BLOOM, batch, create
+
+LIMIT = 3  # times that the options of one call may be resolved
+
+
+def resolved(work: Callable[[], object]) -> int:
+    """How often options were parsed during `work`. To take some out of options that are resolved already parses nothing."""
+    found = 0
+
+    def seen(frame, event, _argument) -> None:
+        nonlocal found
+        if event == "call" and frame.f_code is resolve.__code__:
+            found += not isinstance(frame.f_locals["given"], Options)
+
+    sys.setprofile(seen)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_call_resolves_its_options_at_most_three_times(tmp_path, kind):
+    """That holds with the services after a write too: here a clean, an archival and a compaction."""
+    table = create(tmp_path / "t", **{"hoodie.datasource.write.table.type": kind})
+    rows = batch([("a", "p", 1, 10), ("b", "q", 1, 10)])
+    options = {**SMALL_BLOOM, "hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "1"}
+    calls = {
+        "write": lambda: table.write(rows, "upsert", options),
+        "write of a stream": lambda: table.write(rows.to_reader(), "bulk_insert", options),
+        "alter": lambda: table.alter([AddColumn("more", pa.int64())], options),
+        "drop": lambda: table.delete_partitions(["part=q"], options),
+        "truncate": lambda: table.truncate(options),
+        "clean": lambda: table.run(CLEAN, {COMMITS_RETAINED.name: 1}),
+        "explain": lambda: table.explain(CLEAN, {COMMITS_RETAINED.name: 1}),
+        "schedule": lambda: table.schedule(COMPACTION, force=True) if kind == "MERGE_ON_READ" else None,
+    }
+    counts = {name: resolved(call) for name, call in calls.items()}
+    assert {name: count for name, count in counts.items() if count > LIMIT} == {}
+    assert counts["write"] == 2, "those that ask for services, then all"
+    assert counts["clean"] == counts["explain"] == 1
+
+
+def test_resolved_options_are_taken_as_they_are(tmp_path):
+    table = create(tmp_path / "t")
+    table.write(batch([("a", "p", 1, 10)]), options=SMALL_BLOOM)
+    options = options_for({COMMITS_RETAINED.name: "7"}, CLEAN_OPTIONS)
+    assert resolved(lambda: table.explain(CLEAN, options)) == 0
+    assert table.explain(CLEAN, options).as_dict("clean") == table.explain(CLEAN, {COMMITS_RETAINED.name: 7}).as_dict(
+        "clean"
+    )
+
+
+def test_a_value_says_where_it_is_from():
+    options = options_for(
+        {COMMITS_RETAINED.name: 3, "hoodie.datasource.write.precombine.field": "ts"}, CLEAN_OPTIONS, WRITE_OPTIONS
+    )
+    assert options.origin(COMMITS_RETAINED) == COMMITS_RETAINED.name
+    assert options.origin(ORDERING_FIELDS) == "hoodie.datasource.write.precombine.field"
+    assert options.origin(POLICY) == "default"
+    assert options.among([COMMITS_RETAINED]).origin(ORDERING_FIELDS) == "default"
+    assert options.with_value(COMMITS_RETAINED, 4)[COMMITS_RETAINED] == 4
+    assert options[COMMITS_RETAINED] == 3, "options do not change"
+
+
+def test_a_call_without_options_has_the_defaults():
+    options = options_for(None, CLEAN_OPTIONS)
+    assert options[COMMITS_RETAINED] == COMMITS_RETAINED.default
+    assert not options.given(COMMITS_RETAINED)
+
+
+def test_a_mistake_names_the_option_and_its_value(tmp_path):
+    table = HoodieTable.create(tmp_path / "t", {"hoodie.table.name": "t"})
+    for work in (
+        lambda bad: table.write(batch([("a", "p", 1, 10)]), "insert", bad),
+        lambda bad: table.run(CLEAN, bad),
+        lambda bad: table.truncate(bad),
+    ):
+        with pytest.raises(ConfigError, match=r"'hoodie\.clean(er)?\.commits\.retained' has a value.*'few'"):
+            work({COMMITS_RETAINED.name: "few"})
+    assert not table.timeline.commits
