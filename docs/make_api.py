@@ -15,6 +15,7 @@ PAGES = (
     "hoodie",
     "hoodie.table",
     "hoodie.table_reader",
+    "hoodie.new_table",
     "hoodie.spark",
     "hoodie.errors",
     "hoodie.engine",

@@ -9,10 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.config.operations import Operation
-from hoodie.config.table import TableProperties
-from hoodie.keygen import PartitionPaths, RecordKeys, key_generator
-from hoodie.schema import values_of
+from hoodie.keygen import PartitionPaths, RecordKeys
+from hoodie.schema import normalise, values_of
+from hoodie.write.plan import WritePlan
 
 
 @dataclass(frozen=True)
@@ -24,15 +23,16 @@ class RowChecks:
     paths: PartitionPaths
 
     @staticmethod
-    def of_table(properties: TableProperties, operation: Operation) -> RowChecks:
-        """What `operation` needs of rows for a table with these properties. Raises as `key_generator`."""
-        ordering = () if operation.deletes else properties.precombine_fields
-        keys, paths = key_generator(properties)
-        return RowChecks(tuple(dict.fromkeys((*properties.record_key_fields, *ordering))), keys, paths)
+    def of_plan(plan: WritePlan) -> RowChecks:
+        """What a planned write needs of rows."""
+        ordering = () if plan.operation.deletes else plan.properties.precombine_fields
+        return RowChecks(
+            tuple(dict.fromkeys((*plan.properties.record_key_fields, *ordering))), plan.record_keys, plan.paths
+        )
 
     def check_types(self, schema: pa.Schema) -> None:
         """Raises RecordKeyError naming a key or partition column of a type that no row can have."""
-        for _ in self.failed(schema.empty_table()):
+        for _ in self.failed(normalise(schema, nulls=True).empty_table()):
             pass
 
     def failed(self, rows: pa.Table) -> Iterator[tuple[np.ndarray, str]]:

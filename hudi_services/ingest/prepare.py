@@ -4,31 +4,38 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hoodie.config import CREATE_KEYS, select_keys
 from hoodie.config.groups import INGEST_OPTIONS
 from hoodie.config.operations import Operation
 from hoodie.config.table import TableProperties
 from hoodie.config.write_keys import PARTITIONS_TO_DELETE
 from hoodie.engine import Engine
-from hoodie.errors import ConfigError, TableNotFoundError
+from hoodie.errors import ConfigError
 from hoodie.services.after_write import AfterWrite
 from hoodie.table import HoodieTable
 from hudi_services.ingest.positions import find_position, find_since
 from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.source import Batch, Position, Since
-from hudi_services.ingest.target import check_same, is_left_by_first_load, properties_of_new
+from hudi_services.ingest.target import Target, find_target
 
 
 @dataclass(frozen=True)
 class Prepared:
     """The table as it is, or as it will be created, and what the run would load."""
 
-    table: HoodieTable | None
-    left: HoodieTable | None  # by a first load that failed: the new table takes its place
-    properties: TableProperties
+    target: Target
     position: Position | None
     batch: Batch
     after: AfterWrite  # with the options that are meant for the ingestion and the services after its commit
+
+    @property
+    def table(self) -> HoodieTable | None:
+        """The table, if it is there."""
+        return self.target.table
+
+    @property
+    def properties(self) -> TableProperties:
+        """Those of the table, or those that it will have."""
+        return self.target.properties
 
     def warnings(self, operation: Operation) -> tuple[str, ...]:
         """What a person should know before rows are loaded again by this operation."""
@@ -55,31 +62,13 @@ def prepare(request: IngestRequest, engine: Engine) -> Prepared:
         )
     places = request.places
     places.check()
-    created = select_keys(after.options, CREATE_KEYS)
-    table = left = None
+    target = find_target(request.base_path, request.operation, after.options, engine)
     position: Position | None = None
     since: Since | None = None
-    try:
-        opened = HoodieTable.open(request.base_path, engine=engine)
-    except TableNotFoundError as error:
-        if request.operation.deletes:
-            raise _nothing_to_delete(error.what) from None
-        properties = properties_of_new(created)
-    else:
-        state = opened.state()
-        was_left = is_left_by_first_load(state)
-        if was_left and request.operation.deletes:
-            raise _nothing_to_delete(f"Table {opened.base_path} never had a commit")
-        if was_left and created:
-            left = opened
-            properties = properties_of_new(created)
-        else:
-            table = opened
-            properties = state.properties
-            check_same(state, created)
-            position = find_position(state, request.source.position_key, start_fresh=request.start_fresh)
-            if request.reload_since is not None:
-                since = find_since(state, request.source.position_key, request.reload_since)
+    if target.state is not None:
+        position = find_position(target.state, request.source.position_key, start_fresh=request.start_fresh)
+        if request.reload_since is not None:
+            since = find_since(target.state, request.source.position_key, request.reload_since)
     if request.reload_since is not None and since is None:
         raise ConfigError(
             f"--reload-since {request.reload_since} names no instant",
@@ -87,8 +76,4 @@ def prepare(request: IngestRequest, engine: Engine) -> Prepared:
             fix="leave it out: every file is new",
         )
     batch = request.source.discover(position, places, start_fresh=request.start_fresh, since=since)
-    return Prepared(table, left, properties, position, batch, after)
-
-
-def _nothing_to_delete(what: str) -> TableNotFoundError:
-    return TableNotFoundError(what, found="nothing to delete from", fix="check the path")
+    return Prepared(target, position, batch, after)

@@ -5,17 +5,9 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from hoodie.config import KEYGEN_KEYS, WRITE_KEYS, select_keys
-from hoodie.config.key import resolve
-from hoodie.config.same_keygen import with_keygen_options
+from hoodie import WriteHooks, WriteResult
 from hoodie.display import counted
 from hoodie.engine import Engine
-from hoodie.keygen import misread_times
-from hoodie.schema import normalise
-from hoodie.view.access import TableAccess
-from hoodie.view.table_schema import table_schema
-from hoodie.write.execute import WriteHooks, WriteResult
-from hoodie.write.sizing import input_tasks
 from hudi_services.ingest.checks import RowChecks
 from hudi_services.ingest.columns import check_roles, filled_columns, stored_columns, untyped_ordering
 from hudi_services.ingest.load import Load
@@ -24,7 +16,6 @@ from hudi_services.ingest.quarantine import QuarantineWriter
 from hudi_services.ingest.request import IngestRequest
 from hudi_services.ingest.rows import CheckedSplit
 from hudi_services.ingest.source import Batch
-from hudi_services.ingest.target import create_target
 from hudi_services.outcome.result import ServiceResult, with_services
 
 _log = logging.getLogger(__name__)
@@ -41,12 +32,12 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     prepared = prepare(request, engine)
     options, batch = prepared.after.options, prepared.batch
     if not batch.items:
-        return _nothing(prepared, batch, engine)
-    known = table_schema(prepared.table.state()) if prepared.table is not None else None
+        return _nothing(prepared, batch)
+    known = prepared.target.columns
     expected = request.shape.expected(known)
     batch, delivered = batch.opened(expected, engine)
     if not batch.items:
-        return _nothing(prepared, batch, engine)
+        return _nothing(prepared, batch)
     prepared = replace(prepared, batch=batch)
     for warning in prepared.warnings(request.operation):
         _log.warning("%s", warning.removeprefix("WARNING: "))
@@ -55,17 +46,13 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     check_roles(found, request.source.name, request.operation, prepared.properties)
     stored = stored_columns(found, known, prepared.properties, request.source.name)
     schema = stored.schema
-    with_types = with_keygen_options(prepared.properties, resolve(select_keys(options, KEYGEN_KEYS), KEYGEN_KEYS))
-    checks = RowChecks.of_table(with_types, request.operation)
-    normal = normalise(schema, nulls=True)
-    checks.check_types(normal)
-    if prepared.table is None and (misread := misread_times(checks.paths, normal)) is not None:
-        raise misread
-    table = prepared.table or create_target(request.base_path, options, engine, prepared.left)
+    plan = prepared.target.plan_write(schema, request.operation, options)
+    checks = RowChecks.of_plan(plan)
+    checks.check_types(schema)
+    table = prepared.target.opened(options)
     run = f"run-{table.clock.now():%Y%m%d%H%M%S}-{table.clock.uuid().hex[:8]}"
     quarantine = QuarantineWriter(request.places.quarantine, request.base_path, run)
-    chosen = resolve(select_keys(options, WRITE_KEYS), WRITE_KEYS)
-    tasks = input_tasks(request.operation, chosen, batch.items.bytes, engine.parallelism)
+    tasks = plan.tasks(batch.items.bytes, engine.parallelism)
     splits = [
         CheckedSplit(split, request.source.name, shaping, schema, checks, quarantine, number)
         for number, split in enumerate(batch.splits(filled_columns(delivered, expected), tasks))
@@ -74,7 +61,7 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     try:
         result = table.write(
             splits,
-            request.operation,
+            plan.operation,
             options,
             schema=schema,
             hooks=WriteHooks(load.begin, load.before_commit, load.check_position),
@@ -86,9 +73,9 @@ def run_ingest(request: IngestRequest, engine: Engine) -> ServiceResult:
     return _service_result(result, batch, load, stored.left_out)
 
 
-def _nothing(prepared: Prepared, batch: Batch, engine: Engine) -> ServiceResult:
+def _nothing(prepared: Prepared, batch: Batch) -> ServiceResult:
     table = prepared.table
-    ran = prepared.after.run(TableAccess(table.storage, table.clock, engine)) if table is not None else ()
+    ran = prepared.after.run(table.access) if table is not None else ()
     message = with_services(f"nothing to do: {batch.reason}", ran)
     return ServiceResult("ingest", message=message, files_skipped=batch.files_skipped, services=ran)
 

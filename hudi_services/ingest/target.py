@@ -6,51 +6,135 @@ long as it never had a commit the next load gives it the properties of a new tab
 
 from __future__ import annotations
 
-from hoodie.config import CREATE_KEYS, select_keys
-from hoodie.config.concurrency_keys import SHARING_KEYS
-from hoodie.config.create import new_table_properties
-from hoodie.config.key import Given, resolve
-from hoodie.config.lock_keys import LOCK_KEYS
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import pyarrow as pa
+
+from hoodie.config import CREATE_KEYS
+from hoodie.config.key import Options
+from hoodie.config.operations import Operation
 from hoodie.config.same_keygen import with_keygen_options
 from hoodie.config.same_table import check_same_table
 from hoodie.config.table import TableProperties
 from hoodie.engine import Engine
-from hoodie.errors import ConfigError, PendingInstantError
+from hoodie.errors import ConfigError, PendingInstantError, TableNotFoundError
+from hoodie.new_table import NewTable
 from hoodie.storage import open_storage
 from hoodie.table import HoodieTable
 from hoodie.transaction.create import create_table, is_left_behind, never_committed, recreate_table
 from hoodie.transaction.locks import Locking
 from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState
+from hoodie.write.plan import WritePlan
 
-_SHARED_KEYS = (*LOCK_KEYS, *SHARING_KEYS)
 FIRST_LOAD = {"hudi_services.created.by": "ingest"}
 """The mark, among the table's properties. It means nothing once there is a commit."""
 
 
-def properties_of_new(options: Given) -> TableProperties:
-    """The properties of the table that a first load creates. Raises ConfigError."""
-    return new_table_properties(resolve(select_keys(options, CREATE_KEYS), CREATE_KEYS)).with_values(FIRST_LOAD)
+class Target(Protocol):
+    """A place for rows. It says which rows it takes, and changes nothing until it is opened."""
+
+    @property
+    def table(self) -> HoodieTable | None:
+        """The table, where it is there and stays as it is."""
+        ...
+
+    @property
+    def state(self) -> TableState | None:
+        """The table's state when it was looked at; None before the first load."""
+        ...
+
+    @property
+    def properties(self) -> TableProperties:
+        """Those of the table, or those that it will have."""
+        ...
+
+    @property
+    def columns(self) -> pa.Schema | None:
+        """The data columns, once rows were loaded or a schema declared."""
+        ...
+
+    def plan_write(self, schema: pa.Schema, operation: Operation, options: Options) -> WritePlan:
+        """The plan of `HoodieTable.plan_write`."""
+        ...
+
+    def opened(self, options: Options) -> HoodieTable:
+        """The table to write to, created if need be. Raises HoodieError, PendingInstantError when somebody has begun to use a
+        table that a failed first load left."""
+        ...
 
 
-def is_left_by_first_load(state: TableState) -> bool:
-    """True where all that was ever done to a table is that a first load created it."""
-    return is_left_behind(state, FIRST_LOAD)
+@dataclass(frozen=True)
+class StoredTarget:
+    """A table that is there."""
+
+    table: HoodieTable
+    state: TableState
+
+    @property
+    def properties(self) -> TableProperties:
+        return self.state.properties
+
+    @property
+    def columns(self) -> pa.Schema | None:
+        return self.table.stored_schema
+
+    def plan_write(self, schema: pa.Schema, operation: Operation, options: Options) -> WritePlan:
+        return self.table.plan_write(schema, operation, options)
+
+    def opened(self, options: Options) -> HoodieTable:
+        return self.table
 
 
-def create_target(base_path: str, options: Given, engine: Engine, left: HoodieTable | None) -> HoodieTable:
-    """A new table; or `left`, which a failed first load left behind, as a new one.
+@dataclass(frozen=True)
+class NewTarget:
+    """A table that the first load creates, or makes of `left`, which a failed first load left behind."""
 
-    Raises HoodieError, PendingInstantError when somebody has begun to use the table.
-    """
-    created = select_keys(options, CREATE_KEYS)
-    if left is None:
-        create_table(open_storage(base_path), created, None, FIRST_LOAD)
-        return HoodieTable.open(base_path, engine=engine)
-    chosen = resolve(select_keys(options, _SHARED_KEYS), _SHARED_KEYS)
-    locking, sharing = Locking.of(chosen), Sharing.of(chosen)
-    recreate_table(left.storage, left.clock, created, FIRST_LOAD, locking, sharing=sharing)
-    return left
+    new: NewTable
+    left: HoodieTable | None
+    engine: Engine
+    table: None = None
+    state: None = None
+    columns: None = None
+
+    @property
+    def properties(self) -> TableProperties:
+        return self.new.properties
+
+    def plan_write(self, schema: pa.Schema, operation: Operation, options: Options) -> WritePlan:
+        return self.new.plan_write(schema, operation, options)
+
+    def opened(self, options: Options) -> HoodieTable:
+        created, left = options.among(CREATE_KEYS), self.left
+        if left is None:
+            create_table(open_storage(self.new.base_path), created, None, FIRST_LOAD)
+            return HoodieTable.open(self.new.base_path, engine=self.engine)
+        locking, sharing = Locking.of(options), Sharing.of(options)
+        recreate_table(left.storage, left.clock, created, FIRST_LOAD, locking, sharing=sharing)
+        return left
+
+
+def find_target(base_path: str, operation: Operation, options: Options, engine: Engine) -> Target:
+    """The target as it is now. Raises TableNotFoundError where there is nothing to delete from, ConfigError for options that
+    cannot make a table or differ from those of the table."""
+    new = NewTarget(NewTable(base_path, options, FIRST_LOAD), None, engine)
+    try:
+        table = HoodieTable.open(base_path, engine=engine)
+    except TableNotFoundError as error:
+        return _checked(new, operation, error.what)
+    state = table.state()
+    if is_left_behind(state, FIRST_LOAD) and (operation.deletes or options.among(CREATE_KEYS)):
+        return _checked(replace(new, left=table), operation, f"Table {table.base_path} never had a commit")
+    check_same(state, options)
+    return StoredTarget(table, state)
+
+
+def _checked(new: NewTarget, operation: Operation, why: str) -> NewTarget:
+    if operation.deletes:
+        raise TableNotFoundError(why, found="nothing to delete from", fix="check the path")
+    _ = new.properties  # refuse options before anything is read of the source
+    return new
 
 
 def check_still_new(state: TableState, properties: TableProperties) -> None:
@@ -64,12 +148,11 @@ def check_still_new(state: TableState, properties: TableProperties) -> None:
             )
 
 
-def check_same(state: TableState, given: Given) -> None:
+def check_same(state: TableState, options: Options) -> None:
     """Options that shape a table cannot change it later. Raises ConfigError naming the first that differs."""
     try:
-        wanted = resolve(given, CREATE_KEYS)
-        with_keygen_options(state.properties, wanted)
-        check_same_table(state.properties, wanted)
+        with_keygen_options(state.properties, options)
+        check_same_table(state.properties, options)
     except ConfigError as error:
         if not never_committed(state):
             raise

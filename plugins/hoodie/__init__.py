@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hoodie.services.ttl.service import TTL
     from hoodie.services.undelete.service import Undelete
     from hoodie.table import HoodieTable
+    from hoodie.write.execute import WriteHooks, WriteResult
 
 __version__ = "0.1.0"
 __all__ = [
@@ -40,6 +41,8 @@ __all__ = [
     "Rollback",
     "Undelete",
     "UnscheduleCompaction",
+    "WriteHooks",
+    "WriteResult",
     "__version__",
     "errors",
     "spark",
@@ -60,6 +63,8 @@ _LATER = {
     "TTL": "hoodie.services.ttl.service",
     "Undelete": "hoodie.services.undelete.service",
     "UnscheduleCompaction": "hoodie.services.compaction.unschedule",
+    "WriteHooks": "hoodie.write.execute",
+    "WriteResult": "hoodie.write.execute",
 }
 
 

@@ -11,6 +11,8 @@ from hoodie.calls import call
 from hoodie.changes import ChangeQuery, open_changes, read_changes
 from hoodie.clock import Clock, SystemClock
 from hoodie.config import given_options
+from hoodie.config.key import Given
+from hoodie.config.operations import Operation
 from hoodie.config.table import TableProperties
 from hoodie.display import Shown, Shows
 from hoodie.doctor.diagnose import diagnose
@@ -24,6 +26,7 @@ from hoodie.read.filters import Filter
 from hoodie.read.plan import ReadPlan, current_slices, plan_read
 from hoodie.read.query import Incremental, Query, Snapshot
 from hoodie.read.times import resolve_as_of
+from hoodie.services.after_write import AfterWrite
 from hoodie.storage import Storage
 from hoodie.timeline import Timeline
 from hoodie.view import TableState, load_state
@@ -31,6 +34,7 @@ from hoodie.view.access import TableAccess
 from hoodie.view.savepoints import savepoints
 from hoodie.view.shown import shown_table
 from hoodie.view.table_schema import table_schema
+from hoodie.write.plan import WritePlan, chosen_operation, plan_write
 
 
 class TableReader(Shows):
@@ -83,14 +87,35 @@ class TableReader(Shows):
 
     @property
     @call("looking at a table")
+    def stored_schema(self) -> pa.Schema | None:
+        """The data columns. None for a table that was created without a schema and never written."""
+        return table_schema(self.state())
+
+    @property
+    @call("looking at a table")
     def schema(self) -> pa.Schema:
         """The data columns. Raises SchemaConflictError for a table that was created without a schema and never written."""
-        found = table_schema(self.state())
+        found = self.stored_schema
         if found is None:
             raise SchemaConflictError(
                 f"Table {self.base_path} has no schema yet", fix="write rows to it, or create it with a schema"
             )
         return found
+
+    @call("planning a write")
+    def plan_write(
+        self,
+        schema: pa.Schema,
+        operation: str | Operation | None = None,
+        options: Given | None = None,
+        *,
+        deletions: str | None = None,
+    ) -> WritePlan:
+        """Plan `HoodieTable.write` of rows with these columns: its operation and options, the columns of the table after it, its
+        keys and partition paths, and warnings. Raises what `write` raises before it writes.
+        """
+        own = AfterWrite.of(options).options
+        return plan_write(self.state(), schema, chosen_operation(operation, own), own, deletions)
 
     @call("planning a read")
     def plan_read(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from hoodie import HoodieTable
+from hoodie.errors import ConfigError, RecordKeyError
 from hoodie.storage import storage_of
 from hoodie.table_reader import TableReader
-from tests.support.tables import batch, create
+from tests.support.tables import SMALL_BLOOM, batch, create
 
 CHANGES = {
     "write",
@@ -40,3 +42,26 @@ def test_a_reader_alone_reads_what_the_table_wrote(tmp_path, kind):
     assert len(reader.file_slices()) == 2
     assert not reader.diagnose().findings
     assert reader.savepoints() == []
+
+
+def test_a_planned_write_changes_nothing_and_says_what_the_write_does(tmp_path):
+    table = create(tmp_path / "t")
+    assert table.stored_schema is None
+    table.write(batch([("a", "p", 1, 10)]), options=SMALL_BLOOM)
+    files = sorted(path for path in (tmp_path / "t").rglob("*"))
+    wider = pa.schema([*batch([]).schema, ("more", pa.float64())])
+    plan = table.plan_write(wider, "insert", SMALL_BLOOM)
+    assert plan.operation.name == "insert"
+    assert plan.schema == wider
+    assert plan.properties == table.properties
+    assert plan.record_keys.fields == ("id",)
+    assert plan.paths.fields == ("part",)
+    assert plan.warnings == ()
+    assert plan.tasks(1 << 30, 4) == 4
+    assert table.plan_write(wider).operation.name == "upsert", "Hudi's default"
+    with pytest.raises(RecordKeyError, match="'part'"):
+        table.plan_write(pa.schema([("id", pa.string())]))
+    with pytest.raises(ConfigError, match="'upsrt' is not known"):
+        table.plan_write(wider, "upsrt")
+    assert sorted(path for path in (tmp_path / "t").rglob("*")) == files
+    assert table.stored_schema == table.schema == batch([]).schema

@@ -59,7 +59,7 @@ def check_creation(
     that is there, and for a folder with other files in it.
     """
     check_argument("schema", schema, "a pyarrow.Schema, or None", pa.Schema, type(None))
-    properties = _checked_properties(options, schema, more)
+    properties = new_properties(options, schema, more)
     present = storage.list("")
     if ".hoodie" in present.folders and storage.info(PROPERTIES) is not None:
         raise TableExistsError(f"There is a Hudi table at {storage.base_path}", fix="open it, or choose another path")
@@ -100,7 +100,7 @@ def recreate_table(
     Nothing of it is deleted but the marks of partitions that failed writes made. Raises ConfigError as `create_table`,
     LockHeldError, PendingInstantError when there is a commit or one is at work, TableExistsError when there are other files.
     """
-    properties = _checked_properties(options, schema, more)
+    properties = new_properties(options, schema, more)
     sharing = sharing or Sharing()
     with transaction(storage, clock, "create", locking, sharing) as tx:
         state = tx.state
@@ -131,7 +131,10 @@ def recreate_table(
         create_own(storage, _keep(properties), b"")
 
 
-def _checked_properties(options: Given, schema: pa.Schema | None, more: Mapping[str, str]) -> TableProperties:
+def new_properties(
+    options: Given, schema: pa.Schema | None = None, more: Mapping[str, str] = MappingProxyType({})
+) -> TableProperties:
+    """The properties of a new table, with `more` that no option sets. Raises ConfigError, RecordKeyError, SchemaConflictError."""
     properties = new_table_properties(resolve(options, CREATE_KEYS)).with_values(more)
     check_key_generator(properties)
     if schema is not None:

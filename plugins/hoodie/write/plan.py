@@ -143,6 +143,25 @@ def chosen_operation(asked: str | Operation | None, options: Options) -> Operati
     return operation_named(options[OPERATION] if asked is None else asked)
 
 
+@dataclass(frozen=True)
+class Stored:
+    """The table that a write finds: the one of a state, or one without any rows that is to be created (None)."""
+
+    base_path: str
+    properties: TableProperties
+    state: TableState | None = None
+
+    @property
+    def schema(self) -> pa.Schema | None:
+        """Its data columns, if it has any yet."""
+        return table_schema(self.state) if self.state is not None else None
+
+    @property
+    def is_new(self) -> bool:
+        """True where it never had a commit."""
+        return self.state is None or never_committed(self.state)
+
+
 def plan_write(
     state: TableState, incoming: pa.Schema, operation: Operation, options: Options, deletions: str | None = None
 ) -> WritePlan:
@@ -152,9 +171,19 @@ def plan_write(
     Raises ConfigError (operation or option), UnsupportedTableError (a table that we cannot write), RecordKeyError (a key,
     partition or ordering column is missing), SchemaConflictError.
     """
+    stored = Stored(state.storage.base_path, state.properties, state)
+    plan = plan_rows(stored, incoming, operation, options, deletions)
+    check_layout(state, options, operation, plan.properties)
+    return plan
+
+
+def plan_rows(
+    stored: Stored, incoming: pa.Schema, operation: Operation, options: Options, deletions: str | None = None
+) -> WritePlan:
+    """As `plan_write`, of a table that may have to be created, without a look at its file groups."""
     incoming = _without_mark(incoming, deletions, operation)
-    check_same_table(state.properties, options)
-    properties = with_keygen_options(state.properties, options)
+    check_same_table(stored.properties, options)
+    properties = with_keygen_options(stored.properties, options)
     properties.check_writable()
     _check_generated_keys(properties, operation)
     _check_policy(properties, operation, options[keys.DUP_POLICY])
@@ -166,9 +195,9 @@ def plan_write(
             raise RecordKeyError(
                 f"Column {name!r}, which the table's keys or partitions are made of, is missing",
                 found=f"columns {', '.join(incoming.names)}",
-                fix=f"add the column to the rows written to {state.storage.base_path}",
+                fix=f"add the column to the rows written to {stored.base_path}",
             )
-    existing = table_schema(state)
+    existing = stored.schema
     deletes = operation.deletes
     if deletes and existing is not None:
         schema = existing
@@ -188,7 +217,7 @@ def plan_write(
         named = normalise(pa.schema([incoming.field(name) for name in top_level(needed)]), nulls=True)
         _check_key_types(needed, named if deletes else existing, schema, deletes=deletes)
     misread = misread_times(partition_paths, incoming)
-    if misread is not None and never_committed(state):
+    if misread is not None and stored.is_new:
         raise misread
     rules = MergeRules((), ()) if deletes else merge_rules(properties)
     rules.check_mark(schema)
@@ -205,10 +234,9 @@ def plan_write(
         partition_paths,
         (f"{misread.what}: {misread.found}, as in its folders so far",) if misread is not None else (),
         deletions,
-        state.schemas,
+        stored.state.schemas if stored.state is not None else (),
     )
     _check_index(plan)
-    check_layout(state, options, operation, properties)
     return plan
 
 

@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-
 import pyarrow as pa
 import pytest
 
 from hoodie import CLEAN, COMPACTION, HoodieTable
 from hoodie.config.clean_keys import COMMITS_RETAINED, POLICY
 from hoodie.config.groups import CLEAN_OPTIONS, WRITE_OPTIONS
-from hoodie.config.key import resolve
-from hoodie.config.options import Options, options_for
+from hoodie.config.options import options_for
 from hoodie.config.table_keys import ORDERING_FIELDS
 from hoodie.errors import ConfigError
 from hoodie.schema.changes import AddColumn
+from tests.support.resolved import resolved
 from tests.support.tables import SMALL_BLOOM, batch, create
 
 LIMIT = 3  # times that the options of one call may be resolved
-
-
-def resolved(work: Callable[[], object]) -> int:
-    """How often options were parsed during `work`. To take some out of options that are resolved already parses nothing."""
-    found = 0
-
-    def seen(frame, event, _argument) -> None:
-        nonlocal found
-        if event == "call" and frame.f_code is resolve.__code__:
-            found += not isinstance(frame.f_locals["given"], Options)
-
-    sys.setprofile(seen)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return found
 
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])

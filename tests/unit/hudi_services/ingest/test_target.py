@@ -20,6 +20,7 @@ from hoodie.errors import (
 from hudi_services.ingest.prepare import prepare
 from hudi_services.ingest.run import run_ingest
 from tests.support.faulty import FaultyStorage, Killed
+from tests.support.resolved import resolved
 from tests.support.tables import OPTIONS, SMALL_BLOOM, batch
 
 BAD = "id,part,ts,value\n,p,1,1\nb,p,2,2\n"
@@ -198,3 +199,24 @@ def test_a_killed_first_load_that_shared_the_table_counts_as_failed_after_its_ti
     assert "concurrency.mode" not in str(raised.value)
     os.utime(beats[0], (1, 1))
     assert run(feed, SHARED).rows_inserted == 2
+
+
+def test_a_write_that_would_be_refused_creates_no_table(feed):
+    feed.land("1.csv", GOOD)
+    for options, message in (
+        ({"hoodie.datasource.insert.dup.policy": "drop"}, "not for the operation upsert"),
+        ({"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": "no"}, "true or false"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            run(feed, options)
+        assert not feed.table.exists()
+    assert run(feed, {}).rows_inserted == 2
+
+
+def test_a_load_resolves_its_options_at_most_three_times(feed):
+    for day, made in (("1", 2), ("2", 2)):
+        feed.land(f"{day}.csv", GOOD)
+        asked = request(feed, {})
+        assert resolved(lambda asked=asked: run_ingest(asked, LocalEngine(2))) == made, (
+            "also where it creates the table"
+        )
