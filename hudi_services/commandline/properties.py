@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hoodie.config.java_properties import parse_properties
+from hoodie.config.key import PlacedText
 from hoodie.errors import ConfigError
 
 _INCLUDE = "include"  # a key of Hudi's properties files
@@ -19,11 +20,11 @@ def merged_options(props: str | None, conf: Sequence[str]) -> dict[str, str]:
         key, separator, value = entry.partition("=")
         if not separator or not key.strip():
             raise ConfigError(f"--hoodie-conf {entry!r} is no KEY=VALUE", fix="write it as hoodie.some.key=value")
-        options[key.strip()] = value.strip()
+        options[key.strip()] = PlacedText(value.strip(), "--hoodie-conf")
     return options
 
 
-def read_properties(address: str, including: tuple[str, ...] = ()) -> dict[str, str]:
+def read_properties(address: str, including: tuple[str, ...] = ()) -> Mapping[str, str]:
     """The options of a properties file at a path or URL, laid over those of the file that its `include` names, beside it.
 
     Raises ConfigError for a file that is not there, cannot be read, or includes itself.
@@ -34,13 +35,14 @@ def read_properties(address: str, including: tuple[str, ...] = ()) -> dict[str, 
     if address in including:
         raise ConfigError(f"Properties file {address} includes itself", fix="remove one `include`")
     try:
-        options = parse_properties(open_storage(folder or ".").read(name))
+        found = parse_properties(open_storage(folder or ".").read(name))
     except FileNotFoundError:
         raise ConfigError(f"Properties file {address} is not there", fix="correct --props, or the `include`") from None
     except ValueError as error:
         raise ConfigError(
             f"Properties file {address} cannot be read", found=str(error), fix="correct the escape"
         ) from None
+    options = {key: PlacedText(value, address) for key, value in found.items()}
     other = options.pop(_INCLUDE, None)
     if other is None:
         return options

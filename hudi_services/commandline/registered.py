@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from hoodie.config.key import PlacedText
 from hoodie.errors import ConfigError, HoodieError, TableNotFoundError
 from hudi_services.commandline.flags import ChosenTable
 from hudi_services.entry.dag import OPERATION, Asked, WhenOn
@@ -48,7 +49,8 @@ def registered(entry: ServiceEntry[Any], table: Table, typed: Mapping[str, Any])
         raise ConfigError(f"The {entry.name} of table {table.name} cannot be asked for", found=str(error)) from error
     command = click.Command(entry.name, params=list(entry.command.flags))
     flags, _, _ = command.make_parser(click.Context(command)).parse_args(list(arguments.flags))
-    return Registered(flags, arguments.options)
+    place = f"the registry's table {table.name}"
+    return Registered(flags, {name: PlacedText(value, place) for name, value in arguments.options.items()})
 
 
 def spark_settings(entry: ServiceEntry[Any], table: Table | None) -> Mapping[str, str]:

@@ -96,6 +96,20 @@ def choice(*allowed: str) -> Callable[[str], str]:
     return parse
 
 
+class PlacedText(str):
+    """The text of an option, with the place that it was read from, such as the path of a properties file."""
+
+    place: str
+
+    def __new__(cls, text: str, place: str) -> PlacedText:
+        made = super().__new__(cls, text)
+        made.place = place
+        return made
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return str(self), self.place
+
+
 class Options:
     """Values of declared keys: given ones, else defaults. Immutable, and handed on: they are parsed once."""
 
@@ -124,7 +138,8 @@ class Options:
         return key in self._values
 
     def origin(self, key: ConfigKey[Any]) -> str:
-        """The source of the value: `default`, or the name (an older one too) under which the option was given."""
+        """The source of the value: `default`, or the name (an older one too) under which the option was given, and the place
+        where that is known, such as `hoodie.clean.commits.retained in /etc/clean.properties`."""
         return self._names.get(key, key.name) if key in self._values else "default"
 
     def among(self, keys: Iterable[ConfigKey[Any]]) -> Options:
@@ -159,7 +174,7 @@ def resolve(given: Given, keys: Iterable[ConfigKey[Any]]) -> Options:
         return given.among(keys)
     by_name = {name: key for key in keys for name in key.names}
     values: dict[ConfigKey[Any], Any] = {}
-    origin: dict[ConfigKey[Any], str] = {}
+    names: dict[ConfigKey[Any], str] = {}
     for name, raw in given.items():
         key = by_name.get(name)
         if key is None:
@@ -175,14 +190,20 @@ def resolve(given: Given, keys: Iterable[ConfigKey[Any]]) -> Options:
             value = key.parse(given_text)
         except ValueError as error:
             raise ConfigError(
-                f"Option {name!r} has a value it cannot have", found=repr(given_text), fix=f"give {error}"
+                f"Option {name!r} has a value it cannot have",
+                found=f"{given_text!r}{_in_place(raw)}",
+                fix=f"give {error}",
             ) from None
         if key in values and values[key] != value:
             raise ConfigError(
-                f"Options {origin[key]!r} and {name!r} are one option and contradict each other",
-                found=f"{values[key]!r} and {value!r}",
+                f"Options {names[key]!r} and {name!r} are one option and contradict each other",
+                found=f"{values[key]!r}{_in_place(given[names[key]])} and {value!r}{_in_place(raw)}",
                 fix=f"keep {key.name!r} alone",
             )
         values[key] = value
-        origin[key] = name
-    return Options(values, origin)
+        names[key] = name
+    return Options(values, {key: f"{name}{_in_place(given[name])}" for key, name in names.items()})
+
+
+def _in_place(value: object) -> str:
+    return f" in {value.place}" if isinstance(value, PlacedText) else ""

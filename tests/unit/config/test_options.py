@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pyarrow as pa
 import pytest
 
 from hoodie import CLEAN, COMPACTION, HoodieTable
 from hoodie.config.clean_keys import COMMITS_RETAINED, POLICY
 from hoodie.config.groups import CLEAN_OPTIONS, WRITE_OPTIONS
+from hoodie.config.key import PlacedText
 from hoodie.config.options import options_for
 from hoodie.config.table_keys import ORDERING_FIELDS
 from hoodie.errors import ConfigError
@@ -78,3 +81,19 @@ def test_a_mistake_names_the_option_and_its_value(tmp_path):
         with pytest.raises(ConfigError, match=r"'hoodie\.clean(er)?\.commits\.retained' has a value.*'few'"):
             work({COMMITS_RETAINED.name: "few"})
     assert not table.timeline.commits
+
+
+def test_a_value_and_a_mistake_say_in_which_file_they_are():
+    """Copies of the mapping, as commands make them, keep the place. So does a task that goes to another process."""
+    name = COMMITS_RETAINED.name
+    given = pickle.loads(pickle.dumps({name: PlacedText("3", "/etc/clean.properties")}))
+    assert given == {name: "3"}
+    options = options_for(given, CLEAN_OPTIONS)
+    assert options[COMMITS_RETAINED] == 3
+    assert options.origin(COMMITS_RETAINED) == f"{name} in /etc/clean.properties"
+    with pytest.raises(ConfigError, match=r"retained' has a value it cannot have.*'few' in a\.properties"):
+        options_for({name: PlacedText("few", "a.properties")}, CLEAN_OPTIONS)
+    older = "hoodie.cleaner.commits.retained"
+    assert older in COMMITS_RETAINED.names
+    with pytest.raises(ConfigError, match=r"3 in a\.properties and 4 in --hoodie-conf"):
+        options_for({name: PlacedText("3", "a.properties"), older: PlacedText("4", "--hoodie-conf")}, CLEAN_OPTIONS)

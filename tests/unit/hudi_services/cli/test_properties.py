@@ -180,3 +180,14 @@ def test_old_names_of_masters_are_explained(path, capsys):
     flags = [f"--target-base-path={path}", "--engine=spark", "--spark-master=yarn-cluster"]
     assert main(["clean", *flags]) == USAGE
     assert "`--master yarn --deploy-mode cluster` to spark-submit" in said(capsys)
+
+
+def test_a_mistake_names_the_file_that_has_it(props, tmp_path, capsys):
+    (tmp_path / "base.properties").write_text("hoodie.cleaner.commits.retained=few\n")
+    props.write_text("include=base.properties\n")
+    table = HoodieTable.create(tmp_path / "t", {"hoodie.table.name": "t"})
+    assert main(["clean", "--target-base-path", table.base_path, "--props", str(props)]) == USAGE
+    assert f"'few' in {tmp_path / 'base.properties'}" in capsys.readouterr().err
+    flag = ["--hoodie-conf", "hoodie.cleaner.commits.retained=less"]
+    assert main(["clean", "--target-base-path", table.base_path, "--props", str(props), *flag]) == USAGE
+    assert "'less' in --hoodie-conf" in capsys.readouterr().err
