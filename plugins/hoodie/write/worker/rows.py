@@ -67,7 +67,10 @@ def _keys(context: WriteContext, rows: pa.Table, number: int, first: int) -> pa.
 
 
 def refuse_colliding(keys: RecordKeys, rows: pa.Table, identity: Sequence[str]) -> None:
-    """Raises RecordKeyError when two rows that are to be combined, by `identity`, only share the text of their keys."""
+    """Raises RecordKeyError when two rows of the same `identity` only share the text of their keys.
+
+    Combined, one of them would be lost, and of two that are inserted the next upsert would update both.
+    """
     found = keys.colliding(rows, [rows[name] for name in identity if name != RECORD_KEY])
     if pc.any(found).as_py():
         key = rows[RECORD_KEY].filter(found)[0].as_py()

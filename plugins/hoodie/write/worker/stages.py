@@ -150,8 +150,8 @@ class Tag:
             return WorkloadProfile(Counter(), Counter()), lambda: pa.table({})
         rows = pa.concat_tables(incoming)
         came = rows.num_rows
+        refuse_colliding(self.context.keys, rows, self.context.identity)
         if self.combine:
-            refuse_colliding(self.context.keys, rows, self.context.identity)
             rows = combined_batch(rows, self.context.rules, self.context.identity)
         tagged = self.index.tag(rows, pa.concat_tables(stored) if stored else None, self.partition_of_group)
         known = rows.num_rows - len(np.union1d(tagged.rows, tagged.new))
