@@ -13,7 +13,6 @@ from hoodie.index.buckets import bucket_of
 from hoodie.model.files import FileSlice, SourceRows
 from hoodie.timeline import Action
 from hoodie.write.placement import Placement, new_file_id
-from hoodie.write.plan import plan_write
 from hoodie.write.worker.stages import WorkloadProfile
 from tests.support.made_states import base_file, done, log_file, pending, state_of, wrote
 from tests.support.tables import batch, create
@@ -31,7 +30,7 @@ def assign(tmp_path):
     def made(slices, updates=(), inserts=(), *, operation="upsert", version="9", kind="MERGE_ON_READ", **busy):
         options = {"hoodie.table.type": kind, "hoodie.write.table.version": version}
         table = create(tmp_path / str(next(numbers)), **options)
-        plan = plan_write(table.state(), batch([]).schema, operation, {})
+        plan = table.plan_write(batch([]).schema, operation)
         state = table.state() if kind == "COPY_ON_WRITE" else state_of(version, {done("10", "11"): wrote()})
         held = SimpleNamespace(**{"clustering": {}, "compacting": {}, **busy})
         profile = WorkloadProfile(Counter(dict(updates)), Counter(dict(inserts)))
