@@ -46,8 +46,8 @@ def _run_all(suites: Sequence[Suite], processes: Processes, environment: dict[st
 
 
 def _in_lanes(suites: Sequence[Suite], processes: Processes, environment: dict[str, str]) -> list[Ended]:
-    """The suites that wait run one after the other beside those that compute."""
-    lanes = [[suite for suite in suites if suite.waits == waits] for waits in (False, True)]
+    """The serial suites run one after the other beside those of two workers, so that no core is idle until the end."""
+    lanes = [[suite for suite in suites if suite.serial == serial] for serial in (False, True)]
 
     def run(lane: Sequence[Suite]) -> list[Ended]:
         return [_run(suite, processes, environment) for suite in lane]

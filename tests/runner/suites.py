@@ -10,8 +10,8 @@ class Suite:
     name: str
     arguments: tuple[str, ...]
     """They are passed to pytest."""
-    waits: bool = False
-    """It runs beside the suites that compute: it waits for executors, or its time is fixed."""
+    serial: bool = False
+    """It starts one test after the other and often waits for programs, so it runs beside the suites of two workers."""
     second_try: bool = False
     """Tests that failed run once more. For suites that start many programs, whose second try is printed by name."""
 
@@ -22,11 +22,11 @@ SUITES = (
     Suite("crash", (*SIDE_BY_SIDE, "tests/crash")),
     Suite("simulate", (*SIDE_BY_SIDE, "tests/simulation")),
     Suite("golden", (*SIDE_BY_SIDE, "tests/golden")),
-    Suite("spark", ("tests/spark",)),
     Suite("interop", (*SIDE_BY_SIDE, "--dist", "loadscope", "--no-loadscope-reorder", "tests/interop")),
-    Suite("e2e", ("tests/e2e",), second_try=True),
-    Suite("cluster", ("tests/cluster",), waits=True, second_try=True),
-    Suite("load", ("-s", "tests/load"), waits=True),
+    Suite("cluster", ("tests/cluster",), serial=True, second_try=True),
+    Suite("load", ("-s", "tests/load"), serial=True),
+    Suite("spark", ("tests/spark",), serial=True),
+    Suite("e2e", ("tests/e2e",), serial=True, second_try=True),
 )
 
 
