@@ -118,6 +118,8 @@ tour: setup ## run the notebook docs/tour.ipynb and write what its cells show
 lock: setup ## compile requirements/*.in into hashed lock files
 	@for name in dev peer image trino readers; do $(VENV)/uv pip compile requirements/$$name.in --universal --python-version 3.11 \
 		--generate-hashes --no-header --no-emit-index-url -q -o requirements/$$name.lock; done
+	@$(VENV)/uv pip compile requirements/lance.in --universal --python-version 3.11 --no-deps \
+		--generate-hashes --no-header --no-emit-index-url -q -o requirements/lance.lock
 
 clean: ## remove what the commands made, but not .venv and .peer
 	rm -rf .demo .airflow build dist spark-warehouse metastore_db derby.log

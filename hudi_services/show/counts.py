@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import takewhile
 
-from hoodie.formats.base_file import BaseFileReader
+from hoodie.formats.stitched import open_file
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import FileSlice
 from hoodie.model.time import Time
@@ -63,7 +63,7 @@ def row_counts(look: Look, slices: Collection[FileSlice]) -> RowCounts:
                 base[stat.path] = stat.num_writes
 
     def footer(path: str) -> int:
-        with BaseFileReader(look.storage, path) as reader:
+        with open_file(look.storage, path) as reader:
             return reader.rows
 
     appenders = _Appenders.of(slices)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from hoodie.errors import ConfigError
 from hoodie.formats.base_file import BaseFileReader
+from hoodie.formats.stitched import open_file
 from hoodie.model.meta_columns import COMMIT_TIME
 from hudi_services.show.look import Look
 from hudi_services.show.page import Column, Facts, Listing, Page
@@ -29,7 +28,7 @@ _COLUMNS = (
 
 
 def data_file(look: Look, path: str) -> Page:
-    """The file at `path`, relative to the table. Reads the footer, and the column of commit times.
+    """The file at `path`, relative to the table. Reads the footer, which a file of Lance has not, and the column of commit times.
 
     Raises ConfigError when there is no such file, CorruptFileError, or UnsafePathError for a path that leads out of the table.
     """
@@ -39,17 +38,19 @@ def data_file(look: Look, path: str) -> Page:
             f"Table {look.state.storage.base_path} has no file {path!r}",
             fix="take a path that `hudi-services show files` tells, relative to the table",
         )
-    with BaseFileReader(look.storage, path) as reader:
-        footer = pq.ParquetFile(reader.source).metadata
+    with open_file(look.storage, path) as reader:
+        footer = reader.footer
         index = reader.key_index()
-        values = {
+        values: dict[str, Any] = {
             "path": path,
             "rows": reader.rows,
             "row_groups": [
                 {"rows": group.num_rows, "uncompressed_bytes": group.total_byte_size}
                 for group in map(footer.row_group, range(footer.num_row_groups))
-            ],
-            "created_by": footer.created_by,
+            ]
+            if footer is not None
+            else [],
+            "created_by": footer.created_by if footer is not None else None,
             "key_range": [index.minimum, index.maximum] if index is not None else None,
             "bloom_filter": (
                 {
@@ -62,7 +63,7 @@ def data_file(look: Look, path: str) -> Page:
                 else None
             ),
             "commit_times": _commit_times(reader),
-            "columns": _columns(footer),
+            "columns": _columns(footer) if footer is not None else [],
         }
     return Page(values, [_facts(values), Listing(_COLUMNS, values["columns"], "columns")])
 

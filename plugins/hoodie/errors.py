@@ -276,7 +276,7 @@ class MachineError(HoodieError):
     """The machine lacks something that the work needs: Java, disk space, a program."""
 
 
-def missing_extra(extra: str, what: str, error: ImportError) -> ConfigError:
+def missing_extra(extra: str, what: str, error: ImportError | str) -> ConfigError:
     """For what needs packages that come with one of this package's extras."""
     return ConfigError(
         f"{what} needs a package that is not installed",

@@ -21,6 +21,7 @@ BUNDLES = {version: PEER / "jars" / f"hudi-spark3.5-bundle_2.12-{version}.jar" f
 HIVE = PEER / "hive-4.0.1"
 TRINO = PEER / "trino-483"
 READERS = PEER / "readers-1"
+LANCE = PEER / "lance-14.0.2"
 
 
 class SetUpError(RuntimeError):
@@ -107,6 +108,15 @@ def ensure_readers() -> Path:
             command = [str(begun / "bin" / "python"), "-m", "pip", "install", "-q", "--require-hashes", "-r"]
             _run([*command, str(ROOT / "requirements" / "readers.lock")])
     return READERS / "bin" / "python"
+
+
+def ensure_lance() -> Path:
+    """The folder with the package that reads Lance files (220 MB), which one file of tests imports."""
+    with fetched(LANCE) as begun:
+        if begun is not None:
+            command = [sys.executable, "-m", "pip", "install", "-q", "--require-hashes", "--no-deps", "--target"]
+            _run([*command, str(begun), "-r", str(ROOT / "requirements" / "lance.lock")])
+    return LANCE
 
 
 def _maven(*arguments: str) -> None:

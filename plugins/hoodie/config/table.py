@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
+from importlib.util import find_spec
 from types import MappingProxyType
 
 from hoodie.config.features import FEATURES, Features
 from hoodie.config.merging import EVENT, Merging, merging_of
-from hoodie.errors import CorruptTableError, UnsupportedTableError
+from hoodie.errors import CorruptTableError, UnsupportedTableError, missing_extra
 
 METADATA_PARTITIONS = "hoodie.table.metadata.partitions"
 METADATA_PARTITIONS_INFLIGHT = "hoodie.table.metadata.partitions.inflight"
@@ -225,14 +226,25 @@ class TableProperties:
         return _columns(self.raw.get(METADATA_PARTITIONS, ""))
 
     def check_readable(self) -> None:
-        """Raises UnsupportedTableError for base files of ORC or Lance. HFiles are those of the metadata table."""
+        """Raises UnsupportedTableError for base files of ORC, and ConfigError for those of Lance without the extra `lance`.
+
+        HFiles are those of the metadata table.
+        """
         stored = self._base_file_format
-        if stored not in ("PARQUET", "HFILE"):
+        if stored == "LANCE":
+            if not _is_installed("lance"):
+                raise missing_extra("lance", f"Table {self.name!r}, whose base files are of LANCE,", "no module lance")
+        elif stored not in ("PARQUET", "HFILE"):
             raise UnsupportedTableError(
                 f"Table {self.name!r} cannot be read by this library",
                 found=f"base files of {stored} (hoodie.table.base.file.format)",
                 fix="read it with Hudi on Spark, or let Hudi write its rows to a table of Parquet files",
             )
+
+    def check_changeable(self) -> None:
+        """Raises UnsupportedTableError for a table whose base files are read only: those of Lance."""
+        if self._base_file_format != "PARQUET":
+            self._refuse("hoodie.table.base.file.format", "base files that are not Parquet")
 
     @property
     def _base_file_format(self) -> str:
@@ -257,8 +269,7 @@ class TableProperties:
             self._refuse("hoodie.table.cdc.enabled", "change data capture, whose log files we do not write")
         if self.drops_partition_columns:
             self._refuse("hoodie.datasource.write.drop.partition.columns", "data files without their partition columns")
-        if self._base_file_format != "PARQUET":
-            self._refuse("hoodie.table.base.file.format", "base files that are not Parquet")
+        self.check_changeable()
 
     def with_values(self, values: Mapping[str, str], without: Iterable[str] = ()) -> TableProperties:
         """A copy with some keys set and others removed."""
@@ -299,7 +310,7 @@ class TableProperties:
         raise UnsupportedTableError(
             f"Table {self.name!r} cannot be written by this library",
             found=f"{what} ({key})",
-            fix="write to this table with Hudi",
+            fix="write to this table, and run its services, with Hudi",
         )
 
     @property
@@ -364,3 +375,9 @@ def keygen_type_of_class(java_class: str) -> str | None:
 
 def _columns(value: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in value.split(",") if name.strip())
+
+
+def _is_installed(package: str) -> bool:
+    """True for a package that can be imported. A folder of that name does not count."""
+    spec = find_spec(package)
+    return spec is not None and spec.origin is not None

@@ -13,7 +13,7 @@ from hoodie.doctor import catalogue
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
 from hoodie.errors import CorruptFileError, MissingFileError
-from hoodie.formats.base_file import BaseFileReader
+from hoodie.formats.stitched import open_file
 from hoodie.model.commit import WriteStat
 from hoodie.model.files import BaseFile
 from hoodie.model.meta_columns import RECORD_KEY
@@ -71,9 +71,9 @@ def unknown(facts: Facts) -> Iterator[Finding]:
 def _footer(storage: Storage, stats: Mapping[str, WriteStat], file: BaseFile) -> tuple[catalogue.Check, str] | None:
     stat = stats.get(file.path)
     try:
-        with BaseFileReader(storage, file.path) as reader:
+        with open_file(storage, file.path) as reader:
             rows, told = reader.rows, reader.key_range() if file.instant != METADATA_BOOTSTRAP else None
-            stored = _stored_range(pq.ParquetFile(reader.source).metadata)
+            stored = _stored_range(reader.footer) if reader.footer is not None else None
     except (CorruptFileError, pa.ArrowException) as error:
         return catalogue.TORN_FILE, " ".join(str(error).split())
     except (MissingFileError, FileNotFoundError):  # cleaned meanwhile

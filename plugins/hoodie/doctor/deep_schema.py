@@ -14,7 +14,7 @@ from hoodie.doctor import catalogue
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
 from hoodie.errors import CorruptFileError, MissingFileError, SchemaConflictError
-from hoodie.formats.base_file import BaseFileReader
+from hoodie.formats.stitched import open_file
 from hoodie.model.files import BaseFile
 from hoodie.model.meta_columns import META_COLUMNS, RECORD_KEY
 from hoodie.model.names import METADATA_BOOTSTRAP
@@ -67,11 +67,11 @@ class _Seen:
 
 def _looked_at(storage: Storage, schema: pa.Schema, needed: tuple[str, ...], file: BaseFile) -> _Seen:
     try:
-        with BaseFileReader(storage, file.path) as reader:
+        with open_file(storage, file.path) as reader:
             names = reader.schema.names
             flaws = [f"no column {name!r}" for name in needed if name not in names]
-            if reader.rows:
-                footer = pq.ParquetFile(reader.source).metadata
+            footer = reader.footer
+            if reader.rows and footer is not None:
                 flaws += [flaw for field in schema if (flaw := _flaw(reader.schema, footer, field)) is not None]
     except (
         CorruptFileError,

@@ -29,8 +29,8 @@ from hoodie.storage.base import File, Storage
 _BLOOM, _BLOOM_TYPE = "org.apache.hudi.bloomfilter", "hoodie_bloom_filter_type_code"
 _MIN_KEY, _MAX_KEY = "hoodie_min_record_key", "hoodie_max_record_key"
 _ARROW_CODECS = {"UNCOMPRESSED": "NONE", "LZ4_RAW": "LZ4"}  # as Arrow calls them
-_OTHER_FORMATS = frozenset({"orc", "lance"})  # extensions of files that Hudi writes and we do not read
-_BATCH_BYTES = (
+_OTHER_FORMATS = frozenset({"orc"})  # extensions of files that Hudi writes and we do not read
+BATCH_BYTES = (
     64 * 1024 * 1024
 )  # bytes of decoded rows per batch: merging copies a batch, and a text column of Arrow ends at 2 GiB
 
@@ -193,7 +193,7 @@ class BaseFileReader:
         """`dictionaries` are the text columns that are given as dictionaries if the file keeps them as small ones: rows that
         are only written again need not be decoded. All columns are called as the table calls them now, which `renaming` tells.
 
-        Raises MissingFileError, CorruptFileError, or UnsupportedTableError for ORC and Lance, naming the file.
+        Raises MissingFileError, CorruptFileError, or UnsupportedTableError for ORC, naming the file.
         """
         self._where = f"{storage.base_path}/{path}"
         self._renaming = renaming
@@ -227,9 +227,9 @@ class BaseFileReader:
         self._source.close()
 
     @property
-    def source(self) -> File:
-        """The open file, for readers of its footer."""
-        return self._source
+    def footer(self) -> pq.FileMetaData | None:
+        """The footer of Parquet as it is stored; None for a file of another format."""
+        return pq.ParquetFile(self._source).metadata
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -257,14 +257,14 @@ class BaseFileReader:
             raise self._corrupt(error) from error
 
     def _fitting_rows(self, columns: Sequence[str] | None, groups: Sequence[int]) -> int:
-        """How many rows of the columns `_BATCH_BYTES` hold, by their encoded size: values of a dictionary may be larger."""
+        """How many rows of the columns `BATCH_BYTES` hold, by their encoded size: values of a dictionary may be larger."""
         fitting = max(1, self.rows)
         for row_group in map(self._file.metadata.row_group, groups):
             size = row_group.total_byte_size
-            if columns is not None and size * fitting > _BATCH_BYTES * row_group.num_rows:
+            if columns is not None and size * fitting > BATCH_BYTES * row_group.num_rows:
                 chunks = map(row_group.column, range(row_group.num_columns))
                 size = sum(c.total_uncompressed_size for c in chunks if c.path_in_schema.partition(".")[0] in columns)
-            fitting = min(fitting, max(1, _BATCH_BYTES * row_group.num_rows // max(1, size)))
+            fitting = min(fitting, max(1, BATCH_BYTES * row_group.num_rows // max(1, size)))
         return fitting
 
     def intervals(
@@ -300,18 +300,23 @@ class BaseFileReader:
 
     def key_range(self) -> tuple[str, str] | None:
         """The least and the greatest key by the footer, by Java's order of texts; None when the writer left them out."""
-        metadata = self._file.metadata.metadata or {}
+        metadata = self._key_metadata
         low, high = (metadata.get(name.encode()) for name in (_MIN_KEY, _MAX_KEY))
         return None if low is None or high is None else (low.decode(), high.decode())
 
     def key_index(self) -> KeyIndex | None:
         """The bloom filter and key range of the footer; None when the writer left them out."""
-        metadata = self._file.metadata.metadata or {}
+        metadata = self._key_metadata
         bloom, bounds = metadata.get(_BLOOM.encode()), self.key_range()
         if bloom is None or bounds is None:
             return None
         code = metadata.get(_BLOOM_TYPE.encode(), b"SIMPLE").decode()
         return KeyIndex(BloomFilter.parse(bloom.decode(), code), *bounds)
+
+    @property
+    def _key_metadata(self) -> Mapping[bytes, bytes]:
+        """The entries of the footer by their names, those of keys among them."""
+        return self._file.metadata.metadata or {}
 
     def _corrupt(self, error: Exception) -> CorruptFileError:
         return CorruptFileError(

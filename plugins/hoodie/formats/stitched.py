@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from hoodie.errors import CorruptFileError
 from hoodie.formats.base_file import BaseFileReader, KeyIndex
+from hoodie.formats.lance_file import LANCE, LanceReader
 from hoodie.formats.row_groups import matching_row_groups
 from hoodie.formats.source_file import Interval, SourceFile
 from hoodie.model.files import BaseFile, SourceRows
@@ -30,8 +31,17 @@ def open_base_file(
     (`columns`). Raises MissingFileError or CorruptFileError naming the file."""
     renaming = columns.in_file(base.instant)
     if base.source is None:
-        return BaseFileReader(storage, base.path, dictionaries, renaming)
+        return open_file(storage, base.path, dictionaries, renaming)
     return StitchedReader(storage, base.path, base.source, renaming)
+
+
+def open_file(
+    storage: Storage, path: str, dictionaries: Collection[str] = (), renaming: Renaming = NO_RENAMING
+) -> BaseFileReader:
+    """The reader of the file at `path` alone, by its format. See `BaseFileReader` and `LanceReader` for what they raise."""
+    if path.endswith(LANCE):
+        return LanceReader(storage, path, renaming)
+    return BaseFileReader(storage, path, dictionaries, renaming)
 
 
 class StitchedReader:

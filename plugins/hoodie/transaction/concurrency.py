@@ -104,6 +104,7 @@ class PlanExecution:
         """Raises LockHeldError when another process carries it out, PendingInstantError while it is being taken back."""
         with plan_lock(self.storage, self.clock, self.time, self.locking):
             state = load_state(self.storage, self.clock)
+            state.properties.check_changeable()
             self._refuse_taken_back(state)
             yield state
 

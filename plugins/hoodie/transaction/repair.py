@@ -26,6 +26,7 @@ def repaired(storage: Storage, clock: Clock, sharing: Sharing) -> TableState:
         recovered("ended a change of hoodie.properties that was cut short")
     marked = marked_instants(storage)
     state = load_state(storage, clock)
+    state.properties.check_changeable()
     living = living_writers(state, clock, sharing)
     changed = switch_off_metadata_table(state)
     if changed:

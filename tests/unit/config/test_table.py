@@ -114,7 +114,7 @@ def test_a_table_that_we_cannot_write_is_named_with_the_property(raw, message):
         properties.check_writable()
 
 
-@pytest.mark.parametrize("stored", ["ORC", "lance"])
+@pytest.mark.parametrize("stored", ["ORC", "avro"])
 def test_a_table_whose_base_files_are_not_parquet_is_refused_on_open(tmp_path, stored):
     table = create(tmp_path)
     properties = tmp_path / ".hoodie" / "hoodie.properties"

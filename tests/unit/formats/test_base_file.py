@@ -23,7 +23,7 @@ def test_each_codec_that_may_be_asked_for(tmp_path, codec):
     assert found == {"lz4_raw": "LZ4"}.get(codec, codec.upper())
 
 
-@pytest.mark.parametrize(("kind", "error"), [("lance", UnsupportedTableError), ("parquet", CorruptFileError)])
+@pytest.mark.parametrize(("kind", "error"), [("orc", UnsupportedTableError), ("parquet", CorruptFileError)])
 def test_a_file_of_another_format_is_not_called_damaged(tmp_path, kind, error):
     (tmp_path / f"f_0-0-1_20260101000000000.{kind}").write_bytes(b"no Parquet")
     with pytest.raises(error, match=rf"Base file .*\.{kind} cannot be read"):

@@ -55,11 +55,14 @@ def run_archive(access: TableAccess, given: Given, *, only: str | None = None) -
     no others, even if more could go meanwhile.
 
     Safe to kill at any point: an instant is in the archive before its files go, and the next run removes what is left of it.
-    Raises what `decide_archive` raises, PlanChangedError, LockHeldError, and LockLostError.
+    Raises what `decide_archive` raises, PlanChangedError, LockHeldError, LockLostError, and UnsupportedTableError for a table
+    that is read only.
     """
     options = checked(given)
     locking = Locking.of(options)
-    decision = decide_archive(access.state(), given, access.clock)
+    state = access.state()
+    state.properties.check_changeable()
+    decision = decide_archive(state, given, access.clock)
     decision.only("archive", access.storage.base_path, only)
     if decision.plan is None:  # without waiting for a writer
         return ArchiveRun(decision)

@@ -44,8 +44,12 @@ def _locking(options: Given) -> Locking:
 
 
 def _settled(access: TableAccess) -> TableState:
-    """Raises PendingInstantError while a restore is under way: its savepoint must stay, and what it takes back goes."""
+    """Raises PendingInstantError while a restore is under way: its savepoint must stay, and what it takes back goes.
+
+    Raises UnsupportedTableError for a table that is read only.
+    """
     state = access.state()
+    state.properties.check_changeable()
     restore = next((i for i in state.timeline.pending if i.action is Action.RESTORE), None)
     if restore is not None:
         raise PendingInstantError(

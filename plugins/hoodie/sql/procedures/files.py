@@ -11,7 +11,7 @@ from typing import Any
 
 from hoodie.config.partitions import partition_path
 from hoodie.errors import CorruptFileError, SqlError
-from hoodie.formats.base_file import BaseFileReader
+from hoodie.formats.stitched import open_file
 from hoodie.model.files import FileSlice, LogFile
 from hoodie.model.names import BaseFileName
 from hoodie.sql.procedures.procedure import (
@@ -192,7 +192,7 @@ def _invalid(call: Call) -> Iterator[tuple[str]]:
         if name is None or (partitions and folder not in partitions) or (instants and name.instant not in instants):
             continue
         try:
-            with BaseFileReader(storage, file.path):
+            with open_file(storage, file.path):
                 pass
         except CorruptFileError:
             yield (f"{storage.base_path}/{file.path}",)
