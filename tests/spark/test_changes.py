@@ -1,0 +1,63 @@
+"""Changes as DataFrames: those of `HoodieTable.read_changes`."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.errors import PySparkException
+
+import hoodie.spark
+from hoodie import CLEAN
+from hoodie.errors import ChangeRangeError, DataError
+from tests.support.changes import operations, write
+from tests.support.clock import FakeClock
+from tests.support.tables import create
+
+pytestmark = pytest.mark.spark
+
+GLOBAL = {"hoodie.index.type": "GLOBAL_SIMPLE"}
+
+
+@pytest.fixture(params=["COPY_ON_WRITE", "MERGE_ON_READ"])
+def table(request, tmp_path):
+    table = create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": request.param})
+    write(table, [("a", "z", 1, 1), ("b", "p", 1, 1), ("c", "q", 1, 1), ("e", "q", 1, 1)], "insert", **GLOBAL)
+    write(table, [("a", "c", 2, 2), ("d", "p", 2, 2), ("c", "q", 2, 2)], **GLOBAL)
+    write(table, [("b", "p", 3, 1)], "delete", **GLOBAL)
+    write(table, [("c", "q", 4, 1)], **GLOBAL)
+    return table
+
+
+def rows(changes):
+    return sorted(changes.to_pylist(), key=repr)
+
+
+def test_a_frame_has_the_changes_of_the_library(spark, table):
+    first, *_, last = table.read_changes()["_hoodie_completion_time"].unique().to_pylist()
+    frame = hoodie.spark.read_changes(spark, table.base_path)
+    whole = frame.orderBy("_hoodie_completion_time", "op", "_hoodie_record_key").toArrow()
+    assert rows(whole) == rows(table.read_changes())
+    assert operations(whole)[4:7] == [("d", "a", 1, None), ("i", "a", None, 2), ("i", "d", None, 2)]
+    for how in ({"columns": ["value"], "filter": "value > 1"}, {"net": True}, {"net": True, "end": last}):
+        some = hoodie.spark.read_changes(spark, table.base_path, first, **how)
+        assert rows(some.toArrow()) == rows(table.read_changes(first, **how)), how
+    nothing = hoodie.spark.read_changes(spark, table.base_path, last)
+    assert (nothing.schema, nothing.count()) == (frame.schema, 0)
+
+
+def test_ranges_that_are_gone(spark, tmp_path):
+    """The driver finds them when it plans."""
+    table = create(tmp_path / "t", FakeClock())
+    for value in range(4):
+        write(table, [("a", "p", value, value)])
+    table.run(CLEAN, {"hoodie.clean.commits.retained": "1"})
+    with pytest.raises(ChangeRangeError, match="clean"):
+        hoodie.spark.read_changes(spark, table.base_path)
+
+
+def test_errors_of_workers(spark, tmp_path):
+    table = create(tmp_path / "t", FakeClock())
+    write(table, [("a", "p", 1, 1)], "insert")
+    write(table, [("a", "p", 1, 2)], "insert")
+    frame = hoodie.spark.read_changes(spark, table.base_path, net=True)
+    with pytest.raises(PySparkException, match=DataError.__name__):
+        frame.toArrow()

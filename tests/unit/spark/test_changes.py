@@ -1,0 +1,32 @@
+"""The tasks by which Spark reads changes, without Spark: any split of the file groups has all changes."""
+
+from __future__ import annotations
+
+import pickle
+from contextlib import nullcontext
+
+import pyarrow as pa
+import pytest
+
+from hoodie.changes import ChangeQuery, open_changes
+from hoodie.spark.changes import ChangesOfTasks, change_tasks
+from tests.support.changes import operations, write
+from tests.support.clock import FakeClock
+from tests.support.tables import create
+
+
+@pytest.mark.parametrize("count", [1, 2, 50])
+def test_tasks_have_all_changes(tmp_path, monkeypatch, count):
+    monkeypatch.setattr("hoodie.spark.changes.worker_task", nullcontext)
+    table = create(tmp_path / "t", FakeClock())
+    write(table, [(f"k{n}", f"p{n % 3}", 1, n) for n in range(9)], "insert")
+    start = write(table, [(f"k{n}", f"p{n % 3}", 2, 0) for n in range(6)])
+    write(table, [("k1", "p1", 3, 0)], "delete")
+    for query in (ChangeQuery(), ChangeQuery(start, filter="value = 0"), ChangeQuery("20300101")):
+        stream = open_changes(table.state(), query, table.engine)
+        tasks = change_tasks(stream, count)
+        assert len(tasks) <= count
+        work = pickle.loads(pickle.dumps(ChangesOfTasks(stream.task, tasks)))
+        batches = [batch for number in range(len(tasks)) for batch in work.batches([number])]
+        found = pa.Table.from_batches(batches).select(stream.schema.names) if batches else stream.schema.empty_table()
+        assert sorted(operations(found), key=repr) == sorted(operations(stream.table()), key=repr)
