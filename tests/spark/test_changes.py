@@ -1,4 +1,4 @@
-"""Changes as DataFrames: those of `HoodieTable.read_changes`."""
+"""Changes as DataFrames and in SQL: those of `HoodieTable.read_changes`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pyspark.errors import PySparkException
 import hoodie.spark
 from hoodie import CLEAN
 from hoodie.errors import ChangeRangeError, DataError
+from hoodie.sql import connect
 from tests.support.changes import operations, write
 from tests.support.clock import FakeClock
 from tests.support.tables import create
@@ -44,6 +45,14 @@ def test_a_frame_has_the_changes_of_the_library(spark, table):
     assert (nothing.schema, nothing.count()) == (frame.schema, 0)
 
 
+def test_statements(spark, table, tmp_path):
+    first = table.read_changes()["_hoodie_completion_time"][0]
+    with connect(tmp_path, spark=spark) as db:
+        query = f"select op, after.id, before.value old from hudi_table_changes('t', 'cdc', '{first}') where after.value = 2"
+        found = sorted(db.sql(query).rows(), key=repr)
+    assert found == [("i", "a", None), ("i", "d", None), ("u", "c", 1)]
+
+
 def test_ranges_that_are_gone(spark, tmp_path):
     """The driver finds them when it plans."""
     table = create(tmp_path / "t", FakeClock())
@@ -52,6 +61,8 @@ def test_ranges_that_are_gone(spark, tmp_path):
     table.run(CLEAN, {"hoodie.clean.commits.retained": "1"})
     with pytest.raises(ChangeRangeError, match="clean"):
         hoodie.spark.read_changes(spark, table.base_path)
+    with connect(tmp_path, spark=spark) as db, pytest.raises(ChangeRangeError, match="clean"):
+        db.sql("select * from hudi_table_changes('t', 'earliest')")
 
 
 def test_errors_of_workers(spark, tmp_path):

@@ -9,7 +9,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from hoodie import CLEAN, COMPACTION, HoodieTable
-from hoodie.dataset import HoodieDataset
+from hoodie.dataset import ChangeDataset, HoodieDataset
 from hoodie.errors import ArgumentError, StaleSnapshotError
 from hoodie.read.snapshot import plan_snapshot
 from hoodie.read.stream import stream_rows
@@ -39,6 +39,19 @@ def test_polars(table):
     rows = pl.scan_pyarrow_dataset(HoodieDataset(table))
     found = rows.filter((pl.col("part") == "y") & (pl.col("value") > 15)).select("id", "value").sort("id").collect()
     assert found.rows() == [("k17", 17), ("k19", 19), ("k3", 300)]
+
+
+def test_changes(table):
+    """They stay those of the table as it was, and each scan reads them again."""
+    changes = ChangeDataset(table)
+    expected = table.read_changes()
+    table.write(batch([("k3", "y", 9, 9)]), "upsert")
+    assert changes.to_table() == expected
+    assert changes.count_rows(pc.field("op") == "d") == 1
+    found = pl.scan_pyarrow_dataset(changes).filter(pl.col("op") == "u").select(pl.col("after").struct.field("value"))
+    assert found.collect().rows() == [(300,)]
+    with pytest.raises(ArgumentError, match="fragments"):
+        changes.get_fragments()
 
 
 def test_only_what_is_asked_for_is_read(table, monkeypatch):

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from hoodie.dataset import HoodieDataset
+from hoodie.dataset import TableDataset
 from hoodie.engine import Engine
 from hoodie.errors import HoodieError, SqlError
 from hoodie.sql.arrow_rows import ArrowRows
@@ -55,7 +55,7 @@ class DuckEngine:
                     self._database.register(name, source.table if isinstance(source, ArrowRows) else source)
                 return ArrowRows(self._rows(text))
             except SqlError:
-                failures = (source.failure for _, source in sources if isinstance(source, HoodieDataset))
+                failures = (source.failure for _, source in sources if isinstance(source, TableDataset))
                 if (failure := next(filter(None, failures), None)) is not None:
                     raise failure from None
                 raise

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 import pyarrow as pa
 from sqlglot import exp
 
-from hoodie.dataset import HoodieDataset
+from hoodie.dataset import TableDataset
 from hoodie.engine import Engine
 from hoodie.sql.changed import Changes
 from hoodie.sql.row_keys import RowKeys
@@ -76,7 +76,7 @@ class Rows(Protocol):
         ...
 
 
-Source: TypeAlias = HoodieDataset | pa.Table | Rows
+Source: TypeAlias = TableDataset | pa.Table | Rows
 """What an engine reads as a table. Rows are those of a query of its own."""
 NamedSource: TypeAlias = tuple[exp.Table, Source]
 """It, and its node in the tree of a query."""

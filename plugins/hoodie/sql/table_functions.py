@@ -1,4 +1,4 @@
-"""Functions of Hudi that stand for a table in FROM: changed rows, the timeline, a table by a kind of query."""
+"""Functions of Hudi that stand for a table in FROM: changes, the timeline, a table by a kind of query."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 from sqlglot import exp
 
-from hoodie.dataset import HoodieDataset
+from hoodie.changes import ChangeQuery
+from hoodie.dataset import ChangeDataset, HoodieDataset
 from hoodie.errors import SqlError
 from hoodie.model.commit import NO_PREVIOUS_COMMIT
 from hoodie.read.query import Incremental, Snapshot
@@ -81,27 +82,39 @@ def _value(node: exp.Expression) -> str:
 
 
 def _changes(call: TableFunction, table: HoodieTable) -> Source:
-    kind, start = call.arguments[1].lower(), call.arguments[2]
-    if kind == "cdc":
+    """Without a kind the first time is the second argument, and the answer is that of 'cdc'."""
+    kind, *times = call.arguments[1:]
+    if kind[:1].isdigit() or _moment(kind) is None:
+        kind, times = "cdc", [kind, *times]
+    kinds: Mapping[str, Callable[[HoodieTable, str | None, str | None], Source]] = {
+        "cdc": _change_rows,
+        "latest_state": _incremental,
+    }
+    if kind.lower() not in kinds or len(times) not in (1, 2):
         raise SqlError(
-            "hudi_table_changes cannot give 'cdc' yet",
-            found="the library neither writes nor reads change data logs",
-            fix="ask for 'latest_state': changed rows as they are at the end; deleted rows are not among them",
+            f"hudi_table_changes does not know {', '.join(call.arguments[1:])!r:.100}",
+            fix="say 'cdc' or 'latest_state', the time after which commits count, or 'earliest', and perhaps the last time",
         )
-    if kind != "latest_state":
-        raise SqlError(f"hudi_table_changes does not know {kind!r:.100}", fix="say 'latest_state'")
-    end = call.arguments[3] if len(call.arguments) > 3 else None
-    return _incremental(table, start, end)
+    return kinds[kind.lower()](table, _moment(times[0]), times[1] if len(times) > 1 else None)
 
 
-def _incremental(table: HoodieTable, start: str, end: str | None) -> HoodieDataset:
-    return HoodieDataset(table, Incremental(None if start.lower() == "earliest" else start, end), meta_columns=True)
+def _moment(text: str) -> str | None:
+    """A time from which on commits count. None: from the first."""
+    return None if text.lower() == "earliest" else text
+
+
+def _change_rows(table: HoodieTable, start: str | None, end: str | None) -> ChangeDataset:
+    return ChangeDataset(table, ChangeQuery(start, end))
+
+
+def _incremental(table: HoodieTable, start: str | None, end: str | None) -> HoodieDataset:
+    return HoodieDataset(table, Incremental(start, end), meta_columns=True)
 
 
 def _query(call: TableFunction, table: HoodieTable) -> Source:
     kind, *times = [each.lower() for each in call.arguments[1:]]
     if kind == "incremental" and times:
-        return _incremental(table, times[0], times[1] if len(times) > 1 else None)
+        return _incremental(table, _moment(times[0]), times[1] if len(times) > 1 else None)
     if kind in ("snapshot", "read_optimized") and not times:
         return HoodieDataset(table, Snapshot(read_optimized=kind == "read_optimized"), meta_columns=True)
     raise SqlError(
@@ -140,7 +153,7 @@ def _totals(state: TableState, instant: Instant) -> tuple[int, ...]:
 
 _FUNCTIONS: Mapping[str, _Function] = {
     "hudi_table_changes": _Function(
-        "hudi_table_changes('table', 'latest_state', start or 'earliest' [, end])", range(3, 5), _changes
+        "hudi_table_changes('table' [, 'cdc' or 'latest_state'], start or 'earliest' [, end])", range(2, 5), _changes
     ),
     "hudi_query_timeline": _Function("hudi_query_timeline('table' [, archived too])", range(1, 3), _timeline),
     "hudi_query": _Function("hudi_query('table', 'snapshot')", range(2, 5), _query),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hoodie import HoodieTable
-from hoodie.errors import SqlError, TableNotFoundError, TimeTravelError
+from hoodie.errors import ChangeRangeError, SqlError, TableNotFoundError, TimeTravelError
 from hoodie.sql import connect
 
 META = [
@@ -126,10 +126,42 @@ def test_archived_instants(tmp_path):
         assert len(told(db, "select * from hudi_query_timeline('t', 'false')")) < len(shown)
 
 
+def test_rows_before_and_after_each_commit(db, tmp_path):
+    db.sql("delete from t where id = 2")
+    first, second, third = times(tmp_path)
+    query = "select op, _hoodie_record_key, before.name, after.name from hudi_table_changes({})"
+    whole = [("i", "1", None, "a"), ("i", "2", None, "b"), ("u", "1", "a", "c"), ("d", "2", "b", None)]
+    assert told(db, query.format("'t', 'cdc', 'earliest'")) == whole
+    assert told(db, query.format("'t', 'Earliest'")) == whole
+    assert told(db, query.format(f"'t', 'CDC', '{first}', {second}")) == whole[2:3]
+    assert told(db, query.format(f"'t', {second}")) == whole[3:]
+    assert told(db, query.format(f"'t', '{first}', '{second}'")) == whole[2:3]
+    assert told(db, query.format("'t', 'earliest'") + " c where c.after.id = 1 and op <> 'i'") == whole[2:3]
+    assert told(db, query.format(f"'t', '{third}'")) == []
+    changes = HoodieTable.open(tmp_path / "t").read_changes()
+    assert db.sql("select * from hudi_table_changes('t', 'earliest')").table.equals(changes)
+    both = "select count(*) from hudi_table_changes('t', 'earliest') a join hudi_table_changes('t', 'earliest') b using (op)"
+    assert told(db, both) == [(6,)]
+
+
+def test_changes_that_are_gone(tmp_path):
+    """The error is that of the library, also when it comes while the engine reads."""
+    with connect(tmp_path) as db:
+        db.sql("create table t (id int, name string) using hudi tblproperties (primaryKey = 'id')")
+        db.sql("insert into t values (1, 'a')")
+        for number in range(3):
+            db.sql(f"update t set name = '{number}' where id = 1")
+        db.sql("call run_clean('t', retain_commits => 1)")
+        with pytest.raises(ChangeRangeError, match="clean"):
+            db.sql("select count(*) from hudi_table_changes('t', 'cdc', 'earliest')")
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "words"),
     [
-        ("hudi_table_changes('t', 'cdc', 'earliest')", SqlError, "latest_state"),
+        ("hudi_table_changes('t', 'cdc')", SqlError, "earliest"),
+        ("hudi_table_changes('t', 'earliest', '2026-01-01', '2026-01-02')", SqlError, "'cdc' or"),
+        ("hudi_table_changes('t', '1 January')", TimeTravelError, "1 January"),
         ("hudi_table_changes('t', 'other', 'earliest')", SqlError, "latest_state"),
         ("hudi_table_changes('t', 'latest_state')", SqlError, "earliest"),
         ("hudi_table_changes('t', 'latest_state', now())", SqlError, "literals"),

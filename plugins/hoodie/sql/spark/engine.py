@@ -17,11 +17,12 @@ from pyspark.sql.functions import col, lit
 from pyspark.sql.pandas.types import from_arrow_type
 from sqlglot import exp
 
-from hoodie.dataset import HoodieDataset
-from hoodie.read.snapshot import plan_snapshot
+from hoodie.dataset import ChangeDataset, HoodieDataset
+from hoodie.read.snapshot import of_snapshot, plan_snapshot
 from hoodie.schema import top_level
 from hoodie.spark import SparkEngine
 from hoodie.spark.calls import check_session
+from hoodie.spark.changes import changes_frame
 from hoodie.spark.failures import raised_errors
 from hoodie.spark.required import Required, required_of_each
 from hoodie.spark.scan import plan_scan
@@ -92,6 +93,9 @@ class SparkQueries:
             return self._spark.createDataFrame(source)
         if isinstance(source, FrameRows):
             return source.frame
+        if isinstance(source, ChangeDataset):
+            with of_snapshot(source.state):
+                return changes_frame(self._spark, source.stream)
         assert isinstance(source, HoodieDataset), source
         dataset, known = source, source.schema
         partitions = top_level(dataset.state.properties.partition_fields)
