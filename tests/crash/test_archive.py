@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 
 import pyarrow.parquet as pq
 import pytest
 
 from hoodie import ARCHIVE, CLEAN, HoodieTable
-from hoodie.errors import HoodieError
 from hoodie.storage import LocalStorage
 from hoodie.timeline.archive import LogArchive
 from tests.support.clock import FakeClock
-from tests.support.crashes import reopen
-from tests.support.faulty import FaultyStorage, Killed
+from tests.support.crashes import failures, reopen
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 SHORT = {
@@ -67,31 +64,24 @@ def stored(table):
 def test_archival_at_every_storage_call(tmp_path, version, kind):
     origin = prepare(tmp_path / "origin", version)
     wanted, rows = every(origin), content(origin)
-    for fail_at in range(1, 1000):
-        path = tmp_path / "run"
-        shutil.rmtree(path, ignore_errors=True)
-        shutil.copytree(tmp_path / "origin", path)
-        storage = FaultyStorage(path, fail_at, "kill" if kind == "half" else kind, half=kind == "half")
-        clock = FakeClock(FakeClock().time.replace(month=2))
-        error = None
-        try:
-            reopen(storage, clock).run(ARCHIVE, SHORT)
-        except (Killed, HoodieError, OSError) as caught:
-            error = caught
-        call = f"{fail_at} {storage.log[fail_at - 1 : fail_at]}: {error!r}"
-        if storage.calls < fail_at:
-            assert fail_at > 20
-            return
-        left = HoodieTable.open(str(path), clock=clock)
+    for storage, clock, error in failures(
+        tmp_path / "origin",
+        lambda storage, clock: reopen(storage, clock).run(ARCHIVE, SHORT),
+        "kill" if kind == "half" else kind,
+        half=kind == "half",
+        few=20,
+    ):
+        path = storage.base_path
+        call = f"{storage.fail_at} {storage.log[storage.fail_at - 1]}: {error!r}"
+        left = HoodieTable.open(path, clock=clock)
         assert every(left) == wanted, call
         assert content(left) == rows, call
-        LocalStorage(str(path)).delete(".hoodie/lock")  # its process is gone
+        LocalStorage(path).delete(".hoodie/lock")  # its process is gone
         left.write(batch([("z", "p", 9, 9)]), "upsert", SMALL_BLOOM)
         left.run(ARCHIVE, SHORTER)
-        again = HoodieTable.open(str(path), clock=clock)
+        again = HoodieTable.open(path, clock=clock)
         assert len(again.timeline.commits) == 1, call
         assert every(again) > wanted, call
         assert max(stored(again).values()) == 1, call
         assert not {i.key for i in again.timeline} & set(stored(again)), call
         assert content(again) == rows | {"z": ("p", 9, 9)}, call
-    raise AssertionError("the archival never ended")

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from hoodie import CLEAN, COMPACTION
-from hoodie.errors import HoodieError, UnclearCommitError
+from hoodie.errors import UnclearCommitError
 from hoodie.model.rollback import RollbackPlan
 from hoodie.storage import LocalStorage
 from hoodie.timeline import Action
 from hoodie.timeline.codecs.rollback import encode_rollback_plan
 from hoodie.transaction import instants
 from tests.support.clock import FakeClock
-from tests.support.crashes import FIRST, RETAIN_ONE, SECOND, reopen, uncommitted
-from tests.support.faulty import FaultyStorage
+from tests.support.crashes import FIRST, RETAIN_ONE, SECOND, failures, reopen, uncommitted
 from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 OPTIONS = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
@@ -32,21 +29,11 @@ def attempts(tmp_path, prepare, action, kind):
     Yields (storage, clock, error or None, call) for each.
     """
     prepare(tmp_path / "origin")
-    for fail_at in range(1, 1000):
-        path = tmp_path / "run"
-        shutil.rmtree(path, ignore_errors=True)
-        shutil.copytree(tmp_path / "origin", path)
-        clock = FakeClock(FakeClock().time.replace(month=2))
-        storage = FaultyStorage(path, fail_at, kind)
-        error = None
-        try:
-            action(reopen(storage, clock))
-        except (HoodieError, OSError) as caught:
-            error = caught
-        if storage.calls < fail_at:
-            assert fail_at > 10, "the action made too few storage calls to be true"
-            return
-        yield LocalStorage(str(path)), clock, error, f"{fail_at} {storage.log[fail_at - 1]}: {error!r}"
+    for storage, clock, error in failures(
+        tmp_path / "origin", lambda storage, clock: action(reopen(storage, clock)), kind
+    ):
+        call = f"{storage.fail_at} {storage.log[storage.fail_at - 1]}: {error!r}"
+        yield LocalStorage(storage.base_path), clock, error, call
 
 
 def settled(table, call):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 import shutil
+import uuid
+from contextlib import contextmanager
+from unittest import mock
 
 from hoodie import HoodieTable
 from hoodie.engine import LocalEngine
@@ -11,11 +16,13 @@ from hoodie.formats.log import scan_blocks
 from hoodie.storage import LocalStorage, walk_files
 from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage, Killed
+from tests.support.matrix import DEEP
 from tests.support.tables import batch
 
 FIRST = batch([("a", "p", 1, 1), ("b", "p", 1, 1), ("c", "q", 1, 1)])
 SECOND = batch([("a", "p", 2, 2), ("d", "p", 2, 2), ("e", "r", 2, 2)])
 RETAIN_ONE = {"hoodie.clean.commits.retained": 1}
+_LOOKS = {"list", "info", "read", "open_input", "close_output"}
 
 
 def reopen(storage, clock):
@@ -26,23 +33,83 @@ def reopen(storage, clock):
 def run_to_failure(tmp_path, prepare, action, kind, half, few=10):
     """Run `action` on copies of one table, failing at the first call, the second …, until it gets through.
 
-    Yields (copy, clock, call that failed) for each.
+    Yields (copy, clock, call that failed) for each that `failures` names.
     """
     origin = tmp_path / "origin"
     prepare(origin)
-    for fail_at in range(1, 1000):
-        path = tmp_path / "run"
+    for storage, clock, error in failures(
+        origin, lambda storage, clock: action(HoodieTable(storage, LocalEngine(1), clock)), kind, half, few
+    ):
+        if error is None:
+            assert storage.fail_at > few, "the action got through too early to be true"
+            return
+        yield LocalStorage(storage.base_path), clock, f"{storage.fail_at}: {error}"
+
+
+def failures(origin, action, kind, half=False, few=10):
+    """Call `action(storage, clock)` on copies of a table, failing at the first call, the second …, as long as it makes that many.
+
+    Yields (storage, clock, error or None) for each, without those that end as one before: with the same kind of error, or through
+    the same kind of call, and with the same files. The next process sees nothing else. `make test-deep` takes all.
+    """
+    path = origin.with_name("run")
+
+    def once(fail_at):
         shutil.rmtree(path, ignore_errors=True)
         shutil.copytree(origin, path)
         clock = FakeClock(FakeClock().time.replace(month=2))
         storage = FaultyStorage(path, fail_at, kind, half)
         try:
-            action(HoodieTable(storage, LocalEngine(1), clock))
+            with _same_names():
+                action(storage, clock)
         except (Killed, OSError, HoodieError) as error:
-            yield LocalStorage(str(path)), clock, f"{fail_at}: {error}"
-        else:
-            assert fail_at > few, "the action made too few storage calls to be true"
+            return storage, clock, error
+        return storage, clock, None
+
+    whole, _, error = once(None)
+    assert error is None
+    assert whole.calls > few, "the action made too few storage calls to be true"
+    ends = set()
+    for fail_at in deaths(whole.log, half) if kind == "kill" and not DEEP else itertools.count(1):
+        storage, clock, error = once(fail_at)
+        if storage.calls < fail_at:
             return
+        end = (type(error) if error else storage.log[fail_at - 1][0], _files(path))
+        if DEEP or end not in ends:
+            ends.add(end)
+            yield storage, clock, error
+
+
+def deaths(log, half):
+    """The numbers of the calls of `log` at which a kill leaves other files than at the call before.
+
+    Looks change no file: of looks that follow each other the first stands for all. With `half` the call itself is done, or begun.
+    """
+    changes = [True, *(name not in _LOOKS for name, _ in log)]  # by number of the call; 0 is the table as it was
+    whole = {number for number, (name, _) in enumerate(log, 1) if name == "close_output"}
+    return [n for n in range(1, len(log) + 1) if changes[n - 1] or n in whole or (half and changes[n])]
+
+
+@contextmanager
+def _same_names():
+    """Ids of files and tokens of attempts are those that the last run of the action drew."""
+    dice = random.Random(0)
+    drawn = (uuid.UUID(int=dice.getrandbits(128), version=4) for _ in itertools.count())
+    with (
+        mock.patch("uuid.uuid4", side_effect=drawn),
+        mock.patch("hoodie.engine.local._ATTEMPTS", itertools.count(1000)),
+    ):
+        yield
+
+
+def _files(path):
+    return frozenset((str(at.relative_to(path)), _bytes(at) if at.is_file() else None) for at in path.rglob("*"))
+
+
+def _bytes(file):
+    """The bytes of a file, of Avro without the marks between blocks, which are drawn."""
+    data = file.read_bytes()
+    return data.replace(data[-16:], b"") if data.startswith(b"Obj\x01") else data
 
 
 def killed(*_):

@@ -27,7 +27,7 @@ class FaultyStorage:
     def __init__(self, base_path, fail_at=None, kind="kill", half=False):
         memory.clear()  # what an earlier run has read would not be among the calls of this one
         self._inner = LocalStorage(str(base_path))
-        self._fail_at = fail_at
+        self.fail_at = fail_at
         self._kind = kind
         self._half = half
         self._lock = threading.Lock()
@@ -43,7 +43,7 @@ class FaultyStorage:
         with self._lock:
             self.calls += 1
             self.log.append((name, path))
-            late = self.calls - self._fail_at if self._fail_at is not None else -1
+            late = self.calls - self.fail_at if self.fail_at is not None else -1
             if (
                 late < 0
                 or (late > 0 and self._kind in ("full", "denied", "lost", "retried"))
@@ -59,8 +59,8 @@ class FaultyStorage:
             if self._kind in ("lost", "deaf"):
                 return TimeoutError(errno.ETIMEDOUT, "The answer was lost", path)
             if late == 0 and self._half:
-                return Killed(f"in call {self._fail_at}: {name} {path}")
-            raise Killed(f"call {self._fail_at}: {name} {path}")
+                return Killed(f"in call {self.fail_at}: {name} {path}")
+            raise Killed(f"call {self.fail_at}: {name} {path}")
 
     def _call(self, name, path, *rest):
         error = self._step(name, path if isinstance(path, str) else " ".join(path))
@@ -94,7 +94,7 @@ class FaultyStorage:
         return self._call("delete", path)
 
     def move(self, path, to):
-        if self._half and self.calls + 1 == self._fail_at:  # it is in both places
+        if self._half and self.calls + 1 == self.fail_at:  # it is in both places
             os.makedirs(f"{self.base_path}/{to}".rpartition("/")[0], exist_ok=True)
             os.link(f"{self.base_path}/{path}", f"{self.base_path}/{to}")
             raise self._step("move", path)
