@@ -27,6 +27,14 @@ _WITHOUT = click.Option(
     metavar="COLUMN",
     help="Leave this column out, under whatever name it had. Repeatable.",
 )
+_WIDTH = click.Option(
+    ["--width"],
+    type=click.IntRange(1, 100_000),
+    default=200,
+    show_default=True,
+    metavar="N",
+    help="Characters of a value.",
+)
 _PARTITION = click.Option(["--partition", "within"], metavar="PATH", help="Only of this partition.")
 
 
@@ -89,6 +97,34 @@ for each in (
         _ARCHIVED,
     ),
     _looks(
+        "changes",
+        lambda pages: pages.changes,
+        "Count the rows that each commit of a range inserted, updated and deleted. This reads the file groups that the commits "
+        "wrote, before and after each of them.",
+        'hudi-services show changes --table orders --since yesterday --filter "total > 100" --rows 20',
+        click.Option(
+            ["--since"],
+            metavar="TIME",
+            help="Commits that completed after this instant, date or time (UTC); also today, yesterday, 12h, 7d. Default: all "
+            "commits.",
+        ),
+        click.Option(["--until"], metavar="TIME", help="Commits that completed at this time or earlier; as --since."),
+        click.Option(
+            ["--columns"],
+            metavar="COLUMNS",
+            callback=lambda _context, _option, text: None if text is None else text.split(","),
+            help="Show these columns of the rows, with commas between them.",
+        ),
+        click.Option(
+            ["--filter"], metavar="CONDITION", help="Changes whose row meets this condition of SQL before or after."
+        ),
+        click.Option(["--net"], is_flag=True, help="One change for each row of the whole range."),
+        click.Option(
+            ["--rows"], type=click.IntRange(1, 10_000), metavar="N", help="Also show the first N changes, row by row."
+        ),
+        _WIDTH,
+    ),
+    _looks(
         "partitions",
         lambda pages: pages.partitions,
         "The partitions: file groups, sizes, rows of base files, and rows and deletions in logs.",
@@ -123,14 +159,7 @@ for each in (
         ),
         _PARTITION,
         _WITHOUT,
-        click.Option(
-            ["--width"],
-            type=click.IntRange(1, 100_000),
-            default=200,
-            show_default=True,
-            metavar="N",
-            help="Characters of a value.",
-        ),
+        _WIDTH,
     ),
     _looks(
         "logs",

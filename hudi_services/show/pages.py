@@ -1,6 +1,7 @@
 """Everything that commands which look at a table need: loaded when one of them runs."""
 
 from hudi_services.show.audit import audit
+from hudi_services.show.changes import changes
 from hudi_services.show.contents import files, partitions, slices
 from hudi_services.show.data_file import data_file
 from hudi_services.show.difference import difference
@@ -15,6 +16,7 @@ from hudi_services.show.rows import rows
 
 __all__ = [
     "audit",
+    "changes",
     "commits",
     "data_file",
     "difference",

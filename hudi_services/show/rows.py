@@ -42,7 +42,7 @@ def rows(look: Look, limit: int, as_of: str | None, within: str | None, without:
             "partition": within,
             "columns": [{"name": each.name, "type": str(each.type)} for each in found.schema],
             "without": kept.hidden,
-            "rows": [[_json(value, width) for value in line] for line in lines],
+            "rows": [[json_value(value, width) for value in line] for line in lines],
             "more": found.num_rows == limit,
         },
         [
@@ -72,7 +72,7 @@ def _batches(task: ReadSlice, plan: ReadPlan) -> Iterator[pa.Table]:
         yield from task.batches(file_slice)
 
 
-def _json(value: object, width: int) -> Any:
+def json_value(value: object, width: int) -> Any:
     """As `cut`; but lists, structs and maps that are not cut stay what they are."""
     is_whole = isinstance(value, list | dict) and len(_text(value)) <= width
     return json.loads(_text(value)) if is_whole else cut(value, width)

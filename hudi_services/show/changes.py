@@ -1,0 +1,124 @@
+"""Changes of a range of commits: counts for each commit, and some of the changes themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from hoodie.calls import call
+from hoodie.changes import ChangeQuery, open_changes
+from hoodie.engine import LocalEngine
+from hoodie.model.meta_columns import COMMIT_TIME, RECORD_KEY
+from hudi_services.outcome.values import told_rows
+from hudi_services.show.look import Look
+from hudi_services.show.page import Column, Facts, Listing, Page, Part
+from hudi_services.show.rows import cut, json_value
+from hudi_services.show.words import count
+
+_OP, _COMPLETED = "op", "_hoodie_completion_time"
+_COUNTED = {"inserted": "i", "updated": "u", "deleted": "d"}
+_COMMITS = (
+    Column("instant", "instant"),
+    Column("completed", "completed"),
+    *(Column(name, name, count, right=True) for name in _COUNTED),
+)
+_CHANGES = (
+    Column("op", "op"),
+    Column("completed", "completed"),
+    Column("key", "key"),
+    Column("before", "before"),
+    Column("after", "after"),
+)
+
+
+def changes(
+    look: Look,
+    since: str | None,
+    until: str | None,
+    columns: Sequence[str] | None,
+    filter: str | None,
+    rows: int | None,
+    width: int,
+    *,
+    net: bool,
+) -> Page:
+    """Count what each commit that completed after `since`, and not after `until`, inserted, updated and deleted.
+
+    `columns`, `filter` and `net` are those of `HoodieTable.read_changes`. With `rows` the first changes are shown, at most this
+    many, with values of at most `width` characters. Memory holds a few file groups, with `net` all changes of the range.
+    Raises ConfigError for what is no time (`Look.moment`), and what `read_changes` raises.
+    """
+    start, end = (
+        str(look.moment(flag, text)) if text is not None else None
+        for flag, text in (("--since", since), ("--until", until))
+    )
+    with call("reading changes"):
+        counts, first = _counted(look, ChangeQuery(start, end, columns, filter, net), rows or 0)
+    commits = _commits(counts)
+    totals = {name: sum(row[name] for row in commits) for name in _COUNTED}
+    values: dict[str, Any] = {
+        "table": look.state.properties.name,
+        "since": start,
+        "until": end,
+        **totals,
+        "commits": commits,
+    }
+    parts: list[Part] = [
+        Facts(
+            [
+                ("after", start or "the beginning"),
+                ("until", end or "now"),
+                ("changes", ", ".join(f"{count(number)} {name}" for name, number in totals.items())),
+            ]
+        ),
+        Listing(_COMMITS, commits, "commits with changes", "none"),
+    ]
+    if rows is not None:
+        found = [_change(row) for row in told_rows(first)]
+        values["changes"] = [_with_images(row, json_value, width) for row in found]
+        shown = [_with_images(row, cut, width) for row in found]
+        parts.append(Listing(_CHANGES, shown, f"changes, at most {count(rows)}", "none"))
+    return Page(values, parts)
+
+
+def _counted(look: Look, query: ChangeQuery, rows: int) -> tuple[Counter[tuple[str, str, str]], pa.Table]:
+    """The number of changes by completion, commit and operation, and the first `rows` changes."""
+    stream = open_changes(look.state, query, LocalEngine())
+    counts = Counter[tuple[str, str, str]]()
+    first = stream.schema.empty_table()
+    for table in stream.tables():
+        grouped = table.group_by([_COMPLETED, COMMIT_TIME, _OP]).aggregate([([], "count_all")])
+        for row in grouped.to_pylist():  # a few
+            counts[row[_COMPLETED], row[COMMIT_TIME], row[_OP]] += row["count_all"]
+        if first.num_rows < rows:
+            first = pa.concat_tables([first, table.slice(0, rows - first.num_rows)])
+    return counts, first
+
+
+def _commits(counts: Counter[tuple[str, str, str]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "instant": instant,
+            "completed": completed,
+            **{name: counts[completed, instant, op] for name, op in _COUNTED.items()},
+        }
+        for completed, instant in sorted({(completed, instant) for completed, instant, _ in counts})
+    ]
+
+
+def _change(row: dict[str, object]) -> dict[str, Any]:
+    return {
+        "op": row[_OP],
+        "instant": row[COMMIT_TIME],
+        "completed": row[_COMPLETED],
+        "key": row[RECORD_KEY],
+        "before": row["before"],
+        "after": row["after"],
+    }
+
+
+def _with_images(row: dict[str, Any], shortened: Any, width: int) -> dict[str, Any]:
+    return {**row, **{name: shortened(row[name], width) for name in ("key", "before", "after")}}
