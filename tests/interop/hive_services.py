@@ -26,6 +26,9 @@ _OPEN = (
     "java.text",
 )
 
+# A server of a few tests: the second compiler of the JVM and a parallel collector would cost more than they save.
+START_FAST = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
 
 class JavaService(Server):
     """A server of the peer's or Hive's; it gets nothing of this project's Spark."""
@@ -44,7 +47,7 @@ def start_metastore(port: int | None = None) -> JavaService:
     # Trino knows the local disk by local:///, which Hadoop does not.
     _write_site(folder, {"fs.local.impl": "org.apache.hadoop.fs.ProxyLocalFileSystem"})
     jars = _pyspark(PYTHON) / "jars"
-    memory = ["-Xmx400m", f"-Dderby.stream.error.file={folder}/derby.log"]
+    memory = ["-Xmx400m", *START_FAST, f"-Dderby.stream.error.file={folder}/derby.log"]
     main = ["org.apache.hadoop.hive.metastore.HiveMetaStore", "-p", port]
     return JavaService("metastore", ["java", *memory, "-cp", f"{folder}:{jars}/*", *main], port, folder)
 
@@ -64,7 +67,7 @@ def start_locking_metastore(classes: str, timeout_s: int) -> JavaService:
         "hive.timedout.txn.reaper.interval": "1s",
     }
     _write_site(folder, housekeeper)
-    memory = ["-Xmx400m", f"-Dderby.stream.error.file={folder}/derby.log"]
+    memory = ["-Xmx400m", *START_FAST, f"-Dderby.stream.error.file={folder}/derby.log"]
     return JavaService(
         "metastore", ["java", *memory, "-cp", f"{folder}:{classes}", "LockingMetastore", "-p", port], port, folder
     )
@@ -132,6 +135,7 @@ def hudi_sync_tool(metastore_port: int, base_path: object, *flags: str) -> None:
     jars = _pyspark(PYTHON) / "jars"
     command = [
         "java",
+        *START_FAST,
         "-Duser.timezone=UTC",
         "-cp",
         f"{BUNDLES['1.2.0']}:{jars}/*",
@@ -152,7 +156,7 @@ def hudi_sync_tool(metastore_port: int, base_path: object, *flags: str) -> None:
 def _hive(name: str, folder: Path, port: int, *main: object) -> JavaService:
     """A server of Hive 4; Hudi's classes, and what its bundle takes from Spark, stand last, so that they hide none of Hive's."""
     opens = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPEN]
-    options = ["-Xmx700m", f"-Dderby.stream.error.file={folder}/derby.log", f"-Djava.io.tmpdir={folder}"]
+    options = ["-Xmx700m", *START_FAST, f"-Dderby.stream.error.file={folder}/derby.log", f"-Djava.io.tmpdir={folder}"]
     jars = _pyspark(PYTHON) / "jars"
     of_spark = [
         str(jar) for name in ("kryo-shaded", "minlog", "hadoop-client-runtime") for jar in jars.glob(f"{name}-*.jar")

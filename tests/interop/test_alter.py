@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pyarrow as pa
 import pytest
 
@@ -17,7 +19,7 @@ from hoodie.schema.changes import (
 )
 from tests.interop.altered import OPTIONS
 from tests.interop.test_cow import hudi_options
-from tests.support.matrix import diagonal
+from tests.support.matrix import sample
 from tests.support.tables import SMALL_BLOOM, create
 
 pytestmark = pytest.mark.interop
@@ -66,7 +68,8 @@ def first(number):
     return row | {"s": {"x": number, "y": None, "z": f"y{number}"}, "three": None}
 
 
-@pytest.mark.parametrize(("kind", "version"), diagonal(["COPY_ON_WRITE", "MERGE_ON_READ"], ["9", "6"]))
+# A merge-on-read table has base files, too. Tables of both versions and types that Hudi altered are in `golden`.
+@pytest.mark.parametrize(("kind", "version"), sample(list(product(["COPY_ON_WRITE", "MERGE_ON_READ"], ["9", "6"])), 2))
 def test_both_alter(tmp_path, kind, version, hudi12):
     """Each goes on from the other's columns, and reads the other's rows and its own of all times."""
     options = {"hoodie.write.table.version": version, "hoodie.table.type": kind}

@@ -78,7 +78,7 @@ CASES += [("hudi12", "8", "COPY_ON_WRITE"), ("hudi12", "8", "MERGE_ON_READ")]
 CASES += [("hudi15", "6", "COPY_ON_WRITE"), ("hudi15", "6", "MERGE_ON_READ")]
 
 
-@pytest.mark.parametrize(("bundle", "version", "kind"), sample(CASES, 0, 4))
+@pytest.mark.parametrize(("bundle", "version", "kind"), sample(CASES, 0))
 def test_hudi_goes_on_with_what_we_archived(tmp_path, request, recorded, bundle, version, kind):
     peer = request.getfixturevalue(bundle)
     hudi = recorded(bundle) if version == "8" else None

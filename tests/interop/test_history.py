@@ -7,12 +7,14 @@ import pytest
 from hoodie import COMPACTION, HoodieTable
 from tests.interop.test_cow import hudi_options
 from tests.support.history import CASES, MERGE_LOGS, PARTS, History, random_steps
-from tests.support.matrix import covering
+from tests.support.matrix import sample
 from tests.support.tables import batch, content
 
 pytestmark = pytest.mark.interop
 
 SEEDS = {"COPY_ON_WRITE": (1, 20), "MERGE_ON_READ": (5, 26)}
+# Each type with each release and each order of rows, and each version.
+HUDIS = sample([(*case, "hudi15" if case[1] == "6" else "hudi12") for case in CASES], 0, 5, 7, 8)
 
 
 def seen(rows):
@@ -49,9 +51,7 @@ def test_hudi_rs_reads_every_checkpoint(tmp_path, hudi_rs_read, kind, version, m
 
 
 @pytest.mark.format("11k", "14b", "14d", "14j")
-@pytest.mark.parametrize(
-    ("kind", "version", "mode", "peer"), covering([(*case, "hudi15" if case[1] == "6" else "hudi12") for case in CASES])
-)
+@pytest.mark.parametrize(("kind", "version", "mode", "peer"), HUDIS)
 def test_hudi_reads_the_end_and_the_past_and_writes_on(tmp_path, request, hudi_rs_read, kind, version, mode, peer):
     history = History(tmp_path / "t", kind, version, mode)
     for step in random_steps(SEEDS[kind][1], 12):

@@ -122,6 +122,7 @@ print("FOUND" + json.dumps(found))
 """
 
 
+@pytest.mark.deep("the smoke tests of Hive are those of its server, catalog, sync and locks")
 def test_spark_without_hudi(tmp_path, metastore):
     """It reads a plain Hive entry as the Parquet files it lists: right as long as no file has a second version. Where one has,
     the entry says where the table is."""

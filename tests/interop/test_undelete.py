@@ -27,8 +27,8 @@ MOR = {
     ("peer", "version", "more"),
     sample(
         [("hudi12", "9", {}), ("hudi12", "9", MOR), ("hudi12", "8", MOR), ("hudi15", "6", {}), ("hudi15", "6", MOR)],
-        1,
-        3,
+        0,
+        4,
     ),
 )
 def test_hudi_goes_on(request, tmp_path, peer, version, more):

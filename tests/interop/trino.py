@@ -8,7 +8,7 @@ import urllib.request
 from pathlib import Path
 from tempfile import mkdtemp
 
-from tests.interop.hive_services import JavaService
+from tests.interop.hive_services import START_FAST, JavaService
 from tests.interop.peer_env import TRINO
 from tests.support.servers import free_port
 
@@ -89,6 +89,6 @@ def _command(folder: Path, port: int, metastore_port: int) -> list[object]:
         "jdk.nio.maxCachedBufferSize": 2_000_000,
     }
     java = TRINO / "java" / "arcadedb_embedded" / "jre" / "bin" / "java"
-    flags = ["-Xmx1200m", "--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED"]
+    flags = ["-Xmx1200m", *START_FAST, "--add-modules=jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED"]
     flags += ["--sun-misc-unsafe-memory-access=allow", *(f"-D{key}={value}" for key, value in settings.items())]
     return [java, *flags, "-cp", f"{TRINO}/lib/*:{TRINO}/launcher", "StartTrino"]
