@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from itertools import product
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -31,8 +32,9 @@ def test_snapshot(golden, expected, archive, name):
 
 
 @pytest.mark.format("11l", "14m")
-@pytest.mark.parametrize("archive", ARCHIVES)
-@pytest.mark.parametrize("name", [name for name in COW if name != "cow_cdc_data_before"])
+@pytest.mark.parametrize(
+    ("archive", "name"), [each for each in product(ARCHIVES, COW) if each != ("15v6", "cow_cdc_data_before")]
+)
 def test_write_on(golden, expected, archive, name, tmp_path):
     """Our upsert, delete and clean on a table of Hudi: its failed writes are rolled back, its metadata table goes."""
     shutil.copytree(golden(archive) / name, tmp_path / name)
@@ -74,10 +76,9 @@ def test_a_cleaned_past_is_refused(golden, archive):
         table.read(as_of="2020-01-01")
 
 
-@pytest.mark.parametrize("archive", ARCHIVES)
-def test_cdc_tables_are_read_and_not_written(golden, archive):
-    table = HoodieTable.open(str(golden(archive) / "cow_cdc_data_before"))
-    with pytest.raises(UnsupportedTableError, match="change data capture"):
+def test_cdc_tables_of_version_6_are_read_and_not_written(golden):
+    table = HoodieTable.open(str(golden("15v6") / "cow_cdc_data_before"))
+    with pytest.raises(UnsupportedTableError, match="change data capture with table version 6"):
         table.write(table.read(), "upsert")
 
 

@@ -146,11 +146,13 @@ class Model:
 class History:
     """A table at `path`, its model, and what every instant that can still be read as of must give (`past`)."""
 
-    def __init__(self, path, kind, version, mode, engine=None, small_file_limit=0, clock=None, virtual=None):
-        """`virtual`: keys are so from the "start", or from a "later" write on."""
+    def __init__(self, path, kind, version, mode, engine=None, small_file_limit=0, clock=None, virtual=None, cdc=None):
+        """`virtual`: keys are so from the "start", or from a "later" write on. `cdc`: how changes are logged."""
         self.switch = VIRTUAL_KEYS if virtual == "later" else {}
         options = {"hoodie.table.type": kind, "hoodie.record.merge.mode": mode}
         options |= VIRTUAL_KEYS if virtual == "start" else {}
+        if cdc is not None:
+            options |= {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": cdc}
         options["hoodie.write.table.version"] = "6" if version == "6" else "9"
         self.table = create(path, clock or FakeClock(), engine, **options)
         if version == "8":

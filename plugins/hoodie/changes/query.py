@@ -8,11 +8,9 @@ from datetime import datetime
 
 import pyarrow as pa
 
+from hoodie.model.changes import AFTER, BEFORE, COMPLETION_TIME, OP
 from hoodie.model.meta_columns import COMMIT_TIME, PARTITION_PATH, RECORD_KEY
 from hoodie.read.filters import Filter
-
-OP, COMPLETION_TIME, BEFORE, AFTER = "op", "_hoodie_completion_time", "before", "after"
-INSERT, UPDATE, DELETE = "i", "u", "d"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.changes.difference import Difference, Places, difference
 from hoodie.changes.plan import GroupChange
-from hoodie.changes.query import DELETE, INSERT, UPDATE, keyed_schema
+from hoodie.changes.query import keyed_schema
 from hoodie.config.memory_keys import MergeMemory
 from hoodie.formats.stitched import open_base_file
+from hoodie.merge.difference import Difference, Places, difference
+from hoodie.model.changes import DELETE, INSERT, UPDATE
 from hoodie.model.files import FileSlice
 from hoodie.model.internal_columns import POSITION
 from hoodie.model.meta_columns import RECORD_KEY

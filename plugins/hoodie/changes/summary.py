@@ -7,9 +7,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.changes.equality import same_values
-from hoodie.changes.query import AFTER, BEFORE, DELETE, INSERT, OP, UPDATE
 from hoodie.errors import DataError
+from hoodie.merge.equality import same_values
+from hoodie.model.changes import AFTER, BEFORE, DELETE, INSERT, OP, UPDATE
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 
 

@@ -6,13 +6,15 @@ from hoodie.config import table_keys as keys
 from hoodie.config.create_keygen import check_keygen
 from hoodie.config.create_merging import merging_properties
 from hoodie.config.key import Options
+from hoodie.config.restrictions import cdc_flaw, virtual_keys_flaw
 from hoodie.config.table import (
+    CDC,
+    CDC_MODE,
     KEYGEN_CLASSES,
     POPULATE_META_FIELDS,
     SLASH_DATES,
     TYPED_PARTITION_FIELDS,
     TableProperties,
-    virtual_keys_flaw,
 )
 from hoodie.config.timebased import PARSER, TIMEBASED_KEYS
 from hoodie.errors import ConfigError
@@ -39,8 +41,11 @@ def new_table_properties(options: Options) -> TableProperties:
         "hoodie.datasource.write.drop.partition.columns": "false",
         "hoodie.partition.metafile.use.base.format": "false",
         "hoodie.table.timeline.timezone": options[keys.TIMEZONE],
-        "hoodie.table.cdc.enabled": "false",
+        CDC: _flag(options[keys.CDC_ENABLED]),
     }
+    if options[keys.CDC_ENABLED]:
+        _check_cdc(options)
+        common[CDC_MODE] = options[keys.CDC_LOGGING_MODE]
     if options[keys.SLASH_SEPARATED_DATES]:
         common[SLASH_DATES] = "true"
     if record_keys:
@@ -71,6 +76,16 @@ def _check_virtual_keys(options: Options, keygen: str) -> None:
             f"Option {POPULATE_META_FIELDS}=false (virtual keys) does not go with the other options",
             found=why_not,
             fix=f"leave {POPULATE_META_FIELDS} at true",
+        )
+
+
+def _check_cdc(options: Options) -> None:
+    why_not = cdc_flaw(int(options[keys.VERSION]), virtual_keys=not options[keys.POPULATE_META])
+    if why_not is not None:
+        raise ConfigError(
+            f"Option {CDC}=true does not go with the other options",
+            found=why_not,
+            fix=f"leave {CDC} out: HoodieTable.read_changes needs no log of changes",
         )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from hoodie.config import table_keys as keys
 from hoodie.config.key import Options
+from hoodie.config.restrictions import slash_dates_flaw
 from hoodie.config.table import (
     KEYGEN_CLASSES,
     PARTITION_TYPES,
     infer_keygen_type,
     keygen_type_of_class,
-    slash_dates_flaw,
 )
 from hoodie.config.timebased import TIMEBASED_KEYS, check_timebased
 from hoodie.errors import ConfigError

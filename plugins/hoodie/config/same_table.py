@@ -27,6 +27,8 @@ def check_same_table(properties: TableProperties, options: Options) -> None:
         keys.DELETE_MARKER: merging.deletion and merging.deletion.marker,
         keys.VERSION: str(properties.version),
         keys.TIMEZONE: properties.zone_name,
+        keys.CDC_ENABLED: properties.cdc_mode is not None,
+        **({keys.CDC_LOGGING_MODE: properties.cdc_mode} if properties.cdc_mode is not None else {}),
     }
     for key, stored in current.items():
         if options.given(key) and options[key] != stored:

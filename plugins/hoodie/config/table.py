@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from hoodie.config.features import FEATURES, Features
 from hoodie.config.merging import EVENT, Merging, merging_of
+from hoodie.config.restrictions import cdc_flaw, slash_dates_flaw, virtual_keys_flaw
 from hoodie.errors import CorruptTableError, UnsupportedTableError, missing_extra
 
 METADATA_PARTITIONS = "hoodie.table.metadata.partitions"
@@ -19,6 +20,8 @@ METADATA_PARTITIONS_INFLIGHT = "hoodie.table.metadata.partitions.inflight"
 CHECKSUM = "hoodie.table.checksum"
 PARTITION_FIELDS = "hoodie.table.partition.fields"
 SLASH_DATES = "hoodie.datasource.write.slash.separated.date.partitioning"
+CDC, CDC_MODE = "hoodie.table.cdc.enabled", "hoodie.table.cdc.supplemental.logging.mode"
+CDC_MODES = ("OP_KEY_ONLY", "DATA_BEFORE", "DATA_BEFORE_AFTER")
 POPULATE_META_FIELDS = "hoodie.populate.meta.fields"
 
 _PACKAGE = "org.apache.hudi.keygen."
@@ -31,10 +34,6 @@ KEYGEN_CLASSES = {
     "GLOBAL_DELETE": _PACKAGE + "GlobalDeleteKeyGenerator",
 }
 _AVRO_TWINS = {"GlobalAvroDeleteKeyGenerator": "GLOBAL_DELETE"}  # the others have Avro before KeyGenerator
-_VIRTUAL_KEYS = {
-    "COPY_ON_WRITE": ("SIMPLE", "COMPLEX", "CUSTOM", "TIMESTAMP", "NON_PARTITION"),
-    "MERGE_ON_READ": ("SIMPLE",),
-}
 PARTITION_TYPES = ("SIMPLE", "TIMESTAMP")
 _TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 _ZONE, _ZONES = "hoodie.table.timeline.timezone", ("LOCAL", "UTC")
@@ -250,6 +249,19 @@ class TableProperties:
     def _base_file_format(self) -> str:
         return self.raw.get("hoodie.table.base.file.format", "PARQUET").upper()
 
+    @property
+    def cdc_mode(self) -> str | None:
+        """One of `CDC_MODES`: the columns of the changes that writes log. None: they log none.
+
+        Raises UnsupportedTableError for another mode.
+        """
+        if not self._flag(CDC, default=False):
+            return None
+        mode = self.raw.get(CDC_MODE, CDC_MODES[-1]).strip().upper()
+        if mode not in CDC_MODES:
+            self._refuse(CDC_MODE, f"the logging mode {mode!r}; known are {', '.join(CDC_MODES)}")
+        return mode
+
     def check_writable(self) -> None:
         """Raises UnsupportedTableError naming the first property that our writer cannot honour."""
         _ = self.version, self.keygen_type, self.merge_mode
@@ -265,8 +277,10 @@ class TableProperties:
             why_not = virtual_keys_flaw(self.table_type, self.keygen_type, self.record_key_fields)
             if why_not is not None:
                 self._refuse(POPULATE_META_FIELDS, f"virtual keys with {why_not}")
-        if self._flag("hoodie.table.cdc.enabled", default=False):
-            self._refuse("hoodie.table.cdc.enabled", "change data capture, whose log files we do not write")
+        if self.cdc_mode is not None:
+            why_not = cdc_flaw(self.version, virtual_keys=self.virtual_keys)
+            if why_not is not None:
+                self._refuse(CDC, f"change data capture with {why_not}")
         if self.drops_partition_columns:
             self._refuse("hoodie.datasource.write.drop.partition.columns", "data files without their partition columns")
         self.check_changeable()
@@ -345,24 +359,6 @@ def infer_keygen_type(record_keys: tuple[str, ...], partitions: tuple[str, ...])
     if ":" in partitions[0]:
         return "CUSTOM"
     return "SIMPLE" if len(record_keys) <= 1 and len(partitions) == 1 else "COMPLEX"
-
-
-def virtual_keys_flaw(table_type: str, keygen: str, record_keys: tuple[str, ...]) -> str | None:
-    """What of a table does not go with virtual keys; None when they can be used."""
-    if not record_keys:
-        return "generated record keys, which no column of a row tells"
-    if keygen not in _VIRTUAL_KEYS[table_type]:
-        return f"the {keygen} key generator; a {table_type} table takes {', '.join(_VIRTUAL_KEYS[table_type])}"
-    return None
-
-
-def slash_dates_flaw(keygen: str, *, hive_style: bool, encoded: bool) -> str | None:
-    """What of a table does not go with days as nested folders, so that Hudi's own operations differ; None when nothing."""
-    if keygen != "SIMPLE":
-        return f"the {keygen} key generator; only SIMPLE has one plain column"
-    if hive_style or encoded:
-        return "names of columns, or url-encoded values, in the folders"
-    return None
 
 
 def keygen_type_of_class(java_class: str) -> str | None:

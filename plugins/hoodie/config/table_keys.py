@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoodie.config.key import ConfigKey, boolean, choice, columns, text
-from hoodie.config.table import KEYGEN_CLASSES, POPULATE_META_FIELDS, SLASH_DATES
+from hoodie.config.table import CDC, CDC_MODE, CDC_MODES, KEYGEN_CLASSES, POPULATE_META_FIELDS, SLASH_DATES
 from hoodie.config.timebased import TIMEBASED_KEYS
 
 
@@ -125,6 +125,12 @@ URL_ENCODE = ConfigKey[bool](
 SLASH_SEPARATED_DATES = ConfigKey[bool](
     SLASH_DATES, boolean, False, "days yyyy-MM-dd in the partition column become the folders yyyy/MM/dd (Hudi 1.2)"
 )
+CDC_ENABLED = ConfigKey[bool](
+    CDC, boolean, False, "keep the changes of each commit beside the data, for Hudi's readers of changes"
+)
+CDC_LOGGING_MODE = ConfigKey[str](
+    CDC_MODE, choice(*CDC_MODES), CDC_MODES[-1], "columns of these changes: keys, rows before, or rows before and after"
+)
 TIMEZONE = ConfigKey[str](
     "hoodie.table.timeline.timezone", choice("UTC", "LOCAL"), "UTC", "time zone of the instants on the timeline"
 )
@@ -160,6 +166,8 @@ CREATE_KEYS: tuple[ConfigKey[Any], ...] = (
     UNAVAILABLE_VALUE,
     DELETE_FIELD,
     DELETE_MARKER,
+    CDC_ENABLED,
+    CDC_LOGGING_MODE,
     TIMEZONE,
     *KEYGEN_KEYS,
 )

@@ -181,7 +181,7 @@ def _move(access: TableAccess, facts: Facts, found: Sequence[Finding], time: Tim
     """Raises UnsafeDeleteError, before anything is moved, for a file that a completed instant names."""
     paths = [each.path for each in found if each.path is not None]
     check_data_files(access.storage, paths)
-    named = {stat.path for commit in facts.commits.values() for stat in commit.stats}
+    named = {path for commit in facts.commits.values() for stat in commit.stats for path in stat.paths}
     if refused := named.intersection(paths):
         raise UnsafeDeleteError(
             f"Refused to move {min(refused)!r} of table {access.storage.base_path}",

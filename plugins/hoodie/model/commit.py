@@ -42,8 +42,13 @@ class WriteStat(InGroup):
     file_size: int = 0
     create_ms: int = 0
     upsert_ms: int = 0
-    cdc_stats: Mapping[str, int] | None = None
+    cdc_stats: Mapping[str, int] | None = None  # path of a log of changes -> its bytes
     log: LogStat | None = None
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that the write made: the data file, then logs of its changes."""
+        return (self.path, *(self.cdc_stats or ()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,13 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from hoodie.changes import ChangeQuery, ChangeStream, open_changes
 from hoodie.changes.plan import GroupChange
-from hoodie.changes.query import COMPLETION_TIME, OP, keyed_schema
+from hoodie.changes.query import keyed_schema
 from hoodie.changes.slices import ReadGroupChanges
 from hoodie.changes.summary import net_changes
 from hoodie.config import given_options
 from hoodie.engine import LocalEngine
 from hoodie.engine.pack import packed
+from hoodie.model.changes import COMPLETION_TIME, OP
 from hoodie.model.meta_columns import COMMIT_TIME, PARTITION_PATH, RECORD_KEY
 from hoodie.read.filters import Filter
 from hoodie.spark.calls import check_session, spark_call

@@ -33,7 +33,7 @@ class Change:
 
     @property
     def files(self) -> list[str]:
-        return [stat.path for stat in self.metadata.stats]
+        return [path for stat in self.metadata.stats for path in stat.paths]
 
     def whole(self) -> Change:
         """With what `more` gives."""

@@ -140,7 +140,7 @@ class PlanExecution:
         if committed is None:
             reconcile_markers(self.storage, self.time, ())
         else:
-            kept = {stat.path for stat in state.commit_metadata(committed).stats}
+            kept = {path for stat in state.commit_metadata(committed).stats for path in stat.paths}
         # Who took the plan back may have deleted the markers before these files were there.
         files = {path for change in changes for path in change.files}
         delete_data_files(self.storage, files - kept)

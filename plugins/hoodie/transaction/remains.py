@@ -49,7 +49,8 @@ def delete_remains(state: TableState, marked: Sequence[Time]) -> None:
 def _lost(state: TableState, time: Time, commit: Instant | None) -> set[str]:
     if commit is None and state.timeline.is_committed(time):  # archived as complete
         return set()
-    kept = {stat.path for stat in state.commit_metadata(commit).stats} if commit is not None else set()
+    stats = state.commit_metadata(commit).stats if commit is not None else ()
+    kept = {path for stat in stats for path in stat.paths}
     return {path for path in read_markers(state.storage, time) - kept if _is_own(state, path, time)}
 
 

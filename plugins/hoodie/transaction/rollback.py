@@ -92,7 +92,7 @@ def _committed(state: TableState, undone: Instant) -> set[str]:
         if not state.layout.logs_tell_writer:
             raise
         return set()
-    return {path for stat in stats for path in (stat.path, *(stat.cdc_stats or ()))}
+    return {path for stat in stats for path in stat.paths}
 
 
 def refuse_pending_clean(state: TableState, what: str) -> None:

@@ -88,4 +88,4 @@ def _listed(state: TableState, commit: Instant) -> frozenset[str]:
         if stat.log is not None
         for name in stat.log.log_files
     )
-    return frozenset([*(stat.path for stat in stats), *beside])
+    return frozenset([*(path for stat in stats for path in stat.paths), *beside])

@@ -30,6 +30,7 @@ from hoodie.config.write_keys import OPERATION
 from hoodie.errors import ConfigError, RecordKeyError, SchemaConflictError, check_argument
 from hoodie.formats.base_file import BaseFileOptions
 from hoodie.formats.file_format import FileFormat
+from hoodie.formats.log.change_writer import ChangeBlocks
 from hoodie.keygen import PartitionPaths, RecordKeys, keeps_text, key_generator, misread_times, stored_keys
 from hoodie.merge import MergeRules, merge_rules
 from hoodie.schema import arrow_to_avro, check_ordering, find_field, normalise, reconcile, top_level
@@ -373,6 +374,7 @@ def write_context(plan: WritePlan, writing: Writing) -> WriteContext:
         bucketed=plan.bucketed,
         record_positions=_tells_positions(plan),
         max_file_bytes=options[keys.MAX_FILE_SIZE],
+        changes=ChangeBlocks.of(properties.cdc_mode, properties.name, plan.schema, writing.instant),
         columns=StoredColumns.of(plan.schema, plan.versions),
         spill_folder=options[SPILL_FOLDER],
     )

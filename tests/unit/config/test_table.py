@@ -86,6 +86,9 @@ def test_the_merge_mode_follows_the_ordering_field(options, mode, version):
         ({"hoodie.table.recordkey.fields": "id,id"}, r"'id,id'.*each column once"),
         ({"hoodie.table.partition.fields": "p:SIMPLE,p:TIMESTAMP"}, "each column once"),
         ({"hoodie.table.ordering.fields": "ts, ts"}, "each column once"),
+        ({"hoodie.table.cdc.enabled": "true", "hoodie.write.table.version": "6"}, "table version 6"),
+        ({"hoodie.table.cdc.enabled": "true", "hoodie.populate.meta.fields": "false"}, "virtual keys"),
+        ({"hoodie.table.cdc.supplemental.logging.mode": "all"}, "DATA_BEFORE_AFTER"),
     ],
 )
 def test_options_that_cannot_work_together_are_refused(options, message):
@@ -100,7 +103,12 @@ def test_options_that_cannot_work_together_are_refused(options, message):
             {"hoodie.populate.meta.fields": "false", "hoodie.table.keygenerator.type": "GLOBAL_DELETE"},
             "virtual keys with the GLOBAL_DELETE",
         ),
-        ({"hoodie.table.cdc.enabled": "true"}, "change data capture"),
+        ({"hoodie.table.cdc.enabled": "true", "hoodie.table.version": "6"}, "change data capture with table version 6"),
+        ({"hoodie.table.cdc.enabled": "true", "hoodie.populate.meta.fields": "false"}, "with virtual keys"),
+        (
+            {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": "all"},
+            "logging mode 'ALL'",
+        ),
         ({"hoodie.datasource.write.drop.partition.columns": "true"}, "without their partition columns"),
         ({"hoodie.table.base.file.format": "ORC"}, "not Parquet"),
         ({"hoodie.table.keygenerator.type": "SPARK_SQL"}, "key generator that is not supported"),

@@ -93,7 +93,7 @@ def orphans(facts: Facts) -> Iterator[Finding]:
     An instant before the active timeline was archived: its files are the table's. In version 6 a log that a commit wrote may
     carry the instant of a compaction that was planned: without that nobody reads it.
     """
-    committed = {stat.path for commit in facts.commits.values() for stat in commit.stats}
+    committed = {path for commit in facts.commits.values() for stat in commit.stats for path in stat.paths}
     timeline, logs_tell = facts.state.timeline, facts.state.layout.logs_tell_writer
     known = {i.time for i in timeline} | facts.torn | {time for time in facts.marked if facts.beats.alive(time)}
     known |= {time for time in facts.beats.ages if facts.beats.alive(time)}

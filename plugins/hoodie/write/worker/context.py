@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from hoodie.config.operations import Operation
 from hoodie.formats.file_format import FileFormat
+from hoodie.formats.log.change_writer import ChangeBlocks
 from hoodie.keygen import PartitionPaths, RecordKeys, StoredKeys
 from hoodie.merge import IDENTITY, MergeRules
 from hoodie.schema.history import StoredColumns
@@ -33,6 +34,7 @@ class WriteContext:
     bucketed: bool  # the file of a row follows from its key
     record_positions: bool  # logs tell where their rows stand in the base file
     max_file_bytes: int
+    changes: ChangeBlocks | None  # how changes of rewritten base files are logged; None: they are not
     columns: StoredColumns  # what files of other times call them
     spill_folder: str  # local folder of a worker for rows put aside, empty: the system's for temporary files
 

@@ -31,6 +31,14 @@ from hoodie.transaction.writing import DataFile, Writing
 BLOCK_BYTES = 256 * 1024 * 1024  # bytes of Arrow data per block: a reader holds a block at a time
 
 
+def continuing(stat: WriteStat, file_slice: FileSlice) -> WriteStat:
+    """Return the stat of a new log with the names of the slice's files, by which readers of changes find the rows before it."""
+    assert stat.log is not None, "the stat of a log"
+    base = file_slice.base_file.name if file_slice.base_file is not None else ""
+    logs = (*(log.info.name for log in file_slice.log_files), *stat.log.log_files)
+    return replace(stat, log=replace(stat.log, base_file=base, log_files=logs))
+
+
 class LogFileHandle:
     """One new log file of `file_slice`: `open` it, write blocks, then ask for its `stat`."""
 

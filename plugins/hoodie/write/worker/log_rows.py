@@ -13,7 +13,7 @@ from hoodie.model.internal_columns import DELETE
 from hoodie.model.meta_columns import COMMIT_TIME
 from hoodie.model.names import LogFileName
 from hoodie.write.worker.context import WriteContext
-from hoodie.write.worker.log_file import LogFileHandle
+from hoodie.write.worker.log_file import LogFileHandle, continuing
 from hoodie.write.worker.stamp import Stamp
 
 
@@ -35,8 +35,9 @@ def append_log(
         log.write_deletes(gone, context.rules.base_ordering)
         log.write_rows(data, _stamping(instant, number))
     deletes = pc.sum(rows[DELETE]).as_py()
-    before = file_slice.base_instant if log.old_naming else instant
-    return log.stat(rows.num_rows - deletes, deletes, before)
+    before = file_slice.base_instant if log.old_naming or context.changes else instant
+    stat = log.stat(rows.num_rows - deletes, deletes, before)
+    return continuing(stat, file_slice) if context.changes else stat
 
 
 def _split(context: WriteContext, rows: pa.Table) -> tuple[pa.Table, pa.Table]:

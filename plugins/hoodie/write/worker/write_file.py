@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,6 +20,7 @@ from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.schema import conform
 from hoodie.write.worker.assignment import FileTask
 from hoodie.write.worker.base_file import RowsFile
+from hoodie.write.worker.change_log import ChangeLog
 from hoodie.write.worker.context import WriteContext
 from hoodie.write.worker.log_rows import append_log
 
@@ -61,20 +64,31 @@ def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, b
     merger = _merger(context, file, rows)
     updates = deletes = 0
     copied = context.rules.copied(schema, context.stored_keys.columns.names)
-    with open_base_file(context.writing.storage, base, copied, context.columns) as reader, file.open() as writer:
+    log = context.changes and ChangeLog(context.writing, context.changes, task, number, rows[RECORD_KEY])
+    with (
+        open_base_file(context.writing.storage, base, copied, context.columns) as reader,
+        file.open() as writer,
+        log.open() if log else nullcontext(),
+    ):
         schema = coded(schema, coded_columns(reader.schema))
         index = KeyIndexBuilder(context.file.options, reader.key_index())
         for stored in context.stored_keys.rows(schema.names, reader.batches):
-            merged = merger.merge(conform(stored, schema))
+            before = conform(stored, schema)
+            merged = merger.merge(before)
+            if log and not context.adds_only:
+                log.merged(before, merged.rows)
             updates, deletes = updates + merged.updated, deletes + merged.deleted
             index.keep(merged.rows[RECORD_KEY])
             writer.write(merged.rows)
         fresh = schema.empty_table() if context.deletes_by_key else merger.inserts()
         inserts = fresh.cast(schema)
         writer.write(inserts)
+        if log:
+            log.inserted(inserts)
         index.add(inserts[RECORD_KEY])
         writer.finish(index.build())
-    return file.handle.stat(inserts=inserts.num_rows, updates=updates, deletes=deletes)
+    stat = file.handle.stat(inserts=inserts.num_rows, updates=updates, deletes=deletes)
+    return replace(stat, cdc_stats=log.stats) if log else stat
 
 
 def _merger(context: WriteContext, file: RowsFile, rows: pa.Table) -> BaseMerger | BaseAddition:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.changes.equality import same_rows
+from hoodie.merge.equality import same_rows
 
 Places = npt.NDArray[np.int64]
 

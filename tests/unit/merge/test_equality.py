@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hoodie.changes.equality import same_rows, same_values
+from hoodie.merge.equality import same_rows, same_values
 
 NAN = float("nan")
 FLOATS = st.none() | st.sampled_from([NAN, 0.0, 1.5])

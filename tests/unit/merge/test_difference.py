@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hoodie.changes.difference import difference
+from hoodie.merge.difference import difference
 
 ROWS = st.lists(st.tuples(st.sampled_from("abcd"), st.none() | st.integers(0, 2)), max_size=8)
 
@@ -60,7 +60,7 @@ def test_against_every_pair(before, after):
 
 
 def test_keys_in_several_chunks_and_rows_past_one_comparison(monkeypatch):
-    monkeypatch.setattr("hoodie.changes.difference._COMPARED", 2)
+    monkeypatch.setattr("hoodie.merge.difference._COMPARED", 2)
     before = pa.concat_tables([table([("a", 1), ("b", 1)]), table([("c", 1), ("d", 1), ("e", 1)])])
     after = pa.concat_tables([table([("a", 2)]), table([("b", 1), ("c", 2), ("d", 1), ("e", 2)])])
     found = difference(before, after, "key")
