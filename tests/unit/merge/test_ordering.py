@@ -54,6 +54,15 @@ def rows(kind, values, **more):
     )
 
 
+@pytest.mark.parametrize(
+    ("new", "old", "wins"),
+    [((2, 0), (1, 9), True), ((1, 9), (2, 0), False), ((1, 0), (1, 9), False), ((1, 9), (1, 9), True)],
+)
+def test_a_later_field_decides_between_equals_only(new, old, wins):
+    tables = (pa.table({"first": [first], "second": [second]}) for first, second in (new, old))
+    assert incoming_wins(*tables, ("first", "second")).to_pylist() == [wins]
+
+
 def standing(table):
     """Places of the rows that stand."""
     return table[SEQUENCE].to_pylist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -10,9 +11,12 @@ from hoodie import CLEAN, COMPACTION, Restore
 from hudi_services.entry.table import Table
 from hudi_services.watch.commits import Reached, commits_after, facts_of, from_now_on
 from hudi_services.watch.follow import look
+from hudi_services.watch.model import Event
 from hudi_services.watch.store import SnapshotStore
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, create
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -76,6 +80,26 @@ def test_many_pages_of_services_in_front_of_a_commit(table, place, monkeypatch):
         table.run(COMPACTION)
     seen(table, store)
     assert told(store, reached)[0] == done
+
+
+class Stored:
+    """A store of some events, all of them commits: (number, instant, hour of its completion)."""
+
+    def __init__(self, *events):
+        self._events = [
+            Event(number, "orders", instant, "commit", START + timedelta(hours=hour), START, True, {})
+            for number, instant, hour in events
+        ]
+
+    def events(self, after, *, table, fresh, limit):
+        return [event for event in self._events if event.number > after][:limit]
+
+
+def test_a_commit_that_is_seen_late_is_told_after_those_that_were_complete_later():
+    reached = Reached(2, "20", "commit", START + timedelta(hours=5))
+    assert told(Stored((1, "10", 1), (2, "20", 5), (3, "15", 3)), reached)[0] == ["15"]
+    emptied = Stored((1, "20", 5), (2, "15", 3), (3, "30", 6))
+    assert told(emptied, reached)[0] == ["30"], "by completion alone"
 
 
 @pytest.mark.parametrize("commits_before", [0, 3])

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from hoodie import ARCHIVE, CLEAN, COMPACTION, HoodieTable, Rollback
+from hoodie.timeline import Action
+from hoodie.transaction import instants
 from hudi_services.cli import main
 from hudi_services.entry.table import Table
 from hudi_services.pause.state import pause
@@ -35,6 +37,20 @@ def test_what_is_completed_after_the_first_look_is_told_once(store, table):
     assert (last.facts["operation"], last.facts["rows_updated"], last.facts["partitions"]) == ("UPSERT", 1, 1)
     assert last.table == "orders"
     assert store.events(after=last.number) == []
+
+
+def test_a_later_look_searches_from_the_oldest_instant_that_may_yet_complete(store, table):
+    """Also where it is archived before that look."""
+    write(table)
+    waiting = instants.request(table.state(), "20250101000000000", Action.COMMIT)
+
+    def floor():
+        look(entry(table), store, table.clock)
+        return store.cursor("orders", str(table.base_path)).floor
+
+    assert floor() == waiting.time
+    table.storage.delete(table.state().layout.path(waiting))
+    assert floor() == table.timeline.commits[-1].time
 
 
 def test_nothing_is_missed_that_was_archived_in_between(store, table):

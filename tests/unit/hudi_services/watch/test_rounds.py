@@ -37,6 +37,24 @@ def test_a_registry_that_is_half_written_for_a_round_loses_nothing(store, tmp_pa
     assert reported(store) == [(str(i.time), "commit") for i in done]
 
 
+def test_a_mistake_in_an_entry_keeps_what_is_known_of_its_table(store, tmp_path):
+    table = create(tmp_path / "t", FakeClock())
+    file, watcher = tmp_path / "tables.yaml", Watcher(store, table.clock)
+    entry = f"name: orders, base_path: {table.base_path}"
+    for text, mistakes, known in [
+        (f"tables: [{{{entry}}}]", False, True),
+        (f"tables: [{{{entry}, no_such_key: 1}}]", True, True),
+        ("tables: []", False, False),
+    ]:
+        file.write_text(text)
+        for _ in range(6):
+            reading = read_registry(file)
+            assert bool(reading.mistakes) is mistakes
+            watcher.round(reading)
+            table.clock.sleep(300)
+        assert (store.table("orders") is not None) is known
+
+
 def test_watchers_whose_registries_differ_forget_no_table_of_the_other(store, tmp_path):
     clock = FakeClock()
     tables = {name: create(tmp_path / name, clock) for name in ("mine", "theirs", "both")}

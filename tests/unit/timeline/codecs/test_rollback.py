@@ -7,6 +7,7 @@ import io
 import fastavro
 import pytest
 
+from hoodie.formats import avro_file
 from hoodie.model.rollback import RollbackPlan, RollbackResult
 from hoodie.timeline.codecs.rollback import decode_rollback_plan, encode_rollback_plan, encode_rollback_result
 from hoodie.transaction.guard import relative_path
@@ -21,6 +22,19 @@ def test_a_plan_holds_full_paths_and_comes_back_relative(base):
         return relative_path(base, path)
 
     assert decode_rollback_plan(encode_rollback_plan(plan, base), "here", relative) == plan
+
+
+def test_a_partition_may_come_in_several_requests():
+    """Hudi makes one for each file."""
+    requests = [
+        {"partitionPath": "p", "fileId": "", "latestBaseInstant": "", "filesToBeDeleted": [f"/lake/t/p/{name}"]}
+        for name in ("x", "y")
+    ]
+    instant = {"commitTime": "20240101000000000", "action": "commit"}
+    record = {"instantToRollback": instant, "RollbackRequests": requests, "version": 1}
+    body = avro_file.encode("HoodieRollbackPlan", record)
+    plan = decode_rollback_plan(body, "here", lambda path: relative_path("/lake/t", path))
+    assert plan.files == {"p": ("p/x", "p/y")}
 
 
 def test_the_result_of_a_rollback_counts_its_files():
