@@ -16,8 +16,8 @@ SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int32()), ("meta", META)])
 
 
 def test_fields_are_called_by_their_whole_names():
-    found = find_fields(SCHEMA, ["meta.deep.ts", "ts", "meta.no", "no.ts", "id.ts"])
-    assert [(field.name, field.type) for field in found] == [("meta.deep.ts", pa.int64()), ("ts", pa.int32())]
+    fields = find_fields(SCHEMA, ["meta.deep.ts", "ts", "meta.no", "no.ts", "id.ts"])
+    assert [(field.name, field.type) for field in fields] == [("meta.deep.ts", pa.int64()), ("ts", pa.int32())]
 
 
 def test_a_struct_of_some_of_its_fields():
