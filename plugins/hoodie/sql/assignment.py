@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hoodie.errors import SqlError
-from hoodie.sql.casts import cast, is_text, unfit
+from hoodie.sql.casts import cast, floats, is_text, unfit
 
 
 def stored(rows: pa.Table, schema: pa.Schema, names: Sequence[str]) -> pa.Table:
@@ -54,7 +54,7 @@ def converted(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
 def _rounded(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     """The nearest float of each number or text."""
     try:
-        numbers = values.cast(pa.float64())
+        numbers = floats(values, pa.float64())
     except pa.ArrowException as error:
         raise unfit(field, error) from error
     done = numbers.cast(field.type)

@@ -37,7 +37,7 @@ def cast(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     try:
         if pa.types.is_integer(given) and pa.types.is_decimal(wanted):  # by value, not by the type's width
             values = values.cast(pa.decimal128(38, wanted.scale))
-        done = values.cast(wanted)
+        done = floats(values, wanted) if pa.types.is_floating(wanted) else values.cast(wanted)
         lost = values.filter(pc.invert(_kept(values, done)))
     except pa.ArrowException as error:
         raise unfit(field, error) from error
@@ -45,6 +45,12 @@ def cast(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
         more = "a time of day" if pa.types.is_timestamp(given) else "more digits"
         raise unfit(field, f"{lost[0].as_py()} has {more}")
     return done
+
+
+def floats(values: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """The nearest float of each number or text: Arrow's own cast of a decimal may be another one, as for 1.9. Raises
+    ArrowException."""
+    return (values.cast(pa.string()) if pa.types.is_decimal(values.type) else values).cast(kind)
 
 
 def unfit(field: pa.Field, error: object) -> SqlError:
@@ -73,7 +79,7 @@ def _kept(values: pa.ChunkedArray, done: pa.ChunkedArray) -> pa.ChunkedArray:
         back = done.cast(pa.string()).cast(given)
         return pc.or_(pc.equal(back, values), pc.and_(pc.is_nan(back), pc.is_nan(values)))
     if pa.types.is_floating(given) and pa.types.is_decimal(wanted):
-        return pc.equal(done.cast(pa.float64()), values.cast(pa.float64()))
+        return pc.equal(floats(done, pa.float64()), values.cast(pa.float64()))
     if pa.types.is_timestamp(given) and pa.types.is_date(wanted):
         return pc.equal(done.cast(pa.timestamp(given.unit)), values.cast(pa.timestamp(given.unit)))
     return pa.chunked_array([pa.repeat(True, len(values))])

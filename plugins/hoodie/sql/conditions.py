@@ -45,5 +45,7 @@ def _conditions(node: exp.Expression) -> Iterator[exp.Expression]:
             yield node.this
     elif isinstance(node, exp.Is) and isinstance(node.expression, exp.Boolean):
         yield node.this
-    elif isinstance(node, exp.ArrayFilter) and isinstance(node.expression, exp.Lambda):
+    elif isinstance(node, exp.ArrayFilter | exp.Exists) and isinstance(node.expression, exp.Lambda):
         yield node.expression.this
+    elif isinstance(node, exp.Anonymous) and str(node.this).lower() == "forall":
+        yield from (each.this for each in node.expressions if isinstance(each, exp.Lambda))

@@ -11,28 +11,49 @@ from hoodie.sql.comparisons import exact_comparison
 from hoodie.sql.conditions import MACROS as CONDITION_MACROS
 from hoodie.sql.conditions import check_conditions
 from hoodie.sql.functions import MACROS as FUNCTION_MACROS
-from hoodie.sql.functions import translate_function
+from hoodie.sql.functions import known_aggregate, translate_function
 from hoodie.sql.pattern import MACROS as PATTERN_MACROS
 from hoodie.sql.pattern import escaped_like
+from hoodie.sql.time_text import MACROS as TIME_MACROS
+from hoodie.sql.time_text import complete_time, without_completion
 
 _WHOLE, _BYTES, _TEXT, _SECONDS = "__hoodie_whole", "__hoodie_bytes", "__hoodie_text", "__hoodie_seconds"
 _POSITIVE, _TIME = "__hoodie_positive", "__hoodie_time"
+_OF_ROWS = "_of_rows"
+_WRITTEN = (
+    "CASE WHEN typeof(x) LIKE 'STRUCT(%' OR typeof(x) LIKE 'MAP(%' "
+    "THEN error('DuckDB writes a ' || typeof(x) || ' as another text than Spark: name its fields') "
+    "WHEN typeof(x) = 'TIMESTAMP WITH TIME ZONE' "
+    r"THEN regexp_replace(CAST(x AS VARCHAR), '[+-][0-9]{2}(:[0-9]{2})*$', '')"
+)
+_AS_TIME = "TRY_CAST(CAST(x AS VARCHAR) AS TIMESTAMPTZ)"
 MACROS = (
     *COMPARISON_MACROS,
     *CONDITION_MACROS,
     *PATTERN_MACROS,
     *FUNCTION_MACROS,
+    *TIME_MACROS,
     # A cast to a whole number cuts the fraction off, DuckDB's would round; times are seconds since 1970.
     f"CREATE MACRO {_WHOLE}(x DOUBLE) AS trunc(x), (x DECIMAL(38, 10)) AS trunc(x), "
     "(x VARCHAR) AS trunc(TRY_CAST(x AS DECIMAL(38, 10))), (x BIGINT) AS x, (x HUGEINT) AS x, (x BOOLEAN) AS x, "
     "(x TIMESTAMP) AS floor(epoch(x)), (x TIMESTAMPTZ) AS floor(epoch(x))",
     # DuckDB's casts write bytes of other letters than ASCII as \\x.., and are null without that.
     # A time with a zone is told in the session's zone, without naming it.
-    f"CREATE MACRO {_TEXT}(x BLOB) AS decode(x), (x) AS CASE "
-    "WHEN typeof(x) LIKE 'STRUCT(%' OR typeof(x) LIKE 'MAP(%' "
-    "THEN error('DuckDB writes a ' || typeof(x) || ' as another text than Spark: name its fields') "
-    "WHEN typeof(x) = 'TIMESTAMP WITH TIME ZONE' "
-    r"THEN regexp_replace(CAST(x AS VARCHAR), '[+-][0-9]{2}(:[0-9]{2})*$', '') ELSE CAST(x AS VARCHAR) END",
+    f"CREATE MACRO {_TEXT}(x BLOB) AS decode(x), (x) AS {_WRITTEN} ELSE CAST(x AS VARCHAR) END",
+    f"CREATE MACRO {_TEXT}{_OF_ROWS}(x) AS {_WRITTEN} WHEN typeof(x) = 'BLOB' "
+    "THEN error('an aggregate of bytes: cast it in a query around this one') ELSE CAST(x AS VARCHAR) END",
+    # DuckDB knows no type of an aggregate or window where it chooses a macro, so that these have macros without types.
+    f"CREATE MACRO {_WHOLE}{_OF_ROWS}(x) AS CASE "
+    f"WHEN typeof(x) LIKE 'TIMESTAMP%' THEN CAST(floor(epoch({_AS_TIME})) AS HUGEINT) "
+    "WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN TRY_CAST(trunc(TRY_CAST(CAST(x AS VARCHAR) AS DOUBLE)) AS HUGEINT) "
+    "WHEN typeof(x) = 'VARCHAR' OR typeof(x) LIKE 'DECIMAL%' "
+    "THEN TRY_CAST(trunc(TRY_CAST(CAST(x AS VARCHAR) AS DECIMAL(38, 10))) AS HUGEINT) "
+    "WHEN typeof(x) = 'BOOLEAN' THEN TRY_CAST(TRY_CAST(CAST(x AS VARCHAR) AS BOOLEAN) AS HUGEINT) "
+    "ELSE TRY_CAST(CAST(x AS VARCHAR) AS HUGEINT) END",
+    f"CREATE MACRO {_BYTES}{_OF_ROWS}(x) AS CASE WHEN typeof(x) = 'BLOB' "
+    "THEN error('an aggregate of bytes: cast it in a query around this one') ELSE encode(CAST(x AS VARCHAR)) END",
+    f"CREATE MACRO {_SECONDS}{_OF_ROWS}(x, f) AS CASE WHEN typeof(x) = 'VARCHAR' "
+    f"THEN CAST(epoch(try_strptime(CAST(x AS VARCHAR), f)) AS BIGINT) ELSE CAST(floor(epoch({_AS_TIME})) AS BIGINT) END",
     # A number is seconds in Spark, and null in DuckDB.
     f"CREATE MACRO {_TIME}(x, time) AS CASE WHEN regexp_matches(typeof(x), '^(INTEGER|[A-Z]*INT|DECIMAL.*|FLOAT|DOUBLE)$') "
     "THEN error('a number is no time: write timestamp_seconds(x)') ELSE time END",
@@ -64,12 +85,15 @@ _INTEGERS = (exp.DType.TINYINT, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIG
 def duckdb_text(tree: exp.Expression) -> str:
     """The query as DuckDB takes it. Raises SqlglotError for what it has no words for."""
     copied = tree.copy()
+    for node in list(copied.walk()):
+        known_aggregate(node)
     check_conditions(copied)
     for node in reversed(list(copied.walk())):
         exact_comparison(node)
+        complete_time(node)
         translate_function(node)
         if isinstance(node, exp.Cast) and node.to.this in _INTEGERS and not _is_whole(node.this):
-            node.set("this", exp.Anonymous(this=_WHOLE, expressions=[node.this]))
+            node.set("this", _call(_WHOLE, node.this))
         elif isinstance(node, exp.Like | exp.ILike):
             escaped_like(node)
         elif isinstance(node, exp.DayOfWeek) or _is_day_of_week(node):  # from 1 in Spark, from 0 in DuckDB
@@ -84,13 +108,13 @@ def duckdb_text(tree: exp.Expression) -> str:
         elif isinstance(node, exp.DateTrunc):
             _cut_date(node)
         elif isinstance(node, exp.StrToUnix):  # of a time, too
-            node.replace(exp.Anonymous(this=_SECONDS, expressions=[node.this.copy(), _pattern(node)]))
+            node.replace(_call(_SECONDS, node.this, _pattern(node)))
         elif isinstance(node, exp.Cast) and node.to.this in _TIMES and not node.this.is_string:
-            node.replace(exp.Anonymous(this=_TIME, expressions=[node.this.copy(), node.copy()]))
+            node.replace(exp.Anonymous(this=_TIME, expressions=[without_completion(node.this).copy(), node.copy()]))
         elif isinstance(node, exp.Cast) and node.to.this in _BINARY:
-            node.replace(exp.Anonymous(this=_BYTES, expressions=[node.this.copy()]))
+            node.replace(_call(_BYTES, node.this))
         elif isinstance(node, exp.Cast) and node.to.this in _TEXTS and not isinstance(node.this, exp.Literal):
-            node.replace(exp.Anonymous(this=_TEXT, expressions=[node.this.copy()]))
+            node.replace(_call(_TEXT, node.this))
         elif isinstance(node, exp.Ln | exp.Log):  # null where there is no logarithm
             for of in ("this", "expression"):
                 if node.args.get(of) is not None:
@@ -102,6 +126,12 @@ def duckdb_text(tree: exp.Expression) -> str:
             nothing = exp.paren(exp.Is(this=node.expressions[0].copy(), expression=exp.null()), copy=False)
             node.replace(nothing if _name(node) == "isnull" else exp.paren(exp.Not(this=nothing), copy=False))
     return str(copied.sql(dialect="duckdb", unsupported_level=ErrorLevel.RAISE))
+
+
+def _call(macro: str, value: exp.Expression, *more: exp.Expression) -> exp.Anonymous:
+    """A call of a macro that looks at the type of its first value."""
+    suffix = _OF_ROWS if value.find(exp.AggFunc, exp.Window) else ""
+    return exp.Anonymous(this=macro + suffix, expressions=[value.copy(), *more])
 
 
 def _pattern(node: exp.StrToUnix) -> exp.Expression:

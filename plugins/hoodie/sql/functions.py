@@ -10,10 +10,15 @@ from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
 _CONTAINS, _POSITION, _SUBSTRING = "__hoodie_contains", "__hoodie_position", "__hoodie_substring"
+_GET, _REVERSE = "__hoodie_get", "__hoodie_reverse"
 MACROS = (
     f"CREATE MACRO {_CONTAINS}(a, x) AS CASE WHEN a IS NULL OR x IS NULL THEN NULL WHEN list_contains(a, x) THEN true "
     "WHEN len(a) > list_count(a) THEN NULL ELSE false END",
     f"CREATE MACRO {_POSITION}(a, x) AS CASE WHEN a IS NULL OR x IS NULL THEN NULL ELSE coalesce(list_position(a, x), 0) END",
+    f"CREATE MACRO {_GET}(a, i) AS CASE WHEN i >= 0 THEN list_extract(a, i + 1) END",
+    f"CREATE MACRO {_REVERSE}(x VARCHAR) AS reverse(x), (x) AS list_reverse(x)",
+    "CREATE MACRO timestamp_millis(x) AS make_timestamptz(x * 1000)",
+    "CREATE MACRO timestamp_micros(x) AS make_timestamptz(x)",
     # The first letter is number 1, and 0 too; negative numbers count from the end, and may begin before the text.
     f"CREATE MACRO {_SUBSTRING}_from(s, p) AS CASE WHEN p < 0 THEN length(s) + p WHEN p > 0 THEN p - 1 ELSE p END",
     f"CREATE MACRO {_SUBSTRING}(s, p) AS substring(s, CASE WHEN {_SUBSTRING}_from(s, p) < 0 THEN 1 "
@@ -42,6 +47,16 @@ _FRACTIONS = ("SECOND", "SECONDS", "SEC", "SECS", "S")
 _FRACTION_CALLS = ("date_part", "datepart")
 
 
+def known_aggregate(node: exp.Expression) -> None:
+    """Call `every`, `some` and `any` of rows by the names that DuckDB has, too."""
+    name = _name(node)
+    if isinstance(node, exp.Anonymous) and name in ("every", "some") and len(node.expressions) == 1:
+        kind = exp.LogicalAnd if name == "every" else exp.LogicalOr
+        node.replace(kind(this=node.expressions[0].copy()))
+    elif isinstance(node, exp.Any) and isinstance(node.this, exp.Paren) and node.arg_key != "expression":
+        node.replace(exp.LogicalOr(this=node.this.this.copy()))
+
+
 def translate_function(node: exp.Expression) -> None:
     """Let DuckDB give the value that Spark gives. Raises UnsupportedError for a function that it computes in another way."""
     if isinstance(node, exp.Lateral) and node.args.get("outer"):
@@ -49,7 +64,7 @@ def translate_function(node: exp.Expression) -> None:
     if not isinstance(node, exp.Func | exp.AtTimeZone):
         return
     _refuse(node)
-    translate = _TRANSLATIONS.get(type(node))
+    translate = _BY_NAME.get(_name(node)) if isinstance(node, exp.Anonymous) else _TRANSLATIONS.get(type(node))
     if translate is not None:
         translate(node)
 
@@ -148,6 +163,25 @@ def _side(node: exp.Left | exp.Right) -> None:
         node.set("expression", exp.Case().when(negative, exp.Literal.number(0)).else_(count.copy()))
 
 
+def _exists(node: exp.Exists) -> None:
+    """Ask for an element of an array: null where no element fits and the condition is null for one."""
+    if isinstance(node.expression, exp.Lambda):
+        node.replace(
+            _call(_CONTAINS, exp.Transform(this=node.this.copy(), expression=node.expression.copy()), exp.true())
+        )
+
+
+def _for_all(node: exp.Anonymous) -> None:
+    array, condition = node.expressions
+    failed = _call(_CONTAINS, exp.Transform(this=array.copy(), expression=condition.copy()), exp.false())
+    node.replace(exp.paren(exp.Not(this=failed), copy=False))
+
+
+def _reverse(node: exp.Reverse) -> None:
+    if not node.find(exp.AggFunc, exp.Window):  # DuckDB takes each for a text where it chooses a macro
+        node.replace(_call(_REVERSE, node.this))
+
+
 def _percentile(node: exp.Quantile) -> None:
     node.replace(_call("quantile_cont", node.this, node.args["quantile"]))
 
@@ -168,11 +202,18 @@ _TRANSLATIONS: dict[type[exp.Expression], Callable[..., None]] = {
     exp.ArrayPosition: lambda node: node.replace(_call(_POSITION, node.this, node.expression)),
     exp.CountIf: _count_if,
     exp.Dayname: _short_name,
+    exp.Exists: _exists,
     exp.GroupConcat: _joined,
     exp.IsNan: lambda node: node.replace(exp.Coalesce(this=node.copy(), expressions=[exp.false()])),
     exp.Left: _side,
     exp.Monthname: _short_name,
     exp.Quantile: _percentile,
+    exp.Reverse: _reverse,
     exp.Right: _side,
     exp.Substring: _substring,
 }
+_BY_NAME: dict[str, Callable[..., None]] = {
+    "forall": _for_all,
+    "get": lambda node: node.replace(_call(_GET, *node.expressions)),
+}
+"""Functions of Spark that sqlglot does not know."""

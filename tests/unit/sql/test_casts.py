@@ -107,3 +107,14 @@ def test_types_whose_limits_a_table_does_not_keep_are_refused(db, kind, instead)
         db.sql(f"create table x (id int, s struct<a: {kind}>) using hudi tblproperties (primaryKey = 'id')")
     with pytest.raises(SqlError, match=f"declare it as {instead}"):
         db.sql(f"alter table t add columns (x {kind})")
+
+
+def test_decimals_become_the_nearest_floats(tmp_path):
+    """Arrow's own cast makes 1.9000000000000001 of the decimal 1.9."""
+    with connect(tmp_path) as db:
+        db.sql(
+            "create table t (id int, x double, f float, c decimal(3, 1)) using hudi tblproperties (primaryKey = 'id')"
+        )
+        db.sql("insert into t values (1, 1.9, 1.9, 1.9D)")
+        db.sql("insert into t values (2, 0, 0, 0); update t set x = 1.9, f = 1.9, c = 1.9D where id = 2")
+        assert db.sql("select x = 1.9D and f = cast('1.9' as float) and c = 1.9 from t").rows() == [(True,), (True,)]

@@ -45,7 +45,19 @@ def test_a_condition_that_is_not_boolean(db, statement, conditions):
 
 
 @pytest.mark.parametrize(
-    "value", ["if(n, 1, 2)", "n is true", "count_if(n)", "bool_or(n)", "n or b", "not s", "if(sum(n) over (), 1, 2)"]
+    "value",
+    [
+        "if(n, 1, 2)",
+        "n is true",
+        "count_if(n)",
+        "bool_or(n)",
+        "any(n)",
+        "exists(array(n), x -> x)",
+        "forall(array(n), x -> x)",
+        "n or b",
+        "not s",
+        "if(sum(n) over (), 1, 2)",
+    ],
 )
 def test_a_value_that_is_made_of_a_condition(db, value):
     with pytest.raises(SqlError, match="condition is not boolean"):

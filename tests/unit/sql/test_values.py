@@ -184,3 +184,33 @@ def test_what_duckdb_writes_as_another_text_is_refused(db, value):
     with pytest.raises(SqlError, match="as another text than Spark: name its fields"):
         db.sql(f"select cast({value} as string) as r, name from t")
     assert told(db, "select cast(array('x', 'y z') as string) as r from t") == [("[x, y z]",)]
+
+
+def test_casts_of_aggregates_and_windows(tmp_path):
+    with connect(tmp_path) as db:
+        db.sql(
+            "create table t (n bigint, x double, c decimal(20, 2), s string, d date, at timestamp, b binary) using hudi"
+        )
+        db.sql(
+            "insert into t values (9007199254740993, -1.5, 12345678901234567.89, '7.9', date '2026-01-31', "
+            "timestamp '2026-01-31 10:00:00', cast('ab' as binary))"
+        )
+        for called, value in {
+            "cast(max(n) as bigint)": "9007199254740993",
+            "cast(sum(x) as int)": "-1",
+            "cast(max(c) as bigint)": "12345678901234567",
+            "cast(max(s) as int)": "7",
+            "cast(max(n > 1) as int)": "1",
+            "cast(max(at) as bigint)": "1769853600",
+            "cast(count(*) over () as string)": "1",
+            "cast(max(x) as string)": "-1.5",
+            "cast(max(at) as string)": "2026-01-31 10:00:00",
+            "cast(max(s) as binary)": "b'7.9'",
+            "unix_timestamp(max(at))": "1769853600",
+            "cast(max(d) as timestamp_ntz)": "2026-01-31 00:00:00",
+            "reverse(max(s))": "9.7",
+        }.items():
+            assert str(db.sql(f"select {called} from t").rows()[0][0]) == value, called
+        for called in ("cast(max(b) as string)", "cast(named_struct('a', max(n)) as string)"):
+            with pytest.raises(SqlError, match=r"query around this one|name its fields"):
+                db.sql(f"select {called} from t")

@@ -1,0 +1,58 @@
+"""Texts of dates and times as Spark reads them: a year, a month or an hour alone is its beginning. DuckDB takes none of them."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+_DAY_TEXT, _TIME_TEXT = "__hoodie_day_text", "__hoodie_time_text"
+_DAY = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+_BEGINNINGS = ((r"\s*([0-9]{4})\s*", r"\1-01-01"), (r"\s*([0-9]{4}-[0-9]{1,2})\s*", r"\1-01"))
+_DAYS = (*_BEGINNINGS, (rf"\s*({_DAY})[ T].*", r"\1"))
+_TIMES = (*_BEGINNINGS, (rf"\s*({_DAY}[ T][0-9]{{1,2}})\s*", r"\1:00"))
+_TIME_TYPES = (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.TIMESTAMPNTZ)
+
+
+def _macro(name: str, forms: tuple[tuple[str, str], ...]) -> str:
+    cases = " ".join(
+        f"WHEN regexp_full_match(x, '{form}') THEN regexp_replace(x, '^{form}$', '{full}')" for form, full in forms
+    )
+    return f"CREATE MACRO {name}(x VARCHAR) AS CASE {cases} ELSE x END, (x) AS x"
+
+
+MACROS = (_macro(_DAY_TEXT, _DAYS), _macro(_TIME_TEXT, _TIMES))
+"""Functions that the texts call."""
+
+
+def complete_time(node: exp.Expression) -> None:
+    """Let DuckDB read the text that `node` makes a date or a time of, where it is one for Spark."""
+    is_cast = isinstance(node, exp.Cast)
+    if (is_cast and node.to.this is exp.DType.DATE) or (
+        isinstance(node, exp.TsOrDsToDate) and node.args.get("format") is None
+    ):
+        forms, macro = _DAYS, _DAY_TEXT
+    elif is_cast and node.to.this in _TIME_TYPES:
+        forms, macro = _TIMES, _TIME_TEXT
+    else:
+        return
+    text = node.this
+    if not isinstance(text, exp.Literal):
+        if text.find(exp.AggFunc, exp.Window):  # DuckDB takes every aggregate for a text where a macro wants one
+            return
+        node.set("this", exp.Anonymous(this=macro, expressions=[text.copy()]))
+    elif text.is_string:
+        node.set("this", exp.Literal.string(_completed(text.name, forms)))
+
+
+def without_completion(node: exp.Expression) -> exp.Expression:
+    """Return what was a part of the statement before `complete_time`."""
+    added = isinstance(node, exp.Anonymous) and node.this in (_DAY_TEXT, _TIME_TEXT)
+    return node.expressions[0] if added else node
+
+
+def _completed(text: str, forms: tuple[tuple[str, str], ...]) -> str:
+    for form, full in forms:
+        if match := re.fullmatch(form, text, re.ASCII):
+            return match.expand(full)
+    return text
