@@ -61,7 +61,10 @@ def fitted_to(column: pa.Array, kind: pa.DataType) -> Fitted:
 def _cast(column: pa.Array, kind: pa.DataType, start: int, pieces: list[pa.Array], misfits: dict[int, str]) -> None:
     """Append the cast of `column` to `pieces`; where it fails, halve it until the misfits stand alone."""
     try:
-        cast = pc.cast(column, kind)
+        as_text = pa.types.is_decimal(column.type) and pa.types.is_floating(
+            kind
+        )  # Arrow's cast gives 1.9 another last digit
+        cast = pc.cast(column.cast(pa.string()) if as_text else column, kind)
         if pa.types.is_string(column.type) and pa.types.is_floating(kind):
             for place in np.flatnonzero(changed_texts(column, cast)):
                 misfits[start + int(place)] = f"{column[place]} would be {cast[place]}"

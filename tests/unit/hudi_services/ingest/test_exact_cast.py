@@ -40,6 +40,7 @@ NAN, INF = float("nan"), float("inf")
         ([Decimal(2**53), Decimal(2**53 + 1), Decimal(2**53 + 2)], None, pa.float64(), [2.0**53, ..., 2.0**53 + 2]),
         ([Decimal("0.10"), Decimal("123456789.00")], None, pa.float32(), [pytest.approx(0.1), ...]),
         ([Decimal("9" * 38)], None, pa.float32(), [...]),
+        ([Decimal("1.9"), None], None, pa.float64(), [1.9, None]),
         ([0, 1, 2, -1], None, pa.bool_(), [False, True, ..., ...]),
         ([1, 300], None, pa.int8(), [1, ...]),
         ([Decimal("1.50"), Decimal("1.55")], None, pa.decimal128(10, 1), [Decimal("1.5"), ...]),
