@@ -10,7 +10,8 @@ import pendulum
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _LENGTH = re.compile(r"([0-9]{1,6})\s*([smhd])")
 # Pendulum also takes a year alone, an hour, an interval, `now`.
-_DAY = re.compile(r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}(?![0-9])")
+_DAY = re.compile(r"[0-9]{4}(-?[0-9]{2}-?[0-9]{2}|-?W[0-9]{2}(-?[1-7])?)(?![0-9])")
+_CLOCK = re.compile(r"[Tt ](?P<clock>[0-9][0-9:.,]*) ?(?P<zone>[Zz]|[+-][0-9][0-9:]*)?")
 _HUGE = re.compile("[0-9]{10}")  # a number of an ISO duration that pendulum may take for a smaller one
 
 
@@ -36,14 +37,19 @@ def zone_name(text: str) -> str:
 def iso_time(text: str) -> datetime:
     """Return the ISO date or time, in UTC where it has no zone. Raises ValueError."""
     parsed = _parsed(text.strip(), exact=False) if _DAY.match(text.strip()) else None
-    if not isinstance(parsed, pendulum.DateTime) or not _has_offset(parsed):
+    if not isinstance(parsed, pendulum.DateTime):
+        parsed = _other_iso_time(text.strip())
+    if parsed is None or not _has_offset(parsed):
         raise ValueError(f"{text!r:.100} is no ISO date or time")
     return parsed
 
 
 def iso_day(text: str) -> date:
     """Return the ISO date. Raises ValueError, for a time, too."""
-    parsed = _parsed(text, exact=True) if _DAY.match(text) else None
+    parsed: object = _parsed(text, exact=True) if _DAY.match(text) else None
+    if parsed is None and _DAY.fullmatch(text):
+        parsed = _other_iso_time(text)
+        parsed = parsed.date() if isinstance(parsed, pendulum.DateTime) else None
     if not isinstance(parsed, pendulum.Date) or isinstance(parsed, pendulum.DateTime):
         raise ValueError(f"{text!r:.40} is no date, such as 2026-01-31")
     return date(parsed.year, parsed.month, parsed.day)
@@ -60,6 +66,19 @@ def moment(text: str, now: datetime) -> datetime:
     if _LENGTH.fullmatch(word):
         return now - duration(word)
     return iso_time(text)
+
+
+def _other_iso_time(text: str) -> pendulum.DateTime | None:
+    """Return a time in a form of ISO 8601 that Python reads and pendulum does not, such as 2026-01-31T1030."""
+    day = _DAY.match(text)
+    clock = _CLOCK.fullmatch(text, day.end()) if day is not None else None
+    if day is None or (clock is None and day.end() < len(text)):
+        return None
+    rest = f"T{clock['clock']}{(clock['zone'] or '').upper()}" if clock is not None else ""
+    try:
+        return pendulum.instance(datetime.fromisoformat(day[0] + rest))
+    except ValueError:
+        return None
 
 
 def _has_offset(parsed: pendulum.DateTime) -> bool:

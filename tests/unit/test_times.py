@@ -28,10 +28,39 @@ def test_days_are_those_of_pythons_own_parser(day: date) -> None:
     assert iso_time(day.isoformat()).date() == day
 
 
+def test_all_forms_of_iso_8601_that_name_one_moment() -> None:
+    """Pendulum reads some of them, Python the others."""
+    days = ("2026-11-25", "20261125", "2026-W48-3", "2026W483")
+    clocks = {
+        "10": "10:00",
+        "1030": "10:30",
+        "10:30": "10:30",
+        "103015": "10:30:15",
+        "10:30:15,5": "10:30:15.5",
+        "10:30:15.123456789": "10:30:15.123456",
+    }
+    zones = {"": 0, "Z": 0, "z": 0, "+01": 60, "+0130": 90, "-01:30": -90, " +01:00": 60}
+    for day in days:
+        assert iso_time(day) == datetime(2026, 11, 25, tzinfo=UTC)
+        assert iso_day(day) == date(2026, 11, 25)
+        for clock, full in clocks.items():
+            for zone, minutes in zones.items():
+                wanted = datetime.fromisoformat(f"2026-11-25T{full}").replace(
+                    tzinfo=timezone(timedelta(minutes=minutes))
+                )
+                for text in (f"{day}T{clock}{zone}", f"{day} {clock}{zone}", f"{day}t{clock}{zone}"):
+                    assert iso_time(text) == wanted, text
+    assert iso_day("2026-W48") == date(2026, 11, 23)
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "",
+        "2026-W54",
+        "2026-W48-8",
+        "2026-11-25_10:30",
+        "20261125103015123",
         "2026",
         "2026-03",
         "10:00",
