@@ -6,6 +6,12 @@ import pytest
 
 from tests.support.clock import FakeClock
 from tests.support.tables import create
+from tests.support.templates import Templates
+
+
+@pytest.fixture(scope="session")
+def templates(tmp_path_factory):
+    return Templates(tmp_path_factory.mktemp("templates"))
 
 
 @pytest.fixture(params=["9", "6"])

@@ -34,16 +34,18 @@ BOTH = pytest.mark.parametrize("kind", ["full", "logs"])
 
 
 @pytest.fixture(params=["9", "6"])
-def table(request, tmp_path, monkeypatch):
+def table(request, tmp_path, monkeypatch, templates):
     """A group with two logs in partition p, one without logs in q. In version 6 log compactions are planned by Hudi only."""
     monkeypatch.setattr("hoodie.services.log_compaction.plan.check_supported", lambda _state: None)
     options = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": request.param}
-    made = create(tmp_path / "t", FakeClock(), **options)
+    return templates.filled(create(tmp_path / "t", FakeClock(), **options), _fill)
+
+
+def _fill(made):
     made.write(batch([("a", "p", 1, 1), ("b", "p", 1, 1), ("c", "q", 1, 1)]), "insert", NO_SMALL_FILES)
     made.write(batch([("a", "p", 2, 2), ("b", "p", 2, 2)]), "upsert", NO_SMALL_FILES)
     made.write(batch([("a", "p", 3, 3)]), "upsert", NO_SMALL_FILES)
     assert content(made) == EXPECTED
-    return made
 
 
 def schedule(table, kind):

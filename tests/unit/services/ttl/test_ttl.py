@@ -29,17 +29,19 @@ def version(request):
 
 
 @pytest.fixture(params=["COPY_ON_WRITE", "MERGE_ON_READ"])
-def table(request, tmp_path, version):
+def table(request, tmp_path, version, templates):
     """Partition `a` is 40 days old, `b` was made then and written 10 days ago, `c` is of today."""
-    clock = FakeClock()
     options = {"hoodie.write.table.version": version, "hoodie.table.type": request.param}
-    made = create(tmp_path / "t", clock, **options)
+    return templates.filled(create(tmp_path / "t", FakeClock(), **options), _fill)
+
+
+def _fill(made):
+    clock = made.clock
     made.write(batch([("1", "a", 1, 1), ("2", "b", 1, 1)]), "insert", APART)
     clock.time += timedelta(days=30)
     made.write(batch([("2", "b", 2, 2)]), "upsert", APART)  # to a log, where there are such
     clock.time += timedelta(days=10)
     made.write(batch([("3", "c", 1, 1)]), "insert", APART)
-    return made
 
 
 def keep(days, **options):
