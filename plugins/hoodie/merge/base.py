@@ -6,9 +6,10 @@ A base file is streamed: memory holds one batch of it and the incoming rows of i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from hoodie.formats.coded import coded, coded_columns
@@ -16,6 +17,12 @@ from hoodie.merge.meeting import Incoming
 from hoodie.merge.partial import PartialUpdate, replaced
 from hoodie.model.internal_columns import LACKS
 from hoodie.model.meta_columns import COMMIT_SEQNO, COMMIT_TIME
+
+Places = npt.NDArray[np.int64]
+
+
+def _no_places() -> Places:
+    return np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +33,15 @@ class MergedBatch:
     updated: int
     deleted: int
     added: int = 0
+    changed: Places = field(default_factory=_no_places, compare=False)
+    """Places in the batch, ascending, of the rows that incoming ones replaced or filled."""
+    removed: Places = field(default_factory=_no_places, compare=False)
+    """Places in the batch, ascending, of the rows that are gone."""
+
+    @property
+    def changed_rows(self) -> Places:
+        """Places of the changed rows in `rows`."""
+        return self.changed - np.searchsorted(self.removed, self.changed)
 
 
 class BaseAddition:
@@ -86,9 +102,10 @@ class BaseMerger:
         order = np.arange(batch.num_rows, dtype=np.int64)
         incoming = batch.num_rows + meeting.incoming
         order[places[replaces]] = incoming[replaces]
-        kept = np.delete(order, places[removes])
+        changed, removed = places[replaces | late], places[removes]
+        kept = np.delete(order, removed)
         if not updated and not late.any():
-            return MergedBatch(batch.take(pa.array(kept)), 0, deleted)
+            return MergedBatch(batch.take(pa.array(kept)), 0, deleted, removed=removed)
         stored = batch
         for name in self._lacks:
             stored = stored.append_column(name, pa.repeat(False, batch.num_rows))
@@ -104,7 +121,8 @@ class BaseMerger:
             updated += int(filled.sum())
             if self._stamps_filled and filled.any():
                 rows = replaced(rows, both, (COMMIT_TIME, COMMIT_SEQNO), np.where(filled, other, kept))
-        return MergedBatch(rows.drop_columns(self._lacks).cast(batch.schema), updated, deleted)
+        rows = rows.drop_columns(self._lacks).cast(batch.schema)
+        return MergedBatch(rows, updated, deleted, changed=changed, removed=removed)
 
     def _alike(self, stored: pa.Table) -> tuple[pa.Table, pa.Table]:
         """The stored and the incoming rows in one schema: what is stored as dictionaries comes in as such, too."""

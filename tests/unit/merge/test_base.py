@@ -32,6 +32,7 @@ def test_updated_rows_keep_their_place_and_deleted_ones_go():
     merged = found.merge(table(("a", 1, "old"), ("b", 1, "old"), ("c", 1, "old")))
     assert content(merged.rows) == [("b", 1, "old"), ("c", 2, "new")]
     assert (merged.updated, merged.deleted) == (1, 1)
+    assert (merged.changed.tolist(), merged.removed.tolist(), merged.changed_rows.tolist()) == ([2], [0], [1])
     assert content(found.inserts()) == [("x", 2, "added")]
 
 
@@ -41,6 +42,8 @@ def test_rows_with_lower_ordering_values_change_nothing():
     merged = found.merge(stored)
     assert merged.rows is stored
     assert (merged.updated, merged.deleted) == (0, 0)
+    assert not len(merged.changed)
+    assert not len(merged.removed)
     assert content(found.inserts()) == [], "they have met their keys"
 
 
@@ -48,7 +51,9 @@ def test_each_batch_takes_its_own_rows():
     found = merger(("a", 2, "new"), ("c", 2, None), ("d", 2, "new"), ordering=())
     first, second = table(("a", 9, "old"), ("b", 9, "old")), table(("c", 9, "old"))
     assert content(found.merge(first).rows) == [("a", 2, "new"), ("b", 9, "old")]
-    assert content(found.merge(second).rows) == []
+    merged = found.merge(second)
+    assert content(merged.rows) == []
+    assert merged.removed.tolist() == [0]
     assert content(found.inserts()) == [("d", 2, "new")]
 
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hoodie.formats.log.change_writer import ChangeBlocks
 from hoodie.markers import MarkerType
-from hoodie.merge.difference import Places, difference
+from hoodie.merge import MergedBatch
+from hoodie.merge.base import Places
+from hoodie.merge.equality import same_rows
 from hoodie.model.changes import AFTER, BEFORE, DELETE, INSERT, OP, UPDATE
 from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.model.names import LogFileName
@@ -25,14 +26,11 @@ class ChangeLog:
     A log without changes is made, too: Hudi's reader fails where a rewritten base file has no log.
     """
 
-    def __init__(
-        self, writing: Writing, blocks: ChangeBlocks, task: FileTask, number: int, touched: pa.ChunkedArray
-    ) -> None:
-        """`number` is the task's place among those of the instant; `touched` are the keys of the rows that came in."""
+    def __init__(self, writing: Writing, blocks: ChangeBlocks, task: FileTask, number: int) -> None:
+        """`number` is the task's place among those of the instant."""
         self._writing, self._blocks = writing, blocks
         name = LogFileName(task.file_id, writing.instant, 1, writing.write_token(number), is_cdc=True)
         self._path = join(task.partition, str(name))
-        self._touched = pc.unique(touched)
         self._file: DataFile | None = None
 
     @contextmanager
@@ -41,20 +39,18 @@ class ChangeLog:
         with self._writing.open(self._path, MarkerType.CREATE) as self._file:
             yield
             if not self._file.sink.tell():
-                nothing = self._image(None, None, 0)
-                no_changes = self._changes(UPDATE, pa.array([], pa.string()), nothing, nothing)
-                self._file.sink.write(self._blocks.encode(no_changes))
+                self._file.sink.write(self._block(UPDATE, pa.array([], pa.string()), None, None))
 
-    def merged(self, before: pa.Table, after: pa.Table) -> None:
-        """Log what became of some stored rows. Both tables have the key and the data columns."""
-        old, new = (self._narrowed(rows) for rows in (before, after))
-        found = difference(old, new, RECORD_KEY)
-        self._write(DELETE, old, found.deleted, None, None)
-        self._write(UPDATE, old, found.updated_before, new, found.updated_after)
+    def merged(self, before: pa.Table, after: MergedBatch) -> None:
+        """Log what became of stored rows. A row that is as before is no change."""
+        old, new = (self._rows(rows, at) for rows, at in ((before, after.changed), (after.rows, after.changed_rows)))
+        different = pa.array(~same_rows(old.select(self._blocks.data.names), new.select(self._blocks.data.names)))
+        self._write(DELETE, self._rows(before, after.removed), None)
+        self._write(UPDATE, old.filter(different), new.filter(different))
 
     def inserted(self, rows: pa.Table) -> None:
         """Log rows that were added to the file."""
-        self._write(INSERT, None, None, self._plain(rows), None)
+        self._write(INSERT, None, self._rows(rows, None))
 
     @property
     def stats(self) -> Mapping[str, int]:
@@ -62,36 +58,31 @@ class ChangeLog:
         assert self._file is not None, "the log is written"
         return {self._path: self._file.size}
 
-    def _plain(self, rows: pa.Table) -> pa.Table:
-        """Keys and data columns, text not as dictionaries."""
+    def _rows(self, rows: pa.Table, places: Places | None) -> pa.Table:
+        """Keys and data columns of the rows at some places, None for all; text is no dictionary."""
         schema = pa.schema([pa.field(RECORD_KEY, pa.string()), *self._blocks.data])
-        return rows.select(schema.names).cast(schema)
+        some = rows.select(schema.names)
+        return (some if places is None else some.take(pa.array(places))).cast(schema).combine_chunks()
 
-    def _narrowed(self, rows: pa.Table) -> pa.Table:
-        """The rows whose key came in: no other can have changed."""
-        near = pc.is_in(rows[RECORD_KEY], value_set=self._touched)
-        return self._plain(rows.filter(near)).combine_chunks()
-
-    def _write(
-        self, op: str, before: pa.Table | None, old: Places | None, after: pa.Table | None, new: Places | None
-    ) -> None:
-        """Write a block of changes of one kind; `old` and `new` are numbers of rows, None for all."""
+    def _write(self, op: str, before: pa.Table | None, after: pa.Table | None) -> None:
+        """Write a block of changes of one kind, none for no changes."""
         assert self._file is not None, "the log is open"
-        rows, places = (before, old) if after is None else (after, new)
+        rows = before if after is None else after
         assert rows is not None, "a change has an image"
-        keys = rows[RECORD_KEY] if places is None else rows[RECORD_KEY].take(pa.array(places))
-        if len(keys):
-            images = [self._image(before, old, len(keys)), self._image(after, new, len(keys))]
-            self._file.sink.write(self._blocks.encode(self._changes(op, keys, *images)))
+        if rows.num_rows:
+            self._file.sink.write(self._block(op, rows[RECORD_KEY], before, after))
 
-    def _changes(self, op: str, keys: pa.ChunkedArray | pa.Array, before: pa.Array, after: pa.Array) -> pa.Table:
+    def _block(
+        self, op: str, keys: pa.ChunkedArray | pa.Array, before: pa.Table | None, after: pa.Table | None
+    ) -> bytes:
         ops = pa.repeat(pa.scalar(op), len(keys))
-        return pa.table([ops, keys, before, after], names=[OP, RECORD_KEY, BEFORE, AFTER])
+        images = [self._image(rows, len(keys)) for rows in (before, after)]
+        return self._blocks.encode(pa.table([ops, keys, *images], names=[OP, RECORD_KEY, BEFORE, AFTER]))
 
-    def _image(self, rows: pa.Table | None, places: Places | None, count: int) -> pa.Array:
-        data = self._blocks.data
+    def _image(self, rows: pa.Table | None, count: int) -> pa.Array:
+        fields = list(self._blocks.data)
         if rows is None:
-            return pa.nulls(count, pa.struct(list(data)))
-        taken = rows.select(data.names) if places is None else rows.select(data.names).take(pa.array(places))
-        columns = [each.chunk(0) if each.num_chunks == 1 else each.combine_chunks() for each in taken.columns]
-        return pa.StructArray.from_arrays(columns, fields=list(data))
+            return pa.nulls(count, pa.struct(fields))
+        columns = (rows[each.name] for each in fields)
+        whole = [each.chunk(0) if each.num_chunks == 1 else each.combine_chunks() for each in columns]
+        return pa.StructArray.from_arrays(whole, fields=fields)

@@ -64,7 +64,7 @@ def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, b
     merger = _merger(context, file, rows)
     updates = deletes = 0
     copied = context.rules.copied(schema, context.stored_keys.columns.names)
-    log = context.changes and ChangeLog(context.writing, context.changes, task, number, rows[RECORD_KEY])
+    log = context.changes and ChangeLog(context.writing, context.changes, task, number)
     with (
         open_base_file(context.writing.storage, base, copied, context.columns) as reader,
         file.open() as writer,
@@ -75,8 +75,8 @@ def _merge(context: WriteContext, task: FileTask, number: int, rows: pa.Table, b
         for stored in context.stored_keys.rows(schema.names, reader.batches):
             before = conform(stored, schema)
             merged = merger.merge(before)
-            if log and not context.adds_only:
-                log.merged(before, merged.rows)
+            if log:
+                log.merged(before, merged)
             updates, deletes = updates + merged.updated, deletes + merged.deleted
             index.keep(merged.rows[RECORD_KEY])
             writer.write(merged.rows)
