@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
 from typing import Protocol, TypeVar
@@ -26,6 +26,11 @@ class PartitionFiles:
     base_files: tuple[BaseFile, ...]
     log_files: tuple[LogFile, ...]
     has_metafile: bool
+
+    def without(self, paths: Collection[str]) -> PartitionFiles:
+        """The other files."""
+        bases = tuple(file for file in self.base_files if file.path not in paths)
+        return replace(self, base_files=bases, log_files=tuple(log for log in self.log_files if log.path not in paths))
 
     @property
     def files(self) -> tuple[BaseFile | LogFile, ...]:

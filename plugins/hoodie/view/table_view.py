@@ -16,6 +16,7 @@ from hoodie.view.replaced import replaced_groups
 from hoodie.view.slices import file_groups, latest_slices
 from hoodie.view.sources import with_sources
 from hoodie.view.state import TableState
+from hoodie.view.strays import archived_strays
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,16 @@ class TableView:
 
     @cached_property
     def groups(self) -> Sequence[FileGroup]:
-        """The file groups with all their committed slices, replaced groups too. Raises what `file_groups` raises."""
-        return file_groups(self.files, self.state, self._expected())
+        """The file groups with all their committed slices, replaced groups too.
+
+        Before the active timeline they have no file that an archived commit does not name: a newer one that hides it now does not
+        hide it then. Raises what `file_groups` raises, and CorruptTableError for an archive that cannot be read.
+        """
+        files, start = self.files, self.state.timeline.start
+        if self.as_of is not None and start is not None and self.as_of < start:
+            strays = {file.info.path for file in archived_strays(files, self.state)}
+            files = [each.without(strays) for each in files]
+        return file_groups(files, self.state, self._expected())
 
     @cached_property
     def replaced(self) -> Mapping[GroupId, Instant]:

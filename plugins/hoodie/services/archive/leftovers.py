@@ -59,8 +59,7 @@ def uncleaned(state: TableState, instants: Iterable[Instant], partitions: Partit
 def uncommitted(state: TableState, instants: Sequence[Instant], partitions: Partitions) -> Iterator[Hold]:
     """The first file of an instant that did not complete, or was taken back, and that would count as committed once `instants`
     are archived. It may lie in any partition: an attempt that outlived its rollback writes where that did not look."""
-    commits, gone = state.timeline.commits, {each.key for each in instants}
-    start = next((each.time for each in commits if each.key not in gone), None)
+    commits, start = state.timeline.commits, _start(state, instants)
     if start is None or start == commits[0].time:
         return
     found = [
@@ -76,18 +75,23 @@ def uncommitted(state: TableState, instants: Sequence[Instant], partitions: Part
 
 
 def unnamed(state: TableState, instants: Sequence[Instant], partitions: Partitions) -> Iterator[Hold]:
-    """The first of `instants` with whose time a file is there that it does not name, and that would be read as the newest of its
-    file group once the instant is archived. It may lie in a partition where the instant wrote nothing."""
+    """The first of `instants` with whose time a file is there that it does not name, in any partition.
+
+    Once the instant is archived, the file would be read. One does not count that a newer base file hides from every commit that
+    stays.
+    """
     known = {each.time: each for each in instants if each.action.completed_as in WRITE_ACTIONS}
     if not known:
         return
     found = partitions.all()
     strays = stray_paths(found, state)
-    begun = _newest(found, strays) if strays else {}
+    begun = _begun(state, instants, found, strays) if strays else {}
     alone = [
         (time, file.info.path)
         for file in _data_files(partitions)
-        if file.info.path in strays and (time := _time(file)) in known and begun.get(file.group, BEGINNING) < time
+        if file.info.path in strays
+        and (time := _time(file)) in known
+        and begun.get(file.group, BEGINNING) < (time if isinstance(file, BaseFile) else _done(known[time]))
     ]
     if alone:
         time, path = min(alone)
@@ -103,7 +107,7 @@ def lost_blocks(state: TableState, instants: Sequence[Instant], partitions: Part
     old = [log for each in partitions.all() for log in each.log_files if log.time <= last] if last > BEGINNING else []
     if state.layout.logs_tell_writer or not old:
         return
-    begun = _newest(partitions.all(), ())
+    begun = _begun(state, instants, partitions.all(), ())
     for log in (log for each in with_foreign(partitions.all(), state) for log in each.log_files if log.foreign):
         if log.time <= last and begun.get(log.group, BEGINNING) <= log.time and (lost := lost_by(state.storage, log)):
             by = next(each for each in state.timeline.commits if each.time in lost)
@@ -116,17 +120,29 @@ def _data_files(partitions: Partitions) -> Iterator[BaseFile | LogFile]:
         yield from (file for file in each.files if isinstance(file, BaseFile) or not file.is_cdc)
 
 
-def _newest(files: Iterable[PartitionFiles], strays: Collection[str]) -> dict[GroupId, Time]:
-    """The time of the newest base file of each file group that a commit names."""
-    times: dict[GroupId, Time] = {}
+def _start(state: TableState, instants: Sequence[Instant]) -> Time | None:
+    """The first commit that stays when `instants` go."""
+    gone = {each.key for each in instants}
+    return next((each.time for each in state.timeline.commits if each.key not in gone), None)
+
+
+def _begun(
+    state: TableState, instants: Sequence[Instant], files: Iterable[PartitionFiles], strays: Collection[str]
+) -> dict[GroupId, Time]:
+    """The begin of the slice of each file group that is the current one as of the first commit that stays."""
+    start, times = _start(state, instants) or BEGINNING, dict[GroupId, Time]()
     for base in (base for each in files for base in each.base_files):
-        if base.path not in strays:
+        if base.path not in strays and base.instant <= start and state.timeline.is_committed(base.instant):
             times[base.group] = max(times.get(base.group, BEGINNING), base.instant)
     return times
 
 
 def _time(file: BaseFile | LogFile) -> Time:
     return file.instant if isinstance(file, BaseFile) else file.time
+
+
+def _done(instant: Instant) -> Time:
+    return instant.completion_time or instant.time
 
 
 def _taken_back(state: TableState, time: Time) -> tuple[Instant | None, str]:

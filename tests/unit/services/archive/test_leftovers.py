@@ -12,8 +12,9 @@ from hoodie.timeline import Action
 from hoodie.transaction import instants
 from hoodie.transaction.times import new_time
 from hoodie.view.files import StorageFiles
+from tests.support.clock import FakeClock
 from tests.support.long_timelines import SHORT, written
-from tests.support.tables import SMALL_BLOOM, batch, content
+from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 
 def test_what_was_replaced_is_cleaned_before_its_replacecommit_goes(version, tmp_path):
@@ -146,6 +147,23 @@ def test_a_file_lies_in_a_partition_that_its_instant_did_not_write(version, tabl
         table.storage.delete(path)
     table.run(ARCHIVE, SHORT)
     assert len(table.timeline.commits) <= 3
+
+
+@pytest.mark.parametrize(("again", "held"), [(2, False), (5, True)])
+def test_the_past_stays_as_it_was_beside_a_file_that_a_newer_one_hides(version, again, held, tmp_path):
+    """The file hides nothing now. As of a commit that stays it would, as of one that goes the archive is asked."""
+    table = create(tmp_path / "t", FakeClock(), **{"hoodie.write.table.version": version})
+    for number in range(6):
+        part = "p" if number in (0, again) else "q"
+        table.write(batch([(f"a{part}", part, number, number)]), "upsert", SMALL_BLOOM)
+    times = [commit.time for commit in table.timeline.commits]
+    (last,) = [each.base_file for each in table.file_slices() if each.partition == "part=p"]
+    name = BaseFileName(last.file_id, "9-99-999", times[1])
+    table.storage.create(f"part=p/{name}", table.storage.read(last.path))
+    past = [content(table, as_of=time) for time in times]
+    table.run(ARCHIVE, SHORT)
+    assert table.timeline.commits[0].time == times[1 if held else 4]
+    assert [content(HoodieTable.open(table.base_path), as_of=time) for time in times] == past
 
 
 def test_all_partitions_are_listed_once_and_only_when_commits_go(tmp_path, monkeypatch):
