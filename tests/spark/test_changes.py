@@ -1,4 +1,4 @@
-"""Changes as DataFrames and in SQL: those of `HoodieTable.read_changes`."""
+"""Changes as DataFrames, in SQL and by Hudi's options of a source: those of `HoodieTable.read_changes`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,12 @@ from tests.support.tables import create
 
 pytestmark = pytest.mark.spark
 
+CDC = {
+    "hoodie.datasource.query.type": "incremental",
+    "hoodie.datasource.query.incremental.format": "cdc",
+}
+BEGIN = "hoodie.datasource.read.begin.instanttime"
+END = "hoodie.datasource.read.end.instanttime"
 GLOBAL = {"hoodie.index.type": "GLOBAL_SIMPLE"}
 
 
@@ -53,6 +59,22 @@ def test_statements(spark, table, tmp_path):
     assert found == [("i", "a", None), ("i", "d", None), ("u", "c", 1)]
 
 
+def test_the_source(spark, table):
+    hoodie.spark.register(spark)
+    first, *_, last = table.read_changes()["_hoodie_completion_time"].unique().to_pylist()
+    for begin, end in (("earliest", None), (first, None), (first, last), (last, None)):
+        options = {**CDC, BEGIN: begin, **({} if end is None else {END: end})}
+        frame = spark.read.format("hoodie").options(**options).load(table.base_path)
+        expected = table.read_changes(None if begin == "earliest" else begin, end)
+        assert (frame.columns, rows(frame.toArrow())) == (expected.schema.names, rows(expected))
+    named = spark.read.format("hoodie").options(**CDC, **{BEGIN: first})
+    some = named.schema("op STRING, _hoodie_record_key STRING").load(table.base_path).where("op = 'd'")
+    assert sorted(some.collect()) == [("d", "a"), ("d", "b")]
+    for schema, words in (("op INT", "Column op"), ("nope INT", "no column nope")):
+        with pytest.raises(PySparkException, match=words):
+            named.schema(schema).load(table.base_path).count()
+
+
 def test_ranges_that_are_gone(spark, tmp_path):
     """The driver finds them when it plans."""
     table = create(tmp_path / "t", FakeClock())
@@ -63,6 +85,9 @@ def test_ranges_that_are_gone(spark, tmp_path):
         hoodie.spark.read_changes(spark, table.base_path)
     with connect(tmp_path, spark=spark) as db, pytest.raises(ChangeRangeError, match="clean"):
         db.sql("select * from hudi_table_changes('t', 'earliest')")
+    hoodie.spark.register(spark)
+    with pytest.raises(PySparkException, match="clean"):
+        spark.read.format("hoodie").options(**CDC, **{BEGIN: "earliest"}).load(table.base_path).count()
 
 
 def test_errors_of_workers(spark, tmp_path):

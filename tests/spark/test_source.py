@@ -156,7 +156,7 @@ def test_conditions_of_every_type_find_the_same_rows(spark, tmp_path):
         ({QUERY_TYPE: "incremental"}, "has no begin"),
         ({QUERY_TYPE: "incremental", BEGIN: "earliest", "as.of.instant": "2026-01-01"}, "says nothing to"),
         (
-            {QUERY_TYPE: "incremental", BEGIN: "earliest", "hoodie.datasource.query.incremental.format": "cdc"},
+            {QUERY_TYPE: "incremental", BEGIN: "earliest", "hoodie.datasource.query.incremental.format": "rows"},
             "latest_state",
         ),
         ({"as.of.instnt": "2026-01-01"}, "as.of.instant"),

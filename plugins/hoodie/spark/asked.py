@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from hoodie.changes import ChangeQuery
 from hoodie.errors import ConfigError
 from hoodie.read.query import Incremental, Snapshot
 
@@ -34,7 +35,7 @@ _TAKEN_BY = {
 class Asked:
     """A read of a data source."""
 
-    kind: Snapshot | Incremental
+    kind: Snapshot | Incremental | ChangeQuery
     options: Mapping[str, object]
     """What is left for the library: the keys of `hoodie.config.read_keys`, and whatever else was given."""
 
@@ -61,12 +62,19 @@ def asked_of(given: Mapping[str, str]) -> Asked:
             )
     if kind != "incremental":
         return Asked(Snapshot(taken.get(_AS_OF), read_optimized=kind == "read_optimized"), left)
-    if taken.get(_FORMAT, "latest_state").strip().lower() != "latest_state":
-        raise ConfigError(f"Option {_FORMAT}", found=taken[_FORMAT], fix="set latest_state: changes are not read here")
+    format = taken.get(_FORMAT, "latest_state").strip().lower()
+    if format not in ("latest_state", "cdc"):
+        raise ConfigError(
+            f"Option {_FORMAT}",
+            found=taken[_FORMAT],
+            fix="set latest_state for rows as they are at the end, or cdc for inserts, updates and deletes",
+        )
     begin = taken.get(_BEGIN)
     if begin is None:
         raise ConfigError(
             "An incremental query has no begin", fix=f"set {_BEGIN} to an instant, or to earliest for all commits"
         )
     start = None if begin.strip().lower() == "earliest" else begin
+    if format == "cdc":
+        return Asked(ChangeQuery(start, taken.get(_END), options=left), left)
     return Asked(Incremental(start, taken.get(_END)), left)

@@ -21,14 +21,16 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
 from hoodie.calls import call
+from hoodie.changes import ChangeQuery, ChangeStream, open_changes
+from hoodie.engine import LocalEngine
 from hoodie.errors import ConfigError, HoodieError, SchemaConflictError
 from hoodie.read.execute import ReadSlice
-from hoodie.read.plan import ReadPlan
 from hoodie.read.query import Query
-from hoodie.read.snapshot import plan_snapshot
+from hoodie.read.snapshot import of_snapshot, plan_snapshot
 from hoodie.spark.asked import NO_PATH, PATH, asked_of
 from hoodie.spark.asked_write import AskedWrite
 from hoodie.spark.calls import check_session
+from hoodie.spark.changes import ChangesOfTasks, change_tasks
 from hoodie.spark.conditions import of_source
 from hoodie.spark.scan import WorkedSlices, tasks_of
 from hoodie.spark.sink import Sink
@@ -82,11 +84,15 @@ class HoodieSource(DataSource):  # type: ignore[misc]
     def schema(self) -> StructType:
         state, query = self._read()
         with call("planning a read"):
+            if isinstance(query, ChangeQuery):
+                return from_arrow_schema(_changes(state, query).schema)
             return from_arrow_schema(plan_snapshot(state, query).schema)
 
-    def reader(self, schema: StructType) -> SourceReader:
+    def reader(self, schema: StructType) -> SourceReader | ChangeReader:
         """`schema` is what `schema` gave, or the columns that the user named with their types."""
         state, query = self._read()
+        if isinstance(query, ChangeQuery):
+            return ChangeReader(state, query, schema)
         return SourceReader(state, replace(query, columns=schema.fieldNames()), schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> Sink:
@@ -100,10 +106,12 @@ class HoodieSource(DataSource):  # type: ignore[misc]
             fix='write its batches: foreachBatch(lambda rows, _: rows.write.format("hoodie").mode("append").save(path))',
         )
 
-    def _read(self) -> tuple[TableState, Query]:
+    def _read(self) -> tuple[TableState, Query | ChangeQuery]:
         if isinstance(self._found, HoodieError):
             raise self._found
         asked = asked_of(self._given)
+        if isinstance(asked.kind, ChangeQuery):
+            return self._found, asked.kind
         return self._found, Query(None, None, asked.kind, options=asked.options, meta_columns=True)
 
 
@@ -140,7 +148,7 @@ class SourceReader(DataSourceReader):  # type: ignore[misc]
         """Each brings along all that its task needs: Spark sends the reader to the workers as it is before this is called."""
         with call("planning a read"):
             plan = plan_snapshot(self._state, self._query)
-            _check_types(plan, self._schema)
+            _check_types(plan.schema, self._schema)
         read = ReadSlice(self._state.storage, plan.of_slice)
         return [InputPartition(WorkedSlices(read, (slices,))) for slices in tasks_of(plan.slices, _TASKS)]
 
@@ -154,10 +162,45 @@ class SourceReader(DataSourceReader):  # type: ignore[misc]
             yield rows.cast(wanted)
 
 
-def _check_types(plan: ReadPlan, schema: StructType) -> None:
-    """Raises SchemaConflictError where the user says another type for a column than the table has."""
-    stored = from_arrow_schema(plan.schema)
+class ChangeReader(DataSourceReader):  # type: ignore[misc]
+    """The changes of a table as batches of Arrow."""
+
+    def __init__(self, state: TableState, query: ChangeQuery, schema: StructType) -> None:
+        self._state = state
+        self._query = query
+        self._schema = schema
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """Some file groups for each task. Raises ChangeRangeError when files of the range were cleaned."""
+        with call("planning a read"), of_snapshot(self._state):
+            stream = _changes(self._state, self._query)
+            _check_types(stream.schema, self._schema)
+            return [InputPartition(ChangesOfTasks(stream.task, (changes,))) for changes in change_tasks(stream, _TASKS)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """As `SourceReader.read`."""
+        work: ChangesOfTasks | None = partition.value
+        if work is None:
+            return
+        wanted = to_arrow_schema(self._schema, timezone="UTC")
+        for changes in work.batches((0,)):
+            yield changes.select(wanted.names).cast(wanted)
+
+
+def _changes(state: TableState, query: ChangeQuery) -> ChangeStream:
+    return open_changes(state, query, LocalEngine(1))  # its tasks run in Spark
+
+
+def _check_types(known: pa.Schema, schema: StructType) -> None:
+    """Raises SchemaConflictError where the user says another type for a column than the table has, and for an unknown one."""
+    stored = from_arrow_schema(known)
     for field in schema:
+        if field.name not in known.names:
+            raise SchemaConflictError(
+                f"There is no column {field.name}",
+                found=f"columns {', '.join(known.names)}",
+                fix="name some of these, or leave the schema out",
+            )
         has = stored[field.name].dataType
         if has != field.dataType:
             raise SchemaConflictError(
