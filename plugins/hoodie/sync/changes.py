@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hoodie.display import counted
@@ -10,6 +10,7 @@ from hoodie.errors import CorruptTableError, MissingFileError
 from hoodie.model.time import Time
 from hoodie.timeline import WRITE_ACTIONS, Action, Instant
 from hoodie.view import PartitionFiles, TableState
+from hoodie.view.strays import stray_paths
 
 # Operations that remove whole partitions: those in which they replace files and write none.
 _REMOVING = frozenset({"DELETE_PARTITION", "INSERT_OVERWRITE_TABLE"})
@@ -40,18 +41,27 @@ def partition_changes(
     reason = _why_full(state, last, last_completion, incremental)
     if reason is not None or last is None:
         gone = _removed(state, state.timeline.commits)[1]
-        # A folder without data files is what a cleaner left of a removed partition, or a write that failed.
-        present = [
-            each.partition
-            for each in list_files()
-            if (each.base_files or each.log_files) and each.partition not in gone
-        ]
+        present = [each for each in _with_rows(state, list_files()) if each not in gone]
         return PartitionChanges(True, tuple(present), tuple(sorted(gone)), reason or "")
     news = [instant for instant in state.timeline.commits if _is_new(instant, last, last_completion)]
     present_set, dropped = _removed(state, news)
     return PartitionChanges(
         False, tuple(sorted(present_set)), tuple(sorted(dropped)), f"{counted(len(news), 'commit')} since {last}"
     )
+
+
+def _with_rows(state: TableState, files: Sequence[PartitionFiles]) -> Iterator[str]:
+    """The partitions that have files of the table.
+
+    A folder without them is what a cleaner left of a removed partition, or a write or an attempt that failed.
+    """
+    strays, timeline = stray_paths(files, state), state.timeline
+    for each in files:
+        bases = (base.path for base in each.base_files if timeline.is_committed(base.instant))
+        by_writer = state.layout.logs_tell_writer
+        logs = (log.path for log in each.log_files if not by_writer or timeline.is_committed(log.time))
+        if any(path not in strays for path in (*bases, *logs)):
+            yield each.partition
 
 
 def _why_full(state: TableState, last: Time | None, completion: Time | None, incremental: bool) -> str | None:

@@ -254,6 +254,11 @@ def test_files(db, kind):
         called(db, f"show_fsview_latest('t', max_instant => '{first}')")
     sizes = called(db, "stats_file_sizes('t')")
     assert [row["num_files"] for row in sizes] == [1, 1, 1, 2, 5]
+    written = Path(whole[0]["data_file"])
+    lost = written.with_name(f"00000000-1111-2222-3333-444444444444-0_9-99-999_{written.name.rpartition('_')[2]}")
+    lost.touch()
+    assert called(db, "stats_file_sizes('t')") == sizes  # without the file of a lost attempt
+    lost.unlink()
     assert sizes[-2]["50th"] == (sizes[-2]["min"] + sizes[-2]["max"]) / 2
     path = db.session.catalog.path + "/t"
     (detail,) = called(db, f"show_fs_path_detail('{path}')")

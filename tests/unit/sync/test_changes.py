@@ -8,6 +8,8 @@ import pytest
 
 from hoodie import ARCHIVE
 from hoodie.errors import ConfigError
+from hoodie.model.names import BaseFileName
+from hoodie.model.time import Time
 from hoodie.services.sync import Sync
 from hoodie.sync.run import run_sync
 from hoodie.timeline import Action
@@ -176,3 +178,17 @@ def test_values_that_are_none_of_their_columns_type_stop_the_sync_before_it_writ
     assert plan.extractor.endswith(".SlashEncodedDayPartitionValueExtractor")
     assert catalog.values("default.trips") == [("2020-01-06",)]
     assert [column.name for column in catalog.tables["default.trips"].partition_columns] == ["day"]
+
+
+@pytest.mark.parametrize("version", ["9", "6"])
+def test_a_partition_of_stray_files_alone_is_none(tmp_path, version):
+    table = create(tmp_path / "t", **{"hoodie.write.table.version": version})
+    table.write(batch([("a", "x", 1, 1)]))
+    (base,) = (each.base_file for each in table.file_slices())
+    lost = BaseFileName("00000000-1111-2222-3333-444444444444-0", "9-99-999", base.instant)
+    for partition, name in (("part=y", lost), ("part=z", replace(lost, instant=Time.of("20990101000000000")))):
+        table.storage.create(f"{partition}/.hoodie_partition_metadata", b"commitTime=1\npartitionDepth=1\n")
+        table.storage.create(f"{partition}/{name}", table.storage.read(base.path))
+    catalog = MemoryCatalog()
+    run_sync(table.state(), {}, catalog)
+    assert catalog.values("default.trips") == [("x",)]

@@ -126,11 +126,12 @@ def _paths(call: Call, logs: Sequence[LogFile]) -> str:
 def _sizes(call: Call) -> Iterator[tuple[Any, ...]]:
     by_commit: dict[str, list[int]] = defaultdict(list)
     wanted = partition_path(call["partition_path"] or "")
-    for partition in TableView(call.state).files:
-        if not wanted or fnmatchcase(partition.partition, wanted):
-            for base in partition.base_files:
-                by_commit[str(base.instant)].append(base.size)
-            for log in partition.log_files:
+    slices = (each for group in TableView(call.state).groups for each in group.slices)
+    for each in slices:
+        if not wanted or fnmatchcase(each.partition, wanted):
+            if each.base_file is not None:
+                by_commit[str(each.base_file.instant)].append(each.base_file.size)
+            for log in each.log_files:
                 by_commit[str(log.time)].append(log.info.size)
     for time in sorted(by_commit, reverse=True):
         yield _summary(time, by_commit[time])
@@ -285,7 +286,7 @@ FILES = (
             }
         ),
         _sizes,
-        "the newest commit first",
+        "the newest commit first; only files that are part of the table",
     ),
     Procedure(
         "show_file_status",
