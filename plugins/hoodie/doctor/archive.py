@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hoodie.doctor.checks.files import holds_others, uncommitted
+from hoodie.doctor.checks.files import cut_short, holds_others, uncommitted
 from hoodie.doctor.facts import Facts
 from hoodie.doctor.finding import Finding
 from hoodie.model.files import BaseFile, LogFile
+from hoodie.model.time import Time
+from hoodie.timeline import WRITE_ACTIONS
+from hoodie.timeline.codecs.written import written_by
+from hoodie.view.missing import shorter
 from hoodie.view.strays import archived_strays
 
 
@@ -17,3 +21,16 @@ def strays(facts: Facts) -> Iterator[Finding]:
     for file in archived_strays(files, facts.state):
         if not (isinstance(file, LogFile) and holds_others(facts, file)):
             yield uncommitted(file, file.instant if isinstance(file, BaseFile) else file.time)
+
+
+def sizes(facts: Facts) -> Iterator[Finding]:
+    """Files of current slices that have fewer bytes than their archived commit says. Reads do not compare these."""
+    timeline, archive = facts.state.timeline, facts.state.archive
+    begun = min((each.base_instant for each in facts.slices), default=None)
+    if begun is None or timeline.covers(begun):
+        return
+    before = Time.of(begun[:-1])  # text that is less than any time which begins with it
+    commits = [each for each in archive.instants(before) if each.action in WRITE_ACTIONS]
+    bodies = ((each, written_by(archive.commit_metadata(each), each.time)) for each in commits)
+    for file, size in shorter(facts.state, facts.slices, bodies):
+        yield cut_short(file, size, "readers pass over what is no whole block of a log, and fail at a base file")

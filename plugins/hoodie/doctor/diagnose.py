@@ -35,7 +35,15 @@ CHECKS: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     services.overdue,
     services.held_back,
 )
-DEEP = (deep.footers, deep_schema.schemas, deep_logs.logs, deep.unknown, archive.strays, deep_keys.duplicates)
+DEEP = (
+    deep.footers,
+    deep_schema.schemas,
+    deep_logs.logs,
+    deep.unknown,
+    archive.strays,
+    archive.sizes,
+    deep_keys.duplicates,
+)
 _OF_FILES = frozenset({catalogue.MISSING_FILE.name})
 _TOO_MANY = frozenset({catalogue.ORPHAN.name, catalogue.UNCOMMITTED_FILE.name})
 _SIZES = frozenset({catalogue.FILE_SIZE.name})

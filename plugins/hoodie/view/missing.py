@@ -18,7 +18,7 @@ from hoodie.model.time import BEGINNING, Time
 from hoodie.storage.base import join
 from hoodie.timeline import Action, Instant
 from hoodie.timeline.codecs.clean import decode_clean_plan
-from hoodie.timeline.codecs.written import LISTED
+from hoodie.timeline.codecs.written import LISTED, Written
 from hoodie.view.file_ends import whole_files
 from hoodie.view.files import Choice, ChosenFiles
 from hoodie.view.replaced import replaced_groups
@@ -113,12 +113,19 @@ def short_files(
     A listing gives the sizes, so this reads bodies of commits only, and those once a process (see `written_files`). The end of a
     file that seems short is read, too: it may be whole all the same (see `whole_files`).
     """
+    commits = [commit for commit in state.timeline.commits if as_of is None or commit.time <= as_of]
+    return shorter(state, slices, zip(commits, written_files(state, commits, partitions), strict=True))
+
+
+def shorter(
+    state: TableState, slices: Iterable[FileSlice], commits: Iterable[tuple[Instant, Written]]
+) -> list[tuple[ExpectedFile, int]]:
+    """Files of the slices that have fewer bytes than one of `commits` says, and how many they have. See `short_files`."""
     sizes: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for file_slice in slices:
         sizes[file_slice.partition].update((file.info.name, file.info.size) for file in file_slice.files)
     short: dict[str, tuple[ExpectedFile, int]] = {}
-    commits = [commit for commit in state.timeline.commits if as_of is None or commit.time <= as_of]
-    for instant, written in zip(commits, written_files(state, commits, partitions), strict=True):
+    for instant, written in commits:
         for partition in sizes.keys() & written.keys():
             here = sizes[partition]
             for name, size in written[partition].items():

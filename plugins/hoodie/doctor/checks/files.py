@@ -53,14 +53,19 @@ def _missing(path: str, time: Time, why: str, remedy: str = _COPY) -> Finding:
 def sizes(facts: Facts) -> Iterator[Finding]:
     """Files of current slices that have fewer bytes than their commit says."""
     for file, size in facts.short:
-        yield catalogue.FILE_SIZE.found(
-            "a file was cut short: reads, and writes to its file group, fail",
-            _COPY,
-            found=f"{size:,} bytes, where {file.instant.action} {file.instant.time} wrote {file.size:,}",
-            path=file.path,
-            instant=file.instant.time,
-            bytes=size,
-        )
+        yield cut_short(file, size, "reads, and writes to its file group, fail")
+
+
+def cut_short(file: ExpectedFile, size: int, effect: str) -> Finding:
+    """The finding of a file that has `size` bytes, fewer than its commit says, which has this effect."""
+    return catalogue.FILE_SIZE.found(
+        f"a file was cut short: {effect}",
+        _COPY,
+        found=f"{size:,} bytes, where {file.instant.action} {file.instant.time} wrote {file.size:,}",
+        path=file.path,
+        instant=file.instant.time,
+        bytes=size,
+    )
 
 
 def folders(facts: Facts) -> Iterator[Finding]:
