@@ -25,7 +25,7 @@ class ChangeQuery:
     columns: Sequence[str] | None = None
     """Data columns of the images. None: all. They do not decide which rows changed."""
     filter: Filter | None = None
-    """A change is kept if the row passes before it or after it."""
+    """A change is kept if the row passes before it or after it; with `net` before the range or after it."""
     net: bool = False
     """One change for each row over the whole range, and no change for a row that ends as it began."""
     options: Mapping[str, object] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from hoodie.changes.plan import ChangePlan, GroupChange
 from hoodie.changes.query import ChangeQuery, change_schema, keyed_schema
 from hoodie.changes.range import change_range
 from hoodie.changes.slices import ReadGroupChanges
-from hoodie.changes.summary import net_changes
+from hoodie.changes.summary import NetChanges
 from hoodie.config.groups import READ_OPTIONS
 from hoodie.config.key import resolve
 from hoodie.config.memory_keys import MergeMemory
@@ -45,7 +45,7 @@ class ChangeStream:
     plan: ChangePlan
     task: ReadGroupChanges
     engine: Engine
-    net: bool
+    net: NetChanges | None
 
     def tables(self) -> Iterator[pa.Table]:
         """The changes by completion time of their commits; of a commit its deletes first, then by file group and row.
@@ -54,9 +54,9 @@ class ChangeStream:
         Without `net` memory holds the rows of as many file groups as are read at once.
         """
         found = self._ordered()
-        if self.net:
+        if self.net is not None:
             empty = keyed_schema(self.task.images).empty_table()
-            found = iter([net_changes(pa.concat_tables([empty, *found]).combine_chunks())])
+            found = iter([self.net(pa.concat_tables([empty, *found]).combine_chunks())])
         for table in found:
             if table.num_rows:
                 yield table.select(self.schema.names)
@@ -117,9 +117,11 @@ def open_changes(state: TableState, query: ChangeQuery, engine: Engine) -> Chang
     rows = compared.named((RECORD_KEY, PARTITION_PATH, *schema.names, *rules.columns(known)))
     columns = StoredColumns.of(schema, state.schemas, last)
     logs = LogReader(state.storage, state.timeline, rules, rows, compared.keys, columns=columns)
-    task = ReadGroupChanges(logs, MergeMemory.of(options), schema, chosen.result, filter)
+    net = NetChanges(chosen.result, filter) if query.net else None
+    seen = (chosen.result, filter) if net is None else (schema, None)
+    task = ReadGroupChanges(logs, MergeMemory.of(options), schema, *seen)
     _log.info("%d commits of table %s: changes from file slices", len(commits.commits), state.storage.base_path)
-    return ChangeStream(change_schema(chosen.result), plan, task, engine, query.net)
+    return ChangeStream(change_schema(chosen.result), plan, task, engine, net)
 
 
 @looked_at_again

@@ -71,7 +71,7 @@ class ReadGroupChanges:
     def _filtered(self, found: Difference, before: pa.Table, after: pa.Table) -> Difference:
         if self.filter is None:
             return found
-        old, new = (_passing(rows, self.filter) for rows in (before, after))
+        old, new = (passing(rows, self.filter) for rows in (before, after))
         updated = old[found.updated_before] | new[found.updated_after]
         return Difference(
             found.deleted[old[found.deleted]],
@@ -111,7 +111,7 @@ class ReadGroupChanges:
         return pa.StructArray.from_arrays(columns, fields=fields)
 
 
-def _passing(rows: pa.Table, filter: pc.Expression) -> np.ndarray:
+def passing(rows: pa.Table, filter: pc.Expression) -> np.ndarray:
     """True for each row that passes the filter."""
     numbered = rows.append_column(POSITION, pa.array(np.arange(rows.num_rows)))
     passing = np.zeros(rows.num_rows, dtype=bool)

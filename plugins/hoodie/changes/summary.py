@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.changes.query import keyed_schema
+from hoodie.changes.slices import passing
 from hoodie.errors import DataError
 from hoodie.merge.equality import same_values
 from hoodie.model.changes import AFTER, BEFORE, DELETE, INSERT, OP, UPDATE
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
+
+
+@dataclass(frozen=True)
+class NetChanges:
+    """Function: all changes of some rows, whole and unfiltered -> one change for each row, as it was asked for. Picklable.
+
+    A change that the filter leaves out still decides what became of a row, and so does a column that is not asked for.
+    """
+
+    images: pa.Schema  # columns that are asked for
+    filter: pc.Expression | None
+
+    def __call__(self, changes: pa.Table) -> pa.Table:
+        """Raises what `net_changes` raises."""
+        found = net_changes(changes)
+        if self.filter is not None and found.num_rows:
+            kept = [_image_passes(found[name].combine_chunks(), self.filter) for name in (BEFORE, AFTER)]
+            found = found.filter(pa.array(kept[0] | kept[1]))
+        schema = keyed_schema(self.images)
+        return pa.table(
+            [column.cast(each.type) for column, each in zip(found.columns, schema, strict=True)], schema=schema
+        )
 
 
 def net_changes(changes: pa.Table) -> pa.Table:
@@ -49,10 +75,12 @@ def _numbers(changes: pa.Table) -> npt.NDArray[np.int64]:
 
 
 def _check_one_row_a_key(changes: pa.Table, order: npt.NDArray[np.int64], begins: npt.NDArray[np.bool_]) -> None:
-    """Raise DataError unless inserts, and only they, follow deletes. Otherwise several rows have the key."""
-    ops = changes[OP].take(pa.array(order))
-    inserts, deletes = (np.asarray(pc.equal(ops, op).to_numpy(), dtype=bool) for op in (INSERT, DELETE))
-    wrong = np.flatnonzero(~begins[1:] & (inserts[1:] != deletes[:-1]))
+    """Raise DataError unless each change begins with what the change before it left. Otherwise several rows have the key."""
+    left, found = (
+        changes[name].combine_chunks().take(pa.array(places))
+        for name, places in ((AFTER, order[:-1]), (BEFORE, order[1:]))
+    )
+    wrong = np.flatnonzero(~begins[1:] & ~same_values(left, found))
     if len(wrong):
         change = changes.slice(int(order[wrong[0]]), 1)
         key, partition = (change[name][0].as_py() for name in (RECORD_KEY, PARTITION_PATH))
@@ -61,3 +89,10 @@ def _check_one_row_a_key(changes: pa.Table, order: npt.NDArray[np.int64], begins
             found=f"several rows with the key {key!r} in partition {partition!r}",
             fix="read the changes without net=True, or upsert such keys instead of inserting them",
         )
+
+
+def _image_passes(image: pa.StructArray, filter: pc.Expression) -> npt.NDArray[np.bool_]:
+    there = np.asarray(image.is_valid().to_numpy(zero_copy_only=False), dtype=bool)
+    rows = pa.Table.from_arrays(image.flatten(), schema=pa.schema(image.type.fields))
+    passes: npt.NDArray[np.bool_] = there & passing(rows, filter)
+    return passes

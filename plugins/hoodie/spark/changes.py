@@ -14,7 +14,7 @@ from hoodie.changes import ChangeQuery, ChangeStream, open_changes
 from hoodie.changes.plan import GroupChange
 from hoodie.changes.query import keyed_schema
 from hoodie.changes.slices import ReadGroupChanges
-from hoodie.changes.summary import net_changes
+from hoodie.changes.summary import NetChanges
 from hoodie.config import given_options
 from hoodie.engine import LocalEngine
 from hoodie.engine.pack import packed
@@ -67,9 +67,9 @@ def changes_frame(spark: SparkSession, stream: ChangeStream) -> DataFrame:
     schema = keyed_schema(stream.task.images)
     numbers = spark.range(0, len(tasks), 1, len(tasks))
     frame = numbers.mapInArrow(ChangesOfTasks(stream.task, tasks), from_arrow_schema(schema))
-    if stream.net:
+    if stream.net is not None:
         by_key = frame.repartition(PARTITION_PATH, RECORD_KEY).sortWithinPartitions(*_ORDER)
-        frame = by_key.mapInArrow(_net, from_arrow_schema(schema))
+        frame = by_key.mapInArrow(NetOfKeys(stream.net), from_arrow_schema(keyed_schema(stream.net.images)))
     return frame.select(*stream.schema.names)
 
 
@@ -100,9 +100,14 @@ class ChangesOfTasks:
                         yield from table.to_batches()
 
 
-def _net(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+@dataclass(frozen=True)
+class NetOfKeys:
     """Function of `mapInArrow`: all changes of some keys, ordered -> one change for each row."""
-    with worker_task():
-        changes = list(batches)
-        if changes:
-            yield from net_changes(pa.Table.from_batches(changes).combine_chunks()).to_batches()
+
+    net: NetChanges
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with worker_task():
+            changes = list(batches)
+            if changes:
+                yield from self.net(pa.Table.from_batches(changes).combine_chunks()).to_batches()

@@ -47,6 +47,24 @@ def test_ranges_and_their_columns(table):
     ]
 
 
+def test_one_change_for_each_row_goes_by_all_of_its_changes(table):
+    """Changes that neither pass the filter nor show in the columns count, too: they decide what became of a row."""
+    start = write(table, [("a", "p", 1, 1), ("b", "p", 1, 1), ("c", "p", 1, 1), ("d", "p", 1, 9)], "insert")
+    write(table, [("a", "p", 2, 10), ("b", "p", 2, 10)])
+    write(table, [("a", "p", 3, 20)])
+    write(table, [("b", "p", 4, 0)], "delete")
+    write(table, [("d", "p", 2, 10)])
+    net = {"net": True, "filter": "value < 5"}
+    assert operations(table.read_changes(start, **net)) == [("u", "a", 1, 20), ("d", "b", 1, None)]
+    assert operations(table.read_changes(**net)) == [("i", "c", None, 1)]
+    for columns, image in ([], {}), (["part", "id"], {"part": "p", "id": "a"}):
+        narrow = table.read_changes(start, columns=columns, **net)
+        assert narrow.slice(0, 1).select(["op", "before", "after"]).to_pylist() == [
+            {"op": "u", "before": image, "after": image}
+        ]
+        assert narrow.schema == table.read_changes(start, columns=columns).schema
+
+
 def test_deletes_of_a_commit_come_first(tmp_path):
     """A consumer that applies changes by key alone keeps a row that moves to a partition with a lesser name."""
     table = create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": "COPY_ON_WRITE"})

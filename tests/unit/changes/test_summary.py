@@ -55,7 +55,9 @@ def test_one_key_in_two_partitions_is_two_rows():
     assert net(("d", "a", "p", 1, None), ("i", "a", "q", None, 1)) == [("d", "a", 1, None), ("i", "a", None, 1)]
 
 
-@pytest.mark.parametrize("second", [("i", "a", "p", None, 2), ("i", "a", "p", None, 1)])
+@pytest.mark.parametrize("second", [("i", "a", "p", None, 2), ("i", "a", "p", None, 1), ("u", "a", "p", 2, 3)])
 def test_a_key_with_several_rows_is_refused(second):
     with pytest.raises(DataError, match="several rows with the key 'a'"):
         net(("i", "a", "p", None, 1), second)
+    with pytest.raises(DataError, match="several rows with the key 'a'"):
+        net(("u", "a", "p", 1, 3), second)
