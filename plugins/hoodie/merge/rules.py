@@ -14,7 +14,7 @@ from hoodie.errors import SchemaConflictError
 from hoodie.merge.batch import IDENTITY, latest_per_key
 from hoodie.merge.partial import PartialUpdate, folded_per_key
 from hoodie.model.meta_columns import IS_DELETED, OPERATION, RECORD_KEY
-from hoodie.schema import top_level
+from hoodie.schema import find_field, top_level
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,16 @@ class MergeRules:
         field = self.deletion.field if self.deletion is not None else None
         wanted = (*top_level((*self.ordering, *self.base_ordering)), IS_DELETED, OPERATION, field)
         return [name for name in dict.fromkeys(wanted) if name is not None and name in known.names]
+
+    def check_ordering(self, columns: pa.Schema) -> None:
+        """Raises SchemaConflictError when a field that decides against stored rows is not in the `columns`: Hudi fails there."""
+        missing = next((name for name in self.base_ordering if find_field(columns, name) is None), None)
+        if missing is not None:
+            raise SchemaConflictError(
+                f"Ordering field {missing!r} is not in the table's schema, so rows of its logs cannot be merged",
+                found=f"hoodie.table.ordering.fields={','.join(self.base_ordering)}",
+                fix="correct that property in .hoodie/hoodie.properties, or read base files alone by read_optimized=True",
+            )
 
     def copied(self, schema: pa.Schema, keys: Iterable[str]) -> frozenset[str]:
         """The text columns of `schema` at whose values of stored rows a merge does not look; `keys` are those that record keys

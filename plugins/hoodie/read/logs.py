@@ -50,7 +50,8 @@ class LogReader:
     columns: StoredColumns = NAMED_ALIKE  # what the blocks call them
 
     def open(self, file_slice: FileSlice) -> SliceLogs:
-        """The logs of one slice; of its blocks the headers are read now."""
+        """The logs of one slice; of its blocks the headers are read now. Raises as `MergeRules.check_ordering`."""
+        self.rules.check_ordering(self.schema)
         blocks = valid_blocks(self.storage, self.timeline, file_slice, self.as_of)
         return SliceLogs(self, file_slice, tuple(blocks))
 
