@@ -16,11 +16,16 @@ SHORT = {
 def written(path, commits=8, **options):
     """A table with this number of commits. Each updates a key, and on a copy-on-write table adds one."""
     table = create(path, FakeClock(), **options)
-    adds = options.get("hoodie.table.type") != "MERGE_ON_READ"
+    fill(table, commits)
+    return table
+
+
+def fill(table, commits=8):
+    """Those commits, to a table without any."""
+    adds = not table.properties.is_merge_on_read
     for number in range(commits):
         rows = [("same", "p", number + 1, number), *([(f"k{number}", "p", 1, number)] if adds else [])]
         table.write(batch(rows), "upsert", SMALL_BLOOM, extra_metadata={"n": str(number)})
-    return table
 
 
 def all_instants(table):

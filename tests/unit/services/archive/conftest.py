@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.long_timelines import written
+from tests.support.long_timelines import fill
 
 
-@pytest.fixture(params=["COPY_ON_WRITE", "MERGE_ON_READ"])
-def table(request, version, tmp_path):
-    return written(tmp_path / "t", **{"hoodie.write.table.version": version, "hoodie.table.type": request.param})
+@pytest.fixture
+def table(empty, templates):
+    return templates.filled(empty, fill)

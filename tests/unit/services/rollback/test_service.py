@@ -28,11 +28,14 @@ LOGS = {**SMALL_BLOOM, "hoodie.parquet.small.file.limit": 0}
 
 
 @pytest.fixture
-def table(empty):
+def table(empty, templates):
+    return templates.filled(empty, _fill)
+
+
+def _fill(empty):
     empty.write(batch([("a", "p", 1, 1), ("b", "q", 1, 1)]), "insert", LOGS)
     empty.write(batch([("a", "p", 2, 2)]), "upsert", LOGS)
     empty.write(batch([("a", "p", 3, 3), ("c", "p", 3, 3)]), "upsert", LOGS)
-    return empty
 
 
 def test_the_last_commit_goes_and_then_the_one_before(table):

@@ -20,10 +20,13 @@ RETAIN_ONE = {"hoodie.clean.commits.retained": 1}
 
 
 @pytest.fixture
-def table(empty):
+def table(empty, templates):
+    return templates.filled(empty, _fill)
+
+
+def _fill(empty):
     empty.write(batch([("a", "p", 1, 1), ("b", "q", 1, 1)]), "insert", SMALL_BLOOM)
     empty.write(batch([("a", "p", 2, 2)]), "upsert", SMALL_BLOOM)
-    return empty
 
 
 def states(table):
