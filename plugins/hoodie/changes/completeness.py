@@ -20,7 +20,11 @@ from hoodie.view import TableState
 
 @dataclass(frozen=True)
 class SliceCheck:
-    """Checks the slices of commits, the first of which is `first`. Bodies of cleans are read when they are needed."""
+    """Checks the slices of commits, the first of which is `first`. Bodies of cleans are read when they are needed.
+
+    It is asked once the files are listed. Cleans that began since the timeline was loaded count, too: they may have taken files
+    that a commit replaced, which no slice misses.
+    """
 
     state: TableState
     first: Time
@@ -51,7 +55,7 @@ class SliceCheck:
             if begin != previous and not appended:
                 slice_name = f"the slice {previous} of file group {stat.file_id} in partition {stat.partition!r}"
                 raise self._error(commit, slice_name, cleaned=bool(self._cleaned.get(stat.group)))
-            if begin != previous or self._pending:
+            if begin != previous or self._at_work:
                 self.replaced(commit, stat.group, before)
 
     def replaced(self, commit: Instant, group: GroupId, before: FileSlice | None) -> None:
@@ -62,8 +66,19 @@ class SliceCheck:
                 raise self._error(commit, name, cleaned=True)
 
     @cached_property
+    def _now(self) -> TableState:
+        return self.state.reloaded() or self.state
+
+    @property
     def _pending(self) -> Sequence[Instant]:
-        return [each for each in self.state.timeline.pending if each.action is Action.CLEAN]
+        return [each for each in self._now.timeline.pending if each.action is Action.CLEAN]
+
+    @cached_property
+    def _at_work(self) -> bool:
+        """True if a clean may have removed some files of a slice before the listing, and others not."""
+        known = {each.time for each in self.state.timeline.completed(Action.CLEAN)}
+        done = self._now.timeline.completed(Action.CLEAN)
+        return bool(self._pending) or any(each.time not in known for each in done)
 
     @cached_property
     def _cleaned(self) -> Mapping[GroupId, Mapping[str, Time]]:
@@ -79,7 +94,7 @@ class SliceCheck:
 
     def _removed(self) -> Iterator[tuple[str, str]]:
         """Partition and name of each file that was cleaned."""
-        for _, result in cleans_after(self.state, self.first):
+        for _, result in cleans_after(self._now, self.first):
             for partition, names in result.deleted.items():
                 yield from ((partition, name) for name in names)
         for clean in self._pending:

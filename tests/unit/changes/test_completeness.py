@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from hoodie import CLEAN
+from hoodie.changes import ChangeQuery, open_changes
 from hoodie.errors import ChangeRangeError, MissingFileError
+from tests.support.archive import archive_before
 from tests.support.changes import operations, write
 from tests.support.clock import FakeClock
 from tests.support.tables import create
@@ -47,6 +49,23 @@ def test_a_replaced_slice_was_cleaned(tmp_path):
     table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
     with pytest.raises(ChangeRangeError, match="was cleaned"):
         table.read_changes(start)
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_replaced_slice_is_cleaned_while_changes_are_read(tmp_path, kind):
+    """The clean begins after the timeline was loaded, and is complete when the files are listed."""
+    table = create(tmp_path / "t", FakeClock(), **{"hoodie.table.type": kind})
+    start = write(table, [("a", "p", 1, 1), ("c", "q", 1, 1)])
+    end = write(table, [("b", "p", 2, 2)], "insert_overwrite")
+    state, query = table.state(), ChangeQuery(start, end)
+    for number in range(2, 5):
+        write(table, [("c", "q", number, number)])
+    table.run(CLEAN, {"hoodie.clean.commits.retained": 1})
+    with pytest.raises(ChangeRangeError, match="was cleaned"):
+        open_changes(state, query, table.engine).table()
+    archive_before(table, write(table, [("c", "q", 5, 5)]))
+    with pytest.raises(ChangeRangeError, match="was cleaned"):
+        table.read_changes(start, end)
 
 
 def test_a_lost_file_is_named(table):
