@@ -19,6 +19,7 @@ from hudi_services.commandline.service import service_command
 from hudi_services.commandline.surroundings import ALONE, Surroundings
 from hudi_services.commands.alerts import alerts
 from hudi_services.commands.completion import PROGRAM, completion
+from hudi_services.commands.consumer import consumer
 from hudi_services.commands.folder import folder
 from hudi_services.commands.history import history
 from hudi_services.commands.objectives import objectives
@@ -53,7 +54,7 @@ def program(entries: Entries) -> click.Group:
     )
     click.version_option(__version__, prog_name=PROGRAM)(group)
     services = (service_command(entry, entries) for entry in entries if entry.command.typed)
-    by_hand = (savepoint, restore, rollback, undelete, unlock, pause, resume)
+    by_hand = (savepoint, restore, rollback, undelete, unlock, pause, resume, consumer)
     for command in (
         *services,
         *by_hand,

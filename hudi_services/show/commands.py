@@ -125,6 +125,13 @@ for each in (
         _WIDTH,
     ),
     _looks(
+        "consumers",
+        lambda pages: pages.consumers,
+        "The named consumers of the table's changes: position, and how far each is behind.\n\nExit code 1: a position cannot be "
+        "read.",
+        "hudi-services show consumers --table orders",
+    ),
+    _looks(
         "partitions",
         lambda pages: pages.partitions,
         "The partitions: file groups, sizes, rows of base files, and rows and deletions in logs.",

@@ -2,6 +2,7 @@
 
 from hudi_services.show.audit import audit
 from hudi_services.show.changes import changes
+from hudi_services.show.consumers import consumers
 from hudi_services.show.contents import files, partitions, slices
 from hudi_services.show.data_file import data_file
 from hudi_services.show.difference import difference
@@ -18,6 +19,7 @@ __all__ = [
     "audit",
     "changes",
     "commits",
+    "consumers",
     "data_file",
     "difference",
     "files",

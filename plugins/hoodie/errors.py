@@ -224,6 +224,10 @@ class ChangeRangeError(TimeTravelError):
     """The changes of a range cannot be given: their files are cleaned, or the table was taken back to an earlier time."""
 
 
+class StaleConsumerError(HoodieError):
+    """Another process with the name of a consumer has moved its position, or deleted it, since this one read."""
+
+
 class SavepointError(HoodieError):
     """A commit can have no savepoint, or a table cannot be restored to one."""
 

@@ -14,6 +14,7 @@ from hoodie.config import CREATE_KEYS, given_options, own_options, select_keys
 from hoodie.config.groups import SAVEPOINT_OPTIONS, WRITE_OPTIONS
 from hoodie.config.operations import Operation
 from hoodie.config.options import Given, options_for
+from hoodie.consumer import Consumer
 from hoodie.doctor.finding import Diagnosis
 from hoodie.doctor.mend import decide_mending, mend
 from hoodie.engine import Engine
@@ -192,6 +193,11 @@ class HoodieTable(TableReader):
         """
         check_service(service)
         return service.decide(self.state(), options_for(options, service.options), self.clock)
+
+    def consumer(self, name: str) -> Consumer:
+        """A named reader of the table's changes, whose position is kept with the table (docs/changes.md). Raises ConfigError for
+        a name that a consumer cannot have."""
+        return Consumer(self.access, name)
 
     @call("mending a table", changes=True)
     def mend(self, diagnosis: Diagnosis, options: Mapping[str, object] | None = None) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from hoodie.config.clean_keys import COMMITS_RETAINED, HOURS_RETAINED, POLICY
 from hoodie.config.compaction_keys import DELTA_COMMITS, TRIGGER
+from hoodie.config.consumer_keys import RETENTION_HOURS
 from hoodie.config.key import ConfigKey, boolean, integer
 from hoodie.config.lock_keys import LOCK_KEYS
 
@@ -66,5 +67,6 @@ ARCHIVE_KEYS: tuple[ConfigKey[Any], ...] = (
     HOURS_RETAINED,
     TRIGGER,
     DELTA_COMMITS,
+    RETENTION_HOURS,
     *LOCK_KEYS,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hoodie.config.concurrency_keys import SHARING_KEYS
+from hoodie.config.consumer_keys import RETENTION_HOURS
 from hoodie.config.delete_keys import DELETE_KEYS, GRACE_HOURS
 from hoodie.config.key import ConfigKey, boolean, choice, integer
 from hoodie.config.lock_keys import LOCK_KEYS
@@ -67,6 +68,7 @@ CLEAN_KEYS: tuple[ConfigKey[Any], ...] = (
     INCREMENTAL,
     DELETE_SOURCES,
     TRIGGER_COMMITS,
+    RETENTION_HOURS,
     *DELETE_KEYS,
     GRACE_HOURS,
     *LOCK_KEYS,

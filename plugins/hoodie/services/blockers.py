@@ -38,11 +38,13 @@ _PLANS = (Action.COMPACTION, Action.LOG_COMPACTION)
 
 @dataclass(frozen=True)
 class Hold:
-    """An instant that holds something: what that is, and why it does."""
+    """An instant that holds something: what that is, and why it does. `fix` is what to do about it, None where the instant says
+    that."""
 
     instant: Instant
     held: str
     reason: str
+    fix: str | None = None
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,8 @@ class _Owners:
         owner, since = self._owner(instant)
         age = round((self.clock.now() - since).total_seconds(), 3)
         action, state = str(instant.action), instant.state.name
-        return Blocker(hold.held, instant.time, action, state, age, owner, hold.reason, self._fix(instant, owner))
+        fix = hold.fix or self._fix(instant, owner)
+        return Blocker(hold.held, instant.time, action, state, age, owner, hold.reason, fix)
 
     def _owner(self, instant: Instant) -> tuple[str | None, datetime]:
         """In words, and since when."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from hoodie.changes.consumer_lag import Claims, claims
 from hoodie.clock import Clock
 from hoodie.config import archive_keys as keys
+from hoodie.config.consumer_keys import RETENTION_HOURS
 from hoodie.config.key import Options, resolve
 from hoodie.config.options import Given
 from hoodie.display import counted
@@ -18,7 +20,7 @@ from hoodie.services.archive.retained import Hold, archivable, holds, kept_at_le
 from hoodie.services.blockers import Blocker, blockers_of
 from hoodie.services.blockers import Hold as Holding
 from hoodie.services.decision import Decision, Item, Items
-from hoodie.timeline import Action, Instant
+from hoodie.timeline import Action, Instant, Timeline
 from hoodie.transaction.sharing import Sharing
 from hoodie.view import TableState
 
@@ -64,7 +66,9 @@ def decide_archive(
     others = [len(timeline.completed(action)) for action in (Action.CLEAN, Action.ROLLBACK)] if apart else []
     if max([len(timeline.commits), *others]) <= allowed:
         return _nothing(state, f"{_commits(state)} on the timeline, and it is archived from {allowed + 1} on")
+    consumers = claims(state, clock.now(), options[RETENTION_HOURS])
     found = [*holds(timeline, options, state.properties.is_merge_on_read, _last_clean(state)), *_metadata_table(state)]
+    found += _consumers(consumers, timeline)
     instants = archivable(timeline, found, kept, allowed, cleans_apart=apart)[:most]
     partitions = partitions or Partitions(state.files)
     for leftovers in LEFTOVERS:
@@ -74,6 +78,9 @@ def decide_archive(
     reason = f"{_commits(state)} on the timeline, and the last {kept} stay"
     if first is not None and first.since < _since(state, kept):
         reason += f"; held back: {first.why}"
+    if instants:
+        stays = next((commit.time for commit in timeline.commits if commit not in instants), None)
+        reason = "; ".join([reason, *consumers.passed_before(stays)])
     blockers = _blockers((hold for hold in found if hold.since < _since(state, kept)), state, clock)
     plan = ArchivePlan(instants) if instants else None
     return replace(_decision(state, plan, reason, first), blockers=blockers)
@@ -82,7 +89,7 @@ def decide_archive(
 def _blockers(found: Iterable[Hold], state: TableState, clock: Clock) -> tuple[Blocker, ...]:
     """Of what an instant holds; what options hold is told in the reason."""
     told = [
-        Holding(hold.instant, f"what began at {hold.since} or later", f"as {hold.why}")
+        Holding(hold.instant, f"what began at {hold.since} or later", f"as {hold.why}", hold.fix)
         for hold in found
         if hold.instant is not None
     ]
@@ -112,6 +119,17 @@ def _last_clean(state: TableState) -> Time | None:
     if not cleans:
         return None
     return state.clean_result(cleans[-1]).earliest_to_retain or None
+
+
+def _consumers(found: Claims, timeline: Timeline) -> Iterator[Hold]:
+    """The slowest consumer needs all instants since the first commit that it has not read. It looks at cleans and rollbacks to
+    notice that files are gone."""
+    claim = found.slowest
+    if claim is None:
+        return
+    since = claim.first.time if claim.first is not None else BEGINNING
+    who = f"of consumer {claim.consumer!r}" if claim.consumer else claim.reason
+    yield Hold(since, f"changes since {since} are unread {who}", claim.first, every=True, fix=claim.fix)
 
 
 def _metadata_table(state: TableState) -> Iterator[Hold]:

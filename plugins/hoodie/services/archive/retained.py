@@ -25,6 +25,7 @@ class Hold:
     why: str
     instant: Instant | None = None
     every: bool = False  # holds cleans and rollbacks, too, where they go by counts of their own
+    fix: str | None = None  # what to do about it, where the instant does not say that
 
 
 def kept_at_least(timeline: Timeline, options: Options, now: datetime, zone: tzinfo) -> int:

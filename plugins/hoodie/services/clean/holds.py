@@ -23,6 +23,15 @@ def holds_of_history(timeline: Timeline, retention: Retention) -> Iterator[Hold]
         yield Hold(retention.held_by, f"what was superseded{since}", "which may still read it")
 
 
+def holds_of_consumer(timeline: Timeline, retention: Retention) -> Iterator[Hold]:
+    """The consumer for whose sake the retained history begins earlier than the policy says."""
+    claim = retention.claim
+    if claim is not None and claim.first is None:
+        yield Hold(timeline.commits[0], "every older version of rows", claim.reason, claim.fix)
+    elif claim is not None and claim.first is not None and retention.earliest is claim.first:
+        yield Hold(claim.first, "what it and later commits superseded", claim.reason, claim.fix)
+
+
 def kept_paths(view: TableView, saved: Sequence[Savepoint]) -> dict[str, Instant]:
     """The files that no clean removes -> for whose sake: a plan that is to change their group, or else a savepoint.
 
@@ -50,11 +59,13 @@ def holds_of_files(removable: Iterable[FileSlice], kept: Mapping[str, Instant]) 
         yield Hold(holder, _files(len(sizes), sum(sizes)), why)
 
 
-def holds_of_writer(writer: Instant, slices: Collection[FileSlice]) -> Iterator[Hold]:
-    """The slices that only a write under way needs, which began before they were superseded."""
+def holds_of_slices(
+    instant: Instant, slices: Collection[FileSlice], reason: str, fix: str | None = None
+) -> Iterator[Hold]:
+    """The slices that would go but for one instant."""
     if slices:
         files = sum(len(file_slice.files) for file_slice in slices)
-        yield Hold(writer, _files(files, sum(file_slice.size for file_slice in slices)), "which may read them")
+        yield Hold(instant, _files(files, sum(file_slice.size for file_slice in slices)), reason, fix)
 
 
 def _files(count: int, size: int) -> str:

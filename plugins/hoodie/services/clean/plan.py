@@ -9,18 +9,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
+from hoodie.changes.consumer_lag import claims
 from hoodie.clock import Clock
 from hoodie.config import clean_keys as keys
 from hoodie.config import delete_keys
+from hoodie.config.consumer_keys import RETENTION_HOURS
 from hoodie.config.key import Options, resolve
 from hoodie.config.options import Given
 from hoodie.display import counted
 from hoodie.errors import ConfigError
 from hoodie.model.clean import CleanFile, CleanPlan, CleanResult
 from hoodie.model.savepoint import Savepoint
-from hoodie.model.time import BEGINNING
+from hoodie.model.time import BEGINNING, Time
 from hoodie.services.blockers import Hold, blockers_of
-from hoodie.services.clean.holds import holds_of_files, holds_of_history, holds_of_writer, kept_paths
+from hoodie.services.clean.holds import (
+    holds_of_consumer,
+    holds_of_files,
+    holds_of_history,
+    holds_of_slices,
+    kept_paths,
+)
 from hoodie.services.clean.retention import (
     KEEP_COMMITS,
     KEEP_VERSIONS,
@@ -46,6 +54,9 @@ from hoodie.view.savepoints import savepoints
 
 SAVEPOINTS = "savepointed_timestamps"  # Hudi's own key of a clean's extra metadata
 GRACE_UNTIL = "hoodie.delete.grace.until"  # a key of ours there: the files are set aside until then (UTC), not deleted
+CONSUMER_FROM = (
+    "hoodie.consumer.unread.from"  # a key of ours there: what this commit and later ones superseded was kept
+)
 
 
 @looked_at_again
@@ -63,9 +74,9 @@ def decide_clean(state: TableState, given: Given, clock: Clock) -> Decision[Clea
     if not due:
         return _nothing(since)
     policy = options[keys.POLICY]
-    retention = _retention(state, options, clock)
+    retention = _with_consumers(_retention(state, options, clock), state, options, clock)
     decision, held = _nothing(retention.reason), list[Hold]()
-    if policy == KEEP_VERSIONS or retention.earliest is not None:
+    if not retention.everything and (policy == KEEP_VERSIONS or retention.earliest is not None):
         saved = savepoints(state)
         partitions, reason = _partitions(state, options, retention, last_clean(state), saved)
         view = TableView(state, partitions)
@@ -77,6 +88,8 @@ def decide_clean(state: TableState, given: Given, clock: Clock) -> Decision[Clea
     over = [aside for aside in asides(state.storage) if aside.over(clock.now())]
     decision = replace(decision, after=(*decision.after, *map(_purges, over)))
     holds = [*holds_of_history(state.timeline, retention), *held]
+    if policy != KEEP_VERSIONS or retention.everything:
+        holds += holds_of_consumer(state.timeline, retention)
     return replace(decision, blockers=blockers_of(holds, state, clock, Sharing.of(options), Locking.of(options)))
 
 
@@ -112,6 +125,18 @@ def _retention(state: TableState, options: Options, clock: Clock) -> Retention:
     return earliest_by_hours(state.timeline, options[keys.HOURS_RETAINED], clock.now(), state.zone)
 
 
+def _with_consumers(retention: Retention, state: TableState, options: Options, clock: Clock) -> Retention:
+    """The retention with what named consumers have not read. Their positions are read only if something may go."""
+    versions = options[keys.POLICY] == KEEP_VERSIONS
+    if not versions and retention.earliest is None:
+        return retention
+    found = claims(state, clock.now(), options[RETENTION_HOURS])
+    earliest = retention.earliest.time if retention.earliest is not None and not versions else None
+    passed = found.passed_before(earliest)
+    reason = "; ".join([retention.reason, *passed])
+    return replace(retention, reason=reason).kept_for(found.slowest)
+
+
 def _partitions(
     state: TableState,
     options: Options,
@@ -127,7 +152,8 @@ def _partitions(
         return None, "first clean on this timeline: every partition is looked at"
     versions = options[keys.POLICY] == KEEP_VERSIONS
     watermark = last.last_completed if versions else last.earliest_to_retain
-    if not watermark or not state.timeline.covers(watermark):
+    unread = Time.of(last.extra.get(CONSUMER_FROM, "")) if versions else BEGINNING
+    if not watermark or not state.timeline.covers(min(watermark, unread or watermark)):
         return None, "the last clean's watermark was archived: every partition is looked at"
     gone = set(filter(None, last.extra.get(SAVEPOINTS, "").split(","))) - {savepoint.instant for savepoint in saved}
     if gone:
@@ -137,7 +163,7 @@ def _partitions(
         time = instant.time
         if versions:
             # A commit may complete after the clean although it was requested before the last one that the clean saw.
-            if time > watermark or (instant.completion_time or BEGINNING) > last.start:
+            if time > watermark or (unread and time >= unread) or (instant.completion_time or BEGINNING) > last.start:
                 changed.append(instant)
         elif retention.earliest is not None and watermark <= time < retention.earliest.time:
             changed.append(instant)
@@ -170,11 +196,18 @@ def _plan(
     time, versions = earliest.time if earliest else None, options[keys.FILE_VERSIONS_RETAINED]
     writer = oldest_writer(state.timeline)
     unseen = unseen_by(writer, state.timeline)
-    removable = list(superseded(view.groups, view.replaced, policy, time, versions, time, unseen))
+    unread = retention.unread
+    needed = _earlier(unseen, unread.time if unread is not None else None)
+    removable = list(superseded(view.groups, view.replaced, policy, time, versions, time, needed))
     held = list(holds_of_files((file_slice for file_slice, _ in removable), kept))
-    if writer is not None and policy == KEEP_VERSIONS:
-        alone = superseded(view.groups, view.replaced, policy, time, versions, time)
-        held += holds_of_writer(writer, {s for s, _ in alone} - {s for s, _ in removable})
+    if policy == KEEP_VERSIONS and needed is not None:
+        going = {s for s, _ in superseded(view.groups, view.replaced, policy, time, versions, time)}
+        left = {s for s, _ in superseded(view.groups, view.replaced, policy, time, versions, time, unseen)}
+        if writer is not None:
+            held += holds_of_slices(writer, going - left, "which may read them")
+        if retention.claim is not None and unread is not None:
+            stay = left - {s for s, _ in removable}
+            held += holds_of_slices(unread, stay, retention.claim.reason, retention.claim.fix)
     files = planned_files(removable, (log for p in view.files for log in p.log_files), kept)
     with_sources = options[keys.DELETE_SOURCES]
     sources = planned_sources(removable, kept) if with_sources else []
@@ -193,6 +226,7 @@ def _plan(
         {
             **({SAVEPOINTS: ",".join(savepoint.instant for savepoint in saved)} if saved else {}),
             **({GRACE_UNTIL: until} if until and files else {}),
+            **({CONSUMER_FROM: unread.time} if unread is not None and policy == KEEP_VERSIONS else {}),
         },
         tuple(sources),
     )
@@ -201,6 +235,10 @@ def _plan(
     count = len(plan.files) + len(plan.sources)
     deletion = weighed(count, plan.bytes, seen, caps, lambda: max(seen, _weight(TableView(state), with_sources)))
     return _decision(plan, f"{reason}; {retention.reason}", len(view.files), len(sizes), sum(sizes), deletion), held
+
+
+def _earlier(one: Time | None, other: Time | None) -> Time | None:
+    return min((time for time in (one, other) if time is not None), default=None)
 
 
 def _until(options: Options, clock: Clock) -> str | None:

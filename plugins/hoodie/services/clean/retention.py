@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from itertools import takewhile
 
+from hoodie.changes.consumer_lag import Claim
 from hoodie.display import counted
 from hoodie.model.clean import CleanFile
 from hoodie.model.files import FileGroup, FileSlice, GroupId, LogFile
@@ -29,6 +30,27 @@ class Retention:
     reason: str
     held_by: Instant | None = None
     wanted: Instant | None = None
+    claim: Claim | None = None
+    """The needs of the slowest consumer."""
+
+    def kept_for(self, claim: Claim | None) -> Retention:
+        """The retention with what a consumer needs: its history begins no later than the claim."""
+        if claim is None:
+            return self
+        earliest, first = self.earliest, claim.first
+        if first is None or (earliest is not None and first.time < earliest.time):
+            return replace(self, earliest=first, reason=f"{self.reason}; held back by a consumer", claim=claim)
+        return replace(self, claim=claim)
+
+    @property
+    def everything(self) -> bool:
+        """True if nothing may go, as it is not known what a consumer needs."""
+        return self.claim is not None and self.claim.first is None
+
+    @property
+    def unread(self) -> Instant | None:
+        """The first commit that a consumer has not read."""
+        return self.claim.first if self.claim is not None else None
 
 
 def earliest_by_commits(timeline: Timeline, retained: int) -> Retention:
