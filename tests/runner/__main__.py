@@ -46,8 +46,8 @@ def _run_all(suites: Sequence[Suite], processes: Processes, environment: dict[st
 
 
 def _in_lanes(suites: Sequence[Suite], processes: Processes, environment: dict[str, str]) -> list[Ended]:
-    """The serial suites run one after the other beside those of two workers, so that no core is idle until the end."""
-    lanes = [[suite for suite in suites if suite.serial == serial] for serial in (False, True)]
+    """Two lanes of suites side by side, so that no core is idle while a test waits."""
+    lanes = [[suite for suite in suites if suite.lane == lane] for lane in (1, 2)]
 
     def run(lane: Sequence[Suite]) -> list[Ended]:
         return [_run(suite, processes, environment) for suite in lane]

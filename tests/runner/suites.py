@@ -10,8 +10,9 @@ class Suite:
     name: str
     arguments: tuple[str, ...]
     """They are passed to pytest."""
-    serial: bool = False
-    """It starts one test after the other and often waits for programs, so it runs beside the suites of two workers."""
+    lane: int = 1
+    """Suites of a lane run one after the other, beside those of the other lane. The first lane ends with suites of two
+    workers, which fill both cores. The second one has suites that often wait for programs."""
     second_try: bool = False
     """Tests that failed run once more. For suites that start many programs, whose second try is printed by name."""
 
@@ -19,14 +20,14 @@ class Suite:
 SIDE_BY_SIDE = ("-n", "2")
 SUITES = (
     Suite("unit", (*SIDE_BY_SIDE, "tests/unit")),
+    Suite("spark", ("tests/spark",)),
     Suite("crash", (*SIDE_BY_SIDE, "tests/crash")),
     Suite("simulate", (*SIDE_BY_SIDE, "tests/simulation")),
     Suite("golden", (*SIDE_BY_SIDE, "tests/golden")),
     Suite("interop", (*SIDE_BY_SIDE, "--dist", "loadscope", "--no-loadscope-reorder", "tests/interop")),
-    Suite("cluster", ("tests/cluster",), serial=True, second_try=True),
-    Suite("load", ("-s", "tests/load"), serial=True),
-    Suite("spark", ("tests/spark",), serial=True),
-    Suite("e2e", ("tests/e2e",), serial=True, second_try=True),
+    Suite("cluster", ("tests/cluster",), lane=2, second_try=True),
+    Suite("load", ("-s", "tests/load"), lane=2),
+    Suite("e2e", ("tests/e2e",), lane=2, second_try=True),
 )
 
 

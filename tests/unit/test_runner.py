@@ -168,7 +168,7 @@ def test_every_suite_exists_once():
 
 
 def test_an_unknown_suite_is_refused_by_name():
-    with pytest.raises(ValueError, match="no suite crush: choose of unit, crash"):
+    with pytest.raises(ValueError, match="no suite crush: choose of unit, spark"):
         suites_named(["crush"])
 
 
