@@ -71,9 +71,12 @@ def decide_archive(
     found += _consumers(consumers, timeline)
     instants = archivable(timeline, found, kept, allowed, cleans_apart=apart)[:most]
     partitions = partitions or Partitions(state.files)
-    for leftovers in LEFTOVERS:
-        found += leftovers(state, instants, partitions)
-        instants = archivable(timeline, found, kept, allowed, cleans_apart=apart)[:most]
+    planned: tuple[Instant, ...] | None = None
+    while instants != planned:  # fewer that go may leave a commit as of which more files would be seen
+        planned = instants
+        for leftovers in LEFTOVERS:
+            found += [hold for hold in leftovers(state, instants, partitions) if hold not in found]
+            instants = archivable(timeline, found, kept, allowed, cleans_apart=apart)[:most]
     first = min(found, key=lambda hold: hold.since, default=None)
     reason = f"{_commits(state)} on the timeline, and the last {kept} stay"
     if first is not None and first.since < _since(state, kept):

@@ -149,9 +149,12 @@ def test_a_file_lies_in_a_partition_that_its_instant_did_not_write(version, tabl
     assert len(table.timeline.commits) <= 3
 
 
-@pytest.mark.parametrize(("again", "held"), [(2, False), (5, True)])
-def test_the_past_stays_as_it_was_beside_a_file_that_a_newer_one_hides(version, again, held, tmp_path):
-    """The file hides nothing now. As of a commit that stays it would, as of one that goes the archive is asked."""
+@pytest.mark.parametrize(("again", "alone", "first"), [(2, None, 4), (5, None, 1), (3, 2, 1)])
+def test_the_past_stays_as_it_was_beside_a_file_that_a_newer_one_hides(version, again, alone, first, tmp_path):
+    """The file hides nothing now. As of a commit that stays it would, as of one that goes the archive is asked.
+
+    Another file (`alone`) may hold commits back, so that one stays as of which the first file is not hidden.
+    """
     table = create(tmp_path / "t", FakeClock(), **{"hoodie.write.table.version": version})
     for number in range(6):
         part = "p" if number in (0, again) else "q"
@@ -160,9 +163,12 @@ def test_the_past_stays_as_it_was_beside_a_file_that_a_newer_one_hides(version, 
     (last,) = [each.base_file for each in table.file_slices() if each.partition == "part=p"]
     name = BaseFileName(last.file_id, "9-99-999", times[1])
     table.storage.create(f"part=p/{name}", table.storage.read(last.path))
+    if alone is not None:
+        other = BaseFileName("00000000-1111-2222-3333-444444444444-0", "9-99-999", times[alone])
+        table.storage.create(f"part=p/{other}", table.storage.read(last.path))
     past = [content(table, as_of=time) for time in times]
     table.run(ARCHIVE, SHORT)
-    assert table.timeline.commits[0].time == times[1 if held else 4]
+    assert table.timeline.commits[0].time == times[first]
     assert [content(HoodieTable.open(table.base_path), as_of=time) for time in times] == past
 
 
