@@ -29,6 +29,7 @@ _MEMBERS = {
     Action.DELTA_COMMIT: "hoodieCommitMetadata",
     Action.REPLACE_COMMIT: "hoodieReplaceCommitMetadata",
     Action.CLEAN: "hoodieCleanMetadata",
+    Action.ROLLBACK: "hoodieRollbackMetadata",
 }
 
 

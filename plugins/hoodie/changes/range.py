@@ -17,6 +17,8 @@ from hoodie.timeline.codecs.rollback import decode_rollback_result
 from hoodie.view import TableState
 from hoodie.view.restoring import as_restored
 
+_READ = frozenset({*WRITE_ACTIONS, Action.ROLLBACK, Action.RESTORE})  # actions of the archive that a range looks at
+
 
 @dataclass(frozen=True)
 class ChangeRange:
@@ -56,12 +58,12 @@ def change_range(state: TableState, query: ChangeQuery) -> ChangeRange:
     until = None if query.end is None else moment_as_time(state, query.end)
     if not state.layout.names_tell_completion:
         check_complete(state, after, until)
-    _check_not_restored(state, after)
     by_completion = after and state.layout.names_tell_completion
     began_after = state.earliest_begin(after) if by_completion else after
     active = state
-    if not state.timeline.covers(began_after):
+    if not state.timeline.covers(began_after) or _may_have_archived_rollbacks(state, after):
         state = _with_archived(state, began_after)
+    _check_not_restored(state, after)
     _check_not_rolled_back(state, after)
     chosen = [
         each
@@ -74,16 +76,31 @@ def change_range(state: TableState, query: ChangeQuery) -> ChangeRange:
 
 
 def _with_archived(state: TableState, after: Time) -> TableState:
-    """The state with the archived commits that began after `after` on its timeline, and with the last one before them: what is
-    older than all of them counts as committed."""
+    """The state with the archived commits, rollbacks and restores that began after `after` on its timeline, and with the last
+    commit before them: what is older than all of them counts as committed."""
     active = {instant.key for instant in state.timeline}
     archived: list[Instant] = []
     for instant in state.archive.newest():
-        if instant.action in WRITE_ACTIONS and instant.key not in active:
+        if instant.action in _READ and instant.key not in active:
             archived.append(instant)
-            if instant.time <= after:
-                break
+        if instant.action in WRITE_ACTIONS and instant.time <= after:
+            break
     return replace(state, timeline=Timeline.of([*archived, *state.timeline], state.timeline.gaps))
+
+
+def _may_have_archived_rollbacks(state: TableState, after: Time) -> bool:
+    """True if rollbacks after `after` may be archived, and no commits: in version 6 an archiver counts them apart."""
+    known = [*state.timeline.completed(Action.ROLLBACK), *state.timeline.completed(Action.RESTORE)]
+    return bool(after) and state.layout.cleans_archived_apart and bool(known) and min(i.time for i in known) > after
+
+
+def _taken_back_by(state: TableState, instant: Instant) -> frozenset[Time] | None:
+    """The instants that a rollback or restore took back; None where its archive does not say it."""
+    if instant.is_archived:
+        return state.archive.taken_back(instant)
+    if instant.action is Action.RESTORE:
+        return restored_instants(state.body(instant), state.where(instant))
+    return frozenset({decode_rollback_result(state.body(instant), state.where(instant)).instant})
 
 
 def _check_not_restored(state: TableState, after: Time) -> None:
@@ -91,7 +108,13 @@ def _check_not_restored(state: TableState, after: Time) -> None:
     for restore in state.timeline.completed(Action.RESTORE):
         if time_in_range(state, restore) <= after:
             continue
-        gone = sorted(each for each in restored_instants(state.body(restore), state.where(restore)) if each <= after)
+        times = _taken_back_by(state, restore)
+        if times is None:
+            if not _is_position(state, after):
+                found = f"{state.where(restore)} took back commits, and no commit completed at {after}"
+                raise _taken_back(state, after, after, found)
+            continue
+        gone = sorted(each for each in times if each <= after)
         if gone:
             raise _taken_back(state, after, gone[0], f"{state.where(restore)} took back commit {gone[0]}")
 
@@ -102,15 +125,20 @@ def _check_not_rolled_back(state: TableState, after: Time) -> None:
     A rollback does not say whether its write was complete. The position of a reader is the completion of a
     commit: if there is no commit of that completion, it was taken back.
     """
-    if any(time_in_range(state, each) == after for each in state.timeline.commits):
+    if _is_position(state, after):
         return
     for rollback in state.timeline.completed(Action.ROLLBACK):
         if rollback.time <= after:
             continue
-        result = decode_rollback_result(state.body(rollback), state.where(rollback))
-        if result.instant <= after:
-            found = f"{state.where(rollback)} took back {result.instant}, and no commit completed at {after}"
-            raise _taken_back(state, after, result.instant, found)
+        for gone in _taken_back_by(state, rollback) or ():
+            if gone <= after:
+                found = f"{state.where(rollback)} took back {gone}, and no commit completed at {after}"
+                raise _taken_back(state, after, gone, found)
+
+
+def _is_position(state: TableState, after: Time) -> bool:
+    """True if a commit of the table completed at that time."""
+    return any(time_in_range(state, each) == after for each in state.timeline.commits)
 
 
 def _taken_back(state: TableState, after: Time, gone: Time, found: str) -> ChangeRangeError:

@@ -49,6 +49,26 @@ def test_a_commit_that_was_rolled_back(table):
     assert operations(table.read_changes(kept)) == [("u", "a", 1, 3)]
 
 
+@pytest.mark.parametrize("back", [Restore, Rollback])
+def test_what_took_back_commits_is_archived(table, back):
+    kept = write(table, [("a", "p", 1, 1)], "insert")
+    first = table.timeline.commits[0].time
+    table.savepoint()
+    undone = write(table, [("a", "p", 2, 2)])
+    if back is Restore:
+        table.run(Restore(first))
+    else:
+        table.run(Rollback(table.timeline.commits[-1].time))
+    table.delete_savepoint(first)
+    for number in (3, 4, 5):
+        last = write(table, [("a", "p", number, number)])
+    archive_before(table, table.timeline.commits[-1].time)
+    with pytest.raises(ChangeRangeError, match="took back"):
+        table.read_changes(undone)
+    assert operations(table.read_changes(kept)) == [("u", "a", 1, 3), ("u", "a", 3, 4), ("u", "a", 4, 5)]
+    assert operations(table.read_changes(last)) == []
+
+
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_a_write_that_may_complete_late(tmp_path, kind):
     """Version 6 orders by the begin of commits: a consumer would pass over a write that began before the last one."""

@@ -60,6 +60,10 @@ class ArchivedTimeline(Protocol):
         """The body of an archived clean."""
         ...
 
+    def taken_back(self, instant: Instant) -> frozenset[Time] | None:
+        """The instants that an archived rollback or restore took back; None where the archive does not say it."""
+        ...
+
 
 def action_of(word: str | None) -> Action | None:
     """The action of an entry, or None for one of a later Hudi that is not known."""

@@ -24,12 +24,18 @@ from hoodie.storage.base import Storage
 from hoodie.timeline.archive.base import Key, action_of, completion_times, torn
 from hoodie.timeline.codecs.clean import clean_result_of
 from hoodie.timeline.codecs.commit import commit_of
+from hoodie.timeline.codecs.rollback import rollback_of
 from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, State
+from hoodie.timeline.named import reading
 
 _NAME = re.compile(r"^\.commits_\.archive\.(\d+)(?:_.*)?$")
 _MERGE_PLAN = "mergeArchivePlan"
 _OUTLINE = ("commitTime", "actionType", "actionState", "stateTransitionTime")
-_BODIES = {Action.REPLACE_COMMIT: "hoodieReplaceCommitMetadata", Action.CLEAN: "hoodieCleanMetadata"}
+_BODIES = {
+    Action.REPLACE_COMMIT: "hoodieReplaceCommitMetadata",
+    Action.CLEAN: "hoodieCleanMetadata",
+    Action.ROLLBACK: "hoodieRollbackMetadata",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,14 @@ class LogArchive:
 
     def clean_result(self, instant: Instant) -> CleanResult:
         return clean_result_of(self._record(instant), self._of(instant))
+
+    def taken_back(self, instant: Instant) -> frozenset[Time] | None:
+        if instant.action is Action.RESTORE:  # its entry has no body
+            return None
+        where = self._of(instant)
+        record = self._record(instant)
+        with reading(where, "rollback"):
+            return frozenset({rollback_of(record, where).instant})
 
     def known(self, instants: Collection[Instant]) -> frozenset[Key]:
         """Files are asked from the newest on, until one's commits are all older: commits are archived in the order of time."""

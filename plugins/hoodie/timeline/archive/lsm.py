@@ -18,6 +18,8 @@ from hoodie.timeline.archive.base import Key, action_of, completion_times, missi
 from hoodie.timeline.archive.manifest import HistoryFile, Manifests
 from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.timeline.codecs.commit import decode_commit_avro, decode_commit_json
+from hoodie.timeline.codecs.restore import restored_instants
+from hoodie.timeline.codecs.rollback import decode_rollback_result
 from hoodie.timeline.instant import WRITE_ACTIONS, Action, Instant, State
 
 _Key = tuple[Time, Action | None]
@@ -76,6 +78,12 @@ class LsmArchive:
 
     def clean_result(self, instant: Instant) -> CleanResult:
         return decode_clean_result(*self._body(instant))
+
+    def taken_back(self, instant: Instant) -> frozenset[Time] | None:
+        body, where = self._body(instant)
+        if instant.action is Action.RESTORE:
+            return restored_instants(body, where)
+        return frozenset({decode_rollback_result(body, where).instant})
 
     @cached_property
     def _files(self) -> tuple[HistoryFile, ...]:
