@@ -16,6 +16,7 @@ from hoodie.sql.describe import describe, describe_column
 from hoodie.sql.dml import delete_rows, merge_rows, told, update_rows
 from hoodie.sql.index_statements import refuse_index_statement
 from hoodie.sql.inserts import empty_partitions, insert_rows
+from hoodie.sql.literal_casts import refuse_failed_casts
 from hoodie.sql.names import checked_name, refuse_own_aliases, tables_read
 from hoodie.sql.parse import DIALECT, SETTING, Statement, shortened
 from hoodie.sql.procedures.calling import call_procedure
@@ -136,6 +137,7 @@ def _changed(
             return _no_table(session, statement, node)
         if not session.is_known(node):
             return _no_target(session, statement, node)
+        refuse_failed_casts(session, statement.tree)
         return change(session, session.written(node), statement.tree, node)
 
     return run

@@ -80,7 +80,7 @@ def test_a_moment_names_no_partition_of_days(db):
 def test_a_value_that_failed_does_not_name_the_partition_of_null(db, value):
     db.sql(TABLE.format("t", "int", "") + "; insert into t values (1, 1), (2, null)")
     for statement in ("truncate table t partition (p = {})", "insert overwrite t partition (p = {}) select 9"):
-        with pytest.raises(SqlError, match="cannot be stored in partition column p"):
+        with pytest.raises(SqlError, match=r"cannot be stored in partition column p|no value of the type"):
             db.sql(statement.format(value))
     assert ids(db) == [1, 2]
     db.sql("truncate table t partition (p = cast(null as int))")

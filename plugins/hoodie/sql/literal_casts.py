@@ -1,0 +1,36 @@
+"""Literals that a changing statement casts. A cast that fails is null on DuckDB and an error in Spark 4."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from hoodie.errors import SqlError
+from hoodie.sql.parse import DIALECT
+from hoodie.sql.session import Session
+
+
+def refuse_failed_casts(session: Session, tree: exp.Expression) -> None:
+    """Raises SqlError for a literal that is no value of the type to which it is cast.
+
+    As null it would be stored, or make a comparison by `<=>` or IS NULL true for rows that are not meant. TRY_CAST says that
+    null is meant.
+    """
+    casts = {each.sql(dialect=DIALECT): each for each in tree.find_all(exp.TryCast) if _is_of_literal(each)}
+    if not casts:
+        return
+    tried = [exp.TryCast(this=each.this.copy(), to=each.to.copy(), safe=True) for each in casts.values()]
+    columns = [exp.Is(this=each, expression=exp.null()).as_(f"c{place}") for place, each in enumerate(tried)]
+    (row,) = session.rows(exp.select(*columns)).fetched().to_pylist()
+    failed = [text for text, is_null in zip(casts, row.values(), strict=True) if is_null]
+    if failed:
+        raise SqlError(
+            f"A literal is no value of the type to which it is cast: {failed[0]:.100}",
+            fix="correct it, or write TRY_CAST where null is meant; nothing was changed",
+        )
+
+
+def _is_of_literal(cast: exp.TryCast) -> bool:
+    value = cast.this
+    while isinstance(value, exp.Paren | exp.Neg):
+        value = value.this
+    return isinstance(value, exp.Literal) and not cast.args.get("safe")

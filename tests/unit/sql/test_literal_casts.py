@@ -1,0 +1,39 @@
+"""A literal that is no value of its type changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie.errors import SqlError
+from hoodie.sql import connect
+
+WRONG = (
+    "cast('x' as int)",
+    "cast('2026-02-30' as date)",
+    "cast(300 as tinyint)",
+    "cast(-(99999999999) as int)",
+    "'x'::int",
+)
+
+
+def test_a_literal_that_cannot_be_cast_changes_nothing(tmp_path):
+    with connect(tmp_path) as db:
+        db.sql("create table t (id int, n int, d date) using hudi tblproperties (primaryKey = 'id')")
+        db.sql("insert into t values (1, null, null), (2, cast('2' as int), cast('2026-02-28' as date))")
+        rows = db.sql("select * from t order by id").rows()
+        source = "merge into t using (select 1 as id, {} as x) s on t.id = s.id when matched then "
+        for wrong in WRONG:
+            column = "d" if "date" in wrong else "n"
+            for statement in (
+                f"delete from t where {column} <=> {wrong}",
+                f"delete from t where {wrong} is null",
+                f"update t set {column} = {wrong}",
+                f"insert into t (id, {column}) values (3, {wrong})",
+                f"{source.format(wrong)} delete",
+                f"{source.format(1)} update set {column} = {wrong}",
+            ):
+                with pytest.raises(SqlError, match=r"no value of the type to which it is cast.*nothing was changed"):
+                    db.sql(statement)
+        assert db.sql("select * from t order by id").rows() == rows
+        db.sql("delete from t where n <=> try_cast('x' as int)")
+        assert [row[0] for row in db.sql("select id from t").rows()] == [2]
