@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
+import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 
 import hoodie.spark
-from hoodie import CLEAN
+from hoodie import CLEAN, HoodieTable
 from hoodie.errors import ChangeRangeError, DataError
 from hoodie.sql import connect
 from tests.support.changes import operations, write
@@ -49,6 +52,24 @@ def test_a_frame_has_the_changes_of_the_library(spark, table):
         assert rows(some.toArrow()) == rows(table.read_changes(first, **how)), how
     nothing = hoodie.spark.read_changes(spark, table.base_path, last)
     assert (nothing.schema, nothing.count()) == (frame.schema, 0)
+
+
+def test_required_fields_of_structs(spark, tmp_path):
+    """They are null in an image that is null."""
+    point = pa.struct(
+        [pa.field("x", pa.int64(), nullable=False), ("at", pa.timestamp("us", "UTC")), ("l", pa.list_(pa.int32()))]
+    )
+    rows_of = {
+        "id": ["a", "b"],
+        "point": pa.array([{"x": 1, "at": datetime(2026, 1, 1, tzinfo=UTC), "l": [1]}, None], point),
+    }
+    table = HoodieTable.create(tmp_path / "t", {"hoodie.table.name": "t", "hoodie.table.recordkey.fields": "id"})
+    table.write(pa.table(rows_of), "insert")
+    table.write(pa.table({"id": ["a"]}), "delete")
+    hoodie.spark.register(spark)
+    source = spark.read.format("hoodie").options(**CDC, **{BEGIN: "earliest"}).load(table.base_path)
+    for frame in (hoodie.spark.read_changes(spark, table.base_path), source):
+        assert rows(frame.toArrow()) == rows(table.read_changes())
 
 
 def test_statements(spark, table, tmp_path):

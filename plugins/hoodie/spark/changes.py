@@ -9,6 +9,7 @@ from datetime import datetime
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
 
 from hoodie.changes import ChangeQuery, ChangeStream, open_changes
 from hoodie.changes.plan import GroupChange
@@ -63,14 +64,20 @@ def changes_frame(spark: SparkSession, stream: ChangeStream) -> DataFrame:
     """The changes of a stream. Raises what the planning of them raises: ChangeRangeError, MissingFileError."""
     tasks = change_tasks(stream, spark.sparkContext.defaultParallelism)
     if not tasks:
-        return spark.createDataFrame([], from_arrow_schema(stream.schema))
-    schema = keyed_schema(stream.task.images)
+        return spark.createDataFrame([], spark_columns(stream.schema))
+    schema = spark_columns(keyed_schema(stream.task.images))
     numbers = spark.range(0, len(tasks), 1, len(tasks))
-    frame = numbers.mapInArrow(ChangesOfTasks(stream.task, tasks), from_arrow_schema(schema))
+    frame = numbers.mapInArrow(ChangesOfTasks(stream.task, tasks), schema)
     if stream.net is not None:
         by_key = frame.repartition(PARTITION_PATH, RECORD_KEY).sortWithinPartitions(*_ORDER)
-        frame = by_key.mapInArrow(NetOfKeys(stream.net), from_arrow_schema(keyed_schema(stream.net.images)))
+        frame = by_key.mapInArrow(NetOfKeys(stream.net), spark_columns(keyed_schema(stream.net.images)))
     return frame.select(*stream.schema.names)
+
+
+def spark_columns(schema: pa.Schema) -> StructType:
+    """The columns of changes as Spark has them. All are nullable, also inside of structs: a required field of a row is null in
+    an image that is null, and Arrow refuses to cast such an image."""
+    return from_arrow_schema(schema).toNullable()
 
 
 def change_tasks(stream: ChangeStream, count: int) -> tuple[tuple[GroupChange, ...], ...]:

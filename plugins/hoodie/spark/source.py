@@ -30,7 +30,7 @@ from hoodie.read.snapshot import of_snapshot, plan_snapshot
 from hoodie.spark.asked import NO_PATH, PATH, asked_of
 from hoodie.spark.asked_write import AskedWrite
 from hoodie.spark.calls import check_session
-from hoodie.spark.changes import ChangesOfTasks, change_tasks
+from hoodie.spark.changes import ChangesOfTasks, change_tasks, spark_columns
 from hoodie.spark.conditions import of_source
 from hoodie.spark.scan import WorkedSlices, tasks_of
 from hoodie.spark.sink import Sink
@@ -85,7 +85,7 @@ class HoodieSource(DataSource):  # type: ignore[misc]
         state, query = self._read()
         with call("planning a read"):
             if isinstance(query, ChangeQuery):
-                return from_arrow_schema(_changes(state, query).schema)
+                return spark_columns(_changes(state, query).schema)
             return from_arrow_schema(plan_snapshot(state, query).schema)
 
     def reader(self, schema: StructType) -> SourceReader | ChangeReader:
@@ -148,7 +148,7 @@ class SourceReader(DataSourceReader):  # type: ignore[misc]
         """Each brings along all that its task needs: Spark sends the reader to the workers as it is before this is called."""
         with call("planning a read"):
             plan = plan_snapshot(self._state, self._query)
-            _check_types(plan.schema, self._schema)
+            _check_types(from_arrow_schema(plan.schema), self._schema)
         read = ReadSlice(self._state.storage, plan.of_slice)
         return [InputPartition(WorkedSlices(read, (slices,))) for slices in tasks_of(plan.slices, _TASKS)]
 
@@ -174,7 +174,7 @@ class ChangeReader(DataSourceReader):  # type: ignore[misc]
         """Some file groups for each task. Raises ChangeRangeError when files of the range were cleaned."""
         with call("planning a read"), of_snapshot(self._state):
             stream = _changes(self._state, self._query)
-            _check_types(stream.schema, self._schema)
+            _check_types(spark_columns(stream.schema), self._schema)
             return [InputPartition(ChangesOfTasks(stream.task, (changes,))) for changes in change_tasks(stream, _TASKS)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -191,14 +191,13 @@ def _changes(state: TableState, query: ChangeQuery) -> ChangeStream:
     return open_changes(state, query, LocalEngine(1))  # its tasks run in Spark
 
 
-def _check_types(known: pa.Schema, schema: StructType) -> None:
+def _check_types(stored: StructType, schema: StructType) -> None:
     """Raises SchemaConflictError where the user says another type for a column than the table has, and for an unknown one."""
-    stored = from_arrow_schema(known)
     for field in schema:
-        if field.name not in known.names:
+        if field.name not in stored.names:
             raise SchemaConflictError(
                 f"There is no column {field.name}",
-                found=f"columns {', '.join(known.names)}",
+                found=f"columns {', '.join(stored.names)}",
                 fix="name some of these, or leave the schema out",
             )
         has = stored[field.name].dataType
