@@ -75,7 +75,8 @@ def test_both_write_and_read_in_turns(tmp_path, hudi12, kind, mode):
     )
     write(table, [("a", "p", 8, 8), ("c", "q", 8, 8)])
     if kind == "MERGE_ON_READ":
-        table.run(COMPACTION, {**SMALL_BLOOM, "hoodie.compact.inline.max.delta.commits": 1})
+        table.schedule(COMPACTION, force=True)
+        assert table.run(COMPACTION, SMALL_BLOOM)
         write(table, [("a", "p", 9, 9)])
     write(table, [("a", "p", 1, 1)], "insert_overwrite")
     follower.follow()

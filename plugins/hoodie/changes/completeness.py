@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from hoodie.errors import ChangeRangeError, HoodieError, MissingFileError
+from hoodie.errors import ChangeRangeError, CorruptTableError, HoodieError, MissingFileError
 from hoodie.model.commit import NO_PREVIOUS_COMMIT, WriteStat
 from hoodie.model.files import FileSlice, GroupId
 from hoodie.model.names import BaseFileName, LogFileName
@@ -38,7 +38,12 @@ class SliceCheck:
                 raise self._error(commit, name, cleaned=name in self._cleaned.get(stat.group, ()))
 
     def continued(
-        self, commit: Instant, stats: Sequence[WriteStat], before: FileSlice | None, timeline: Timeline
+        self,
+        commit: Instant,
+        stats: Sequence[WriteStat],
+        before: FileSlice | None,
+        after: FileSlice | None,
+        timeline: Timeline,
     ) -> None:
         """Raises ChangeRangeError or MissingFileError when the slice before is not the one that the commit continued.
 
@@ -47,7 +52,9 @@ class SliceCheck:
         """
         for stat in stats:
             previous = stat.prev_commit
-            if previous in (NO_PREVIOUS_COMMIT, commit.time):
+            if self._at_work:
+                self.not_cleaned(commit, stat.group, before, after)
+            if previous in (NO_PREVIOUS_COMMIT, commit.time):  # a log of the library says only when it was written
                 continue
             begin = before.base_instant if before is not None else None
             waits = previous not in timeline.commit_times
@@ -55,12 +62,14 @@ class SliceCheck:
             if begin != previous and not appended:
                 slice_name = f"the slice {previous} of file group {stat.file_id} in partition {stat.partition!r}"
                 raise self._error(commit, slice_name, cleaned=bool(self._cleaned.get(stat.group)))
-            if begin != previous or self._at_work:
-                self.replaced(commit, stat.group, before)
+            if begin != previous:
+                self.not_cleaned(commit, stat.group, before, after)
 
-    def replaced(self, commit: Instant, group: GroupId, before: FileSlice | None) -> None:
-        """Raises ChangeRangeError when a clean took files of the slice that the commit replaced, or of a later one."""
-        there, begin = _names(before), before.base_instant if before is not None else ""
+    def not_cleaned(
+        self, commit: Instant, group: GroupId, before: FileSlice | None, after: FileSlice | None = None
+    ) -> None:
+        """Raises ChangeRangeError when a clean took files of the slice before the commit, or of one between them."""
+        there, begin = _names(before) | _names(after), before.base_instant if before is not None else ""
         for name, time in self._cleaned.get(group, {}).items():
             if begin <= time <= commit.time and name not in there:
                 raise self._error(commit, name, cleaned=True)
@@ -101,11 +110,9 @@ class SliceCheck:
             path = self.state.layout.requested_path(clean.time, clean.action)
             try:
                 plan = decode_clean_plan(self.state.storage.read(path), path, lambda path: path)
-            except FileNotFoundError:  # the clean is complete, or was taken back
+            except (FileNotFoundError, CorruptTableError):  # it has ended, or its plan is torn and never carried out
                 continue
-            for file in plan.files:
-                partition, _, name = file.path.rpartition("/")
-                yield partition, name
+            yield from ((file.partition, file.path.rpartition("/")[2]) for file in plan.files)
 
     def _error(self, commit: Instant, name: str, *, cleaned: bool) -> HoodieError:
         table = self.state.storage.base_path

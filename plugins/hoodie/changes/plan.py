@@ -69,10 +69,10 @@ class ChangePlan:
         old = self._slices([*replaced, *stats], before)
         new = self._slices([group for group in stats if group not in replaced], after)
         for group in replaced:
-            self._check.replaced(commit, group, old.get(group))
+            self._check.not_cleaned(commit, group, old.get(group))
         for group, some in stats.items():
             self._check.written(commit, some, new.get(group))
-            self._check.continued(commit, some, old.get(group), before.timeline)
+            self._check.continued(commit, some, old.get(group), new.get(group), before.timeline)
         return [
             *(GroupChange(times, group, old[group], None) for group in replaced if group in old),
             *(GroupChange(times, group, old.get(group), new.get(group)) for group in sorted(stats)),

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
+from itertools import count
 from pathlib import Path
 
 import pytest
 
-from hoodie import CLEAN
+from hoodie import CLEAN, COMPACTION, HoodieTable
 from hoodie.changes import ChangeQuery, open_changes
+from hoodie.engine import LocalEngine
 from hoodie.errors import ChangeRangeError, MissingFileError
+from hoodie.timeline import Action
 from tests.support.archive import archive_before
 from tests.support.changes import operations, write
 from tests.support.clock import FakeClock
-from tests.support.tables import create
+from tests.support.faulty import FaultyStorage, Killed
+from tests.support.tables import SMALL_BLOOM, create
 
 
 def test_a_cleaned_range_is_refused_and_a_later_one_is_read(table):
@@ -66,6 +71,32 @@ def test_a_replaced_slice_is_cleaned_while_changes_are_read(tmp_path, kind):
     archive_before(table, write(table, [("c", "q", 5, 5)]))
     with pytest.raises(ChangeRangeError, match="was cleaned"):
         table.read_changes(start, end)
+
+
+@pytest.mark.parametrize("version", ["6", "9"])
+def test_a_clean_that_was_killed_has_taken_a_base_file_and_left_its_log(tmp_path, version):
+    """The log alone would make an insert of an update."""
+    options = {"hoodie.table.type": "MERGE_ON_READ", "hoodie.write.table.version": version}
+    table = create(tmp_path / "t", FakeClock(), **options)
+    start = write(table, [("a", "p", 1, 1)], "insert")
+    (first,) = table.file_slices()
+    for value in (2, 3, 4):
+        write(table, [("a", "p", value, value)])
+        table.schedule(COMPACTION, force=True)
+        assert table.run(COMPACTION, SMALL_BLOOM)
+    for number in count(1):
+        shutil.copytree(table.base_path, tmp_path / str(number))
+        dying = HoodieTable(FaultyStorage(str(tmp_path / str(number)), number), LocalEngine(1), table.clock)
+        with pytest.raises(Killed):
+            dying.run(CLEAN, {"hoodie.clean.commits.retained": 1})
+        table = HoodieTable.open(tmp_path / str(number))
+        if any(instant.action is Action.CLEAN for instant in table.timeline.pending):
+            break
+        table = HoodieTable.open(tmp_path / "t")
+    assert operations(table.read_changes(start))[0] == ("u", "a", 1, 2)
+    (Path(table.base_path) / first.base_file.path).unlink()
+    with pytest.raises(ChangeRangeError, match="was cleaned"):
+        table.read_changes(start)
 
 
 def test_a_lost_file_is_named(table):

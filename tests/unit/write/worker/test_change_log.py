@@ -82,7 +82,8 @@ def test_the_stat_of_a_log_names_the_files_of_its_slice(tmp_path):
     assert [stat.log.base_file for stat in (second, third)] == [name, name]
     assert [len(stat.log.log_files) for stat in (second, third)] == [1, 2]
     assert {stat.prev_commit for stat in (second, third)} == {state.timeline.commits[0].time}
-    table.run(COMPACTION, {**SMALL_BLOOM, "hoodie.compact.inline.max.delta.commits": 1})
+    table.schedule(COMPACTION, force=True)
+    assert table.run(COMPACTION, SMALL_BLOOM)
     assert operations(table.read_changes())[-1] == ("u", "a", 2, 3)
 
 
