@@ -12,6 +12,7 @@ import json
 import logging
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 
 from hoodie.clock import Clock
 from hoodie.display import one_line
@@ -98,8 +99,8 @@ class _HeldFile:
             self.owner.release()
 
 
-def _take_over(storage: Storage, path: str, own: bytes) -> bool:
-    """Remove the lock, or the claim to one, when its owner is certainly dead; True when it is worth trying again at once."""
+def _take_over(storage: Storage, path: str, own: bytes, lock: str | None = None) -> bool:
+    """Remove the lock, or a claim to the `lock`, when its owner is certainly dead; True when it is worth trying again at once."""
     content = read_lock(storage, path)
     if content is None:
         return True
@@ -107,11 +108,14 @@ def _take_over(storage: Storage, path: str, own: bytes) -> bool:
     if owner is None or not owner.is_dead():
         return False
     # Of those who find it dead one may remove it: another's late removal would hit the lock that the first has taken by then.
+    lock = lock or path
     claim = f"{path}.{owner.token}"
+    if path != lock:  # processes that die one after the other would make the name too long for a file
+        claim = f"{lock}.{sha256(claim.encode()).hexdigest()[:32]}"
     try:
         create_own(storage, claim, own)
     except FileExistsError:
-        return _take_over(storage, claim, own)  # a claim of the dead is removed in the same way, and by one
+        return _take_over(storage, claim, own, lock)  # a claim of the dead is removed in the same way, and by one
     deleted = _delete_lock(storage, path, content)
     storage.delete(claim)
     if deleted and path.endswith("lock"):  # neither one that was given back just now nor a claim

@@ -10,6 +10,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
+from uuid import uuid4
 
 import pytest
 
@@ -120,6 +121,30 @@ def test_of_two_that_find_a_dead_lock_only_one_removes_it(storage):
     with table_lock(storage, FakeClock(), "clean", NO_WAIT):
         assert json.loads(storage.read(LOCK))["purpose"] == "clean"
     assert storage.info(claim) is None
+
+
+def test_many_that_died_one_after_the_other_while_they_removed_a_dead_lock(tmp_path, storage):
+    """A program that is killed at each start makes a claim to the claim of the one before."""
+    entry = leave(storage)
+    deaths = []
+
+    class Dying(LocalStorage):
+        """Dies when it has claimed, as another process."""
+
+        def create(self, path, data):
+            if path.startswith(f"{LOCK}."):
+                super().create(path, json.dumps({**entry, "token": uuid4().hex}).encode())
+                deaths.append(path)
+                raise KeyboardInterrupt
+            super().create(path, data)
+
+    for _ in range(12):
+        with pytest.raises(KeyboardInterrupt), table_lock(Dying(storage.base_path), FakeClock(), "clean", NO_WAIT):
+            pytest.fail("it died before")
+    assert len(set(deaths)) == 12
+    with table_lock(storage, FakeClock(), "clean", NO_WAIT):
+        assert json.loads(storage.read(LOCK))["purpose"] == "clean"
+    assert lying(storage) == {}
 
 
 def test_a_lock_that_was_taken_over_meanwhile_is_not_removed(storage):
