@@ -37,7 +37,7 @@ durations: ## what the suites and the slowest tests of the last `make test` cost
 hunt: setup ## property tests, histories, the simulation and kills with fresh seeds, until a fault is found or the time is over (MINUTES=30)
 	@$(VENV)/python -m tests.runner.hunt --minutes $(or $(MINUTES),30) $(ARGS)
 
-mutants: setup ## small faults of tests/mutants.yaml that the tests must find, an hour (ARGS="restore-oldest-first --jobs 2")
+mutants: setup ## small faults of tests/mutants.yaml that the tests must find, 20 minutes (ARGS="restore-oldest-first --jobs 2")
 	@$(VENV)/python -m tests.mutants $(ARGS)
 
 hooks: setup ## make Git check the staged files before each commit

@@ -1,38 +1,48 @@
 """Small faults that the tests must find: `python -m tests.mutants [ID ...] [--jobs N]`.
 
-Each fault of tests/mutants.yaml is made in a copy of the tree, where the tests run that should fail on it.
+Each fault of tests/mutants.yaml is made in a copy of the tree, where the tests run that should fail on it: those that the list
+names, then the fast ones nearest to the file by imports. tests/mutants.md has the last verdict on each.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import os
+import importlib.util
 import queue
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from threading import Lock
 
 import yaml
 
-from tests.runner.processes import run_interruptible
+from tests.runner.processes import Processes, run_interruptible
+from tests.runner.quick import FAST, importers, near, unit_tests
 
 ROOT = Path(__file__).parents[1]
 LIST = ROOT / "tests" / "mutants.yaml"
+TABLE = LIST.with_suffix(".md")
 UNIT = Path("tests", "unit")
-_ROOTS = (Path("plugins", "hoodie"), Path("plugins"), Path())
+NEAREST = 6  # test files that may kill a mutant beside those that the list names, and of a folder that it names
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py(?:::[^\[\s]+(?:\[.*?\])?)?)(?: - .*)?$", re.MULTILINE)
 _OK, _FAILURES, _NO_TESTS = 0, 1, 5
-_STOPPED = -1
 _LIMIT_SECONDS = 1800  # of one run of pytest: a mutant may never end
+_HEAD = """\
+# Verdicts on the small faults
+
+`make mutants` writes this table: the test that fails on each fault of [mutants.yaml](mutants.yaml), and the seconds until then.
+
+| fault | area | killed by | seconds |
+|---|---|---|---:|
+"""
 
 
 class MutantError(Exception):
@@ -62,11 +72,13 @@ class Mutant:
         return text.replace(self.before, self.after)
 
     def places(self) -> Iterator[tuple[str, ...]]:
-        """Tests to run, in this order: the likeliest, then those of the package."""
-        yield tuple((UNIT / name).as_posix() for name in self.tests)
-        folder = unit_folder(Path(self.file))
-        if folder is not None:
-            yield (folder.as_posix(),)
+        """Arguments of pytest, in this order: the tests that the list names, then the fast ones nearest to the file."""
+        nearest = near({self.file}, *_imports())
+        named = [file for name in self.tests for file in _test_files(name, nearest)]
+        yield tuple(named)
+        others = [file for file in nearest if file not in named][:NEAREST]
+        if others:
+            yield ("-m", FAST, *others)
 
 
 @dataclass(frozen=True)
@@ -76,6 +88,7 @@ class Verdict:
     mutant: Mutant
     killer: str | None = None
     error: str | None = None
+    seconds: float = 0.0
 
     @property
     def is_fault(self) -> bool:
@@ -89,7 +102,13 @@ class Verdict:
             word, why = "killed", self.killer
         else:
             word, why = "survived", self.mutant.explained or self.mutant.loss
-        return f"{word:<9} {self.mutant.area:<12} {self.mutant.id:<26} {why}"
+        return f"{word:<9} {self.mutant.area:<12} {self.mutant.id:<26} {self.seconds:4.0f} s  {why}"
+
+    @property
+    def row(self) -> str:
+        """Its line of the table."""
+        killer = f"`{self.killer.removeprefix('tests/unit/')}`" if self.killer else f"survives: {self.mutant.explained}"
+        return f"| {self.mutant.id} | {self.mutant.area} | {killer} | {self.seconds:.0f} |"
 
 
 def load(path: Path = LIST) -> tuple[Mutant, ...]:
@@ -98,145 +117,155 @@ def load(path: Path = LIST) -> tuple[Mutant, ...]:
     return tuple(Mutant(**{**entry, "tests": tuple(entry["tests"])}) for entry in entries)
 
 
-def unit_folder(file: Path) -> Path | None:
-    """The folder of unit tests that mirrors a module's package, if there is one."""
-    root = next(root for root in _ROOTS if file.is_relative_to(root))
-    for package in file.relative_to(root).parents:
-        if package != Path() and (ROOT / UNIT / package).is_dir():
-            return UNIT / package
-    return None
+@cache
+def _imports() -> tuple[dict[str, str], dict[str, set[str]]]:
+    texts = unit_tests()
+    return texts, importers(texts)
 
 
-class Runs:
-    """Runs of pytest, each in a session of its own, so that all its processes can be ended."""
-
-    def __init__(self) -> None:
-        self._running: set[int] = set()
-        self._lock = Lock()
-        self.stopped = False
-
-    def pytest(self, folder: Path, tests: Sequence[str]) -> tuple[int, str]:
-        """Run tests in a copy of the tree. Returns the exit code and what was printed."""
-        command = [sys.executable, "-B", "-m", "pytest", "-x", "-q", "-rfE", "-p", "no:cacheprovider", *tests]
-        environment = {**os.environ, "PYTHONPATH": f"{folder / 'plugins'}:{folder}", "COLUMNS": "1000"}
-        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
-            with self._lock:
-                if self.stopped:
-                    return _STOPPED, ""
-                process = subprocess.Popen(
-                    command, cwd=folder, env=environment, stdout=output, stderr=output, start_new_session=True
-                )
-                self._running.add(process.pid)
-            try:
-                code = process.wait(_LIMIT_SECONDS)
-            except subprocess.TimeoutExpired:
-                raise MutantError(
-                    f"pytest {' '.join(tests)} did not end in {_LIMIT_SECONDS} seconds: choose another mutant or tests"
-                ) from None
-            finally:
-                with self._lock:
-                    self._running.discard(process.pid)
-                _kill(process.pid)  # what the tests started and left
-            output.seek(0)
-            return code, output.read()
-
-    def stop(self) -> None:
-        """End all that run, with their children."""
-        with self._lock:
-            self.stopped = True
-            for pid in self._running:
-                _kill(pid)
-
-
-def _kill(group: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(group, signal.SIGKILL)
+def _test_files(name: str, nearest: Sequence[str]) -> list[str]:
+    """A test file, or the nearest ones of a folder, the nearest first."""
+    path = UNIT / name
+    files = [path] if path.suffix else [file.relative_to(ROOT) for file in sorted((ROOT / path).rglob("test_*.py"))]
+    order = {file: place for place, file in enumerate(nearest)}
+    return sorted((file.as_posix() for file in files), key=lambda file: order.get(file, len(order)))[:NEAREST]
 
 
 @dataclass(frozen=True)
-class Tests:
-    """The tests, and which of them are known to pass on the code as it is."""
+class Copy:
+    """A copy of the tracked files, as they are in the work tree, in which pytest runs."""
 
-    runs: Runs
+    folder: Path
+    processes: Processes
+
+    @property
+    def tree(self) -> Path:
+        return self.folder / "tree"
+
+    def make(self) -> None:
+        command = ["git", "ls-files", "-z"]
+        listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        for name in filter(None, listed.split("\0")):
+            if (ROOT / name).is_file():
+                (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, self.tree / name)
+
+    @contextlib.contextmanager
+    def changed(self, mutant: Mutant) -> Iterator[None]:
+        """The tree with a fault. It is as before afterwards."""
+        path = self.tree / mutant.file
+        text = path.read_text(encoding="utf-8")
+        _replace(path, mutant.applied(text))
+        try:
+            yield
+        finally:
+            _replace(path, text)
+
+    def pytest(self, arguments: Sequence[str]) -> tuple[int, str]:
+        """Run tests. Returns the exit code and what was printed. Raises MutantError if they do not end."""
+        log = self.folder / "log"
+        log.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "-p", "no:cacheprovider", *arguments]
+        environment = {"PYTHONPATH": f"{self.tree / 'plugins'}:{self.tree}", "COLUMNS": "1000"}
+        try:
+            code = self.processes.run(command, log, environment, _LIMIT_SECONDS, self.tree)
+        except subprocess.TimeoutExpired:
+            raise MutantError(
+                f"pytest {' '.join(arguments)} did not end in {_LIMIT_SECONDS} seconds: choose another mutant or tests"
+            ) from None
+        return code, log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a module and drop its compiled form: Python takes two texts of one second and size for the same."""
+    path.write_text(text, encoding="utf-8")
+    Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Runs tests on mutants, and knows which tests pass on the code as it is."""
+
     passing: dict[str, bool] = field(default_factory=dict)
 
-    def judge(self, mutant: Mutant, folder: Path) -> Verdict:
-        """Find out whether a test fails on a mutant. The tree is as before afterwards."""
-        path = folder / mutant.file
-        text = path.read_text(encoding="utf-8")
+    def verdict(self, mutant: Mutant, copy: Copy) -> Verdict:
+        """Find out whether a test fails on a mutant."""
+        begun = time.monotonic()
         try:
-            path.write_text(mutant.applied(text), encoding="utf-8")
-            failed = self._first_failure(mutant, folder)
+            with copy.changed(mutant):
+                failed = _first_failure(mutant, copy)
         except MutantError as error:
             return Verdict(mutant, error=str(error))
-        finally:
-            path.write_text(text, encoding="utf-8")
-        if failed is None:
-            return Verdict(mutant)
-        if not self._passes(failed, folder):
-            return Verdict(mutant, error=f"{failed} does not pass without the mutant: correct that test first")
-        return Verdict(mutant, failed)
+        verdict = Verdict(mutant, failed, seconds=time.monotonic() - begun)
+        if failed is not None and not self._passes(failed, copy):
+            return replace(verdict, killer=None, error=f"{failed} does not pass without the mutant: correct it first")
+        return verdict
 
-    def _first_failure(self, mutant: Mutant, folder: Path) -> str | None:
-        for tests in mutant.places():
-            code, output = self.runs.pytest(folder, tests)
-            if code == _FAILURES and (found := _FAILED.search(output)):
-                return found[1]
-            if code not in (_OK, _NO_TESTS):
-                last = output.strip().rpartition("\n")[2]
-                raise MutantError(f"pytest {' '.join(tests)} ended with exit code {code}: {last}")
-        return None
-
-    def _passes(self, test: str, folder: Path) -> bool:
+    def _passes(self, test: str, copy: Copy) -> bool:
         if test not in self.passing:
             try:
-                self.passing[test] = self.runs.pytest(folder, (test,))[0] == _OK
+                self.passing[test] = copy.pytest((test,))[0] == _OK
             except MutantError:
                 self.passing[test] = False
         return self.passing[test]
 
 
-def copy_tree(folder: Path) -> None:
-    """Copy the tracked files, as they are in the work tree."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    for name in filter(None, listed.split("\0")):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
+def _first_failure(mutant: Mutant, copy: Copy) -> str | None:
+    for arguments in mutant.places():
+        code, output = copy.pytest(arguments)
+        if code == _FAILURES and (found := _FAILED.search(output)):
+            return found[1]
+        if code not in (_OK, _NO_TESTS):
+            last = output.strip().rpartition("\n")[2]
+            raise MutantError(f"pytest {' '.join(arguments)} ended with exit code {code}: {last}")
+    return None
 
 
-def run(mutants: Sequence[Mutant], jobs: int) -> list[Verdict]:
-    """Judge each mutant in one of as many copies of the tree as there are jobs."""
-    runs = Runs()
-    tests = Tests(runs)
+def run(mutants: Sequence[Mutant], jobs: int, processes: Processes) -> Iterator[Verdict]:
+    """Judge each mutant in one of as many copies of the tree as there are jobs. Verdicts come in the order of the mutants."""
+    judge = Judge()
     with contextlib.ExitStack() as stack:
-        free: queue.Queue[Path] = queue.Queue()
+        free: queue.Queue[Copy] = queue.Queue()
         for _ in range(jobs):
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mutants-"))).resolve()
-            copy_tree(folder)
-            free.put(folder)
+            copy = Copy(folder, processes)
+            copy.make()
+            free.put(copy)
 
         def judged(mutant: Mutant) -> Verdict:
-            folder = free.get()
+            copy = free.get()
             try:
-                verdict = tests.judge(mutant, folder)
+                return judge.verdict(mutant, copy)
             finally:
-                free.put(folder)
-            if not runs.stopped:
-                print(verdict, flush=True)
-            return verdict
+                free.put(copy)
 
         with ThreadPoolExecutor(jobs) as pool:
             try:
-                return list(pool.map(judged, mutants))
+                yield from pool.map(judged, mutants)
             except BaseException:
-                runs.stop()
+                processes.stop()
                 pool.shutdown(cancel_futures=True)
                 raise
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run mutants and print what became of them. The result is the exit code."""
+def table(known: str, verdict: Verdict, ids: Iterable[str]) -> str:
+    """The table `known` with the row of a new verdict, in the order of `ids`. Rows of other mutants and of survivors go."""
+    rows = rows_of(known)
+    if verdict.error is None:
+        rows.pop(verdict.mutant.id, None)
+    if not verdict.is_fault:
+        rows[verdict.mutant.id] = verdict.row
+    return _HEAD + "".join(f"{rows[name]}\n" for name in ids if name in rows)
+
+
+def rows_of(table: str) -> dict[str, str]:
+    """The lines of a table, by the id of their mutant."""
+    lines = [line for line in table.splitlines() if line.startswith("|")]
+    return {line.split("|")[1].strip(): line for line in lines[2:]}
+
+
+def main(processes: Processes, arguments: list[str] | None = None) -> int:
+    """Run mutants, print what became of them and put it into the table. The result is the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.mutants", description="Small faults that the tests must find."
     )
@@ -250,7 +279,13 @@ def main(arguments: list[str] | None = None) -> int:
     if unknown:
         parser.error(f"no mutant {unknown[0]} in {LIST.relative_to(ROOT)}")
     chosen = [mutants[name] for name in options.ids] or list(mutants.values())
-    verdicts = run(chosen, max(options.jobs, 1))
+    verdicts: list[Verdict] = []
+    for verdict in run(chosen, max(options.jobs, 1), processes):
+        print(verdict, flush=True)
+        verdicts.append(verdict)
+        known = TABLE.read_text(encoding="utf-8") if TABLE.exists() else ""
+        TABLE.write_text(table(known, verdict, mutants), encoding="utf-8")
+    processes.kill_left()  # programs that tests started and left, as a mutant may make them do
     verdicts.sort(key=lambda verdict: (verdict.is_fault, verdict.killer is None))
     print("", *verdicts, sep="\n")
     killed = sum(verdict.killer is not None for verdict in verdicts)
@@ -260,4 +295,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run_interruptible(lambda _: main()))
+    sys.exit(run_interruptible(main))

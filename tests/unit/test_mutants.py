@@ -8,12 +8,14 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.mutants import ROOT, UNIT, Mutant, MutantError, load
+from tests.mutants import NEAREST, ROOT, TABLE, UNIT, Mutant, MutantError, Verdict, load, rows_of, table
+from tests.runner.quick import FAST
 from tests.support.faults import assert_no_faults
 
 MUTANTS = load()
@@ -46,6 +48,7 @@ def test_there_are_mutants_of_each_area() -> None:
     areas = Counter(mutant.area for mutant in MUTANTS)
     assert areas.keys() == AREAS
     assert areas.total() >= 60
+    assert min(areas.values()) >= 3
 
 
 def test_each_mutant_has_a_name_of_its_own_and_tests_that_exist() -> None:
@@ -54,15 +57,45 @@ def test_each_mutant_has_a_name_of_its_own_and_tests_that_exist() -> None:
     assert all(mutant.loss and mutant.tests for mutant in MUTANTS)
 
 
+def test_the_tests_that_the_list_names_run_first_and_then_the_nearest():
+    mutant = Mutant("it", "view", "plugins/hoodie/view/busy.py", "1", "2", "a row", ("view", "write/test_drop.py"))
+    named, others = mutant.places()
+    assert named[0] == "tests/unit/view/test_busy.py"
+    assert named[-1] == "tests/unit/write/test_drop.py"
+    assert others[:2] == ("-m", FAST)
+    assert len(others) == 2 + NEAREST
+    assert not set(named) & set(others)
+
+
+def test_the_table_has_each_mutant_and_no_survivor_without_an_explanation():
+    rows = rows_of(TABLE.read_text(encoding="utf-8"))
+    without = [mutant.id for mutant in MUTANTS if mutant.id not in rows]
+    assert without == [], f'run make mutants ARGS="{" ".join(without)}"'
+    assert list(rows) == [mutant.id for mutant in MUTANTS]
+
+
+def test_a_new_verdict_replaces_its_row():
+    one, two = MUTANTS[0], replace(MUTANTS[1], explained="no reader asks")
+    ids = [one.id, two.id]
+    known = table(table("", Verdict(two), ids), Verdict(one, "tests/unit/view/test_it.py::test_it", None, 4.6), ids)
+    assert rows_of(known) == {
+        one.id: f"| {one.id} | {one.area} | `view/test_it.py::test_it` | 5 |",
+        two.id: f"| {two.id} | {two.area} | survives: no reader asks | 0 |",
+    }
+    assert table(known, Verdict(one, error="no test ran"), ids) == known
+    assert list(rows_of(table(known, Verdict(one), ids))) == [two.id], "it survived"
+    assert list(rows_of(table(known, Verdict(two), [two.id]))) == [two.id], "the list has the other no more"
+
+
 RUN = """
 import sys
 from pathlib import Path
 from tests import mutants
 from tests.runner.processes import run_interruptible
 
-mutants.ROOT = Path.cwd()
+mutants.ROOT, mutants.TABLE = Path.cwd(), Path("table.md")
 mutants.load = lambda: (mutants.Mutant("it", "view", "it.py", "1", "2", "a row", ("test_it.py",)),)
-sys.exit(run_interruptible(lambda _: mutants.main(["it"])))
+sys.exit(run_interruptible(lambda processes: mutants.main(processes, ["it"])))
 """
 # The test starts a process in a session of its own, and waits for it.
 WAITS = """
