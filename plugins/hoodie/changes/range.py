@@ -136,6 +136,14 @@ def _check_not_rolled_back(state: TableState, after: Time) -> None:
                 raise _taken_back(state, after, gone, found)
 
 
+def is_position(state: TableState, time: Time) -> bool:
+    """Return whether a commit of the table, archived or not, completed at that time (version 6: began)."""
+    if _is_position(state, time):
+        return True
+    begin = state.earliest_begin(time) if state.layout.names_tell_completion else time
+    return not state.timeline.covers(begin) and _is_position(_with_archived(state, begin), time)
+
+
 def _is_position(state: TableState, after: Time) -> bool:
     """True if a commit of the table completed at that time."""
     return any(time_in_range(state, each) == after for each in state.timeline.commits)

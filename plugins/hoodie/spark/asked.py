@@ -72,7 +72,8 @@ def asked_of(given: Mapping[str, str]) -> Asked:
     begin = taken.get(_BEGIN)
     if begin is None:
         raise ConfigError(
-            "An incremental query has no begin", fix=f"set {_BEGIN} to an instant, or to earliest for all commits"
+            "An incremental query has no begin",
+            fix=f"set {_BEGIN} to an instant, or to earliest for all commits; for a stream leave {_TYPE[0]} out",
         )
     start = None if begin.strip().lower() == "earliest" else begin
     if format == "cdc":

@@ -34,6 +34,8 @@ from hoodie.spark.changes import ChangesOfTasks, change_tasks, spark_columns
 from hoodie.spark.conditions import of_source
 from hoodie.spark.scan import WorkedSlices, tasks_of
 from hoodie.spark.sink import Sink
+from hoodie.spark.stream.options import is_stream, stream_options
+from hoodie.spark.stream.reader import StreamReader, stream_columns
 from hoodie.spark.write_server import server_of
 from hoodie.table import HoodieTable
 from hoodie.view import TableState
@@ -82,6 +84,12 @@ class HoodieSource(DataSource):  # type: ignore[misc]
         return NAME
 
     def schema(self) -> StructType:
+        """Spark does not say whether a batch or a stream is asked for. Options that only one of them takes decide."""
+        if isinstance(self._found, HoodieError):
+            raise self._found
+        if is_stream(self._given):
+            with call("starting a stream"):
+                return stream_columns(self._found, stream_options(self._given))
         state, query = self._read()
         with call("planning a read"):
             if isinstance(query, ChangeQuery):
@@ -98,6 +106,10 @@ class HoodieSource(DataSource):  # type: ignore[misc]
     def writer(self, schema: StructType, overwrite: bool) -> Sink:
         """Raises what keeps the rows from being written, as far as that is known before there are any."""
         return Sink(AskedWrite.of(self._given, overwrite), schema, self.writes_at)
+
+    def streamReader(self, schema: StructType) -> StreamReader:  # noqa: N802, Spark calls it so
+        """Raises ConfigError for options that a stream does not have."""
+        return StreamReader(stream_options(self._given), schema)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> NoReturn:  # noqa: N802, Spark calls it so
         """Raises ConfigError: each batch of a stream is a write."""

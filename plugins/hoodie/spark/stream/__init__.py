@@ -1,0 +1,1 @@
+"""Tables as streams of Spark Structured Streaming."""

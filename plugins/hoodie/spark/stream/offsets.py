@@ -1,0 +1,98 @@
+"""Offsets of a stream: the table, and the completion of the last commit that was read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from hoodie.changes.consumer_lag import last_completed
+from hoodie.changes.query import ChangeQuery
+from hoodie.changes.range import ChangeRange, change_range, is_position
+from hoodie.errors import ChangeRangeError
+from hoodie.model.time import Time
+from hoodie.read.times import moment_as_time
+from hoodie.spark.stream.options import EARLIEST, LATEST, StreamOptions
+from hoodie.view import TableState
+
+
+@dataclass(frozen=True)
+class Offset:
+    """A place in the changes of a table. `position` is empty before the first commit."""
+
+    table: str
+    position: str
+
+    @staticmethod
+    def of(stored: Mapping[str, str]) -> Offset:
+        """From a checkpoint. Raises ChangeRangeError for that of another source."""
+        try:
+            return Offset(str(stored["table"]), str(stored["position"]))
+        except (KeyError, TypeError) as error:
+            raise ChangeRangeError(
+                "The checkpoint of the stream is not that of a Hudi table",
+                found=f"offset {dict(stored)!r:.200}",
+                fix="give the query a checkpoint location of its own",
+            ) from error
+
+    @property
+    def start(self) -> str | None:
+        """The exclusive begin of a range."""
+        return self.position or None
+
+    def stored(self) -> dict[str, str]:
+        """For a checkpoint."""
+        return {"table": self.table, "position": self.position}
+
+    def check(self, state: TableState) -> None:
+        """Raises ChangeRangeError when the offset is of another table than that of `state`.
+
+        A table that was made again, or taken back to an earlier time, has no commit with that completion.
+        """
+        name, path = state.properties.name, state.storage.base_path
+        if self.table != name:
+            raise ChangeRangeError(
+                f"The checkpoint of the stream is of another table than {path}",
+                found=f"table {self.table!r} in the checkpoint, {name!r} at the path",
+                fix="load the path of that table, or give the query a checkpoint location of its own",
+            )
+        if self.position and not is_position(state, Time.of(self.position)):
+            raise ChangeRangeError(
+                f"The stream cannot go on in table {path}",
+                found=f"no commit that completed at {self.position}, where the checkpoint ends: the table was made again, "
+                "or taken back to an earlier time",
+                fix="give the query a new checkpoint location, and an empty target",
+            )
+
+
+def first_offset(state: TableState, options: StreamOptions) -> Offset:
+    """Return where a new stream begins: after the last commit that was complete at `start`."""
+    name, start = state.properties.name, options.start
+    if start.lower() == EARLIEST:
+        return Offset(name, "")
+    until = None if start.lower() == LATEST else moment_as_time(state, start)
+    return Offset(name, last_completed(state, until) or "")
+
+
+def next_offset(
+    state: TableState, options: StreamOptions, begin: Offset, until: str | None, *, limited: bool
+) -> Offset:
+    """Return the end of the next batch, `begin` if no commit changed rows. It is not after `until`; None: up to now.
+
+    With `limited` the options' limits hold, but a batch has a whole commit at least.
+    """
+    last = last_completed(state, None if until is None else Time.of(until))
+    if last is None or (begin.position and last <= begin.position):
+        return begin
+    found = change_range(state, ChangeQuery(begin.start, last))
+    commits = found.commits[: _count(found, options)] if limited else found.commits
+    return Offset(begin.table, found.completion(commits[-1])) if commits else begin
+
+
+def _count(found: ChangeRange, options: StreamOptions) -> int:
+    sizes: Sequence[int] = [found.state.commit_metadata(commit).bytes_written for commit in found.commits]
+    count = len(sizes) if options.max_commits is None else min(len(sizes), options.max_commits)
+    if options.max_bytes is not None:
+        fitting = sum(total <= options.max_bytes for total in accumulate(sizes))
+        count = min(count, max(1, fitting))
+    return count
