@@ -228,6 +228,10 @@ class StaleConsumerError(HoodieError):
     """Another process with the name of a consumer has moved its position, or deleted it, since this one read."""
 
 
+class StreamBatchError(HoodieError):
+    """A batch of a streaming query is older than what the table has of the query, or another run of the query writes too."""
+
+
 class SavepointError(HoodieError):
     """A commit can have no savepoint, or a table cannot be restored to one."""
 

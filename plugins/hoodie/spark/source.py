@@ -115,7 +115,7 @@ class HoodieSource(DataSource):  # type: ignore[misc]
         """Raises ConfigError: each batch of a stream is a write."""
         raise ConfigError(
             f"Format {NAME} takes no stream",
-            fix='write its batches: foreachBatch(lambda rows, _: rows.write.format("hoodie").mode("append").save(path))',
+            fix="write its batches: foreachBatch(hoodie.spark.stream_sink(path))",
         )
 
     def _read(self) -> tuple[TableState, Query | ChangeQuery]:

@@ -1,0 +1,92 @@
+"""Batches of streaming queries in the commits of a table: which one was written last, and by which run of the query."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hoodie.errors import CorruptTableError, StreamBatchError
+from hoodie.model.time import BEGINNING, Time
+from hoodie.timeline import WRITE_ACTIONS, Instant
+from hoodie.view import TableState
+
+KEY = "hoodie.stream.batch."
+"""Prefix of the key in a commit's extra metadata. The identifier of the query follows."""
+
+
+@dataclass(frozen=True)
+class WrittenBatch:
+    """The last batch of a query that a table has. `run` is the token of the sink that wrote it."""
+
+    batch: int
+    run: str
+    instant: Time
+
+
+def batch_metadata(query: str, batch: int, run: str) -> dict[str, str]:
+    """Return the extra metadata of the commit of a batch."""
+    return {KEY + query: json.dumps({"batch": batch, "run": run})}
+
+
+def last_batch(state: TableState, query: str, known: WrittenBatch | None = None) -> WrittenBatch | None:
+    """Return the newest batch of the query, on the active timeline or archived. Commits up to that of the `known` batch are not
+    read.
+
+    Raises CorruptTableError or MissingFileError when a commit or the archive cannot be read: a batch might be written twice.
+    """
+    for instant in _commits(state):
+        if known is not None and instant.time <= known.instant:
+            return known
+        text = state.commit_metadata(instant).extra.get(KEY + query)
+        if text:
+            return _parsed(state, instant, text)
+    return known
+
+
+def check_batch(state: TableState, query: str, batch: int, run: str, known: WrittenBatch | None) -> WrittenBatch | None:
+    """Return the last batch if it is this one or a later commit of it, None when `batch` is to be written.
+
+    `known` is the last batch that this run has written. Raises StreamBatchError when another run has written since, or when the
+    table has a later batch than this one.
+    """
+    last = last_batch(state, query, known)
+    if last is None or (last.batch < batch and (known is None or last.run == run)):
+        return None
+    if known is not None and last.run != run:
+        raise StreamBatchError(
+            f"Batch {batch} of query {query} is not written to table {state.storage.base_path}",
+            found=f"commit {last.instant} of batch {last.batch} by another run of the query, which began later",
+            fix="end one of the two: a query runs once at a time",
+        )
+    if last.batch > batch:
+        raise StreamBatchError(
+            f"Batch {batch} of query {query} is older than what table {state.storage.base_path} has of it",
+            found=f"batch {last.batch} in commit {last.instant}",
+            fix="start the query with the newest copy of its checkpoint, or with a new checkpoint location if its rows are to be "
+            "written again",
+        )
+    return last
+
+
+def _commits(state: TableState) -> Iterator[Instant]:
+    """The newest first. The archive is opened only when the active timeline is through."""
+    yield from reversed(state.timeline.commits)
+    if state.timeline.covers(BEGINNING):
+        return
+    active = state.timeline.commit_times
+    for instant in state.archive.newest():
+        if instant.action in WRITE_ACTIONS and instant.time not in active:
+            yield instant
+
+
+def _parsed(state: TableState, instant: Instant, text: str) -> WrittenBatch:
+    try:
+        found = json.loads(text)
+        return WrittenBatch(int(found["batch"]), str(found["run"]), instant.time)
+    except (ValueError, KeyError, TypeError) as error:
+        raise CorruptTableError(
+            f"The batch that {state.where(instant)} names cannot be read",
+            found=f"{text!r:.200}",
+            fix="find out who wrote this commit, and start the query with a new checkpoint location and an empty table",
+        ) from error
