@@ -148,6 +148,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
     def _snapshot(self, state: TableState, end: str) -> Sequence[InputPartition]:
         """All rows of the table at the end of the batch; as changes they are inserts."""
         commits = change_range(state, ChangeQuery(None, end))
+        if not commits.commits:
+            return []
         last = commits.commits[-1]
         plan = plan_read(commits.after(last), self._query(Snapshot()) if not self._options.changes else Query())
         if not self._options.changes:

@@ -6,15 +6,16 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxFiles
 
-from hoodie import CLEAN, Restore
+from hoodie import CLEAN, HoodieTable, Restore
 from hoodie.errors import ChangeRangeError
 from hoodie.spark.stream.options import stream_options
 from hoodie.spark.stream.reader import StreamReader, stream_columns
 from tests.support.changes import write
 from tests.support.clock import FakeClock
-from tests.support.tables import create
+from tests.support.tables import OPTIONS, create
+from tests.support.tables import batch as rows_of
 
-ALL = ReadAllAvailable()
+ALL, EMPTY = ReadAllAvailable(), rows_of([])
 
 
 @pytest.fixture
@@ -52,6 +53,21 @@ def test_batches_follow_each_other(table):
     assert batch(again, first, second) == [("u", "a", 2)]
     table.run(CLEAN)
     assert again.latestOffset(second, ALL) == second
+
+
+def test_a_table_without_commits_has_no_batch_and_its_first_commit_has_one(tmp_path):
+    table = HoodieTable.create(tmp_path / "empty", OPTIONS, EMPTY.schema, clock=FakeClock())
+    for prepared in (False, True):
+        stream = reader(table)
+        begin = stream.initialOffset()
+        if prepared:
+            stream.prepareForTriggerAvailableNow()
+        assert stream.latestOffset(begin, ALL) == begin
+        assert batch(stream, begin, begin) == []
+    write(table, [("a", "p", 1, 1)], "insert")
+    assert stream.latestOffset(begin, ALL) == begin, "the query ends where the table was when it began"
+    again = reader(table)
+    assert batch(again, begin, again.latestOffset(begin, ALL)) == [("i", "a", 1)]
 
 
 def test_rows_of_a_range(table):
