@@ -63,9 +63,8 @@ class ChangePlan:
         body = state.commit_metadata(commit)
         before, after = self.range.before(commit), self.range.after(commit)
         times = CommitTimes(commit.time, self.range.completion(commit), before.timeline, after.timeline)
-        hidden = self._replaced_before(commit)
-        replaced = sorted(set(body.replaced_groups) - hidden)
-        stats = {group: some for group, some in _by_group(body).items() if group not in hidden}
+        replaced = sorted(group for group in set(body.replaced_groups) if self._is_there(group, commit))
+        stats = {group: some for group, some in _by_group(body).items() if self._is_there(group, commit)}
         old = self._slices([*replaced, *stats], before)
         new = self._slices([group for group in stats if group not in replaced], after)
         for group in replaced:
@@ -99,10 +98,11 @@ class ChangePlan:
         ]
         return {each.group: each.slices[0] for each in groups_without(self._files.strays, files, state)}
 
-    def _replaced_before(self, commit: Instant) -> set[GroupId]:
-        """Groups that were no longer in the table when the commit was complete."""
+    def _is_there(self, group: GroupId, commit: Instant) -> bool:
+        """Return whether no commit that completed before this one replaced the group."""
+        by = self._replaced.get(group)
         own = self.range.completion(commit), commit.time
-        return {group for group, by in self._replaced.items() if (self.range.completion(by), by.time) < own}
+        return by is None or (self.range.completion(by), by.time) >= own
 
     @cached_property
     def _replaced(self) -> Mapping[GroupId, Instant]:
@@ -110,7 +110,7 @@ class ChangePlan:
 
     @cached_property
     def _check(self) -> SliceCheck:
-        return SliceCheck(self.range.state, self.range.commits[0].time)
+        return SliceCheck(self.range.state, min(commit.time for commit in self.range.commits))
 
     @cached_property
     def _files(self) -> _Files:

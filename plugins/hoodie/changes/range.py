@@ -110,7 +110,7 @@ def _check_not_restored(state: TableState, after: Time) -> None:
             continue
         times = _taken_back_by(state, restore)
         if times is None:
-            if not _is_position(state, after):
+            if not _completed_at(state, after):
                 found = f"{state.where(restore)} took back commits, and no commit completed at {after}"
                 raise _taken_back(state, after, after, found)
             continue
@@ -125,7 +125,7 @@ def _check_not_rolled_back(state: TableState, after: Time) -> None:
     A rollback does not say whether its write was complete. The position of a reader is the completion of a
     commit: if there is no commit of that completion, it was taken back.
     """
-    if _is_position(state, after):
+    if _completed_at(state, after):
         return
     for rollback in state.timeline.completed(Action.ROLLBACK):
         if rollback.time <= after:
@@ -138,13 +138,13 @@ def _check_not_rolled_back(state: TableState, after: Time) -> None:
 
 def is_position(state: TableState, time: Time) -> bool:
     """Return whether a commit of the table, archived or not, completed at that time (version 6: began)."""
-    if _is_position(state, time):
+    if _completed_at(state, time):
         return True
     begin = state.earliest_begin(time) if state.layout.names_tell_completion else time
-    return not state.timeline.covers(begin) and _is_position(_with_archived(state, begin), time)
+    return not state.timeline.covers(begin) and _completed_at(_with_archived(state, begin), time)
 
 
-def _is_position(state: TableState, after: Time) -> bool:
+def _completed_at(state: TableState, after: Time) -> bool:
     """True if a commit of the table completed at that time."""
     return any(time_in_range(state, each) == after for each in state.timeline.commits)
 

@@ -19,6 +19,7 @@ from hoodie.model.internal_columns import POSITION
 from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.read.logs import LogReader
 from hoodie.read.merged import SliceMerger
+from hoodie.schema.nested import as_structs
 from hoodie.timeline import Timeline
 
 
@@ -104,11 +105,7 @@ class ReadGroupChanges:
         fields = [each.with_nullable(True) for each in self.images]
         if rows is None or places is None:
             return pa.nulls(count, pa.struct(fields))
-        taken = rows.select(self.images.names).take(pa.array(places)).combine_chunks()
-        columns = [each.chunk(0) if each.num_chunks == 1 else each.combine_chunks() for each in taken.columns]
-        if not columns:
-            return pa.array([{}] * count, pa.struct([]))
-        return pa.StructArray.from_arrays(columns, fields=fields)
+        return as_structs(rows.select([RECORD_KEY, *self.images.names]).take(pa.array(places)), fields)
 
 
 def passing(rows: pa.Table, filter: pc.Expression) -> np.ndarray:

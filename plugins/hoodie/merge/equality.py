@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hoodie.schema.nested import list_offsets, without_offset
+from hoodie.schema.nested import list_offsets, one_chunk, without_offset
 
 Mask = npt.NDArray[np.bool_]
 
@@ -16,7 +16,7 @@ def same_rows(rows: pa.Table, others: pa.Table) -> Mask:
     """For each row whether it has the values of the row of `others` in its place. Both have the same schema."""
     same = np.ones(rows.num_rows, dtype=bool)
     for one, other in zip(rows.columns, others.columns, strict=True):
-        same &= same_values(_whole(one), _whole(other))
+        same &= same_values(one_chunk(one), one_chunk(other))
     return same
 
 
@@ -71,10 +71,6 @@ def _elements(lists: pa.Array) -> pa.Array:
     if pa.types.is_map(lists.type):
         return pa.StructArray.from_arrays([lists.keys, lists.items], ["key", "value"])
     return lists.values
-
-
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _mask(values: pa.Array) -> Mask:

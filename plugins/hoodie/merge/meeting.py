@@ -14,6 +14,7 @@ from hoodie.merge.ordering import incoming_wins
 from hoodie.model.internal_columns import DELETE, POSITION, RESET
 from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.schema import top_level
+from hoodie.schema.nested import one_chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +35,15 @@ class Incoming:
         `ordering` values. That is empty when the incoming row always wins. Rows meet where their values of `key` are equal."""
         self._rows = rows
         self._ordering = tuple(ordering)
-        self._key, self._keys = key, _one_chunk(rows[key])
+        self._key, self._keys = key, one_chunk(rows[key])
         self._places = _places_of(_numpy(self._keys)) if key == POSITION else None
-        self._resets = _one_chunk(rows[RESET]) if RESET in rows.schema.names else None
-        self.deletes = _numpy(_one_chunk(rows[DELETE]))
+        self._resets = one_chunk(rows[RESET]) if RESET in rows.schema.names else None
+        self.deletes = _numpy(one_chunk(rows[DELETE]))
         self.met = np.zeros(rows.num_rows, dtype=bool)  # until now
 
     def meet(self, batch: pa.Table) -> Meeting | None:
         """`batch` has the key and the ordering columns. None when it has none of the keys."""
-        stored, incoming = self._pairs(_one_chunk(batch[self._key]))
+        stored, incoming = self._pairs(one_chunk(batch[self._key]))
         if len(stored) == 0:
             return None
         self.met[incoming] = True
@@ -53,7 +54,7 @@ class Incoming:
             columns = top_level(self._ordering)
             new = self._rows.select(columns).take(places)
             old = batch.select(columns).take(pa.array(stored))
-            wins = _numpy(_one_chunk(incoming_wins(new, old, self._ordering)))
+            wins = _numpy(one_chunk(incoming_wins(new, old, self._ordering)))
             if self._resets is not None:
                 wins = wins | _numpy(self._resets.take(places))
         return Meeting(stored, incoming, wins & ~deletes, wins & deletes)
@@ -75,13 +76,6 @@ def _places_of(positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     places = np.full(positions.max(initial=-1) + 1, -1)
     places[positions] = np.arange(len(positions))
     return places
-
-
-def _one_chunk(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """The column as one array."""
-    if isinstance(column, pa.Array):
-        return column
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _numpy(array: pa.Array) -> np.ndarray:

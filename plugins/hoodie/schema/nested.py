@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,3 +24,17 @@ def list_offsets(array: pa.Array) -> pa.Array:
 def null_mask(array: pa.Array) -> pa.Array | None:
     """True where it is null; None: nowhere."""
     return pc.is_null(array) if array.null_count else None
+
+
+def one_chunk(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """The column as one array."""
+    if isinstance(column, pa.Array):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def as_structs(rows: pa.Table, fields: Sequence[pa.Field]) -> pa.Array:
+    """Each row as a struct of the columns that `fields` names."""
+    if not fields:
+        return pa.array([{}] * rows.num_rows, pa.struct([]))
+    return pa.StructArray.from_arrays([one_chunk(rows[each.name]) for each in fields], fields=list(fields))

@@ -85,11 +85,9 @@ class HoodieSource(DataSource):  # type: ignore[misc]
 
     def schema(self) -> StructType:
         """Spark does not say whether a batch or a stream is asked for. Options that only one of them takes decide."""
-        if isinstance(self._found, HoodieError):
-            raise self._found
         if is_stream(self._given):
             with call("starting a stream"):
-                return stream_columns(self._found, stream_options(self._given))
+                return stream_columns(self._state, stream_options(self._given))
         state, query = self._read()
         with call("planning a read"):
             if isinstance(query, ChangeQuery):
@@ -118,13 +116,18 @@ class HoodieSource(DataSource):  # type: ignore[misc]
             fix="write its batches: foreachBatch(hoodie.spark.stream_sink(path))",
         )
 
-    def _read(self) -> tuple[TableState, Query | ChangeQuery]:
+    @property
+    def _state(self) -> TableState:
+        """The table as it was found. Raises what keeps it from being read."""
         if isinstance(self._found, HoodieError):
             raise self._found
-        asked = asked_of(self._given)
+        return self._found
+
+    def _read(self) -> tuple[TableState, Query | ChangeQuery]:
+        state, asked = self._state, asked_of(self._given)
         if isinstance(asked.kind, ChangeQuery):
-            return self._found, asked.kind
-        return self._found, Query(None, None, asked.kind, options=asked.options, meta_columns=True)
+            return state, asked.kind
+        return state, Query(None, None, asked.kind, options=asked.options, meta_columns=True)
 
 
 def _found(path: str | None) -> TableState | HoodieError:

@@ -15,6 +15,7 @@ from hoodie.merge.equality import same_rows
 from hoodie.model.changes import AFTER, BEFORE, DELETE, INSERT, OP, UPDATE
 from hoodie.model.meta_columns import RECORD_KEY
 from hoodie.model.names import LogFileName
+from hoodie.schema.nested import as_structs
 from hoodie.storage.base import join
 from hoodie.transaction.writing import DataFile, Writing
 from hoodie.write.worker.assignment import FileTask
@@ -81,8 +82,4 @@ class ChangeLog:
 
     def _image(self, rows: pa.Table | None, count: int) -> pa.Array:
         fields = list(self._blocks.data)
-        if rows is None:
-            return pa.nulls(count, pa.struct(fields))
-        columns = (rows[each.name] for each in fields)
-        whole = [each.chunk(0) if each.num_chunks == 1 else each.combine_chunks() for each in columns]
-        return pa.StructArray.from_arrays(whole, fields=fields)
+        return pa.nulls(count, pa.struct(fields)) if rows is None else as_structs(rows, fields)
