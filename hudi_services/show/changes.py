@@ -11,6 +11,7 @@ import pyarrow as pa
 from hoodie.calls import call
 from hoodie.changes import ChangeQuery, open_changes
 from hoodie.engine import LocalEngine
+from hoodie.model.changes import AFTER, BEFORE, COMPLETION_TIME, DELETE, INSERT, OP, UPDATE
 from hoodie.model.meta_columns import COMMIT_TIME, RECORD_KEY
 from hudi_services.outcome.values import told_rows
 from hudi_services.show.look import Look
@@ -18,8 +19,7 @@ from hudi_services.show.page import Column, Facts, Listing, Page, Part
 from hudi_services.show.rows import cut, json_value
 from hudi_services.show.words import count
 
-_OP, _COMPLETED = "op", "_hoodie_completion_time"
-_COUNTED = {"inserted": "i", "updated": "u", "deleted": "d"}
+_COUNTED = {"inserted": INSERT, "updated": UPDATE, "deleted": DELETE}
 _COMMITS = (
     Column("instant", "instant"),
     Column("completed", "completed"),
@@ -90,9 +90,9 @@ def _counted(look: Look, query: ChangeQuery, rows: int) -> tuple[Counter[tuple[s
     counts = Counter[tuple[str, str, str]]()
     first = stream.schema.empty_table()
     for table in stream.tables():
-        grouped = table.group_by([_COMPLETED, COMMIT_TIME, _OP]).aggregate([([], "count_all")])
+        grouped = table.group_by([COMPLETION_TIME, COMMIT_TIME, OP]).aggregate([([], "count_all")])
         for row in grouped.to_pylist():  # a few
-            counts[row[_COMPLETED], row[COMMIT_TIME], row[_OP]] += row["count_all"]
+            counts[row[COMPLETION_TIME], row[COMMIT_TIME], row[OP]] += row["count_all"]
         if first.num_rows < rows:
             first = pa.concat_tables([first, table.slice(0, rows - first.num_rows)])
     return counts, first
@@ -111,12 +111,12 @@ def _commits(counts: Counter[tuple[str, str, str]]) -> list[dict[str, Any]]:
 
 def _change(row: dict[str, object]) -> dict[str, Any]:
     return {
-        "op": row[_OP],
+        "op": row[OP],
         "instant": row[COMMIT_TIME],
-        "completed": row[_COMPLETED],
+        "completed": row[COMPLETION_TIME],
         "key": row[RECORD_KEY],
-        "before": row["before"],
-        "after": row["after"],
+        "before": row[BEFORE],
+        "after": row[AFTER],
     }
 
 
