@@ -12,7 +12,8 @@ from hoodie.changes.plan import GroupChange
 from hoodie.changes.query import keyed_schema
 from hoodie.config.memory_keys import MergeMemory
 from hoodie.formats.stitched import open_base_file
-from hoodie.merge.difference import Difference, Places, difference
+from hoodie.merge.base import Places
+from hoodie.merge.difference import Difference, difference
 from hoodie.model.changes import DELETE, INSERT, UPDATE
 from hoodie.model.files import FileSlice
 from hoodie.model.internal_columns import POSITION

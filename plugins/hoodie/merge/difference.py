@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hoodie.merge.base import Places
 from hoodie.merge.equality import same_rows
-
-Places = npt.NDArray[np.int64]
 
 _COMPARED = 1 << 16  # rows that are copied at a time to compare them
 
