@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from hoodie.display import counted
 from hoodie.times import span
 from hudi_services.entry.alerts import Alerts
 from hudi_services.watch.model import Summary
 
-Kind = Literal["unreadable", "damaged", "objective", "blocker", "run", "late", "task", "deadline"]
-OF_CONTENTS: tuple[Kind, ...] = ("damaged", "objective", "blocker", "late")
+Kind = Literal["unreadable", "damaged", "objective", "blocker", "consumer", "run", "late", "task", "deadline"]
+OF_CONTENTS: tuple[Kind, ...] = ("damaged", "objective", "blocker", "consumer", "late")
 """Kinds of which nothing is known while a table cannot be read."""
 BY_AIRFLOW: tuple[Kind, ...] = ("task", "deadline")
 """Kinds that Airflow tells, and whose end nobody else knows."""
@@ -54,7 +55,7 @@ class Seen:
 
 def has_more(summary: Summary) -> bool:
     """Whether the body of the table's snapshot can have trouble in it: it is large, and of most tables nobody needs it."""
-    return bool(summary.missed) or summary.pending > 0
+    return bool(summary.missed) or bool(summary.passed) or summary.pending > 0
 
 
 def of_table(alerts: Alerts, summary: Summary, body: Mapping[str, Any], now: datetime) -> Seen:
@@ -65,7 +66,8 @@ def of_table(alerts: Alerts, summary: Summary, body: Mapping[str, Any], now: dat
         return Seen(tuple(_not_read(alerts, summary, now)), frozenset((kind, summary.table) for kind in kinds))
     shown = body.get("table", {})
     found = [*_damaged(alerts, summary), *_missed(alerts, summary, shown, now)]
-    return Seen((*found, *_blocked(alerts, summary, shown, now), *_late(alerts, summary, now)))
+    found += [*_blocked(alerts, summary, shown, now), *_passed(alerts, summary, shown)]
+    return Seen((*found, *_late(alerts, summary, now)))
 
 
 def _not_read(alerts: Alerts, summary: Summary, now: datetime) -> Iterator[Trouble]:
@@ -106,6 +108,18 @@ def _blocked(alerts: Alerts, summary: Summary, shown: Mapping[str, Any], now: da
             told.add(what)
             holder = f"{each['action']} {each['instant']}, {each['reason']}"
             yield Trouble("blocker", summary.table, what, f"{each['service']} is held back by {holder}", since)
+
+
+def _passed(alerts: Alerts, summary: Summary, shown: Mapping[str, Any]) -> Iterator[Trouble]:
+    """Consumers for which cleaning and archiving keep nothing any more."""
+    for each in shown.get("consumers", ()) if alerts.consumers else ():
+        if each["passed"]:
+            name, since = each["consumer"], datetime.fromisoformat(each["held_until"])
+            text = (
+                f"consumer {name!r} is passed: it has not read {counted(each['commits_behind'], 'commit')}, and cleaning and "
+                "archiving no longer keep what these need"
+            )
+            yield Trouble("consumer", summary.table, name, text, since)
 
 
 def _late(alerts: Alerts, summary: Summary, now: datetime) -> Iterator[Trouble]:

@@ -90,6 +90,21 @@ class Waiting:
 
 
 @dataclass(frozen=True)
+class Consumer:
+    """A named consumer of changes. `position` is the completion time of the last commit that it has read, `since` when the first
+    commit after it was complete. Services keep what is unread until `held_until`; `passed`: they no longer do. Times as ISO."""
+
+    consumer: str
+    position: str | None
+    commits_behind: int
+    since: str | None
+    held_until: str | None
+    passed: bool
+    committed_at: str
+    committed_by: str
+
+
+@dataclass(frozen=True)
 class Changed:
     """Columns that came, went or changed with an instant; `completed` as ISO in UTC."""
 
@@ -119,6 +134,7 @@ class Seen:
     partitions_left_out: int
     groups: tuple[Group, ...]
     groups_left_out: int
+    consumers: tuple[Consumer, ...] = ()
 
 
 def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> Seen | None:
@@ -149,6 +165,7 @@ def seen(name: str, snapshot: Snapshot, events: Iterable[Event]) -> Seen | None:
         body["partitions_left_out"],
         tuple(Group(**row) for row in body.get("groups", ())),
         body.get("groups_left_out", 0),
+        tuple(_consumer(row, looked_at) for row in shown.get("consumers", ())),
     )
 
 
@@ -216,6 +233,22 @@ def _drawn(row: Mapping[str, Any], wrote: Mapping[str, Any]) -> Drawn:
         wrote.get("bytes_written"),
         wrote.get("files"),
         wrote.get("partitions"),
+    )
+
+
+def _consumer(row: Mapping[str, Any], looked_at: datetime) -> Consumer:
+    def since(age: float) -> str:
+        return (looked_at - timedelta(seconds=age)).isoformat()
+
+    return Consumer(
+        row["consumer"],
+        row["position"],
+        row["commits_behind"],
+        since(row["seconds_behind"]) if row["commits_behind"] else None,
+        row["held_until"],
+        row["passed"],
+        since(row["age"]),
+        row["committed_by"],
     )
 
 

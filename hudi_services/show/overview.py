@@ -22,6 +22,7 @@ from hoodie.times import ago, span
 from hoodie.view.future import Future
 from hudi_services.objectives.judge import judge
 from hudi_services.pause.state import read_pause
+from hudi_services.show.consumers import CONSUMERS, consumer_rows
 from hudi_services.show.counts import row_counts
 from hudi_services.show.history import COMMITS, commit_row, instant_row
 from hudi_services.show.locks import LOCKS, lock_rows
@@ -73,6 +74,7 @@ def overview(look: Look) -> Page:
         "next": upcoming,
         "objectives": _objectives(look, problems),
         "blockers": [{"service": service, **blocker.as_dict()} for service, blocker in blockers],
+        "consumers": _told(problems, lambda: consumer_rows(look)[0]) or [],
         "problems": problems,
     }
     values["storage_calls"] = look.storage.calls
@@ -254,7 +256,12 @@ def _parts(found: dict[str, Any]) -> list[Part]:
     if found["objectives"]:
         parts.append(Listing(OBJECTIVES, [in_words(each) for each in found["objectives"]], "objectives"))
     parts.append(Listing(COMMITS, found["last_commits"], "last commits", "none"))
-    for title, columns in (("services", _SERVICES), ("pending", _PENDING), ("locks", LOCKS)):
+    for title, columns in (
+        ("consumers", CONSUMERS),
+        ("services", _SERVICES),
+        ("pending", _PENDING),
+        ("locks", LOCKS),
+    ):
         if found[title]:
             parts.append(Listing(columns, found[title], title))
     return parts

@@ -19,7 +19,8 @@ Key = tuple[str, str]
 class Summary:
     """A table in one line. Sizes in bytes; `rows` are those of base files, None where no commit tells. `urgency` is that of the
     most urgent objective, above 1 it is missed; `reason` says why the health is not ok, `since` since when looks fail,
-    `paused` by whom and why, also where something graver is the health."""
+    `paused` by whom and why, also where something graver is the health. `passed` are the consumers for which services no longer
+    keep what these have not read."""
 
     table: str
     base_path: str
@@ -40,6 +41,7 @@ class Summary:
     reason: str = ""
     since: datetime | None = None
     paused: str = ""
+    passed: tuple[str, ...] = ()
 
     @property
     def was_there(self) -> bool:

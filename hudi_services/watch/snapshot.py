@@ -71,6 +71,7 @@ def _summary(name: str, base_path: str, now: datetime, shown: Mapping[str, Any],
         max((each["urgency"] for each in shown["objectives"]), default=0.0),
         reason,
         paused=str(shown["paused"]["told"]) if shown["paused"] is not None else "",
+        passed=tuple(each["consumer"] for each in shown["consumers"] if each["passed"]),
     )
 
 

@@ -359,7 +359,8 @@ def _summary(found: Mapping[str, Any]) -> Summary:
     known = {field.name for field in fields(Summary)}
     values = {key: value for key, value in found.items() if key in known}
     values.update({key: _time(values.get(key)) for key in _TIMES})
-    return Summary(**{**values, "missed": tuple(values.get("missed") or ())})
+    lists = {name: tuple(values.get(name) or ()) for name in ("missed", "passed")}
+    return Summary(**{**values, **lists})
 
 
 def _event(row: Any) -> Event:

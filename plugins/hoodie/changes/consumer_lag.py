@@ -111,6 +111,26 @@ class Claims:
         return lines
 
 
+@dataclass(frozen=True)
+class Lag:
+    """How far a consumer is behind."""
+
+    position: Position
+    unread: Unread | None
+    held_until: datetime | None
+    """Until then cleaning and archiving keep what is unread. None: nothing is unread, or nothing is kept for consumers."""
+
+    def is_passed(self, now: datetime) -> bool:
+        """True if services no longer keep what the consumer has not read."""
+        return self.held_until is not None and now > self.held_until
+
+
+def lag(state: TableState, found: Position, hours: int) -> Lag:
+    """`hours` is `hoodie.consumer.retention.hours`."""
+    left = unread(state, found.position)
+    return Lag(found, left, left.since + timedelta(hours=hours) if left is not None and hours else None)
+
+
 def claims(state: TableState, now: datetime, hours: int) -> Claims:
     """The needs of the table's consumers: commits that they have not read, for `hours` after these were complete.
 
@@ -121,15 +141,14 @@ def claims(state: TableState, now: datetime, hours: int) -> Claims:
         if isinstance(found, CorruptTableError):
             kept.append(Claim("", None, f"because {found.what[0].lower()}{found.what[1:]}", found.fix or ""))
             continue
-        left = unread(state, found.position)
-        if left is None:
+        behind = lag(state, found, hours)
+        if behind.unread is None:
             continue
-        claim = _claim(found, left)
-        age = now - left.since
-        if age <= timedelta(hours=hours):
-            kept.append(claim)
+        claim = _claim(found, behind.unread)
+        if behind.is_passed(now):
+            passed.append((claim, _passed(state, found, now - behind.unread.since, hours)))
         else:
-            passed.append((claim, _passed(state, found, age, hours)))
+            kept.append(claim)
     return Claims(tuple(kept), tuple(passed))
 
 

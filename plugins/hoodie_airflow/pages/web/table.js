@@ -42,6 +42,7 @@ function seen(found, now) {
   return [
     facts(found, now),
     section("What waits, and what holds it back", waits(found, now)),
+    section("Consumers of changes", consumers(found, now)),
     section("Objectives", objectives(found, now)),
     section("Timeline", found.instants.length ? [timeline(found.instants, now), instants(found)] : null),
     section("Written over time", found.wrote && wrote(found.wrote)),
@@ -93,6 +94,14 @@ function plain(name, titles, rows) {
   return scrolling(`list of ${name}`, h("table", {}, h("caption", { class: "hidden" }, name),
     h("thead", {}, h("tr", {}, titles.map((title) => h("th", { scope: "col" }, title)))),
     h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))));
+}
+
+function consumers(found, now) {
+  if (!found.consumers.length) return null;
+  return plain("consumers", ["consumer", "position", "commits unread", "since", "held until", "committed", "by"], found.consumers.map((each) => [
+    each.consumer, each.position ?? "earliest", count(each.commits_behind), ago(each.since, now),
+    each.passed ? h("strong", {}, "▲ passed: services no longer keep what it has not read") : moment(each.held_until),
+    ago(each.committed_at, now), each.committed_by]));
 }
 
 function objectives(found, now) {

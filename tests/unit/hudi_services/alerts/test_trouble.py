@@ -17,7 +17,15 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 HOOKS = [{"name": "ops", "url": "https://example.org/x"}]
 ALL = Alerts.model_validate(
-    {"hooks": HOOKS, "unreadable": "1h", "objectives": "1h", "blockers": "1h", "runs": True, "late": "1h"}
+    {
+        "hooks": HOOKS,
+        "unreadable": "1h",
+        "objectives": "1h",
+        "blockers": "1h",
+        "consumers": True,
+        "runs": True,
+        "late": "1h",
+    }
 )
 NONE = Alerts.model_validate({"hooks": HOOKS})
 FINE = Summary("orders", "/t", "ok", NOW, last_commit=NOW - timedelta(minutes=5), instants=3)
@@ -77,6 +85,18 @@ def test_a_blocker_gets_older_between_looks():
     assert kinds(summary, body(age=3000.0)) == []
     assert ("blocker", "clean 1") in kinds(summary, body(age=3000.0), now=NOW + timedelta(minutes=10))
     assert kinds(summary, body(age=9000.0, state="COMPLETED")) == [], "a savepoint"
+
+
+def test_a_consumer_that_services_have_passed():
+    row = {"commits_behind": 3, "held_until": (NOW - HOUR).isoformat()}
+    rows = [{"consumer": "slow", "passed": True, **row}, {"consumer": "fast", "passed": False, **row}]
+    summary, found = replace(FINE, passed=("slow",)), {"table": {"consumers": rows}}
+    assert has_more(summary)
+    (passed,) = of_table(ALL, summary, found, NOW).troubles
+    assert (passed.kind, passed.what, passed.since) == ("consumer", "slow", NOW - HOUR)
+    assert "has not read 3 commits" in passed.text
+    assert kinds(summary, found, NONE) == []
+    assert not of_table(ALL, BROKEN, {}, NOW).knows(passed)
 
 
 def test_nothing_is_known_of_the_contents_of_a_table_that_cannot_be_read():

@@ -170,3 +170,17 @@ def test_of_many_file_groups_those_are_shown_that_want_a_service_most(
     assert left_out == 8 - len(rows)
     assert max(row["log_bytes"] for row in rows) > 0
     assert len(rows) <= 3
+
+
+def test_consumers_of_changes(table: HoodieTable, store: SnapshotStore) -> None:
+    assert page(table, store).consumers == ()
+    table.consumer("slow").reset("earliest")
+    table.consumer("done").reset("latest")
+    table.clock.sleep(3600 * 24 * 8)
+    done, slow = page(table, store).consumers
+    assert (done.commits_behind, done.since, done.held_until, done.passed) == (0, None, None, False)
+    assert (slow.position, slow.commits_behind, slow.passed) == (None, 3, True)
+    assert slow.since is not None
+    assert slow.held_until is not None
+    assert slow.since < slow.held_until < store.fleet()[0].looked_at.isoformat()
+    assert store.fleet()[0].passed == ("slow",)
