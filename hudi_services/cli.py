@@ -18,6 +18,7 @@ from hudi_services.commandline.json_logs import logs_as_json
 from hudi_services.commandline.service import service_command
 from hudi_services.commandline.surroundings import ALONE, Surroundings
 from hudi_services.commands.alerts import alerts
+from hudi_services.commands.cdc import cdc
 from hudi_services.commands.completion import PROGRAM, completion
 from hudi_services.commands.consumer import consumer
 from hudi_services.commands.folder import folder
@@ -69,6 +70,7 @@ def program(entries: Entries) -> click.Group:
         objectives,
         watch,
         alerts,
+        cdc,
         sql,
         options,
         folder,

@@ -15,6 +15,7 @@ need openjdk-17-jdk-headless javac # and compiles what asks Hudi's classes and s
 need maven mvn                    # fetches that bundle
 need npm npm                      # fetches a server of Azure's blobs
 need postgresql postgres /usr/lib/postgresql/*/bin/postgres # a snapshot store that watchers share
+need mariadb-server mariadbd /usr/sbin/mariadbd # a database whose tables and changes are read
 need chromium chromium chromium-browser # the pages of Airflow in a browser
 need docker-compose docker-compose # checks docker-compose.yaml; no Docker engine is used
 

@@ -18,6 +18,7 @@ from hudi_services.entry.doctor import Doctor
 from hudi_services.entry.judge import Judge
 from hudi_services.entry.marks import Marked, Path, read_marked
 from hudi_services.entry.rounds import Rounds
+from hudi_services.entry.server import DatabaseServer
 from hudi_services.entry.table import History, Pools, Table
 from hudi_services.entry.watch import Watch
 from hudi_services.entry.words import told, unknown
@@ -30,7 +31,7 @@ from hudi_services.registry.sections import table_model
 
 _OF_ALL = ("history", "objectives", "pages")
 """Sections that say the same of every table, and may be said in its entry."""
-_SECTIONS = ("alerts", "defaults", "doctor", *_OF_ALL, "judge", "pools", "tables", "watch")
+_SECTIONS = ("alerts", "defaults", "doctor", *_OF_ALL, "judge", "pools", "servers", "tables", "watch")
 _TOPS = {(name,) for name in _OF_ALL}
 _POOLS = TypeAdapter(Pools)
 R = TypeVar("R", bound=Rounds)
@@ -39,7 +40,7 @@ R = TypeVar("R", bound=Rounds)
 @dataclass(frozen=True)
 class Registry:
     """The tables that can be used, the pools (name -> slots) that limit how many services run at once, the rounds of the doctor
-    and of the judge, the watcher, and whom it tells what."""
+    and of the judge, the watcher, whom it tells what, and the database servers by name."""
 
     file: str
     tables: tuple[Table, ...] = ()
@@ -48,6 +49,7 @@ class Registry:
     judge: Judge | None = None
     watch: Watch = field(default_factory=Watch)
     alerts: Alerts | None = None
+    servers: Mapping[str, DatabaseServer] = field(default_factory=dict)
 
     def table(self, name: str) -> Table | None:
         return next((table for table in self.tables if table.name == name), None)
@@ -123,6 +125,7 @@ class _Checker:
         judge = self._rounds("judge", Judge, data.get("judge"), pools)
         watch = self._watch(data.get("watch"))
         alerts = self._alerts(data.get("alerts"))
+        servers = self._servers(self._section(data, "servers", dict))
         defaults = self._section(data, "defaults", dict)
         defaults = _laid_over(defaults, {name: data[name] for name in _OF_ALL if data.get(name) is not None})
         tables: list[Table] = []
@@ -136,7 +139,7 @@ class _Checker:
                         )
                 if table is not None and position not in self._bad:
                     tables.append(table)
-        registry = Registry(self._file, tuple(tables), pools, doctor, judge, watch, alerts)
+        registry = Registry(self._file, tuple(tables), pools, doctor, judge, watch, alerts, servers)
         return Reading(registry, tuple(sorted(self._mistakes, key=_order)))
 
     def _section(self, data: dict[str, Any], name: str, kind: type[Any]) -> Any:
@@ -193,6 +196,17 @@ class _Checker:
             for problem in error.errors():
                 self._add(("alerts", *problem["loc"]), told(problem, Alerts, secret=True))
         return None
+
+    def _servers(self, section: dict[str, Any]) -> dict[str, DatabaseServer]:
+        """Return the servers without mistakes. Messages show no value, which may be a secret."""
+        servers = {}
+        for name, value in section.items():
+            try:
+                servers[str(name)] = DatabaseServer.model_validate(value)
+            except ValidationError as error:
+                for problem in error.errors():
+                    self._add(("servers", name, *problem["loc"]), told(problem, DatabaseServer, secret=True))
+        return servers
 
     def _table(self, position: int, entry: Any, defaults: dict[str, Any], pools: Mapping[str, int]) -> Table | None:
         here: Path = ("tables", position)

@@ -1,0 +1,1 @@
+"""Databases as sources: their snapshots and their change logs."""

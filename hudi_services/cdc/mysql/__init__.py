@@ -1,0 +1,1 @@
+"""Servers of MySQL and MariaDB."""

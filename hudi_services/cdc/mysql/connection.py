@@ -1,0 +1,108 @@
+"""A connection to a server of MySQL or MariaDB."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from hoodie.errors import ConfigError, SourceUnavailableError
+from hudi_services.cdc.credentials import credentials
+from hudi_services.entry.server import DatabaseServer
+
+if TYPE_CHECKING:
+    from pymysql.connections import Connection
+
+_TIMEOUT = 20  # seconds until the server has to answer the first time
+_SESSION = (
+    # Times, text and numbers mean the same under all defaults of servers.
+    "SET SESSION time_zone = '+00:00', sql_mode = '', net_write_timeout = 600, net_read_timeout = 600",
+)
+_ACCESS_DENIED = (1044, 1045, 1698)
+
+
+@contextmanager
+def connected(name: str, server: DatabaseServer, environ: Mapping[str, str]) -> Iterator[Connection[Any]]:
+    """Yield a connection to the server `name` of the registry, whose session keeps times in UTC, and close it.
+
+    Raises ConfigError for a connection that is not declared, a refused user and a certificate that cannot be trusted,
+    SourceUnavailableError where the server does not answer.
+    """
+    connection = _connect(name, server, environ)
+    try:
+        for statement in _SESSION:
+            with connection.cursor() as cursor:
+                cursor.execute(statement)
+        yield connection
+    finally:
+        connection.close()
+
+
+def rows_of(connection: Connection[Any], statement: str, values: Sequence[object] = ()) -> tuple[tuple[Any, ...], ...]:
+    """Return the rows of a query, values as PyMySQL decodes them."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, tuple(values))
+        return tuple(cursor.fetchall())
+
+
+def _connect(name: str, server: DatabaseServer, environ: Mapping[str, str]) -> Connection[Any]:
+    try:
+        import pymysql
+    except ImportError:
+        raise ConfigError(
+            "The driver of MySQL is not installed", fix='`pip install "hudi-table-services[mysql]"`'
+        ) from None
+    login = credentials(server.connection, environ)
+    place = f"{login.host}:{login.port}"
+    try:
+        return pymysql.connect(
+            host=login.host,
+            port=login.port,
+            user=login.user,
+            password=login.password.encode(),  # PyMySQL takes text for Latin-1
+            charset="utf8mb4",
+            ssl=_tls(server),
+            ssl_disabled=server.tls == "off",
+            connect_timeout=_TIMEOUT,
+            autocommit=True,
+            program_name="hudi-services",
+        )
+    except pymysql.err.OperationalError as error:
+        code, message = (*error.args, "", "")[:2]
+        if code in _ACCESS_DENIED:
+            raise ConfigError(
+                f"The server {name} at {place} refuses the user {login.user!r}",
+                found=str(message),
+                fix=f"correct the connection {server.connection!r}, or make the user at the server",
+            ) from error
+        if _is_tls(error):
+            raise ConfigError(
+                f"There is no trusted TLS connection to the server {name} at {place}",
+                found=str(message or error),
+                fix="name the file of its authority in `ca`, or write `tls: encrypt` (any certificate) or `tls: off`",
+            ) from error
+        raise SourceUnavailableError(
+            f"The server {name} at {place} does not answer",
+            found=str(message or error),
+            fix=f"check host and port of the connection {server.connection!r}, and that the server runs",
+        ) from error
+
+
+def _tls(server: DatabaseServer) -> ssl.SSLContext | None:
+    if server.tls == "off":
+        return None
+    try:
+        context = ssl.create_default_context(cafile=server.ca)
+    except OSError as error:
+        raise ConfigError(
+            f"The authorities of TLS in {server.ca} cannot be read", found=str(error), fix="correct the path `ca`"
+        ) from error
+    if server.tls == "encrypt":
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _is_tls(error: Exception) -> bool:
+    return "SSL" in str(error) or isinstance(error.__cause__, ssl.SSLError)

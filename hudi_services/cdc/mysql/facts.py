@@ -1,0 +1,160 @@
+"""Facts that a server of MySQL or MariaDB gives of itself, asked once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hoodie.clock import Clock
+from hudi_services.cdc.mysql.connection import rows_of
+
+if TYPE_CHECKING:
+    from pymysql.connections import Connection
+
+SYSTEM_DATABASES = ("information_schema", "mysql", "performance_schema", "sys")
+_VARIABLES = (
+    "binlog_expire_logs_seconds",
+    "binlog_format",
+    "binlog_row_image",
+    "binlog_row_metadata",
+    "binlog_row_value_options",
+    "binlog_transaction_compression",
+    "encrypt_binlog",
+    "expire_logs_days",
+    "gtid_mode",
+    "gtid_strict_mode",
+    "log_bin",
+    "log_bin_compress",
+    "log_slave_updates",
+    "log_replica_updates",
+    "max_allowed_packet",
+    "server_id",
+    "sql_mode",
+    "version",
+)
+_TABLES = """
+SELECT t.table_schema, t.table_name, t.engine, t.table_rows, t.data_length, EXISTS (
+  SELECT 1 FROM information_schema.statistics s
+  WHERE s.table_schema = t.table_schema AND s.table_name = t.table_name AND s.non_unique = 0
+  GROUP BY s.index_name HAVING SUM(s.nullable = 'YES') = 0)
+FROM information_schema.tables t
+WHERE t.table_type = 'BASE TABLE' AND t.table_schema NOT IN (%s)
+ORDER BY t.table_schema, t.table_name
+"""
+_CASCADE = re.compile(r"^\s*CONSTRAINT .* ON (DELETE|UPDATE) (CASCADE|SET NULL|SET DEFAULT)", re.MULTILINE)
+_SECRET = re.compile(r" IDENTIFIED (BY|VIA|WITH) .*")
+
+
+@dataclass(frozen=True)
+class SourceTable:
+    """A table of the server. `rows` is the server's estimate, `size` its bytes of data."""
+
+    database: str
+    name: str
+    engine: str
+    rows: int
+    size: int
+    keyed: bool
+    """It has a primary key, or a unique index of columns that are never null."""
+    readable: bool
+    cascades: bool
+    """Foreign keys change its rows when rows of another table change."""
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.database}.{self.name}"
+
+
+@dataclass(frozen=True)
+class ServerFacts:
+    """Values of variables in lower-case names, grants as the server prints them, tables without those of the system.
+
+    `clock_offset` is how many seconds the server's clock is ahead. `replicas` are the ids of replicas at work, or None where the
+    user may not see them. `is_replica` is None where that cannot be seen.
+    """
+
+    variables: Mapping[str, str]
+    grants: tuple[str, ...]
+    tables: tuple[SourceTable, ...]
+    clock_offset: float
+    replicas: tuple[int, ...] | None
+    is_replica: bool | None
+
+    @property
+    def is_mariadb(self) -> bool:
+        return "mariadb" in self.variables.get("version", "").lower()
+
+
+def server_facts(connection: Connection[Any], databases: Sequence[str], clock: Clock) -> ServerFacts:
+    """Ask the server. `databases` limits the tables. Empty means all that the user sees."""
+    marks = ", ".join(["%s"] * len(_VARIABLES))
+    variables = rows_of(connection, f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({marks})", _VARIABLES)
+    began = clock.now()
+    [[server_time]] = rows_of(connection, "SELECT UNIX_TIMESTAMP(NOW(6))")
+    ended = clock.now()
+    middle = began.timestamp() + (ended - began).total_seconds() / 2
+    return ServerFacts(
+        {str(name).lower(): str(value) for name, value in variables},
+        tuple(_SECRET.sub("", str(row[0])) for row in rows_of(connection, "SHOW GRANTS")),
+        _tables(connection, databases),
+        float(server_time) - middle,
+        _replicas(connection),
+        _is_replica(connection),
+    )
+
+
+def _tables(connection: Connection[Any], databases: Sequence[str]) -> tuple[SourceTable, ...]:
+    marks = ", ".join(["%s"] * len(SYSTEM_DATABASES))
+    return tuple(
+        SourceTable(
+            database,
+            name,
+            engine or "",
+            int(rows or 0),
+            int(size or 0),
+            bool(keyed),
+            _readable(connection, database, name),
+            _cascades(connection, database, name),
+        )
+        for database, name, engine, rows, size, keyed in rows_of(connection, _TABLES % marks, SYSTEM_DATABASES)
+        if not databases or database in databases
+    )
+
+
+def _readable(connection: Connection[Any], database: str, table: str) -> bool:
+    return _first_answer(connection, f"SELECT * FROM {quoted(database)}.{quoted(table)} LIMIT 0") is not None
+
+
+def _cascades(connection: Connection[Any], database: str, table: str) -> bool:
+    # The views of foreign keys stay empty for a user who may only read. The statement that made the table has them.
+    answer = _first_answer(connection, f"SHOW CREATE TABLE {quoted(database)}.{quoted(table)}")
+    return any(_CASCADE.search(str(row[1])) for row in answer or ())
+
+
+def quoted(name: str) -> str:
+    """Return a name as an identifier of MySQL."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _replicas(connection: Connection[Any]) -> tuple[int, ...] | None:
+    answer = _first_answer(connection, "SHOW REPLICAS", "SHOW SLAVE HOSTS")
+    return None if answer is None else tuple(int(row[0]) for row in answer)
+
+
+def _is_replica(connection: Connection[Any]) -> bool | None:
+    answer = _first_answer(connection, "SHOW ALL SLAVES STATUS", "SHOW REPLICA STATUS", "SHOW SLAVE STATUS")
+    return None if answer is None else bool(answer)
+
+
+def _first_answer(connection: Connection[Any], *statements: str) -> tuple[tuple[Any, ...], ...] | None:
+    """Return the rows of the first statement that the server knows and permits. Releases have different words."""
+    import pymysql
+
+    for statement in statements:
+        try:
+            return rows_of(connection, statement)
+        except pymysql.err.Error:
+            continue
+    return None

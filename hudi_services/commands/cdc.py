@@ -1,0 +1,76 @@
+"""The commands of `cdc`: databases as sources of tables."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from dataclasses import asdict
+
+import click
+
+from hoodie.errors import ConfigError
+from hudi_services.commandline.flags import CONTEXT, json_flag, registry_flag, verbose_flag, with_examples
+from hudi_services.entry.server import DatabaseServer
+from hudi_services.registry.find import registry_file
+from hudi_services.registry.load import read_registry
+from hudi_services.registry.mistakes import as_error
+
+_MARKS = {"ok": "ok", "warning": "warning", "missing": "MISSING"}
+
+
+def _check(server: str, registry: str | None, as_json: bool) -> int:
+    from hoodie.clock import SystemClock
+    from hudi_services.cdc.credentials import credentials
+    from hudi_services.cdc.mysql.connection import connected
+    from hudi_services.cdc.mysql.facts import server_facts
+    from hudi_services.cdc.mysql.preflight import requirements
+    from hudi_services.show.page import Column, Lines, Listing, Page, Part
+    from hudi_services.show.render import print_page
+
+    declared = _server(server, registry)
+    user = credentials(declared.connection, os.environ).user
+    with connected(server, declared, os.environ) as connection:
+        facts = server_facts(connection, declared.databases, SystemClock())
+    checked = list(requirements(declared, user, facts))
+    rows = [asdict(requirement) for requirement in checked]
+    missing = [requirement.name for requirement in checked if requirement.state == "missing"]
+    fixes = [f"{requirement.name}: {requirement.fix}" for requirement in checked if requirement.state != "ok"]
+    columns = (Column("state", "", _MARKS.__getitem__), Column("name", "requirement"), Column("found", "found"))
+    parts: list[Part] = [Listing(columns, rows, f"{server}, {facts.variables.get('version', '')}")]
+    if fixes:
+        parts.append(Lines(fixes, "what fixes it", alarming=bool(missing)))
+    return print_page(Page({"server": server, "requirements": rows}, parts, missing), as_json=as_json)
+
+
+def _server(name: str, registry: str | None) -> DatabaseServer:
+    file = registry_file(registry)
+    reading = read_registry(file)
+    if (server := reading.registry.servers.get(name)) is not None:
+        return server
+    mistakes = [mistake for mistake in reading.mistakes if mistake.table is None]
+    if mistakes:
+        raise as_error(str(file), mistakes)
+    known = sorted(reading.registry.servers)
+    close = difflib.get_close_matches(name, known) or known[:10]
+    raise ConfigError(
+        f"The registry {file} has no server {name!r}",
+        fix=f"name one of {', '.join(close)}" if close else "declare it there, below `servers`",
+    )
+
+
+cdc = click.Group(
+    "cdc",
+    help="Databases whose tables become tables of the lake.",
+    context_settings=CONTEXT,
+    commands=[
+        click.Command(
+            "check",
+            callback=_check,
+            params=[click.Argument(["server"]), registry_flag(), json_flag(), verbose_flag()],
+            help="Check whether the changes of a database server can be read. Lists each requirement, what the server has, "
+            "and the statement that fixes it. It changes nothing.\n\nExit code 1: a requirement is missing.",
+            epilog=with_examples(("hudi-services cdc check shop --registry tables.yaml",)),
+            context_settings=CONTEXT,
+        )
+    ],
+)

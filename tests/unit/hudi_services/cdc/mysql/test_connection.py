@@ -1,0 +1,42 @@
+"""A connection to a real MariaDB server, and the errors where there is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from hoodie.errors import ConfigError, SourceUnavailableError
+from hudi_services.cdc.mysql.connection import connected, rows_of
+from hudi_services.entry.server import DatabaseServer
+from tests.support.servers import free_port
+
+pytestmark = pytest.mark.process
+
+
+def declared(**more):
+    return DatabaseServer.model_validate(
+        {"type": "mysql", "connection": "shop", "server_id": 5401, "tls": "off", **more}
+    )
+
+
+def test_sessions_keep_times_in_utc_and_take_text_of_any_script(server):
+    with connected("shop", declared(), {"AIRFLOW_CONN_SHOP": server.url}) as connection:
+        assert rows_of(connection, "SELECT @@session.time_zone, @@session.sql_mode, %s", ["żółć 😀"]) == (
+            ("+00:00", "", "żółć 😀"),
+        )
+
+
+def test_what_cannot_be_reached_is_an_error_that_helps(server, tmp_path):
+    away = f"mysql://lake:secret@127.0.0.1:{free_port()}"
+    for url, more, kind, words in (
+        (f"mysql://stranger:secret@127.0.0.1:{server.port}", {}, ConfigError, "refuses the user 'stranger'"),
+        (away, {}, SourceUnavailableError, "does not answer"),
+        ("", {}, ConfigError, "set AIRFLOW_CONN_SHOP to mysql://"),
+        (server.url, {"tls": "encrypt"}, ConfigError, "no trusted TLS connection"),
+        (server.url, {"tls": "verify", "ca": str(tmp_path / "none.pem")}, ConfigError, "correct the path `ca`"),
+    ):
+        with (
+            pytest.raises(kind, match=words) as raised,
+            connected("shop", declared(**more), {"AIRFLOW_CONN_SHOP": url}),
+        ):
+            pass
+        assert "secret" not in str(raised.value)
