@@ -10,14 +10,17 @@ import pyarrow as pa
 
 from hoodie.calls import call
 from hoodie.changes import ChangeQuery, open_changes
+from hoodie.changes.counts import CommitCounts, newest_counts
 from hoodie.engine import LocalEngine
+from hoodie.errors import ConfigError
 from hoodie.model.changes import AFTER, BEFORE, COMPLETION_TIME, DELETE, INSERT, OP, UPDATE
 from hoodie.model.meta_columns import COMMIT_TIME, RECORD_KEY
+from hoodie.timeline import parse_time
 from hudi_services.outcome.values import told_rows
 from hudi_services.show.look import Look
 from hudi_services.show.page import Column, Facts, Listing, Page, Part
 from hudi_services.show.rows import cut, json_value
-from hudi_services.show.words import count
+from hudi_services.show.words import count, size
 
 _COUNTED = {"inserted": INSERT, "updated": UPDATE, "deleted": DELETE}
 _COMMITS = (
@@ -25,6 +28,7 @@ _COMMITS = (
     Column("completed", "completed"),
     *(Column(name, name, count, right=True) for name in _COUNTED),
 )
+_NEWEST = (*_COMMITS, Column("bytes", "to read", size, right=True), Column("reason", "not counted"))
 _CHANGES = (
     Column("op", "op"),
     Column("completed", "completed"),
@@ -44,13 +48,20 @@ def changes(
     width: int,
     *,
     net: bool,
+    last: int | None,
+    most_bytes: int | None,
 ) -> Page:
     """Count what each commit that completed after `since`, and not after `until`, inserted, updated and deleted.
 
     `columns`, `filter` and `net` are those of `HoodieTable.read_changes`. With `rows` the first changes are shown, at most this
     many, with values of at most `width` characters. Memory holds a few file groups, with `net` all changes of the range.
-    Raises ConfigError for what is no time (`Look.moment`), and what `read_changes` raises.
+    With `last` the page is that of `newest_changes`. Raises ConfigError for what is no time (`Look.moment`), and what
+    `read_changes` raises.
     """
+    if last is not None or most_bytes is not None:
+        given = {"--since": since, "--until": until, "--columns": columns, "--filter": filter, "--rows": rows}
+        _refuse_beside_last(last, [*(flag for flag, value in given.items() if value is not None), *["--net"] * net])
+        return newest_changes(look, last or 1, most_bytes)
     start, end = (
         str(look.moment(flag, text)) if text is not None else None
         for flag, text in (("--since", since), ("--until", until))
@@ -82,6 +93,40 @@ def changes(
         shown = [_with_images(row, cut, width) for row in found]
         parts.append(Listing(_CHANGES, shown, f"changes, at most {count(rows)}", "none"))
     return Page(values, parts)
+
+
+def _refuse_beside_last(last: int | None, others: Sequence[str]) -> None:
+    if last is None:
+        raise ConfigError("--most-bytes is for the newest commits", fix="add --last N")
+    if others:
+        raise ConfigError(
+            f"--last and {others[0]} exclude each other",
+            found="--last counts all changes of the newest commits",
+            fix="leave one out",
+        )
+
+
+def newest_changes(look: Look, last: int, most_bytes: int | None) -> Page:
+    """Count what each of the newest `last` commits inserted, updated and deleted, the newest commit first; `most_bytes` are those
+    of `newest_counts`, which says what this raises."""
+    with call("reading changes"):
+        found = [_row(look, each) for each in newest_counts(look.state, last, most_bytes, LocalEngine())]
+    return Page(
+        {"table": look.state.properties.name, "commits": found},
+        [Listing(_NEWEST, found, "the newest commits with changes", "none")],
+    )
+
+
+def _row(look: Look, found: CommitCounts) -> dict[str, Any]:
+    counts = found.counts
+    return {
+        "instant": found.time,
+        "completed": found.completion,
+        "completed_at": parse_time(found.completion, look.state.zone).isoformat(),
+        **{name: getattr(counts, name) if counts is not None else None for name in _COUNTED},
+        "bytes": found.size,
+        "reason": found.reason,
+    }
 
 
 def _counted(look: Look, query: ChangeQuery, rows: int) -> tuple[Counter[tuple[str, str, str]], pa.Table]:

@@ -122,6 +122,18 @@ for each in (
         click.Option(
             ["--rows"], type=click.IntRange(1, 10_000), metavar="N", help="Also show the first N changes, row by row."
         ),
+        click.Option(
+            ["--last"],
+            type=click.IntRange(1, 10_000),
+            metavar="N",
+            help="The newest N commits that changed rows, alone.",
+        ),
+        click.Option(
+            ["--most-bytes"],
+            type=click.IntRange(1),
+            metavar="N",
+            help="With --last: count no commit whose file groups have more bytes than are left of N.",
+        ),
         _WIDTH,
     ),
     _looks(

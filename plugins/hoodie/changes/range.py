@@ -34,7 +34,7 @@ class ChangeRange:
 
     @cached_property
     def _ordered(self) -> Sequence[Instant]:
-        return sorted(self.state.timeline.commits, key=lambda each: (self.completion(each), each.time))
+        return by_completion(self.state)
 
     def before(self, commit: Instant) -> TableState:
         """The table when `commit` was not complete: without it, and without those that completed after it."""
@@ -45,6 +45,11 @@ class ChangeRange:
         """The table when `commit` was complete, and none of the later ones was."""
         place = self._ordered.index(commit) + 1
         return self.state.before(self._ordered[place:])
+
+
+def by_completion(state: TableState) -> list[Instant]:
+    """The commits on the timeline in the order in which they became visible."""
+    return sorted(state.timeline.commits, key=lambda each: (time_in_range(state, each), each.time))
 
 
 def change_range(state: TableState, query: ChangeQuery) -> ChangeRange:

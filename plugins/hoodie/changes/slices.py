@@ -43,9 +43,7 @@ class ReadGroupChanges:
     filter: pc.Expression | None
 
     def __call__(self, change: GroupChange) -> GroupChanges:
-        before = self._rows(change.before, change.commit.before)
-        after = self._rows(change.after, change.commit.after)
-        found = self._filtered(difference(before, after, RECORD_KEY), before, after)
+        before, after, found = self.compared(change)
         return GroupChanges(
             self._changes(change, DELETE, before, found.deleted, None, None),
             pa.concat_tables(
@@ -55,6 +53,12 @@ class ReadGroupChanges:
                 ]
             ),
         )
+
+    def compared(self, change: GroupChange) -> tuple[pa.Table, pa.Table, Difference]:
+        """The rows of both slices, and what differs and passes the filter."""
+        before = self._rows(change.before, change.commit.before)
+        after = self._rows(change.after, change.commit.after)
+        return before, after, self._filtered(difference(before, after, RECORD_KEY), before, after)
 
     def _rows(self, file_slice: FileSlice | None, timeline: Timeline) -> pa.Table:
         """Record keys and data columns of a slice, in its order."""

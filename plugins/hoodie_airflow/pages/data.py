@@ -1,4 +1,5 @@
-"""Rows of a table, and what changed between two of its instants: the pages that look at the lake, when somebody asks."""
+"""Rows of a table, what changed between two of its instants, and the changes of its newest commits: the pages that look at the
+lake, when a user asks."""
 
 from __future__ import annotations
 
@@ -17,6 +18,8 @@ from hudi_services.show.rows import cut
 
 _LIMIT = 100  # rows of a sample
 _CHANGED = 50  # rows of a comparison
+_COMMITS = 20  # commits whose changes are counted
+_COUNTED_BYTES = 256 << 20  # bytes of data files that are read for that
 _WIDTH = 200  # characters of a value
 _OF_ROWS = (422, 502, 504)  # refused, out of memory, out of time: a comparison may do without rows
 
@@ -68,6 +71,14 @@ def compare(name: str, user: User, first: Instant, last: Instant | None = None) 
     hidden = bool(table.pages.hidden)
     changed = [_shown(each) for each in found.get("rows", ())]
     return as_json({**found, "rows": changed, "rows_refused": refusal, "hidden": hidden})
+
+
+@routes.get("/api/tables/{name}/changes")
+def changes(name: str, user: User) -> Response:
+    """The rows that each of the newest commits inserted, updated and deleted: numbers, for all who see the table."""
+    table = table_seen(name, Rights(user))
+    command = ["show", "changes", f"--last={_COMMITS}", f"--most-bytes={_COUNTED_BYTES}"]
+    return as_json(looked(current_registry().registry.file, table, command, user.get_name()))
 
 
 def shows_rows(table: Table, rights: Rights) -> bool:

@@ -1,5 +1,6 @@
 // One table: what it holds, what waits, its objectives, timeline, files, partitions and services.
 
+import { changes } from "./changes.js";
 import { h, scrolling, states } from "./dom.js";
 import { runs, state } from "./fleet.js";
 import { inAirflow } from "./framed.js";
@@ -31,6 +32,7 @@ export async function table(ask, [, kind, name], tell) {
     columns(declared),
     ...(found.seen ? seen(found.seen, found.now) : []),
     found.shows_rows && found.seen ? section("Rows", sample(found, ask)) : null,
+    found.seen ? section("Changes by commit", changes(found, ask)) : null,
     found.seen ? section("Compare two instants", choosing(found)) : null,
     section("What services cost and gained", saved(found.gains)),
     section("Services", services(found, tell)),

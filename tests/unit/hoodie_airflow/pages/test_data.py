@@ -93,6 +93,13 @@ def test_what_changed_is_told_by_partition_and_row(server: FastAPI, table: Hoodi
     assert "pages: {rows: true}" in found["rows_refused"]
 
 
+def test_changes_of_commits_are_counted_also_where_rows_are_hidden(server: FastAPI, say: Any) -> None:
+    say(rows=False)
+    found = signed_in(server, "viewer").get("/hudi/api/tables/orders/changes").json()
+    counts = [(row["inserted"], row["updated"], row["deleted"]) for row in found["commits"]]
+    assert counts == [(1, 1, 0), (2, 0, 0)]
+
+
 def test_what_commits_say_is_shown_where_rows_cannot_be_compared(server: FastAPI, tmp_path: Path, say: Any) -> None:
     shutil.rmtree(tmp_path / "orders")
     bare = create(tmp_path / "orders", **{"hoodie.populate.meta.fields": "false"})

@@ -44,6 +44,16 @@ def test_counts_and_rows(table, capsys):
     assert net["inserted"] == 1
 
 
+def test_the_newest_commits(table, capsys):
+    whole = json.loads(shown(capsys, table, "--json"))["commits"]
+    newest = json.loads(shown(capsys, table, "--last", "2", "--json"))["commits"]
+    assert [{name: row[name] for name in whole[0]} for row in newest] == whole[:0:-1]
+    assert newest[0]["completed_at"].startswith(f"{newest[0]['completed'][:4]}-")
+    few = json.loads(shown(capsys, table, "--last", "2", "--most-bytes", "1", "--json"))["commits"]
+    assert [row["inserted"] for row in few] == [None, None]
+    assert "too many bytes" in shown(capsys, table, "--last", "2", "--most-bytes", "1")
+
+
 def test_a_terminal_does_not_obey_values(table, capsys):
     text = shown(capsys, table, "--rows", "3", "--width", "20")
     assert "\x1b" not in text
@@ -53,6 +63,12 @@ def test_a_terminal_does_not_obey_values(table, capsys):
 
 
 def test_mistakes(table, capsys):
-    for flags, words in ((("--since", "soon"), "--since"), (("--columns", "nope"), "nope"), (("--filter", "x ="), "x")):
+    for flags, words in (
+        (("--since", "soon"), "--since"),
+        (("--columns", "nope"), "nope"),
+        (("--filter", "x ="), "x"),
+        (("--last", "1", "--net"), "--net"),
+        (("--most-bytes", "1"), "--last"),
+    ):
         assert main(["show", "changes", "--target-base-path", table.base_path, *flags]) == 2
         assert words in capsys.readouterr().err
