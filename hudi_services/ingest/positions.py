@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from hoodie.errors import ConfigError, CorruptTableError, MissingFileError
 from hoodie.model.time import Time
-from hoodie.timeline import WRITE_ACTIONS, Instant
+from hoodie.timeline import Instant
 from hoodie.view import TableState
 from hudi_services.ingest.source import Position, Since
 
@@ -75,15 +75,7 @@ def newest_load(state: TableState, *keys: str) -> Mapping[str, str]:
 
 def _loads(state: TableState, keys: Sequence[str]) -> Iterator[tuple[Instant, Mapping[str, str]]]:
     """Commits with an entry under one of `keys`, the newest first, and their extra metadata."""
-    for instant in _commits(state):
+    for instant in state.newest_commits():
         extra = state.commit_metadata(instant).extra
         if any(extra.get(key) for key in keys):
             yield instant, extra
-
-
-def _commits(state: TableState) -> Iterator[Instant]:
-    """Newest first; the archived timeline is opened only when the active one is through."""
-    yield from reversed(state.timeline.commits)
-    for instant in state.archive.newest():
-        if instant.action in WRITE_ACTIONS:
-            yield instant

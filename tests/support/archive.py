@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 from hoodie.formats import avro_file
 from hoodie.formats.log import BlockType, Header, encode_block
 from hoodie.timeline import Action
+from tests.support.clock import FakeClock
+from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 _LSM = pa.schema(
     [
@@ -56,6 +58,18 @@ def archive_before(table, time):
     assert all(instant.is_completed for instant in old)
     for first in range(0, len(old), 2):
         archive(table, old[first : first + 2])
+
+
+def beyond_savepoints(path, version, saved, kept, **options):
+    """A table with a commit a partition, archived beyond the savepoints of some, as Hudi's archiver may; with its rows."""
+    table = create(path, FakeClock(), **{"hoodie.write.table.version": version}, **options)
+    for number in range(9):
+        table.write(batch([(f"k{number}", f"p{number}", 1, number)]), "upsert", SMALL_BLOOM)
+    commits, rows = table.timeline.commits, content(table)
+    for place in saved:
+        table.savepoint(commits[place].time)
+    archive(table, [commit for place, commit in enumerate(commits) if place not in {*saved, *kept}])
+    return table, commits, rows
 
 
 def lsm_rows(bodies):

@@ -39,7 +39,7 @@ def unread(state: TableState, position: Time | None) -> Unread | None:
     commits = [commit for commit in state.timeline.commits if time_in_range(state, commit) > after]
     begin = next((each.time for each in state.timeline.commits if time_in_range(state, each) == after), None)
     if begin is None:
-        begin = state.earliest_begin(after) if state.layout.names_tell_completion else after
+        begin = _earliest_begin(state, after)
     if not state.timeline.covers(begin):
         active = {commit.key for commit in commits}
         archived = [each for each in state.archive.instants(after=begin) if each.action in WRITE_ACTIONS]
@@ -63,9 +63,17 @@ def last_completed(state: TableState, until: Time | None = None) -> Time | None:
         return max((time for time in passed if limit is None or time < limit), default=None)
 
     found = latest(state.timeline.commits)
-    if found is not None:
+    if found is not None and until in (None, found):
         return found
-    return latest(each for each in state.archive.instants() if each.action in WRITE_ACTIONS)
+    begin = BEGINNING if found is None else _earliest_begin(state, found)
+    if state.timeline.covers(begin):
+        return found
+    archived = latest(each for each in state.archive.instants(after=begin) if each.action in WRITE_ACTIONS)
+    return max((time for time in (found, archived) if time is not None), default=None)
+
+
+def _earliest_begin(state: TableState, after: Time) -> Time:
+    return state.earliest_begin(after) if state.layout.names_tell_completion else after
 
 
 def _first_write(state: TableState) -> Time | None:

@@ -3,7 +3,8 @@ that all of it is of one moment."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import heapq
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta, tzinfo
 from functools import cached_property
@@ -17,7 +18,7 @@ from hoodie.model.commit import CommitMetadata
 from hoodie.model.time import BEGINNING, Time
 from hoodie.schema.internal import InternalSchema
 from hoodie.storage.base import Storage
-from hoodie.timeline import Instant, Layout, Timeline, format_time, layout_of, load_timeline, parse_time
+from hoodie.timeline import WRITE_ACTIONS, Instant, Layout, Timeline, format_time, layout_of, load_timeline, parse_time
 from hoodie.timeline.archive import ArchivedTimeline
 from hoodie.timeline.codecs.clean import decode_clean_result
 from hoodie.view.files import StorageFiles
@@ -82,6 +83,23 @@ class TableState:
         except FileNotFoundError:
             archive, moved = self._moved(instant)
             return archive.clean_result(moved)
+
+    def newest_commits(self) -> Iterator[Instant]:
+        """Completed writes, archived ones too, the newest first. No more of the archive is read than the caller takes.
+
+        An archiver may pass over the commits of savepoints, so an archived commit can be newer than an active one.
+        """
+        active = list(self.timeline.commits)
+        if active:
+            yield active[-1]
+        known = self.timeline.commit_times
+        archived = (i for i in self.archive.newest() if i.action in WRITE_ACTIONS and i.time not in known)
+        older = reversed(active[:-1])
+        if len(active) < 2 or self.timeline.covers(active[0].time):
+            yield from older
+            yield from archived
+        else:
+            yield from heapq.merge(older, archived, key=lambda instant: instant.time, reverse=True)
 
     def has_read(self, instant: Instant) -> bool:
         """Whether `commit_metadata` knows the body without reading it."""

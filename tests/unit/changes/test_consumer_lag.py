@@ -8,9 +8,9 @@ import re
 import pytest
 
 from hoodie import ARCHIVE, CLEAN, COMPACTION
-from hoodie.changes.consumer_lag import unread
+from hoodie.changes.consumer_lag import last_completed, unread
 from hoodie.errors import ChangeRangeError
-from tests.support.archive import archive_before
+from tests.support.archive import archive_before, beyond_savepoints
 from tests.support.changes import operations, write
 
 ONE_COMMIT = {"hoodie.clean.commits.retained": 1}
@@ -138,3 +138,15 @@ def test_archived_commits_are_unread_too(table):
         assert len(found.commits) == 6 - first
         assert found.first == found.commits[0]
     assert unread(state, times[5]) is None
+
+
+@pytest.mark.parametrize("version", ["9", "6"])
+def test_the_last_commit_at_a_time_may_be_archived_though_an_older_one_is_active(tmp_path, version):
+    table, commits, _ = beyond_savepoints(tmp_path / "t", version, (0,), (7, 8))
+    times = [each.time if version == "6" else each.completion_time for each in commits]
+    state = table.state()
+    assert [last_completed(state, time) for time in times] == times
+    consumer = table.consumer("x")
+    consumer.reset(times[2])
+    assert consumer.commit(times[4]) == times[4]
+    assert [change[1] for change in operations(consumer.read())] == ["k5", "k6", "k7", "k8"]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hoodie.errors import CorruptTableError, StreamBatchError
-from hoodie.model.time import BEGINNING, Time
-from hoodie.timeline import WRITE_ACTIONS, Instant
+from hoodie.model.time import Time
+from hoodie.timeline import Instant
 from hoodie.view import TableState
 
 KEY = "hoodie.stream.batch."
@@ -35,7 +34,7 @@ def last_batch(state: TableState, query: str, known: WrittenBatch | None = None)
 
     Raises CorruptTableError or MissingFileError when a commit or the archive cannot be read: a batch might be written twice.
     """
-    for instant in _commits(state):
+    for instant in state.newest_commits():
         if known is not None and instant.time <= known.instant:
             return known
         text = state.commit_metadata(instant).extra.get(KEY + query)
@@ -67,17 +66,6 @@ def check_batch(state: TableState, query: str, batch: int, run: str, known: Writ
             "written again",
         )
     return last
-
-
-def _commits(state: TableState) -> Iterator[Instant]:
-    """The newest first. The archive is opened only when the active timeline is through."""
-    yield from reversed(state.timeline.commits)
-    if state.timeline.covers(BEGINNING):
-        return
-    active = state.timeline.commit_times
-    for instant in state.archive.newest():
-        if instant.action in WRITE_ACTIONS and instant.time not in active:
-            yield instant
 
 
 def _parsed(state: TableState, instant: Instant, text: str) -> WrittenBatch:

@@ -15,7 +15,7 @@ from hoodie.timeline.codecs.restore import encode_restore_plan, encode_restore_r
 from hoodie.transaction import instants
 from hoodie.transaction.times import new_time
 from hoodie.transaction.window import Window
-from tests.support.archive import archive
+from tests.support.archive import archive, beyond_savepoints
 from tests.support.clock import FakeClock
 from tests.support.long_timelines import SHORT, all_instants, written
 from tests.support.tables import SMALL_BLOOM, batch, content, create
@@ -47,18 +47,6 @@ def test_old_instants_move_and_nothing_else_changes(table):
     assert again.run(ARCHIVE, SHORT).instants == 0
     again.write(batch([("same", "p", 99, 99)]), "upsert", SMALL_BLOOM)
     assert content(again)["same"] == ("p", 99, 99)
-
-
-def beyond_savepoints(path, version, saved, kept, **options):
-    """A table with a commit a partition, archived beyond the savepoints of some, as Hudi's archiver may; with its rows."""
-    table = create(path, FakeClock(), **{"hoodie.write.table.version": version}, **options)
-    for number in range(9):
-        table.write(batch([(f"k{number}", f"p{number}", 1, number)]), "upsert", SMALL_BLOOM)
-    commits, rows = table.timeline.commits, content(table)
-    for place in saved:
-        table.savepoint(commits[place].time)
-    archive(table, [commit for place, commit in enumerate(commits) if place not in {*saved, *kept}])
-    return table, commits, rows
 
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])

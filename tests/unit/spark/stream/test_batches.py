@@ -6,7 +6,7 @@ import pytest
 
 from hoodie.errors import CorruptTableError, StreamBatchError
 from hoodie.spark.stream.batches import KEY, WrittenBatch, batch_metadata, check_batch, last_batch
-from tests.support.archive import archive_before
+from tests.support.archive import archive, archive_before
 from tests.support.changes import write
 from tests.support.clock import FakeClock
 from tests.support.tables import SMALL_BLOOM, batch, create
@@ -45,6 +45,16 @@ def test_a_batch_is_found_in_the_archive(table):
     archive_before(table, table.timeline.commits[3].time)
     assert last_batch(table.state(), "q") == found
     assert check_batch(table.state(), "q", 3, "r2", None) == found
+
+
+def test_a_batch_is_found_in_the_archive_though_an_older_one_is_active(table):
+    commit(table, 3)
+    found = commit(table, 4)
+    for number in range(2):
+        write(table, [("b", "p", number, number)])
+    archive(table, table.timeline.commits[1:2])  # Hudi's archiver leaves a commit with a savepoint
+    assert last_batch(table.state(), "q") == found
+    assert check_batch(table.state(), "q", 4, "r2", None) == found
 
 
 def test_which_batches_are_written(table):

@@ -19,9 +19,10 @@ from hudi_services.ingest.files.listing import SourceFile
 from hudi_services.ingest.positions import find_position
 from hudi_services.ingest.prepare import prepare
 from hudi_services.ingest.source import Position
-from tests.support.archive import archive_before
+from tests.support.archive import archive, archive_before
+from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage, Killed
-from tests.support.tables import OPTIONS, SMALL_BLOOM, batch
+from tests.support.tables import OPTIONS, SMALL_BLOOM, batch, create
 
 FIRST = batch([("a", "p", 1, 1), ("b", "p", 1, 1)])
 SECOND = batch([("c", "p", 1, 1), ("d", "q", 1, 1)])
@@ -264,3 +265,14 @@ def test_a_file_that_was_delivered_again_with_as_many_bytes_is_told(feed):
     feed.run("csv", reload=True)
     assert feed.content == {"a": ("p", 1, 2)}
     assert "1 loaded before" in feed.run("csv").message
+
+
+def test_a_position_in_the_archive_counts_though_an_older_one_is_active(tmp_path):
+    """Hudi's archiver leaves the commits of savepoints; the files of later ones would be loaded again."""
+    table = create(tmp_path / "t", FakeClock())
+    for text in ("old", "new", ""):
+        table.write(batch([("a", "p", 1, 1)]), "upsert", SMALL_BLOOM, extra_metadata={KEY: text} if text else None)
+    archive(table, table.timeline.commits[1:2])
+    found = find_position(table.state(), KEY, start_fresh=False)
+    assert found is not None
+    assert found.text == "new"
