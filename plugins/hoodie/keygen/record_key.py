@@ -75,6 +75,18 @@ class RecordKeys:
         several = np.bincount(places[first]) > 1
         return pa.chunked_array([pa.array(several[places])])
 
+    def mistakable(self, table: pa.Table, keys: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Boolean, never null: true where other values could have the key too. `keys` are those of the rows of `table`."""
+        result = pa.chunked_array([pa.repeat(False, table.num_rows)])
+        for place, field in enumerate(self.fields if len(self.fields) > 1 else ()):
+            if place:
+                result = pc.or_(result, pc.greater(pc.count_substring(keys, f",{field}:"), 1))
+            values = values_of(table, field)
+            if pa.types.is_string(values.type):  # no number or date has such a text
+                blank = pc.is_in(values, value_set=pa.array([None, "", NULL_PART, EMPTY_PART]))
+                result = pc.or_(result, blank)
+        return result
+
     def _ambiguous(self, table: pa.Table) -> bool:
         """True when some value could be read as another part of its key. One of two rows that collide has such a value."""
         marks = pa.array([NULL_PART, EMPTY_PART])

@@ -37,6 +37,7 @@ from hoodie.write.placement import Placement, new_file_id
 from hoodie.write.plan import WritePlan
 from hoodie.write.sizing import memory_advice, shuffle_tasks, too_many_tasks
 from hoodie.write.worker.bulk import BulkInsert
+from hoodie.write.worker.collisions import StoredCollisions
 from hoodie.write.worker.context import WriteContext
 from hoodie.write.worker.stages import (
     KeyRows,
@@ -119,7 +120,8 @@ class Pipeline:
             refuse_empty(self.state, self.plan.operation, allowed=self.plan.options[EMPTY_OVERWRITE])
             return Written([], profile.combined, replaced.file_groups, profile.new_keys, replaced, profile.known)
         routed = placed.exchange(Route(assignment), len(assignment.tasks), assignment.sizes)
-        stats = [stat for stat in routed.map(WriteFiles(self.context, assignment.tasks)) if stat is not None]
+        write = WriteFiles(self.context, assignment.tasks, self._collisions())
+        stats = [stat for stat in routed.map(write) if stat is not None]
         groups = frozenset(GroupId(task.partition, task.file_id) for task in assignment.tasks)
         groups |= replaced.file_groups
         return Written(stats, profile.combined, groups, profile.new_keys, replaced, profile.known)
@@ -173,6 +175,16 @@ class Pipeline:
         keys = WantedKeys.union([part.wanted for part in touched]).sieve(anywhere=plan.global_keys)
         look = FooterLook(self.state.storage, keys, plan.options[PRUNE_BY_RANGES])
         return Look.union(self.engine.map(look, shares(slices, self.engine.parallelism)))
+
+    def _collisions(self) -> StoredCollisions | None:
+        """None where no two rows can have one key text."""
+        plan, context = self.plan, self.context
+        if len(context.keys.fields) < 2:
+            return None
+        memory = MergeMemory.of(plan.options)
+        columns = top_level(context.keys.fields)
+        rows = StoredRows.of(self.state, plan.properties, plan.schema, columns, context.columns, memory)
+        return StoredCollisions(context.keys, rows)
 
     def _index(self, partitions: Sequence[str], slices: Sequence[FileSlice], sought: frozenset[int] | None) -> Index:
         """That of rows of these partitions. Raises what `bucket_index` raises."""

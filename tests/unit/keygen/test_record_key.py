@@ -121,6 +121,19 @@ def test_each_collision_is_found(rows):
     named = list(zip(made.of(table).to_pylist(), rows, strict=True))
     wanted = [any(key == other and row != values for other, values in named) for key, row in named]
     assert made.colliding(table).to_pylist() == wanted
+    unsure = made.mistakable(table, made.of(table)).to_pylist()
+    assert all(unsure[row] for row, collides in enumerate(wanted) if collides)
+
+
+def test_keys_that_other_values_could_have():
+    table = pa.table({"a": ["x", "x", "x,b:y", "x,a:y"], "b": ["y", "y,b:z", "z", "__nil__"]})
+    assert RecordKeys(("a", "b"), True).mistakable(table, RecordKeys(("a", "b"), True).of(table)).to_pylist() == [
+        False,
+        True,
+        True,
+        False,
+    ]
+    assert RecordKeys(("a",), True).mistakable(table, table["a"]).to_pylist() == [False] * 4
 
 
 def test_no_rows_have_no_keys():

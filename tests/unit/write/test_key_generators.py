@@ -188,22 +188,3 @@ def test_a_table_with_such_folders_gets_more_of_them_and_a_warning(tmp_path, cap
     [warning] = caplog.messages
     assert "which are taken for milliseconds" in warning
     assert warning.endswith("as in its folders so far")
-
-
-def test_rows_that_only_share_the_text_of_their_key_are_refused(tmp_path):
-    """Combined, one of them would be lost. Inserted, the next upsert would update both. In two partitions both are stored."""
-    table = create(tmp_path / "t", "a,b", "p")
-    rows = pa.table({"a": ["x,b:y", "x"], "b": ["z", "y,b:z"], "p": ["1", "1"], "n": [1, 2]})
-    split = [pa.table(rows.slice(0, 1)), pa.table(rows.slice(1))]
-    for batches in (rows, pa.concat_tables(split)):
-        with pytest.raises(RecordKeyError, match=r"values of a, b have one record key.*'a:x,b:y,b:z' in 2 rows"):
-            table.write(batches, "upsert")
-    combines = {"hoodie.combine.before.insert": "true"}
-    for operation, options in (("insert", {}), ("insert_overwrite", {}), ("bulk_insert", combines)):
-        with pytest.raises(RecordKeyError, match="one record key"):
-            table.write(rows, operation, options)
-    assert table.timeline.commits == ()
-    table.write(rows.set_column(2, "p", pa.array(["1", "2"])), "upsert")
-    assert table.read().num_rows == 2
-    table.write(pa.concat_tables([rows.slice(0, 1)] * 2), "insert")
-    assert table.read().num_rows == 4, "rows of one key and the same values are inserted side by side, as in Hudi"

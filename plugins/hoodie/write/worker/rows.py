@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from hoodie.engine.base import Block
 from hoodie.errors import RecordKeyError
 from hoodie.formats.murmur import murmur2
-from hoodie.keygen import RecordKeys, generated_keys
+from hoodie.keygen import generated_keys
 from hoodie.model.internal_columns import DELETE, SEQUENCE
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.schema import conform, values_of
@@ -64,21 +64,6 @@ def _keys(context: WriteContext, rows: pa.Table, number: int, first: int) -> pa.
     if context.keys.fields:
         return context.keys.of(rows)
     return generated_keys(context.writing.instant, number, first, rows.num_rows)
-
-
-def refuse_colliding(keys: RecordKeys, rows: pa.Table, identity: Sequence[str]) -> None:
-    """Raises RecordKeyError when two rows of the same `identity` only share the text of their keys.
-
-    Combined, one of them would be lost, and of two that are inserted the next upsert would update both.
-    """
-    found = keys.colliding(rows, [rows[name] for name in identity if name != RECORD_KEY])
-    if pc.any(found).as_py():
-        key = rows[RECORD_KEY].filter(found)[0].as_py()
-        raise RecordKeyError(
-            f"Rows with different values of {', '.join(keys.fields)} have one record key",
-            found=f"{key!r:.200} in {pc.sum(found).as_py()} rows; Hudi's keys of several columns escape nothing",
-            fix="change these values or drop the rows: a table can hold one row of a key; ingestion can quarantine them",
-        )
 
 
 def _check_ordering(context: WriteContext, rows: pa.Table) -> None:

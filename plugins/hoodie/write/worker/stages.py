@@ -28,8 +28,9 @@ from hoodie.model.internal_columns import DELETE, GROUP, POSITION
 from hoodie.model.meta_columns import PARTITION_PATH, RECORD_KEY
 from hoodie.schema import top_level
 from hoodie.write.worker.assignment import Assignment, FileTask
+from hoodie.write.worker.collisions import StoredCollisions, refuse_colliding
 from hoodie.write.worker.context import WriteContext
-from hoodie.write.worker.rows import by_key_hash, keyed_rows, refuse_colliding, split_by
+from hoodie.write.worker.rows import by_key_hash, keyed_rows, split_by
 from hoodie.write.worker.write_file import write_file
 
 
@@ -230,11 +231,12 @@ class Route:
 
 @dataclass(frozen=True)
 class WriteFiles:
-    """Rows of one file -> its stat, None when nothing changed."""
+    """Rows of one file -> its stat, None when nothing changed. `collisions` compares them with stored rows, if that is needed."""
 
     task_is_file: ClassVar[bool] = True
     context: WriteContext
     tasks: tuple[FileTask, ...]
+    collisions: StoredCollisions | None = None
 
     def __call__(self, bucket: int, tables: Iterator[pa.Table]) -> WriteStat | None:
-        return write_file(self.context, self.tasks[bucket], bucket, tables)
+        return write_file(self.context, self.tasks[bucket], bucket, tables, self.collisions)

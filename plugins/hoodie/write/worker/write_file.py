@@ -21,12 +21,20 @@ from hoodie.schema import conform
 from hoodie.write.worker.assignment import FileTask
 from hoodie.write.worker.base_file import RowsFile
 from hoodie.write.worker.change_log import ChangeLog
+from hoodie.write.worker.collisions import StoredCollisions
 from hoodie.write.worker.context import WriteContext
 from hoodie.write.worker.log_rows import append_log
 
 
-def write_file(context: WriteContext, task: FileTask, number: int, tables: Iterable[pa.Table]) -> WriteStat | None:
-    """Write the file of one task from the rows that were sent to it; None when nothing has to change.
+def write_file(
+    context: WriteContext,
+    task: FileTask,
+    number: int,
+    tables: Iterable[pa.Table],
+    collisions: StoredCollisions | None = None,
+) -> WriteStat | None:
+    """Write the file of one task from the rows that were sent to it; None when nothing has to change. Raises what
+    `StoredCollisions.refuse` raises.
 
     The rows come in no order; they are put into that of the input, for a log into that of the base file where they stand in it,
     so every engine writes the same file.
@@ -37,6 +45,8 @@ def write_file(context: WriteContext, task: FileTask, number: int, tables: Itera
     rows = pa.concat_tables(held)
     order = [POSITION, SEQUENCE] if task.log is not None and POSITION in rows.schema.names else [SEQUENCE]
     rows = rows.sort_by([(name, "ascending") for name in order])
+    if collisions is not None and task.slice is not None and (task.log is not None or not context.adds_only):
+        collisions.refuse(task.slice, rows)
     if task.slice is not None and task.log is not None:
         return append_log(context, task.slice, task.log, number, rows)
     if task.slice is None or task.slice.base_file is None:
