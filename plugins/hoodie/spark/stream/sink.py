@@ -45,8 +45,8 @@ def stream_sink(
     `options` and `deletions` are those of `HoodieTable.write`. A batch of up to `local_rows` rows is written by threads in the
     driver, a larger one by Spark. The table exists already.
 
-    Called, it raises what `HoodieTable.write` raises, and StreamBatchError when another run of the query has written since, or
-    when the table has a later batch: nothing of the batch is written then.
+    Called, it raises what `HoodieTable.write` raises, and StreamBatchError when another run of the query has written since,
+    when the table has a later batch, or when a restore or rollback took back batches: nothing of the batch is written then.
     """
     check_argument("local_rows", local_rows, "a number of rows", int)
     HoodieTable.open(base_path)  # a wrong path is an error before the query starts
@@ -55,7 +55,7 @@ def stream_sink(
 
 @dataclass
 class StreamSink:
-    """The function that `stream_sink` gives. It belongs to one query."""
+    """The function that `stream_sink` gives."""
 
     base_path: BasePath
     operation: str
@@ -66,7 +66,8 @@ class StreamSink:
     result: WriteResult | None = None
     """The result of the last batch. None before the first one, and after one without rows or one that was there already."""
     _run: str = field(default_factory=lambda: uuid.uuid4().hex)
-    _known: WrittenBatch | None = None
+    _known: dict[str, WrittenBatch] = field(default_factory=dict)
+    """The last batch of each query that the function has written."""
 
     def __call__(self, rows: DataFrame, batch: int) -> None:
         """Write a batch."""
@@ -110,11 +111,11 @@ class StreamSink:
             return None
         finally:
             cached.unpersist()
-        self._known = WrittenBatch(batch, self._run, done.instant.time)
+        self._known[query] = WrittenBatch(batch, self._run, done.instant.time)
         return done
 
     def _is_there(self, state: TableState, query: str, batch: int) -> bool:
-        return check_batch(state, query, batch, self._run, self._known) is not None
+        return check_batch(state, query, batch, self._run, self._known.get(query)) is not None
 
     def _query_of(self, rows: DataFrame) -> str:
         query = self.query or rows.sparkSession.sparkContext.getLocalProperty(_QUERY_ID)

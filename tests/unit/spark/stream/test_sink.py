@@ -6,8 +6,11 @@ from itertools import count
 
 import pytest
 
+from hoodie import Restore, Rollback
+from hoodie.errors import StreamBatchError
 from hoodie.spark.stream.sink import StreamSink
 from hoodie.table import HoodieTable
+from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage, Killed
 from tests.support.tables import SMALL_BLOOM, batch, create
 
@@ -62,3 +65,29 @@ def test_a_batch_whose_writer_is_killed_anywhere_is_there_once(tmp_path, kind):
         if ended:
             break
     assert number > 20, "it died at some calls"
+
+
+def test_queries_that_share_a_sink_have_batches_of_their_own(tmp_path):
+    table = create(tmp_path / "t")
+    shared = sink(table.base_path)
+    for number in range(2):
+        for query in ("one", "other"):
+            shared._write(Rows((query, "p", number, number)), number, query)
+    assert table.read().num_rows == 4
+
+
+def test_batches_that_were_taken_back_are_noticed(tmp_path):
+    table = create(tmp_path / "t", FakeClock())
+    running = sink(table.base_path)
+    running._write(Rows(("a", "p", 0, 0)), 0, "q")
+    table.savepoint()
+    for number in (1, 2):
+        running._write(Rows(("a", "p", number, number)), number, "q")
+    table.run(Rollback(table.timeline.commits[-1].time))
+    with pytest.raises(StreamBatchError, match=r"no commit .* which had batch 2"):
+        running._write(Rows(("a", "p", 3, 3)), 3, "q")
+    table.run(Restore(table.timeline.commits[0].time))
+    with pytest.raises(StreamBatchError, match=r"batch 0 .* as the last one, and .* restore"):
+        sink(table.base_path)._write(Rows(("a", "p", 3, 3)), 3, "q")
+    sink(table.base_path)._write(Rows(("a", "p", 1, 1)), 1, "q")  # from a copy of the checkpoint
+    assert table.read()["value"].to_pylist() == [0, 1]
