@@ -6,7 +6,7 @@ import pytest
 
 import hoodie.spark
 from hoodie.errors import ConfigError, StreamBatchError, TableNotFoundError
-from hoodie.spark.stream import sink as module
+from hoodie.spark.stream import batch_writer as module
 from tests.support.changes import write
 from tests.support.tables import SMALL_BLOOM, content, create
 
@@ -72,7 +72,7 @@ def test_a_batch_that_another_wrote_meanwhile_is_found_under_the_lock(spark, tmp
     assert table.read().num_rows == 1
 
 
-def test_changes_flow_from_table_to_table(spark, tmp_path):
+def test_rows_flow_from_table_to_table(spark, tmp_path):
     """A query reads one table and writes another; started again it goes on where it was."""
     source, target = create(tmp_path / "s"), create(tmp_path / "t", **{"hoodie.table.type": "MERGE_ON_READ"})
     write(source, [("a", "p", 1, 1), ("b", "p", 1, 1)], "insert")
@@ -84,6 +84,24 @@ def test_changes_flow_from_table_to_table(spark, tmp_path):
         assert content(target) == content(source)
         write(source, [("a", "p", number, number), (f"n{number}", "q", 1, 1)])
     assert len(target.timeline.commits) == 2
+
+
+@pytest.mark.parametrize("local_rows", [100, 0])
+def test_changes_flow_from_table_to_table(spark, tmp_path, local_rows):
+    """The driver applies small batches; tasks of Spark exchange the changes of large ones by key, and leave no file behind."""
+    source = create(tmp_path / "s")
+    target = create(tmp_path / "t", **{"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"})
+    moves = {"hoodie.index.type": "GLOBAL_SIMPLE"}
+    write(source, [("a", "p", 1, 1), ("b", "p", 1, 1), ("c", "p", 1, 1)])
+    write(source, [("a", "q", 2, 2)], **moves)
+    write(source, [("b", "p", 2, 2)], "delete")
+    write(source, [("b", "p", 1, 3)])
+    sink = hoodie.spark.stream_sink(target.base_path, SMALL_BLOOM, op_column="op", local_rows=local_rows)
+    feed = spark.readStream.format("hoodie").option("hoodie.datasource.query.incremental.format", "cdc")
+    query = feed.load(source.base_path).writeStream.foreachBatch(sink)
+    query.option("checkpointLocation", str(tmp_path / "c")).trigger(availableNow=True).start().awaitTermination(120)
+    assert content(target) == content(source) == {"a": ("q", 2, 2), "b": ("p", 1, 3), "c": ("p", 1, 1)}
+    assert not list((tmp_path / "t" / ".hoodie").glob(".staged/*"))
 
 
 def test_bad_arguments(spark, tmp_path):

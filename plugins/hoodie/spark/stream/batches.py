@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from hoodie.errors import CorruptTableError, StreamBatchError
-from hoodie.model.time import Time
+from hoodie.model.time import BEGINNING, Time
 from hoodie.timeline import Action, Instant
 from hoodie.view import TableState
 
@@ -21,15 +21,34 @@ class WrittenBatch:
     batch: int
     run: str
     instant: Time
+    checkpoint: str = ""
+    """Spark's identifier of the query, which lives as long as the checkpoint; empty where it is not known."""
 
 
-def batch_metadata(query: str, batch: int, run: str) -> dict[str, str]:
-    """Return the extra metadata of the commit of a batch."""
-    return {KEY + query: json.dumps({"batch": batch, "run": run})}
+@dataclass(frozen=True)
+class StreamBatch:
+    """A batch of a query that a run of it is to write."""
+
+    query: str
+    batch: int
+    run: str
+    checkpoint: str = ""
+    after_restore: bool = False
+    """True if batches that a restore took back are not missed."""
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """The extra metadata of its commit."""
+        stored = {"batch": self.batch, "run": self.run, **({"checkpoint": self.checkpoint} if self.checkpoint else {})}
+        return {KEY + self.query: json.dumps(stored)}
+
+    def written(self, instant: Time) -> WrittenBatch:
+        """Return what a sink remembers when the commit at `instant` has the batch."""
+        return WrittenBatch(self.batch, self.run, instant, self.checkpoint)
 
 
 def last_batch(state: TableState, query: str, known: WrittenBatch | None = None) -> WrittenBatch | None:
-    """Return the newest batch of the query, on the active timeline or archived. Commits up to that of the `known` batch are not
+    """Return the newest batch of the query, on the active timeline or archived. Commits before that of the `known` batch are not
     read.
 
     Raises CorruptTableError or MissingFileError when a commit or the archive cannot be read: a batch might be written twice.
@@ -48,42 +67,53 @@ def last_batch(state: TableState, query: str, known: WrittenBatch | None = None)
     return None
 
 
-def check_batch(state: TableState, query: str, batch: int, run: str, known: WrittenBatch | None) -> WrittenBatch | None:
-    """Return the last batch if it is this one or a later commit of it, None when `batch` is to be written.
+def check_batch(state: TableState, asked: StreamBatch, known: WrittenBatch | None) -> WrittenBatch | None:
+    """Return the last batch of the query if it is this one, None when this one is to be written.
 
     `known` is the last batch that this run has written. Raises StreamBatchError when another run has written since, when the
-    table has a later batch than this one, or when a restore may have taken back the batches before it.
+    table has a later batch, or batches of another checkpoint, or when batches before this one were taken back.
     """
-    last = last_batch(state, query, known)
-    if last is None or (last.batch < batch and (known is None or last.run == run)):
-        if last is not None and known is None:
-            _check_not_restored(state, query, batch, last)
-        return None
-    if known is not None and last.run != run:
-        raise StreamBatchError(
-            f"Batch {batch} of query {query} is not written to table {state.storage.base_path}",
-            found=f"commit {last.instant} of batch {last.batch} by another run of the query, which began later",
-            fix="end one of the two: a query runs once at a time",
+    last = last_batch(state, asked.query, known)
+    if last is not None and last.checkpoint and asked.checkpoint and last.checkpoint != asked.checkpoint:
+        raise _refused(
+            state,
+            asked,
+            f"commit {last.instant} of batch {last.batch} from another checkpoint",
+            "give the query another name: its batches are counted from 0 again, and would be taken for those in the table",
         )
-    if last.batch > batch:
+    if known is not None and last is not None and last.run != asked.run:
+        raise _refused(
+            state,
+            asked,
+            f"commit {last.instant} of batch {last.batch} by another run of the query, which began later",
+            "end one of the two: a query runs once at a time",
+        )
+    if last is not None and last.batch > asked.batch:
         raise StreamBatchError(
-            f"Batch {batch} of query {query} is older than what table {state.storage.base_path} has of it",
+            f"Batch {asked.batch} of query {asked.query} is older than what table {state.storage.base_path} has of it",
             found=f"batch {last.batch} in commit {last.instant}",
             fix="start the query with the newest copy of its checkpoint, or with a new checkpoint location if its rows are to be "
             "written again",
         )
-    return last
+    if last is not None and last.batch == asked.batch:
+        return last
+    if known is None and not asked.after_restore:
+        _check_not_restored(state, asked, last)
+    return None
 
 
-def _check_not_restored(state: TableState, query: str, batch: int, last: WrittenBatch) -> None:
-    """Raise StreamBatchError when batches are missing and the table was restored since the last one.
+def _check_not_restored(state: TableState, asked: StreamBatch, last: WrittenBatch | None) -> None:
+    """Raise StreamBatchError when the table was restored since the last batch, and batches before this one are not in it.
 
-    Batches without rows have no commit, so missing batches alone are no error.
+    They may have had no rows. But if a restore took them back, Spark does not send them again.
     """
-    restores = [each for each in state.timeline.completed(Action.RESTORE) if each.time > last.instant]
-    if restores and batch > last.batch + 1:
-        found = f"batch {last.batch} in commit {last.instant} as the last one, and {state.where(restores[-1])}"
-        raise _taken_back(state, query, found)
+    if asked.batch == (last.batch + 1 if last is not None else 0):
+        return
+    since = last.instant if last is not None else BEGINNING
+    restore = next((each for each in state.timeline.completed(Action.RESTORE) if each.time > since), None)
+    if restore is not None:
+        have = f"batch {last.batch} in commit {last.instant}" if last is not None else "no batch of the query"
+        raise _taken_back(state, asked.query, f"{have}, and {state.where(restore)} after it")
 
 
 def _taken_back(state: TableState, query: str, found: str) -> StreamBatchError:
@@ -91,15 +121,24 @@ def _taken_back(state: TableState, query: str, found: str) -> StreamBatchError:
         f"Batches of query {query} were taken back from table {state.storage.base_path}",
         found=found,
         fix="start the query with the copy of its checkpoint of that time, or with a new checkpoint location: its next batches "
-        "do not bring these rows again. To go on without them, give it another name: stream_sink(path, query=...)",
+        "do not bring these rows again. To go on without them: stream_sink(path, after_restore=True)",
+    )
+
+
+def _refused(state: TableState, asked: StreamBatch, found: str, fix: str) -> StreamBatchError:
+    return StreamBatchError(
+        f"Batch {asked.batch} of query {asked.query} is not written to table {state.storage.base_path}",
+        found=found,
+        fix=fix,
     )
 
 
 def _parsed(state: TableState, instant: Instant, text: str) -> WrittenBatch:
     try:
-        found = json.loads(text)
-        return WrittenBatch(int(found["batch"]), str(found["run"]), instant.time)
-    except (ValueError, KeyError, TypeError) as error:
+        stored = json.loads(text)
+        checkpoint = str(stored.get("checkpoint", ""))
+        return WrittenBatch(int(stored["batch"]), str(stored["run"]), instant.time, checkpoint)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CorruptTableError(
             f"The batch that {state.where(instant)} names cannot be read",
             found=f"{text!r:.200}",

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from itertools import count
+from random import Random
 
 import pytest
 
 from hoodie import Restore, Rollback
 from hoodie.errors import StreamBatchError
+from hoodie.spark.stream.batch_writer import SinkWrites
+from hoodie.spark.stream.batches import StreamBatch
 from hoodie.spark.stream.sink import StreamSink
 from hoodie.table import HoodieTable
+from hoodie.write.change_rows import ChangeColumns
+from tests.support.changes import counted, write
 from tests.support.clock import FakeClock
 from tests.support.faulty import FaultyStorage, Killed
-from tests.support.tables import SMALL_BLOOM, batch, create
+from tests.support.tables import SMALL_BLOOM, batch, content, create
 
 
 class Rows:
@@ -39,8 +44,12 @@ class Rows:
         return self._rows
 
 
-def sink(storage):
-    return StreamSink(storage, "insert", SMALL_BLOOM, None, None, 100)
+def sink(storage, operation="insert", **more):
+    return StreamSink(SinkWrites(storage, operation, SMALL_BLOOM, **more), None, 1000)
+
+
+def of_query(number, query="q", run="r"):
+    return StreamBatch(query, number, run)
 
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
@@ -52,13 +61,13 @@ def test_a_batch_whose_writer_is_killed_anywhere_is_there_once(tmp_path, kind):
         create(path, **{"hoodie.table.type": kind})
         dying = sink(FaultyStorage(path, number))
         try:
-            dying._write(rows, 0, "q")
+            dying._write(rows, of_query(0))
             ended = True
         except Killed:
             ended = False
         restarted = sink(path)
-        restarted._write(rows, 0, "q")
-        restarted._write(more, 1, "q")
+        restarted._write(rows, of_query(0))
+        restarted._write(more, of_query(1))
         table = HoodieTable.open(path)
         values = sorted(zip(table.read()["id"].to_pylist(), table.read()["value"].to_pylist(), strict=True))
         assert values == [("a", 1), ("a", 2), ("b", 1)], number
@@ -67,27 +76,76 @@ def test_a_batch_whose_writer_is_killed_anywhere_is_there_once(tmp_path, kind):
     assert number > 20, "it died at some calls"
 
 
+FEED = ChangeColumns()
+
+
+def test_changes_of_a_table_make_the_same_table(tmp_path):
+    """At every commit, with batches of one commit and of several: rows move, are deleted and come back, with lower values too."""
+    source, one, several = (
+        create(
+            tmp_path / name,
+            **{"hoodie.table.type": "MERGE_ON_READ", "hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"},
+        )
+        for name in ("s", "one", "several")
+    )
+    sinks = [sink(table.base_path, "upsert", changes=FEED) for table in (one, several)]
+    random, since = Random(7), [None, None]
+    for number in range(8):
+        keys = random.sample("abcdefgh", 3)
+        rows = [(key, random.choice("pq"), random.randrange(9), number) for key in keys]
+        write(source, rows, "upsert" if number % 3 else "delete", **{"hoodie.index.type": "GLOBAL_SIMPLE"})
+        for place, table in enumerate((one, several)):
+            if place == 0 or number % 4 == 3:
+                changes = source.read_changes(since[place])
+                sinks[place]._write(Rows.of(changes), of_query(number))
+                since[place] = max([since[place] or "", *changes["_hoodie_completion_time"].to_pylist()]) or None
+                assert counted(table.read()) == counted(source.read()), (number, place)
+    assert source.read().num_rows > 2
+
+
+def test_a_batch_of_changes_whose_writer_is_killed_is_applied_once(tmp_path):
+    source = create(tmp_path / "s")
+    write(source, [("a", "p", 1, 1), ("b", "p", 1, 1)])
+    write(source, [("a", "p", 2, 2)])
+    write(source, [("b", "p", 2, 2)], "delete")
+    changes = Rows.of(source.read_changes())
+    for number in count(1, 9):
+        path = str(tmp_path / str(number))
+        create(path)
+        try:
+            sink(FaultyStorage(path, number), "upsert", changes=FEED)._write(changes, of_query(0))
+            ended = True
+        except Killed:
+            ended = False
+        sink(path, "upsert", changes=FEED)._write(changes, of_query(0))
+        table = HoodieTable.open(path)
+        assert content(table) == {"a": ("p", 2, 2)}, number
+        assert len(table.timeline.commits) == 1
+        if ended:
+            break
+
+
 def test_queries_that_share_a_sink_have_batches_of_their_own(tmp_path):
     table = create(tmp_path / "t")
     shared = sink(table.base_path)
     for number in range(2):
         for query in ("one", "other"):
-            shared._write(Rows((query, "p", number, number)), number, query)
+            shared._write(Rows((query, "p", number, number)), of_query(number, query))
     assert table.read().num_rows == 4
 
 
 def test_batches_that_were_taken_back_are_noticed(tmp_path):
     table = create(tmp_path / "t", FakeClock())
     running = sink(table.base_path)
-    running._write(Rows(("a", "p", 0, 0)), 0, "q")
+    running._write(Rows(("a", "p", 0, 0)), of_query(0))
     table.savepoint()
     for number in (1, 2):
-        running._write(Rows(("a", "p", number, number)), number, "q")
+        running._write(Rows(("a", "p", number, number)), of_query(number))
     table.run(Rollback(table.timeline.commits[-1].time))
     with pytest.raises(StreamBatchError, match=r"no commit .* which had batch 2"):
-        running._write(Rows(("a", "p", 3, 3)), 3, "q")
+        running._write(Rows(("a", "p", 3, 3)), of_query(3))
     table.run(Restore(table.timeline.commits[0].time))
-    with pytest.raises(StreamBatchError, match=r"batch 0 .* as the last one, and .* restore"):
-        sink(table.base_path)._write(Rows(("a", "p", 3, 3)), 3, "q")
-    sink(table.base_path)._write(Rows(("a", "p", 1, 1)), 1, "q")  # from a copy of the checkpoint
+    with pytest.raises(StreamBatchError, match=r"batch 0 .* and .*restore"):
+        sink(table.base_path)._write(Rows(("a", "p", 3, 3)), of_query(3, run="s"))
+    sink(table.base_path)._write(Rows(("a", "p", 1, 1)), of_query(1, run="s"))  # from a copy of the checkpoint
     assert table.read()["value"].to_pylist() == [0, 1]

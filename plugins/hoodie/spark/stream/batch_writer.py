@@ -1,0 +1,131 @@
+"""Writes the batches of a query into a table, each in one commit, and a batch that is there not again."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from hoodie.clock import SystemClock
+from hoodie.config.write_keys import OPERATION
+from hoodie.engine import Engine
+from hoodie.errors import ConfigError
+from hoodie.model.internal_columns import DELETION
+from hoodie.services.after_write import AfterWrite
+from hoodie.spark.staged import new_folder, remove, remove_old
+from hoodie.spark.stream.batches import StreamBatch, WrittenBatch, check_batch
+from hoodie.spark.stream.change_exchange import staged_changes
+from hoodie.storage import BasePath
+from hoodie.table import HoodieTable
+from hoodie.view import TableState
+from hoodie.write.change_rows import ChangeColumns, ChangeRows, change_rows
+from hoodie.write.execute import WriteHooks, WriteResult
+
+_log = logging.getLogger(__name__)
+
+
+class _WrittenMeanwhileError(Exception):
+    """The batch is in the table: the write that found it leaves nothing."""
+
+
+@dataclass(frozen=True)
+class SinkWrites:
+    """How the batches of a query are written."""
+
+    base_path: BasePath
+    operation: str
+    options: Mapping[str, object]
+    deletions: str | None = None
+    """Boolean column of the rows: where it is true, an upsert deletes the key."""
+    changes: ChangeColumns | None = None
+    """The rows are changes, applied in order. None: they are rows."""
+
+    def check(self) -> None:
+        """Raises ConfigError for settings that contradict each other."""
+        if self.changes is None:
+            return
+        if self.operation != "upsert" or self.deletions is not None:
+            raise ConfigError(
+                "Changes are applied by an upsert",
+                found=f"operation {self.operation}" if self.deletions is None else f"deletions={self.deletions!r}",
+                fix=f"leave {OPERATION.name} and the column of deletions out: the operation of each change says it",
+            )
+
+
+@dataclass
+class BatchWriter:
+    """The writer of one run of queries."""
+
+    writes: SinkWrites
+    known: dict[str, WrittenBatch] = field(default_factory=dict)
+    """The last batch of each query that it has written."""
+    _swept: bool = False
+
+    def is_there(self, batch: StreamBatch) -> bool:
+        """Return whether the table has the batch. Raises what `check_batch` raises."""
+        if check_batch(HoodieTable.open(self.writes.base_path).state(), batch, self.known.get(batch.query)) is None:
+            return False
+        _log.info("Batch %d of query %s is in table %s already", batch.batch, batch.query, self.writes.base_path)
+        return True
+
+    def write(self, batch: StreamBatch, rows: Any, schema: pa.Schema, engine: Engine) -> WriteResult | None:
+        """Write the rows, what the engine takes as input or a table of Arrow. Return None if the batch is there.
+
+        Raises what `HoodieTable.write`, `change_rows` and `check_batch` raise: nothing of the batch is written then.
+        """
+        writes = self.writes
+        table = HoodieTable.open(writes.base_path, engine=engine)
+
+        def check(state: TableState) -> None:
+            if check_batch(state, batch, self.known.get(batch.query)) is not None:
+                raise _WrittenMeanwhileError
+
+        hooks = WriteHooks(on_begin=check, on_others=check)
+        try:
+            with self._input(table, rows, schema, engine) as (some, columns, deletions):
+                done = table.write(
+                    some,
+                    writes.operation,
+                    writes.options,
+                    schema=columns,
+                    deletions=deletions,
+                    extra_metadata=batch.metadata,
+                    hooks=hooks,
+                )
+        except _WrittenMeanwhileError:
+            return None
+        self.known[batch.query] = batch.written(done.instant.time)
+        return done
+
+    @contextmanager
+    def _input(
+        self, table: HoodieTable, rows: Any, schema: pa.Schema, engine: Engine
+    ) -> Iterator[tuple[Any, pa.Schema | None, str | None]]:
+        """The rows to write, their schema where the engine reads them, and the column of deletions."""
+        columns, options = self.writes.changes, self.writes.options
+        if columns is None:
+            yield rows, None if isinstance(rows, pa.Table) else schema, self.writes.deletions
+            return
+        change = change_rows(table.state(), schema, columns, AfterWrite.of(options).options)
+        if isinstance(rows, pa.Table):
+            yield change(rows), None, DELETION
+            return
+        with self._staged(table, rows, change, engine) as splits:
+            yield splits, change.schema, DELETION
+
+    @contextmanager
+    def _staged(self, table: HoodieTable, rows: Any, change: ChangeRows, engine: Engine) -> Iterator[Any]:
+        """The last changes of the keys in files of the table's storage, which go away with the block."""
+        storage, now = table.access.storage, SystemClock().now()
+        if not self._swept:
+            remove_old(storage, now)
+            self._swept = True
+        folder = new_folder(now)
+        try:
+            yield staged_changes(engine, rows, change, storage, folder)
+        finally:
+            remove(storage, folder)
